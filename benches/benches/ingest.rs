@@ -1,0 +1,58 @@
+//! Ingest of 500-event batches beside the same rows written straight to the backend.
+
+use std::{sync::Arc, time::Duration};
+
+use accrue::store::{MemoryStore, Store};
+use accrue_benches::{BATCH, Tap, Workload, now, write_raw};
+use accrue_sled::SledStore;
+use criterion::{Criterion, Throughput};
+
+fn ingest(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a folder for the stores");
+    let sled = |name: &str| SledStore::open(folder.path().join(name)).expect("a new store");
+    compare(criterion, "memory", MemoryStore::new(), MemoryStore::new());
+    compare(criterion, "sled", sled("ours"), sled("raw"));
+}
+
+fn compare(criterion: &mut Criterion, name: &str, ours: impl Store, raw: impl Store) {
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Elements(BATCH)).sample_size(20);
+    group.measurement_time(Duration::from_secs(10));
+    let mut workload = Workload::new(ours).expect("a working store");
+    group.bench_function("ingest", |bench| {
+        bench.iter_custom(|rounds| {
+            let mut spent = Duration::ZERO;
+            for _ in 0..rounds {
+                let batch = workload.next_batch().expect("a batch");
+                let start = now();
+                workload.ingest(batch).expect("a working store");
+                spent += start.elapsed();
+            }
+            spent
+        });
+    });
+    let tap = Arc::new(Tap::new(MemoryStore::new()));
+    let mut source = Workload::new(Arc::clone(&tap)).expect("a working store");
+    group.bench_function("raw", |bench| {
+        bench.iter_custom(|rounds| {
+            let mut spent = Duration::ZERO;
+            for _ in 0..rounds {
+                let batch = source.next_batch().expect("a batch");
+                source.ingest(batch).expect("a working store");
+                for batch in tap.take().batches {
+                    let start = now();
+                    write_raw(&raw, batch).expect("a working store");
+                    spent += start.elapsed();
+                }
+            }
+            spent
+        });
+    });
+    group.finish();
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    ingest(&mut criterion);
+    criterion.final_summary();
+}

@@ -1,0 +1,56 @@
+//! The suite on the store in memory, bare and behind the decorators, which must forward every call.
+
+use std::sync::Arc;
+
+use accrue::store::{MemoryStore, Store};
+use accrue_conformance::{Durability, FaultyStore, Harness, Odds, RecordingStore};
+
+struct InMemory(fn() -> Arc<dyn Store>);
+
+impl Harness for InMemory {
+    fn open(&self) -> Arc<dyn Store> {
+        (self.0)()
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::Volatile
+    }
+}
+
+accrue_conformance::suite!(bare, InMemory(|| Arc::new(MemoryStore::new())));
+accrue_conformance::suite!(faultless, InMemory(|| Arc::new(FaultyStore::new(MemoryStore::new()))));
+accrue_conformance::suite!(
+    recorded,
+    InMemory(|| Arc::new(RecordingStore::new(MemoryStore::new())))
+);
+
+/// A place whose store fails when the suite asks it to.
+struct Failing {
+    store: Arc<FaultyStore<MemoryStore>>,
+}
+
+impl Failing {
+    fn new() -> Self {
+        Self { store: Arc::new(FaultyStore::seeded(MemoryStore::new(), 1, Odds::NONE)) }
+    }
+}
+
+impl Harness for Failing {
+    fn open(&self) -> Arc<dyn Store> {
+        Arc::<FaultyStore<_>>::clone(&self.store)
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::Volatile
+    }
+
+    fn begin_failing(&self) {
+        self.store.set_odds(Odds { refused: 300, lost: 200, dropped: 200, corrupt: 0 });
+    }
+
+    fn end_failing(&self) {
+        self.store.set_odds(Odds::NONE);
+    }
+}
+
+accrue_conformance::suite!(failing, Failing::new());

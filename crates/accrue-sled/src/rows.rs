@@ -1,0 +1,88 @@
+use std::fmt;
+
+use accrue::store::{Key, Order, Row, Scan, StoreError, Version};
+use sled::{Batch, Db};
+
+use crate::encode::{
+    DecodeError, decode_key, decode_row, decode_version, encode_bounds, encode_key,
+};
+
+/// The rows of all tables, in one tree of sled.
+///
+/// One tree, because sled's batches are atomic within a tree. Nothing here knows what is durable.
+#[derive(Clone)]
+pub(crate) struct Rows {
+    db: Db,
+}
+
+// sled would print every row.
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows").finish_non_exhaustive()
+    }
+}
+
+impl Rows {
+    pub(crate) const fn new(db: Db) -> Self {
+        Self { db }
+    }
+
+    pub(crate) fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        let row = |key: &Key| match self.db.get(encode_key(key)).map_err(failed)? {
+            None => Ok(None),
+            Some(stored) => match decode_row(key.clone(), &stored) {
+                Ok(row) => Ok(Some(row)),
+                Err(error) => Err(corrupt(key, error)),
+            },
+        };
+        keys.iter().map(row).collect()
+    }
+
+    pub(crate) fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        let Some((from, until)) = encode_bounds(scan) else { return Ok(Vec::new()) };
+        let row = |pair: sled::Result<(sled::IVec, sled::IVec)>| {
+            let (key, stored) = pair.map_err(failed)?;
+            let key = decode_key(scan.table, &key).map_err(|error| {
+                StoreError::corrupt("stored key is unreadable").with_source(error)
+            })?;
+            decode_row(key.clone(), &stored).map_err(|error| corrupt(&key, error))
+        };
+        let range = self.db.range(from..until);
+        match scan.order {
+            Order::Ascending => range.take(scan.limit).map(row).collect(),
+            Order::Descending => range.rev().take(scan.limit).map(row).collect(),
+        }
+    }
+
+    /// The version of one row, by the key that sled has for it.
+    pub(crate) fn version(&self, key: &Key, stored: &[u8]) -> Result<Option<Version>, StoreError> {
+        match self.db.get(stored).map_err(failed)? {
+            None => Ok(None),
+            Some(row) => decode_version(&row).map(Some).map_err(|error| corrupt(key, error)),
+        }
+    }
+
+    /// Applies all writes at once: to those who read, and to recovery after a crash.
+    ///
+    /// After an error nobody knows which of them were applied.
+    pub(crate) fn apply(&self, writes: Batch) -> sled::Result<()> {
+        self.db.apply_batch(writes)
+    }
+
+    /// Hands everything applied to the operating system. That is not durable yet.
+    pub(crate) fn flush(&self) -> sled::Result<()> {
+        self.db.flush().map(|_bytes| ())
+    }
+}
+
+fn failed(error: sled::Error) -> StoreError {
+    match error {
+        sled::Error::Corruption { .. } => StoreError::corrupt("page is unreadable"),
+        _ => StoreError::unavailable("sled could not read"),
+    }
+    .with_source(error)
+}
+
+fn corrupt(key: &Key, error: DecodeError) -> StoreError {
+    StoreError::corrupt(format!("row {key} is unreadable")).with_source(error)
+}

@@ -1,0 +1,75 @@
+//! What an account (tenant) configures.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Zone, limits};
+
+/// What an account configures.
+///
+/// ```
+/// use accrue::account::Configuration;
+///
+/// assert_eq!(Configuration::default().grace_period.as_secs(), 24 * 60 * 60);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Configuration {
+    /// The zone of customers that name none: UTC unless chosen.
+    pub timezone: Zone,
+    /// How long after its instant an event is still taken: 24 hours unless chosen. What is finer
+    /// than a microsecond is cut.
+    #[serde(with = "micros")]
+    pub grace_period: Duration,
+    /// What the account may use: everything unless chosen.
+    pub features: Features,
+}
+
+/// What an account may use. What is off answers
+/// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Features {
+    /// Alerts. Where they are off none fires, and nothing is saved up.
+    pub alerts: bool,
+}
+
+impl Default for Configuration {
+    fn default() -> Self {
+        Self {
+            timezone: Zone::UTC,
+            grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
+            features: Features { alerts: true },
+        }
+    }
+}
+
+impl Configuration {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let longest = Duration::from_secs(limits::GRACE_DAYS.saturating_mul(24 * 60 * 60));
+        if self.grace_period <= longest {
+            return Ok(());
+        }
+        let message = format!(
+            "found {} seconds, expected at most {} days",
+            self.grace_period.as_secs(),
+            limits::GRACE_DAYS
+        );
+        Err(Error::invalid("/grace_period", message))
+    }
+}
+
+mod micros {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(span: &Duration, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_u64(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+        u64::deserialize(d).map(Duration::from_micros)
+    }
+}

@@ -1,0 +1,31 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Alert, Crossing, crossing};
+use crate::Decimal;
+
+/// Which thresholds of one alert have fired in one billing period of one subscription.
+///
+/// By value, so that it survives disabling and edits: a threshold that fired does not fire again in
+/// the period, whatever became of the alert in between.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Fired(Vec<Decimal>);
+
+impl Fired {
+    /// Judges a change of the value that an alert watches, and keeps what fired.
+    pub(crate) fn judge(
+        &mut self,
+        alert: &Alert,
+        before: Option<&Decimal>,
+        after: &Decimal,
+    ) -> Option<Crossing> {
+        if !alert.enabled {
+            return None;
+        }
+        let thresholds = alert.thresholds.values().iter();
+        let armed = thresholds.filter(|threshold| !self.0.contains(threshold));
+        let crossing = crossing(before, after, armed)?;
+        self.0.extend(crossing.thresholds.iter().cloned());
+        Some(crossing)
+    }
+}

@@ -1,0 +1,212 @@
+//! Customers: whom usage is billed to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Currency, CustomerId, Email, Error, ExternalId, Metadata, MetadataUpdate, Name, Patch,
+    Timestamp, Zone, metadata,
+};
+
+/// A customer (§2.4, wire 4.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Customer {
+    /// Its id.
+    pub id: CustomerId,
+    /// The caller's alias for the id, unique in the account.
+    pub external_customer_id: Option<ExternalId>,
+    /// Its name.
+    pub name: Name,
+    /// Where its invoices go.
+    pub email: Email,
+    /// The zone in which its billing periods begin and end.
+    pub timezone: Zone,
+    /// The currency that it is invoiced in, once that is decided.
+    pub currency: Option<Currency>,
+    /// The payment provider in which it exists.
+    pub payment_provider: Option<PaymentProvider>,
+    /// Its identifier there.
+    pub payment_provider_id: Option<Name>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// A payment provider (wire 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PaymentProvider {
+    /// `quickbooks`
+    Quickbooks,
+    /// `bill.com`
+    #[serde(rename = "bill.com")]
+    BillCom,
+    /// `stripe_charge`
+    StripeCharge,
+    /// `stripe_invoice`
+    StripeInvoice,
+    /// `netsuite`
+    Netsuite,
+    /// `adyen`
+    Adyen,
+}
+
+impl PaymentProvider {
+    /// Returns its name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quickbooks => "quickbooks",
+            Self::BillCom => "bill.com",
+            Self::StripeCharge => "stripe_charge",
+            Self::StripeInvoice => "stripe_invoice",
+            Self::Netsuite => "netsuite",
+            Self::Adyen => "adyen",
+        }
+    }
+}
+
+/// A customer to create (wire 4.3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewCustomer {
+    /// Its name.
+    pub name: Name,
+    /// Where its invoices go.
+    pub email: Email,
+    /// The caller's alias, unique in the account. Usage that waits under it becomes the customer's.
+    pub external_customer_id: Option<ExternalId>,
+    /// Its zone; the account's where none is given. It never changes.
+    pub timezone: Option<Zone>,
+    /// The currency that it is invoiced in.
+    pub currency: Option<Currency>,
+    /// The payment provider in which it exists.
+    pub payment_provider: Option<PaymentProvider>,
+    /// Its identifier there.
+    pub payment_provider_id: Option<Name>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+impl NewCustomer {
+    /// A customer with what every customer needs.
+    #[must_use]
+    pub const fn new(name: Name, email: Email) -> Self {
+        Self {
+            name,
+            email,
+            external_customer_id: None,
+            timezone: None,
+            currency: None,
+            payment_provider: None,
+            payment_provider_id: None,
+            metadata: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn decide(
+        self,
+        id: CustomerId,
+        account_zone: &Zone,
+        now: Timestamp,
+    ) -> Result<Customer, Error> {
+        metadata::check(&self.metadata)?;
+        Ok(Customer {
+            id,
+            external_customer_id: self.external_customer_id,
+            name: self.name,
+            email: self.email,
+            timezone: self.timezone.unwrap_or_else(|| account_zone.clone()),
+            currency: self.currency,
+            payment_provider: self.payment_provider,
+            payment_provider_id: self.payment_provider_id,
+            metadata: self.metadata,
+            created_at: now,
+        })
+    }
+}
+
+/// What to change of a customer (wire 4.3). The zone never changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CustomerUpdate {
+    /// A new name.
+    pub name: Option<Name>,
+    /// A new e-mail address.
+    pub email: Option<Email>,
+    /// The caller's alias: only where there is none yet.
+    pub external_customer_id: Option<ExternalId>,
+    /// The currency: only where there is none yet.
+    pub currency: Option<Currency>,
+    /// The payment provider.
+    pub payment_provider: Patch<PaymentProvider>,
+    /// The identifier there.
+    pub payment_provider_id: Patch<Name>,
+    /// The caller's own strings.
+    pub metadata: MetadataUpdate,
+}
+
+impl CustomerUpdate {
+    pub(crate) fn decide(self, customer: &Customer) -> Result<Customer, Error> {
+        let mut after = customer.clone();
+        after.name = self.name.unwrap_or(after.name);
+        after.email = self.email.unwrap_or(after.email);
+        set_once(&mut after.external_customer_id, self.external_customer_id, "external id")?;
+        set_once(&mut after.currency, self.currency, "currency")?;
+        self.payment_provider.apply(&mut after.payment_provider);
+        self.payment_provider_id.apply(&mut after.payment_provider_id);
+        self.metadata.apply(&mut after.metadata)?;
+        Ok(after)
+    }
+}
+
+fn set_once<T: PartialEq>(field: &mut Option<T>, new: Option<T>, what: &str) -> Result<(), Error> {
+    match (&field, new) {
+        (_, None) => Ok(()),
+        (Some(old), Some(new)) if *old != new => {
+            Err(Error::constraint(format!("the customer has another {what} already")))
+        }
+        (_, Some(new)) => {
+            *field = Some(new);
+            Ok(())
+        }
+    }
+}
+
+/// The fields of a customer that an edit changed, as they were before.
+pub type PreviousAttributes = BTreeMap<String, AttributeValue>;
+
+/// The value of a field before an edit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum AttributeValue {
+    /// A text, or none.
+    Text(Option<String>),
+    /// Metadata.
+    Metadata(Metadata),
+}
+
+/// Lists the fields that differ, with their values in `before`.
+pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> PreviousAttributes {
+    let fields = |customer: &Customer| {
+        let text = |text: &str| AttributeValue::Text(Some(text.to_owned()));
+        let optional = |text: Option<&str>| AttributeValue::Text(text.map(str::to_owned));
+        [
+            ("name", text(&customer.name)),
+            ("email", text(&customer.email)),
+            ("external_customer_id", optional(customer.external_customer_id.as_deref())),
+            ("currency", optional(customer.currency.map(Currency::code))),
+            ("payment_provider", optional(customer.payment_provider.map(PaymentProvider::name))),
+            ("payment_provider_id", optional(customer.payment_provider_id.as_deref())),
+            ("metadata", AttributeValue::Metadata(customer.metadata.clone())),
+        ]
+    };
+    let pairs = fields(before).into_iter().zip(fields(after));
+    pairs
+        .filter(|((_, before), (_, after))| before != after)
+        .map(|((name, before), _)| (name.to_owned(), before))
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! The engine: the handles that a host embeds, and one file per resource that loads, decides and
+//! saves.
+//!
+//! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Unit` of
+//! work (reads become preconditions, writes are buffered) and commits it, under an idempotency key
+//! together with the answer. What a customer is owed by time comes first, in `settle`.
+
+mod account;
+mod alerts;
+mod apply;
+mod billing;
+mod call;
+mod customers;
+mod events;
+mod figures;
+mod garbage;
+mod in_flight;
+mod items;
+mod keyed;
+mod lists;
+mod messages;
+mod metrics;
+mod plans;
+mod resolve;
+mod rosters;
+mod settle;
+mod stripes;
+mod subscriptions;
+mod tick;
+mod unit;
+mod usage;
+
+pub use self::{
+    account::Account,
+    billing::Billing,
+    call::{Call, KeyedCall},
+    garbage::Collected,
+    lists::{ListFilter, SubscriptionFilter},
+    tick::Tick,
+};

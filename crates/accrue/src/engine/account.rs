@@ -1,0 +1,118 @@
+use async_trait::async_trait;
+
+use super::{
+    Billing, Call,
+    apply::{Command, Request, fingerprint},
+    billing::Shared,
+    unit::{Stop, Unit},
+};
+use crate::{
+    AccountId, Error, Timestamp, account::Configuration, idempotency::Fingerprint, limits, schema,
+};
+
+/// The handle on one account (tenant): it has the operations. Cheap to clone.
+///
+/// What belongs to another account does not exist here.
+#[derive(Clone, Debug)]
+pub struct Account {
+    billing: Billing,
+    id: AccountId,
+}
+
+impl Account {
+    pub(super) const fn new(billing: Billing, id: AccountId) -> Self {
+        Self { billing, id }
+    }
+
+    /// Returns its id.
+    #[must_use]
+    pub const fn id(&self) -> &AccountId {
+        &self.id
+    }
+
+    /// Returns the handle that it belongs to.
+    #[must_use]
+    pub const fn billing(&self) -> &Billing {
+        &self.billing
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        self.billing.shared()
+    }
+
+    /// A unit for an operation that only reads.
+    pub(super) fn reading(&self) -> Unit<'_> {
+        let shared = self.shared();
+        Unit::new(shared, &self.id, shared.now(), shared.stripes.hold_none())
+    }
+
+    /// Sets what the account configures.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the grace period is longer
+    /// than 28 days.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Zone, account::Configuration, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let mut configuration = Configuration::default();
+    /// configuration.timezone = Zone::parse("Europe/Berlin")?;
+    /// account.configure(configuration).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn configure(&self, configuration: Configuration) -> Call<Configuration> {
+        Call::new(self, Configure { configuration })
+    }
+
+    /// Returns what the account configures.
+    pub async fn configuration(&self) -> Result<Configuration, Error> {
+        self.reading().configuration().await
+    }
+}
+
+impl Unit<'_> {
+    /// Returns what the account configures.
+    pub(super) async fn configuration(&mut self) -> Result<Configuration, Error> {
+        let slot = schema::account(self.account);
+        Ok(self.get(&slot).await?.unwrap_or_default())
+    }
+
+    /// Returns the oldest instant at which an event may still be taken, whatever grace period the
+    /// account will choose.
+    pub(super) fn oldest_open(&self) -> Timestamp {
+        const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+        let longest = u32::try_from(limits::GRACE_DAYS).unwrap_or(u32::MAX);
+        self.now.saturating_sub(DAY.saturating_mul(longest))
+    }
+
+    /// Returns the oldest instant at which an event is still taken.
+    pub(super) async fn oldest_taken(&mut self) -> Result<Timestamp, Error> {
+        Ok(self.now.saturating_sub(self.configuration().await?.grace_period))
+    }
+}
+
+struct Configure {
+    configuration: Configuration,
+}
+
+#[async_trait]
+impl Command for Configure {
+    type Outcome = Configuration;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Configuration, Stop> {
+        self.configuration.check()?;
+        let slot = schema::account(unit.account);
+        unit.get(&slot).await?;
+        unit.put(&slot, &self.configuration)?;
+        Ok(self.configuration.clone())
+    }
+}
+
+impl Request for Configure {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("configure", &self.configuration)
+    }
+}

@@ -1,0 +1,160 @@
+use async_trait::async_trait;
+use serde::Serialize;
+
+use super::{
+    billing::Shared,
+    settle::settle,
+    stripes::Held,
+    unit::{Stop, Unit},
+};
+use crate::{
+    AccountId, Error,
+    idempotency::Fingerprint,
+    limits,
+    store::{Batch, Commit, Key, StoreError, Version},
+};
+
+/// An operation that writes: it loads, decides and saves, in one unit of work.
+///
+/// It may be run several times, and must not remember an earlier run.
+#[async_trait]
+pub(super) trait Command: Send + Sync {
+    /// What it answers.
+    type Outcome: Send;
+
+    /// Runs it. What it writes is dropped where it ends with an error.
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Self::Outcome, Stop>;
+}
+
+/// An operation that a caller asks for, and can ask for under an idempotency key.
+pub(super) trait Request: Command {
+    /// Returns what the key is held against: its name and its arguments.
+    fn fingerprint(&self) -> Result<Fingerprint, Error>;
+}
+
+/// Takes the fingerprint of an operation of the library.
+pub(super) fn fingerprint(
+    operation: &str,
+    arguments: &impl Serialize,
+) -> Result<Fingerprint, Error> {
+    let payload = serde_json::to_string(arguments)
+        .map_err(|error| Error::corrupt(format!("a payload cannot be written: {error}")))?;
+    Ok(Fingerprint::of(["library", operation, &payload]))
+}
+
+/// What goes into the commit beside the effect of the operation.
+pub(super) trait Door<T>: Send + Sync {
+    /// Names the row that is the first precondition, as it was found.
+    fn record(&self) -> Option<(Key, Option<Version>)>;
+
+    /// Writes the answer where it is one to keep, which an error can be too.
+    fn keep(&self, result: &Result<T, Error>, unit: &mut Unit<'_>) -> Result<(), Error>;
+}
+
+/// The door without a key: nothing is kept beside the effect.
+pub(super) struct Open;
+
+impl<T> Door<T> for Open {
+    fn record(&self) -> Option<(Key, Option<Version>)> {
+        None
+    }
+
+    fn keep(&self, _: &Result<T, Error>, _: &mut Unit<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What became of an operation.
+pub(super) enum Applied<T> {
+    /// It was decided, and what was to be written is.
+    Done(Result<T, Error>),
+    /// Another attempt under the same key was first.
+    LostTheKey,
+    /// Nobody knows whether it was written.
+    Unknown(Result<T, Error>, StoreError),
+}
+
+/// Runs an operation and commits it: the only loop that does.
+pub(super) async fn apply<C: Command + ?Sized>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+    door: &dyn Door<C::Outcome>,
+) -> Result<Applied<C::Outcome>, Error> {
+    let mut held = shared.stripes.hold_none();
+    let mut lost = 0_usize;
+    while lost < limits::RUNS {
+        let mut unit = Unit::new(shared, account, shared.now(), held);
+        let decided = match command.run(&mut unit).await {
+            Ok(outcome) => Ok(outcome),
+            Err(Stop::Error(error)) => {
+                unit.discard_writes();
+                Err(error)
+            }
+            Err(Stop::Locks(wanted)) => {
+                held = unit.into_held();
+                held.take(wanted).await;
+                continue;
+            }
+            Err(Stop::Due(customers)) => {
+                // Settling takes its own locks.
+                drop(unit);
+                Box::pin(settle(shared, account, &customers)).await?;
+                held = shared.stripes.hold_none();
+                continue;
+            }
+        };
+        let Sealed { decided, batch, locks } = seal(decided, unit, door, shared)?;
+        held = locks;
+        let kept = !batch.changes.is_empty();
+        if !kept && batch.preconditions.is_empty() {
+            return Ok(Applied::Done(decided));
+        }
+        match (shared.store.commit(batch).await, decided) {
+            (Ok(Commit::Committed(_)), decided) => return Ok(Applied::Done(decided)),
+            (Ok(Commit::Conflict(key)), _) => {
+                if door.record().is_some_and(|(record, _)| record == key) {
+                    return Ok(Applied::LostTheKey);
+                }
+                lost = lost.saturating_add(1);
+            }
+            // Nothing was to be changed, so it matters little whether it could be checked.
+            (Err(_), Err(error)) if !kept => return Err(error),
+            (Err(error), Ok(_)) if !kept => {
+                return Err(Error::from(error).retry_doubles_nothing());
+            }
+            (Err(error @ StoreError::Indeterminate { .. }), decided) => {
+                return Ok(Applied::Unknown(decided, error));
+            }
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
+    Err(Error::contended())
+}
+
+/// A run that is ready to be committed. An error that is not kept is committed too, without a
+/// change: it holds only where what was read still is as it was read.
+struct Sealed<'a, T> {
+    decided: Result<T, Error>,
+    batch: Batch,
+    locks: Held<'a>,
+}
+
+fn seal<'a, T>(
+    decided: Result<T, Error>,
+    mut unit: Unit<'a>,
+    door: &dyn Door<T>,
+    shared: &'a Shared,
+) -> Result<Sealed<'a, T>, Error> {
+    door.keep(&decided, &mut unit)?;
+    let (account, now) = (unit.account, unit.now);
+    match (unit.into_batch(door.record()), decided) {
+        (Ok((batch, locks)), decided) => Ok(Sealed { decided, batch, locks }),
+        (Err(error), Ok(_)) => {
+            // What was decided does not fit one commit: that is the answer then.
+            let unit = Unit::new(shared, account, now, shared.stripes.hold_none());
+            seal(Err(error), unit, door, shared)
+        }
+        (Err(_), Err(error)) => Err(error),
+    }
+}

@@ -1,0 +1,78 @@
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use super::{Account, in_flight::InFlight, stripes::Stripes};
+use crate::{AccountId, Clock, Entropy, Timestamp, store::Store};
+
+/// The handle on a store: what a host embeds. Cheap to clone; all clones are one.
+///
+/// ```
+/// use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
+///
+/// let clock = ManualClock::at(Timestamp::parse("2026-03-01T00:00:00Z")?);
+/// let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
+/// let account = billing.account(AccountId::parse("acme")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Billing(Arc<Shared>);
+
+/// What all clones share.
+pub(super) struct Shared {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) entropy: Arc<dyn Entropy>,
+    pub(super) stripes: Stripes,
+    pub(super) in_flight: InFlight,
+    clock: Arc<dyn Clock>,
+    latest: AtomicI64,
+}
+
+impl Billing {
+    /// Makes a handle on a store, with the clock and the entropy that the host hands in.
+    pub fn new(store: impl Store, clock: impl Clock, entropy: impl Entropy) -> Self {
+        Self(Arc::new(Shared {
+            store: Arc::new(store),
+            entropy: Arc::new(entropy),
+            stripes: Stripes::new(),
+            in_flight: InFlight::default(),
+            clock: Arc::new(clock),
+            latest: AtomicI64::new(Timestamp::MIN.micros()),
+        }))
+    }
+
+    /// Makes a handle on a store, with the machine's clock and entropy.
+    #[cfg(feature = "system")]
+    pub fn with_system(store: impl Store) -> Self {
+        Self::new(store, crate::SystemClock, crate::SystemEntropy)
+    }
+
+    /// Returns the handle on an account. It need not be configured first.
+    #[must_use]
+    pub fn account(&self, id: AccountId) -> Account {
+        Account::new(self.clone(), id)
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl Shared {
+    /// Returns the present instant, which never goes back.
+    pub(super) fn now(&self) -> Timestamp {
+        let now = self.clock.now();
+        let latest = self.latest.fetch_max(now.micros(), Ordering::SeqCst);
+        Timestamp::from_micros(latest).map_or(now, |latest| latest.max(now))
+    }
+}
+
+impl fmt::Debug for Billing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Billing").field("store", &self.0.store).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,191 @@
+use async_trait::async_trait;
+
+use super::{
+    Account, Call, ListFilter,
+    apply::{Command, Request, fingerprint},
+    unit::{Stop, Unit},
+};
+use crate::{
+    CustomerId, Error, ExternalId, IdOr, Page, PageRequest,
+    customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
+    idempotency::Fingerprint,
+    schema::{self, CustomerAlias, CustomerEntry, Index, Nothing, Owner, Roster},
+    webhook::Body,
+};
+
+impl Account {
+    /// Creates a customer (wire 4.1). Usage that waits under its external id becomes its own.
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// let ada = account.create_customer(ada).await?;
+    /// assert_eq!(account.fetch_customer(ada.id).await?, ada);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_customer(&self, new: NewCustomer) -> Call<Customer> {
+        Call::new(self, CreateCustomer { new })
+    }
+
+    /// Changes a customer, found by its id or its external id (wire 4.3).
+    pub fn update_customer(
+        &self,
+        id: impl Into<IdOr<CustomerId>>,
+        update: CustomerUpdate,
+    ) -> Call<Customer> {
+        Call::new(self, UpdateCustomer { id: id.into(), update })
+    }
+
+    /// Deletes a customer and what belongs to it (wire 4.1). Its external id is free again.
+    pub fn delete_customer(&self, id: CustomerId) -> Call<()> {
+        Call::new(self, DeleteCustomer { id })
+    }
+
+    /// Returns a customer by its id or its external id.
+    pub async fn fetch_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Result<Customer, Error> {
+        let id = id.into();
+        self.reading().customer(&id).await
+    }
+
+    /// Lists the customers, newest first.
+    pub async fn list_customers(
+        &self,
+        filter: ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Customer>, Error> {
+        let slot = |id| schema::customer(self.id(), CustomerId::from_bytes(id));
+        let index = Index::customers(self.id());
+        let living = |entry: CustomerEntry| entry.deleted_at.is_none().then_some(entry.customer);
+        self.list("customers", index, filter, page, slot, living).await
+    }
+}
+
+struct CreateCustomer {
+    new: NewCustomer,
+}
+
+#[async_trait]
+impl Command for CreateCustomer {
+    type Outcome = Customer;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Customer, Stop> {
+        let zone = unit.configuration().await?.timezone;
+        let reserved = match &self.new.external_customer_id {
+            Some(external) => reservation(unit, external).await?,
+            None => None,
+        };
+        if let Some(reserved) = reserved {
+            unit.lock(&[reserved.into()]).await?;
+        }
+        let id = reserved.unwrap_or_else(|| CustomerId::generate(unit.now, unit.entropy()));
+        let customer = self.new.clone().decide(id, &zone, unit.now)?;
+        if let Some(external) = &customer.external_customer_id {
+            let alias = CustomerAlias { customer_id: id, reserved: false };
+            unit.put(&schema::customer_external(unit.account, external), &alias)?;
+        }
+        let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
+        unit.put(&schema::customer(unit.account, id), &entry)?;
+        unit.put(&schema::customer_by_time(unit.account, &customer), &Nothing {})?;
+        unit.tell(id, unit.now, Body::CustomerCreated).await?;
+        Ok(customer)
+    }
+}
+
+impl Request for CreateCustomer {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_customer", &self.new)
+    }
+}
+
+/// Returns the customer id that events wait under, if any do.
+async fn reservation(
+    unit: &mut Unit<'_>,
+    external: &ExternalId,
+) -> Result<Option<CustomerId>, Error> {
+    match unit.get(&schema::customer_external(unit.account, external)).await? {
+        None => Ok(None),
+        Some(CustomerAlias { customer_id, reserved: true }) => Ok(Some(customer_id)),
+        Some(_) => {
+            let detail = format!("a customer with external id {external} exists already");
+            Err(Error::duplicate(detail))
+        }
+    }
+}
+
+struct UpdateCustomer {
+    id: IdOr<CustomerId>,
+    update: CustomerUpdate,
+}
+
+#[async_trait]
+impl Command for UpdateCustomer {
+    type Outcome = Customer;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Customer, Stop> {
+        let before = unit.customer(&self.id).await?;
+        unit.settled_head(before.id).await?;
+        let after = self.update.clone().decide(&before)?;
+        if after == before {
+            return Ok(after);
+        }
+        if let (None, Some(external)) = (&before.external_customer_id, &after.external_customer_id)
+        {
+            if reservation(unit, external).await?.is_some() {
+                let detail = format!("events wait for a new customer with external id {external}");
+                return Err(Error::constraint(detail).into());
+            }
+            let alias = CustomerAlias { customer_id: after.id, reserved: false };
+            unit.put(&schema::customer_external(unit.account, external), &alias)?;
+        }
+        let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
+        unit.put(&schema::customer(unit.account, after.id), &entry)?;
+        let previous_attributes = previous_attributes(&before, &after);
+        unit.tell(after.id, unit.now, Body::CustomerEdited { previous_attributes }).await?;
+        Ok(after)
+    }
+}
+
+impl Request for UpdateCustomer {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("update_customer", &(&self.id, &self.update))
+    }
+}
+
+struct DeleteCustomer {
+    id: CustomerId,
+}
+
+#[async_trait]
+impl Command for DeleteCustomer {
+    type Outcome = ();
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+        let customer = unit.customer(&self.id.into()).await?;
+        let mut head = unit.settled_head(self.id).await?;
+        if let Some(external) = &customer.external_customer_id {
+            unit.delete(&schema::customer_external(unit.account, external));
+        }
+        unit.delete(&schema::customer_by_time(unit.account, &customer));
+        if let Some(at) = head.deadline.take() {
+            unit.delete(&schema::deadline(at, unit.account, Owner::Customer(self.id)));
+        }
+        unit.put(&schema::head(unit.account, self.id), &head)?;
+        unit.put(&schema::roster(unit.account, self.id), &Roster::default())?;
+        let entry = CustomerEntry { customer, deleted_at: Some(unit.now) };
+        unit.put(&schema::customer(unit.account, self.id), &entry)?;
+        Ok(())
+    }
+}
+
+impl Request for DeleteCustomer {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("delete_customer", &self.id)
+    }
+}

@@ -1,0 +1,147 @@
+mod share;
+mod sort;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use self::{
+    share::Share,
+    sort::{New, Sorted},
+};
+use super::{
+    Account, Call,
+    apply::{Command, Request, fingerprint},
+    rosters::Enrolled,
+    unit::{Stop, Unit},
+};
+use crate::{
+    CustomerId, Error,
+    idempotency::Fingerprint,
+    limits, schema,
+    usage::{Incoming, Ingestion, StoredEvent},
+    webhook::Body,
+};
+
+impl Account {
+    /// Ingests a batch of usage events (wire 3.4): 1 to 1,000, all of them or none.
+    ///
+    /// An event whose key is there already with the same content is a duplicate: a success that
+    /// changes nothing. The alerts that the batch makes fire, and their messages, are in the same
+    /// commit; neither depends on how events are cut into batches.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) with every event that is refused,
+    /// in [`refused_events`](Error::refused_events);
+    /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the batch does not fit one
+    /// commit.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
+    /// # use accrue::{store::MemoryStore, usage::{Event, Properties}};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let event = Event {
+    ///     idempotency_key: EventKey::parse("request-1")?,
+    ///     event_name: EventName::parse("completion")?,
+    ///     timestamp: SystemClock.now(),
+    ///     properties: Properties::default(),
+    ///     customer: ExternalId::parse("ada")?.into(),
+    /// };
+    /// assert_eq!(account.ingest([event.clone()]).await?.ingested, 1);
+    /// assert_eq!(account.ingest([event]).await?.duplicates, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn ingest<E: Into<Incoming>>(
+        &self,
+        events: impl IntoIterator<Item = E>,
+    ) -> Call<Ingestion> {
+        Call::new(self, Ingest { events: events.into_iter().map(Into::into).collect() })
+    }
+}
+
+struct Ingest {
+    events: Vec<Incoming>,
+}
+
+#[async_trait]
+impl Command for Ingest {
+    type Outcome = Ingestion;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Ingestion, Stop> {
+        check_size(self.events.len())?;
+        let Sorted { new, duplicates } = sort::sort(unit, &self.events).await?;
+        let ingestion = Ingestion { ingested: new.len(), duplicates };
+        if new.is_empty() {
+            return Ok(ingestion);
+        }
+        let customers: BTreeSet<_> = new.iter().map(|new| new.entry.customer_id).collect();
+        let enrolled = settled(unit, &customers.into_iter().collect::<Vec<_>>()).await?;
+        let metrics = unit.metrics().await?;
+        for new in &new {
+            save_event(unit, new, metrics.generation)?;
+        }
+        let shares = Share::split(enrolled, &new, &metrics.all);
+        unit.fetch(&share::alert_keys(unit, &shares)?).await?;
+        let keys = share::figure_keys(unit, &shares).await?;
+        unit.fetch(&keys).await?;
+        for share in &shares {
+            let mut tally = share.load(unit, &metrics.all).await?;
+            for (event, readings) in &share.events {
+                let exceeded = tally.add(event.timestamp, &event.idempotency_key, readings);
+                for exceeded in exceeded {
+                    let body = Body::UsageExceeded(Box::new(exceeded));
+                    unit.tell(share.customer_id, unit.now, body).await?;
+                }
+            }
+            share.save(unit, &tally)?;
+            unit.touch(share.customer_id).await?;
+        }
+        Ok(ingestion)
+    }
+}
+
+impl Request for Ingest {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("ingest", &self.events)
+    }
+}
+
+fn check_size(events: usize) -> Result<(), Error> {
+    match events {
+        0 => Err(Error::invalid("/events", "found no events, expected 1 to 1000")),
+        1..=limits::BATCH_EVENTS => Ok(()),
+        _ => Err(Error::too_large(format!(
+            "the batch has {events} events, expected at most {}: a split into smaller requests \
+             helps",
+            limits::BATCH_EVENTS
+        ))),
+    }
+}
+
+/// Reads the subscriptions of customers, to whom time and their plans owe nothing.
+async fn settled(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<Vec<Enrolled>, Stop> {
+    let enrolled = unit.enrolled(customers).await?;
+    unit.fetch_plan_rosters(&enrolled).await?;
+    let mut due = Vec::new();
+    for Enrolled { customer_id, head, enrolments } in &enrolled {
+        let mut is_due = head.deadline.is_some_and(|deadline| deadline <= unit.now);
+        for enrolment in enrolments {
+            is_due |= unit.is_behind(enrolment).await?;
+        }
+        if is_due {
+            due.push(*customer_id);
+        }
+    }
+    if due.is_empty() { Ok(enrolled) } else { Err(Stop::Due(due)) }
+}
+
+fn save_event(unit: &mut Unit<'_>, new: &New<'_>, catalogue: u64) -> Result<(), Error> {
+    let New { event, entry, slot } = new;
+    let (customer_id, at) = (entry.customer_id, event.timestamp);
+    let place = schema::event(unit.account, customer_id, at, &event.idempotency_key);
+    unit.put(slot, entry)?;
+    unit.put(&place, &StoredEvent::new(event, unit.now, catalogue))
+}

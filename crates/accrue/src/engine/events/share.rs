@@ -1,0 +1,192 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::sort::New;
+use crate::{
+    CustomerId, Error, MetricId, Timeframe,
+    alert::Alert,
+    engine::{figures::readings, rosters::Enrolled, unit::Unit},
+    expression::Fields,
+    metric::Metric,
+    schema::{self, Bucket, Nothing},
+    store::Key,
+    subscription::Enrolment,
+    usage::{Amount, Event, Membership, Quarter, Reading, Tally, Watched},
+};
+
+/// One customer's share of a batch: its new events, and the billing periods that they fall in.
+pub(super) struct Share<'a> {
+    pub(super) customer_id: CustomerId,
+    pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
+    periods: Vec<(Enrolment, Vec<Timeframe>)>,
+    /// The metrics that some event adds to.
+    moved: BTreeSet<MetricId>,
+}
+
+impl<'a> Share<'a> {
+    /// Splits a batch by customer. Within one, the order of the batch stays.
+    pub(super) fn split(enrolled: Vec<Enrolled>, new: &[New<'a>], metrics: &[Metric]) -> Vec<Self> {
+        let mut events: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
+        for New { event, entry, .. } in new {
+            let fields = Fields::from(*event);
+            let readings = readings(metrics, &fields, &event.idempotency_key);
+            events.entry(entry.customer_id).or_default().push((*event, readings));
+        }
+        let shares = enrolled.into_iter().map(|Enrolled { customer_id, enrolments, .. }| {
+            let events = events.remove(&customer_id).unwrap_or_default();
+            let periods = enrolments.into_iter().map(|enrolment| {
+                let periods = periods_of(&enrolment, &events);
+                (enrolment, periods)
+            });
+            let periods = periods.filter(|(_, periods)| !periods.is_empty()).collect();
+            let readings = events.iter().flat_map(|(_, readings)| readings);
+            let moved = readings.map(|reading| reading.metric_id).collect();
+            Self { customer_id, events, periods, moved }
+        });
+        shares.collect()
+    }
+
+    /// Loads what the events are added to. Its rows were fetched.
+    pub(super) async fn load(
+        &self,
+        unit: &mut Unit<'_>,
+        metrics: &[Metric],
+    ) -> Result<Tally, Error> {
+        let (account, customer_id) = (unit.account, self.customer_id);
+        let mut tally = Tally::new(unit.oldest_taken().await?);
+        for (event, reading) in self.readings() {
+            let (id, quarter) = (reading.metric_id, Quarter::of(event.timestamp));
+            if !tally.buckets.contains_key(&(id, quarter))
+                && let Some(row) = unit.row(&schema::bucket(account, customer_id, id, quarter))?
+            {
+                tally.buckets.insert((id, quarter), row.aggregate);
+            }
+            let Amount::Distinct(digest) = &reading.amount else { continue };
+            let member = schema::member(account, customer_id, id, quarter, digest);
+            if unit.row(&member)?.is_some() {
+                tally.members.insert((id, quarter, *digest), Membership::Stored);
+            }
+            if !tally.sightings.contains_key(&(id, *digest))
+                && let Some(seen) =
+                    unit.row(&schema::sightings(account, customer_id, id, digest))?
+            {
+                tally.sightings.insert((id, *digest), seen);
+            }
+        }
+        for (enrolment, periods) in &self.periods {
+            let alerts = self.alerts(unit, enrolment).await?;
+            let mut standings = Vec::with_capacity(periods.len());
+            for period in periods {
+                let standing = unit.standing(enrolment, period.start(), &alerts).await?;
+                let Some(mut standing) = standing else { continue };
+                if standing.needs_members(tally.sightings.values()) {
+                    let members = unit.members_between(customer_id, metrics, *period).await?;
+                    standing.members = Some(members);
+                }
+                standings.push(standing);
+            }
+            let subscription_id = enrolment.subscription.id;
+            tally.watched.push(Watched { subscription_id, alerts, standings });
+        }
+        Ok(tally)
+    }
+
+    /// Saves what has moved.
+    pub(super) fn save(&self, unit: &mut Unit<'_>, tally: &Tally) -> Result<(), Error> {
+        let (account, customer_id) = (unit.account, self.customer_id);
+        for ((id, quarter), aggregate) in &tally.buckets {
+            let bucket = Bucket { aggregate: aggregate.clone() };
+            unit.put(&schema::bucket(account, customer_id, *id, *quarter), &bucket)?;
+        }
+        for ((id, quarter, digest), membership) in &tally.members {
+            if *membership == Membership::Added {
+                let member = schema::member(account, customer_id, *id, *quarter, digest);
+                unit.put(&member, &Nothing {})?;
+            }
+        }
+        for ((id, digest), seen) in &tally.sightings {
+            unit.put(&schema::sightings(account, customer_id, *id, digest), seen)?;
+        }
+        for ((enrolment, _), watched) in self.periods.iter().zip(&tally.watched) {
+            for standing in &watched.standings {
+                unit.save_standing(enrolment, standing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the alerts that watch a metric which some event adds to.
+    async fn alerts(
+        &self,
+        unit: &mut Unit<'_>,
+        enrolment: &Enrolment,
+    ) -> Result<Vec<Alert>, Error> {
+        let mut alerts = unit.watching(enrolment).await?;
+        alerts.retain(|alert| self.moved.contains(&alert.condition.metric_id()));
+        Ok(alerts)
+    }
+
+    fn readings(&self) -> impl Iterator<Item = (&Event, &Reading)> {
+        self.events
+            .iter()
+            .flat_map(|(event, readings)| readings.iter().map(|reading| (*event, reading)))
+    }
+}
+
+/// The billing periods of a subscription that some events fall in.
+fn periods_of(enrolment: &Enrolment, events: &[(&Event, Vec<Reading>)]) -> Vec<Timeframe> {
+    let all = enrolment.subscription.periods();
+    let mut found: Vec<Timeframe> = Vec::new();
+    for (event, _) in events {
+        if !found.iter().any(|period| period.contains(event.timestamp)) {
+            found.extend(all.containing(event.timestamp));
+        }
+    }
+    found
+}
+
+/// The rows of the alerts that watch the subscriptions. Those of their plans were fetched.
+pub(super) fn alert_keys(unit: &Unit<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
+    let mut keys = BTreeSet::new();
+    for (enrolment, _) in shares.iter().flat_map(|share| &share.periods) {
+        let of = &enrolment.subscription;
+        let roster = schema::plan_roster(unit.account, of.plan_id, of.plan_version);
+        let shared = unit.row(&roster)?.unwrap_or_default().alerts;
+        let ids = enrolment.alerts.iter().chain(&shared);
+        keys.extend(ids.map(|id| schema::alert(unit.account, *id).key().clone()));
+    }
+    Ok(keys.into_iter().collect())
+}
+
+/// The rows that events are added to. Those of the alerts were fetched.
+pub(super) async fn figure_keys(
+    unit: &mut Unit<'_>,
+    shares: &[Share<'_>],
+) -> Result<Vec<Key>, Error> {
+    let account = unit.account;
+    let mut keys = Vec::new();
+    for share in shares {
+        let customer_id = share.customer_id;
+        let mut buckets = HashMap::new();
+        for (event, reading) in share.readings() {
+            let (id, quarter) = (reading.metric_id, Quarter::of(event.timestamp));
+            buckets.entry((id, quarter)).or_insert_with(|| {
+                keys.push(schema::bucket(account, customer_id, id, quarter).key().clone());
+            });
+            if let Amount::Distinct(digest) = &reading.amount {
+                let member = schema::member(account, customer_id, id, quarter, digest);
+                let seen = schema::sightings(account, customer_id, id, digest);
+                keys.extend([member.key().clone(), seen.key().clone()]);
+            }
+        }
+        for (enrolment, periods) in &share.periods {
+            let id = enrolment.subscription.id;
+            let alerts = share.alerts(unit, enrolment).await?;
+            for start in periods.iter().map(|period| period.start()) {
+                let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
+                keys.push(schema::total(account, id, start).key().clone());
+                keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
+            }
+        }
+    }
+    Ok(keys)
+}

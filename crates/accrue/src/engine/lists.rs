@@ -1,0 +1,120 @@
+use serde::de::DeserializeOwned;
+
+use super::{Account, unit::Unit};
+use crate::{
+    CustomerId, Error, PlanId,
+    page::{Created, Listing, Page, PageRequest, Position},
+    schema::{self, Index, Slot},
+    store::{Row, Scan},
+};
+
+/// Which rows of a list: those created within a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// When they were created.
+    pub created: Created,
+}
+
+/// Which subscriptions of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubscriptionFilter {
+    /// When they were created.
+    pub created: Created,
+    /// Of one customer.
+    pub customer_id: Option<CustomerId>,
+    /// Of one plan.
+    pub plan_id: Option<PlanId>,
+}
+
+impl Account {
+    /// Lists the rows that an index names, newest first, and of each what `show` makes of it.
+    pub(super) async fn list<T: DeserializeOwned, S>(
+        &self,
+        name: &'static str,
+        index: Index,
+        filter: ListFilter,
+        page: &PageRequest,
+        slot: impl Fn([u8; 16]) -> Slot<T>,
+        show: impl Fn(T) -> Option<S>,
+    ) -> Result<Page<S>, Error> {
+        let listing = Listing { name, account: self.id(), filter: format!("{filter:?}") };
+        let mut walk = Walk::new(listing, &index, filter.created, page)?;
+        let mut unit = self.reading();
+        let mut found = Vec::new();
+        while !walk.is_full(&found) {
+            let rows = walk.next(&unit).await?;
+            if rows.is_empty() {
+                break;
+            }
+            let places = rows.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+            let slots: Vec<_> = places.iter().map(|at| slot(schema::id_at(at))).collect();
+            // A row that went away since the index was read is left out.
+            let rows = places.into_iter().zip(unit.get_all(&slots).await?);
+            found.extend(rows.filter_map(|(at, row)| Some((at, show(row?)?))));
+        }
+        Ok(walk.page(found))
+    }
+}
+
+/// A walk over an index, newest first, from where a page begins.
+pub(super) struct Walk<'a> {
+    listing: Listing<'a>,
+    scan: Scan,
+    limit: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        listing: Listing<'a>,
+        index: &Index,
+        created: Created,
+        page: &PageRequest,
+    ) -> Result<Self, Error> {
+        // One row more than the page holds tells whether there is another page.
+        let rows = page.limit().saturating_add(1);
+        let scan = index.scan(created.from(), created.until(), rows).descending();
+        let scan = match listing.position(page)? {
+            Some(position) => scan.after(&index.key_at(&position)),
+            None => scan,
+        };
+        Ok(Self { listing, scan, limit: page.limit() })
+    }
+
+    /// Returns the next rows of the index; none where it ends.
+    pub(super) async fn next(&mut self, unit: &Unit<'_>) -> Result<Vec<Row>, Error> {
+        let rows = unit.scan(&self.scan).await?;
+        if let Some(last) = rows.last() {
+            self.scan = self.scan.clone().after(last.key.bytes());
+        }
+        Ok(rows)
+    }
+
+    /// Tells whether enough was found for the page, and to know whether there is another.
+    pub(super) const fn is_full<T>(&self, found: &[(Position, T)]) -> bool {
+        found.len() > self.limit
+    }
+
+    /// Makes the page of what was found.
+    pub(super) fn page<T>(&self, found: Vec<(Position, T)>) -> Page<T> {
+        page_of(&self.listing, self.limit, found)
+    }
+}
+
+/// Cuts what was found to a page.
+pub(super) fn page_of<T>(
+    listing: &Listing<'_>,
+    limit: usize,
+    mut found: Vec<(Position, T)>,
+) -> Page<T> {
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| has_more);
+    let next_cursor = last.map(|(position, _)| listing.cursor(position));
+    Page { data: found.into_iter().map(|(_, row)| row).collect(), next_cursor }
+}
+
+/// Reads where a row of an index stands.
+pub(super) fn position(row: &Row) -> Result<Position, Error> {
+    schema::position(row.key.bytes())
+        .ok_or_else(|| Error::corrupt(format!("the key {} has no position", row.key)))
+}

@@ -1,0 +1,162 @@
+use async_trait::async_trait;
+
+use super::{
+    Account, Call, ListFilter,
+    apply::{Command, Request, fingerprint},
+    unit::{Stop, Unit},
+};
+use crate::{
+    Error, MetricId, Page, PageRequest,
+    idempotency::Fingerprint,
+    limits,
+    metric::{Metric, MetricUpdate, NewMetric},
+    schema::{self, Catalogue, Index, Nothing},
+};
+
+impl Account {
+    /// Creates a metric (wire 5.2). It measures the events that are accepted from then on.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::metric::{MetricQuery, NewMetric};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("API requests")?)).await?;
+    /// let sql = MetricQuery::parse("SELECT sum(output_tokens) FROM events")?;
+    /// let metric = NewMetric::new(Name::parse("output tokens")?, item.id, sql);
+    /// account.create_metric(metric).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_metric(&self, new: NewMetric) -> Call<Metric> {
+        Call::new(self, CreateMetric { new })
+    }
+
+    /// Changes a metric. What it measures never changes.
+    pub fn update_metric(&self, id: MetricId, update: MetricUpdate) -> Call<Metric> {
+        Call::new(self, UpdateMetric { id, update })
+    }
+
+    /// Archives a metric: no new alert can watch it, and it goes on to measure for those that do. A
+    /// second time is a constraint violation.
+    pub fn archive_metric(&self, id: MetricId) -> Call<Metric> {
+        Call::new(self, ArchiveMetric { id })
+    }
+
+    /// Returns a metric.
+    pub async fn fetch_metric(&self, id: MetricId) -> Result<Metric, Error> {
+        self.reading().metric(id).await
+    }
+
+    /// Lists the metrics, newest first, archived ones too.
+    pub async fn list_metrics(
+        &self,
+        filter: ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Metric>, Error> {
+        let slot = |id| schema::metric(self.id(), MetricId::from_bytes(id));
+        self.list("metrics", Index::metrics(self.id()), filter, page, slot, Some).await
+    }
+}
+
+/// The metrics of an account that events are held against.
+pub(super) struct Metrics {
+    pub(super) generation: u64,
+    pub(super) all: Vec<Metric>,
+}
+
+impl Unit<'_> {
+    pub(super) async fn metric(&mut self, id: MetricId) -> Result<Metric, Error> {
+        let found = self.get(&schema::metric(self.account, id)).await?;
+        found.ok_or_else(|| Error::not_found("metric", id))
+    }
+
+    /// Returns every metric of the account, in order of creation.
+    pub(super) async fn metrics(&mut self) -> Result<Metrics, Error> {
+        let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
+        let Catalogue { generation, metrics } = catalogue.unwrap_or_default();
+        let slots: Vec<_> = metrics.iter().map(|id| schema::metric(self.account, *id)).collect();
+        let all: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
+        let all = all.ok_or_else(|| Error::corrupt("a metric of the catalogue is missing"))?;
+        Ok(Metrics { generation, all })
+    }
+}
+
+struct CreateMetric {
+    new: NewMetric,
+}
+
+#[async_trait]
+impl Command for CreateMetric {
+    type Outcome = Metric;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
+        let item = unit.item(self.new.item_id).await?;
+        if item.archived_at.is_some() {
+            return Err(Error::constraint("the item is archived").into());
+        }
+        let slot = schema::metric_catalogue(unit.account);
+        let mut catalogue = unit.get(&slot).await?.unwrap_or_default();
+        if catalogue.metrics.len() >= limits::METRICS {
+            let detail = format!("the account has {} metrics already", limits::METRICS);
+            return Err(Error::constraint(detail).into());
+        }
+        let id = MetricId::generate(unit.now, unit.entropy());
+        catalogue.generation = catalogue.generation.saturating_add(1);
+        catalogue.metrics.push(id);
+        let metric = self.new.clone().decide(id, catalogue.generation, unit.now)?;
+        unit.put(&slot, &catalogue)?;
+        unit.put(&schema::metric(unit.account, id), &metric)?;
+        unit.put(&schema::metric_by_time(unit.account, &metric), &Nothing {})?;
+        Ok(metric)
+    }
+}
+
+impl Request for CreateMetric {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_metric", &self.new)
+    }
+}
+
+struct UpdateMetric {
+    id: MetricId,
+    update: MetricUpdate,
+}
+
+#[async_trait]
+impl Command for UpdateMetric {
+    type Outcome = Metric;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
+        let metric = self.update.clone().decide(unit.metric(self.id).await?)?;
+        unit.put(&schema::metric(unit.account, self.id), &metric)?;
+        Ok(metric)
+    }
+}
+
+impl Request for UpdateMetric {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("update_metric", &(self.id, &self.update))
+    }
+}
+
+struct ArchiveMetric {
+    id: MetricId,
+}
+
+#[async_trait]
+impl Command for ArchiveMetric {
+    type Outcome = Metric;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
+        let metric = unit.metric(self.id).await?.archive()?;
+        unit.put(&schema::metric(unit.account, self.id), &metric)?;
+        Ok(metric)
+    }
+}
+
+impl Request for ArchiveMetric {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("archive_metric", &self.id)
+    }
+}

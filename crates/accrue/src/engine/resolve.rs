@@ -1,0 +1,106 @@
+use super::unit::{Stop, Unit};
+use crate::{
+    CustomerId, Error, IdOr, PlanId, SubscriptionId,
+    customer::Customer,
+    plan::Plan,
+    schema::{self, Head},
+    subscription::{Enrolment, Subscription},
+};
+
+impl Unit<'_> {
+    /// Returns a customer that exists and is not deleted.
+    pub(super) async fn customer(&mut self, id: &IdOr<CustomerId>) -> Result<Customer, Error> {
+        let unknown = || Error::not_found("customer", id);
+        let customer_id = match id {
+            IdOr::Id(id) => *id,
+            IdOr::External(external) => {
+                let alias = self.get(&schema::customer_external(self.account, external)).await?;
+                alias.filter(|alias| !alias.reserved).ok_or_else(unknown)?.customer_id
+            }
+        };
+        let entry = self.get(&schema::customer(self.account, customer_id)).await?;
+        let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
+        Ok(entry.customer)
+    }
+
+    /// Returns a plan that exists.
+    pub(super) async fn plan(&mut self, id: &IdOr<PlanId>) -> Result<Plan, Error> {
+        let unknown = || Error::not_found("plan", id);
+        let plan_id = match id {
+            IdOr::Id(id) => *id,
+            IdOr::External(external) => {
+                let alias = self.get(&schema::plan_external(self.account, external)).await?;
+                alias.ok_or_else(unknown)?.plan_id
+            }
+        };
+        self.get(&schema::plan(self.account, plan_id)).await?.ok_or_else(unknown)
+    }
+
+    /// Returns a subscription that exists, and whose customer is not deleted.
+    pub(super) async fn enrolment(&mut self, id: SubscriptionId) -> Result<Enrolment, Error> {
+        let unknown = || Error::not_found("subscription", id);
+        let found = self.get(&schema::subscription(self.account, id)).await?;
+        let enrolment = found.ok_or_else(unknown)?;
+        let customer = IdOr::Id(enrolment.subscription.customer_id);
+        match self.customer(&customer).await {
+            Ok(_) => Ok(enrolment),
+            Err(error) if error.is_not_found() => Err(unknown()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes the lock of a customer and reads the head that guards what is its own. What time owes
+    /// it comes first.
+    pub(super) async fn settled_head(&mut self, id: CustomerId) -> Result<Head, Stop> {
+        self.lock(&[id.into()]).await?;
+        let head = self.get(&schema::head(self.account, id)).await?.unwrap_or_default();
+        if head.deadline.is_some_and(|deadline| deadline <= self.now) {
+            return Err(Stop::Due(vec![id]));
+        }
+        Ok(head)
+    }
+
+    /// The same for a subscription's customer. The changes to its plan's alerts come first too.
+    pub(super) async fn settled_enrolment(
+        &mut self,
+        id: SubscriptionId,
+    ) -> Result<Enrolment, Stop> {
+        let enrolment = self.enrolment(id).await?;
+        let customer_id = enrolment.subscription.customer_id;
+        self.settled_head(customer_id).await?;
+        if self.is_behind(&enrolment).await? {
+            return Err(Stop::Due(vec![customer_id]));
+        }
+        Ok(enrolment)
+    }
+
+    /// Tells whether a subscription has changes to its plan's alerts to settle. One that ended so
+    /// long ago that no event counts for it has none.
+    pub(super) async fn is_behind(&mut self, enrolment: &Enrolment) -> Result<bool, Error> {
+        let Subscription { id, customer_id, .. } = enrolment.subscription;
+        let alerts = self.plan_roster_of(enrolment).await?;
+        if enrolment.generation >= alerts.generation {
+            return Ok(false);
+        }
+        let roster = self.get(&schema::roster(self.account, customer_id)).await?;
+        Ok(roster.unwrap_or_default().subscriptions.contains(&id))
+    }
+
+    /// Returns the alerts of a subscription's plan version.
+    pub(super) async fn plan_roster_of(
+        &mut self,
+        enrolment: &Enrolment,
+    ) -> Result<schema::PlanRoster, Error> {
+        let subscription = &enrolment.subscription;
+        let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
+        let slot = schema::plan_roster(self.account, plan_id, version);
+        Ok(self.get(&slot).await?.unwrap_or_default())
+    }
+
+    /// Writes a customer's head, so that whoever read it has to read again.
+    pub(super) async fn touch(&mut self, id: CustomerId) -> Result<(), Error> {
+        let slot = schema::head(self.account, id);
+        let head = self.get(&slot).await?.unwrap_or_default();
+        self.put(&slot, &head)
+    }
+}

@@ -1,0 +1,110 @@
+use super::unit::Unit;
+use crate::{
+    CustomerId, Error, Timestamp,
+    alert::Alert,
+    schema::{self, Deadline, Head, Owner, Roster, Slot},
+    subscription::Enrolment,
+};
+
+/// A customer, and its subscriptions that events may still count for.
+pub(super) struct Enrolled {
+    pub(super) customer_id: CustomerId,
+    pub(super) head: Head,
+    pub(super) enrolments: Vec<Enrolment>,
+}
+
+impl Unit<'_> {
+    /// Reads the subscriptions of customers whose locks are held.
+    pub(super) async fn enrolled(
+        &mut self,
+        customers: &[CustomerId],
+    ) -> Result<Vec<Enrolled>, Error> {
+        let account = self.account;
+        let heads: Vec<_> = customers.iter().map(|id| schema::head(account, *id)).collect();
+        let rosters: Vec<_> = customers.iter().map(|id| schema::roster(account, *id)).collect();
+        let keys = heads.iter().map(Slot::key).chain(rosters.iter().map(Slot::key));
+        self.fetch(keys.collect::<Vec<_>>()).await?;
+        let mut found = Vec::with_capacity(customers.len());
+        let mut slots = Vec::new();
+        for (customer_id, (head, roster)) in customers.iter().zip(heads.iter().zip(&rosters)) {
+            let head = self.row(head)?.unwrap_or_default();
+            let Roster { subscriptions } = self.row(roster)?.unwrap_or_default();
+            slots.extend(subscriptions.iter().map(|id| schema::subscription(account, *id)));
+            found.push((*customer_id, head, subscriptions));
+        }
+        self.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+        let mut enrolled = Vec::with_capacity(found.len());
+        for (customer_id, head, subscriptions) in found {
+            let mut enrolments = Vec::with_capacity(subscriptions.len());
+            for id in subscriptions {
+                let row = self.row(&schema::subscription(account, id))?;
+                enrolments.push(row.ok_or_else(|| Error::corrupt("a roster names nobody"))?);
+            }
+            enrolled.push(Enrolled { customer_id, head, enrolments });
+        }
+        Ok(enrolled)
+    }
+
+    /// Reads the alerts of the plan versions of some subscriptions.
+    pub(super) async fn fetch_plan_rosters(&mut self, enrolled: &[Enrolled]) -> Result<(), Error> {
+        let enrolments = enrolled.iter().flat_map(|enrolled| &enrolled.enrolments);
+        let slots: Vec<_> = enrolments
+            .map(|enrolment| &enrolment.subscription)
+            .map(|of| schema::plan_roster(self.account, of.plan_id, of.plan_version))
+            .collect();
+        self.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await
+    }
+
+    /// Returns the enabled alerts that watch a subscription: its own and its plan version's.
+    pub(super) async fn watching(&mut self, enrolment: &Enrolment) -> Result<Vec<Alert>, Error> {
+        if !self.configuration().await?.features.alerts {
+            return Ok(Vec::new());
+        }
+        let plan = self.plan_roster_of(enrolment).await?;
+        let shared = plan.alerts.into_iter().filter(|id| !enrolment.muted.contains(id));
+        let ids = enrolment.alerts.iter().copied().chain(shared);
+        let slots: Vec<_> = ids.map(|id| schema::alert(self.account, id)).collect();
+        let entries = self.get_all(&slots).await?;
+        let alerts = entries.into_iter().flatten().map(|entry| entry.alert);
+        Ok(alerts.filter(|alert| alert.enabled).collect())
+    }
+
+    /// Writes which subscriptions of a customer events may still count for, and when time brings
+    /// the next thing for one of them.
+    pub(super) async fn save_roster(
+        &mut self,
+        customer_id: CustomerId,
+        enrolments: &[Enrolment],
+    ) -> Result<(), Error> {
+        let oldest_open = self.oldest_open();
+        let live = enrolments.iter().filter(|enrolment| !enrolment.is_past(oldest_open));
+        let subscriptions = live.map(|enrolment| enrolment.subscription.id).collect();
+        let slot = schema::roster(self.account, customer_id);
+        self.get(&slot).await?;
+        self.put(&slot, &Roster { subscriptions })?;
+        let next = enrolments.iter().filter_map(Enrolment::next_due).map(|(at, _)| at).min();
+        self.reschedule(customer_id, next).await
+    }
+
+    /// Moves the deadline of a customer.
+    async fn reschedule(
+        &mut self,
+        customer_id: CustomerId,
+        next: Option<Timestamp>,
+    ) -> Result<(), Error> {
+        let slot = schema::head(self.account, customer_id);
+        let mut head = self.get(&slot).await?.unwrap_or_default();
+        let owner = Owner::Customer(customer_id);
+        if head.deadline != next {
+            if let Some(at) = head.deadline {
+                self.delete(&schema::deadline(at, self.account, owner));
+            }
+            if let Some(at) = next {
+                let deadline = Deadline { at, account: self.account.clone(), owner, cursor: None };
+                self.put(&schema::deadline(at, self.account, owner), &deadline)?;
+            }
+        }
+        head.deadline = next;
+        self.put(&slot, &head)
+    }
+}

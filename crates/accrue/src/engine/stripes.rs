@@ -1,0 +1,92 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+use async_lock::{Mutex, MutexGuardArc};
+
+use crate::{AccountId, CustomerId, IdOr};
+
+/// Locks that make the writers of one customer queue within this process.
+///
+/// An optimization: correctness rests on preconditions, and without the locks writers only lose
+/// more races.
+pub(super) struct Stripes(Vec<Arc<Mutex<()>>>);
+
+/// Enough that two customers rarely share a lock.
+const STRIPES: usize = 1024;
+
+/// The locks that an operation holds, over all of its runs.
+pub(super) struct Held<'a> {
+    stripes: &'a Stripes,
+    guards: BTreeMap<usize, MutexGuardArc<()>>,
+}
+
+impl Stripes {
+    pub(super) fn new() -> Self {
+        Self((0..STRIPES).map(|_| Arc::default()).collect())
+    }
+
+    pub(super) const fn hold_none(&self) -> Held<'_> {
+        Held { stripes: self, guards: BTreeMap::new() }
+    }
+
+    fn index(&self, account: &AccountId, customer: &IdOr<CustomerId>) -> usize {
+        let mut hasher = DefaultHasher::new();
+        (account, customer).hash(&mut hasher);
+        let hash = usize::try_from(hasher.finish() >> 1).unwrap_or(0);
+        hash.checked_rem(self.0.len()).unwrap_or(0)
+    }
+}
+
+impl Held<'_> {
+    /// Names the locks of some customers and those that are held, where not all of the customers'
+    /// are.
+    pub(super) fn missing(
+        &self,
+        account: &AccountId,
+        customers: &[IdOr<CustomerId>],
+    ) -> Option<BTreeSet<usize>> {
+        let wanted = customers.iter().map(|customer| self.stripes.index(account, customer));
+        let wanted: BTreeSet<usize> = wanted.collect();
+        let all_held = wanted.iter().all(|index| self.guards.contains_key(index));
+        (!all_held).then(|| wanted.into_iter().chain(self.guards.keys().copied()).collect())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.guards.is_empty()
+    }
+
+    /// Takes these locks and no others, in ascending order: nobody waits in a circle.
+    pub(super) async fn take(&mut self, wanted: BTreeSet<usize>) {
+        self.guards.clear();
+        for index in wanted {
+            if let Some(stripe) = self.stripes.0.get(index) {
+                self.guards.insert(index, stripe.lock_arc().await);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SeededEntropy, Timestamp};
+
+    #[test]
+    fn locks_that_are_held_stay_among_those_that_are_wanted() {
+        let stripes = Stripes::new();
+        let account = AccountId::parse("acme").unwrap();
+        let entropy = SeededEntropy::new(1);
+        let [one, two] = [(); 2].map(|()| IdOr::Id(CustomerId::generate(Timestamp::MIN, &entropy)));
+        let mut held = stripes.hold_none();
+        let first = held.missing(&account, std::slice::from_ref(&one)).unwrap();
+        pollster::block_on(held.take(first));
+        assert_eq!(held.missing(&account, std::slice::from_ref(&one)), None);
+        let both = held.missing(&account, std::slice::from_ref(&two)).unwrap();
+        assert_eq!(both.len(), 2);
+        pollster::block_on(held.take(both));
+        assert_eq!(held.missing(&account, &[one, two]), None);
+    }
+}

@@ -1,0 +1,324 @@
+use std::{collections::BTreeSet, time::Duration};
+
+use async_trait::async_trait;
+
+use super::{
+    Account, Call, SubscriptionFilter,
+    apply::{Command, Request, fingerprint},
+    lists::{Walk, position},
+    rosters::Enrolled,
+    settle::judged_at_once,
+    unit::{Stop, Unit},
+};
+use crate::{
+    Error, Page, PageRequest, SubscriptionId, Timeframe, Timestamp,
+    idempotency::Fingerprint,
+    limits, metadata,
+    page::Listing,
+    schema::{self, CustomerEntry, Index, SubscriptionOf},
+    subscription::{
+        Cancellation, Enrolment, NewSubscription, Subscription, SubscriptionStatus, Told,
+    },
+    webhook::{Body, Cause},
+};
+
+impl Account {
+    /// Creates a subscription on a version of a plan (wire 5.3). It may begin in the past: usage of
+    /// its open billing periods that is there already counts.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it would end before it
+    /// starts, or the customer has 200 subscriptions.
+    pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
+        Call::new(self, CreateSubscription { new })
+    }
+
+    /// Cancels a subscription: now, when its billing period ends, or at a date.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, or
+    /// the date has passed.
+    pub fn cancel_subscription(
+        &self,
+        id: SubscriptionId,
+        cancellation: Cancellation,
+    ) -> Call<Subscription> {
+        Call::new(self, CancelSubscription { id, cancellation })
+    }
+
+    /// Returns a subscription.
+    pub async fn fetch_subscription(&self, id: SubscriptionId) -> Result<Subscription, Error> {
+        Ok(self.reading().enrolment(id).await?.subscription)
+    }
+
+    /// Lists the subscriptions, newest first.
+    pub async fn list_subscriptions(
+        &self,
+        filter: SubscriptionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Subscription>, Error> {
+        let index = match (filter.customer_id, filter.plan_id) {
+            (Some(id), _) => Index::subscriptions_of_customer(self.id(), id),
+            (None, Some(id)) => Index::subscriptions_of_plan(self.id(), id),
+            (None, None) => Index::subscriptions(self.id()),
+        };
+        let listing =
+            Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
+        let mut walk = Walk::new(listing, &index, filter.created, page)?;
+        let mut unit = self.reading();
+        let mut found = Vec::new();
+        while !walk.is_full(&found) {
+            let rows = walk.next(&unit).await?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows {
+                let at = position(&row)?;
+                match unit.enrolment(SubscriptionId::from_bytes(schema::id_at(&at))).await {
+                    Ok(Enrolment { subscription, .. })
+                        if filter.plan_id.is_none_or(|id| id == subscription.plan_id) =>
+                    {
+                        found.push((at, subscription));
+                    }
+                    Ok(_) => {}
+                    // Its customer is deleted.
+                    Err(error) if error.is_not_found() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(walk.page(found))
+    }
+}
+
+impl Unit<'_> {
+    /// Returns the billing periods of a subscription that hold usage which can still be asked for or
+    /// added to: those that events may fall in, or the last one of a life that is long past.
+    fn open_periods(&self, subscription: &Subscription) -> Result<Vec<Timeframe>, Error> {
+        const INSTANT: Duration = Duration::from_micros(1);
+        let ahead = Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(INSTANT);
+        let open = Timeframe::new(self.oldest_open(), self.now.saturating_add(ahead));
+        let open = open.map_err(|error| Error::corrupt(error.to_string()))?;
+        let periods = subscription.periods();
+        let mut found = periods.overlapping(open);
+        if let Some(end) = subscription.end_date.filter(|end| *end <= open.start()) {
+            found.extend(periods.containing(end.saturating_sub(INSTANT)));
+        }
+        Ok(found)
+    }
+
+    /// Sums a billing period anew from its buckets, and judges the alerts that watch the
+    /// subscription where it is the current one or the next.
+    async fn count_anew(
+        &mut self,
+        enrolment: &Enrolment,
+        timeframe: Timeframe,
+    ) -> Result<(), Error> {
+        let metrics = self.metrics().await?.all;
+        let Subscription { id: subscription_id, customer_id, .. } = enrolment.subscription;
+        let total = self.total_between(customer_id, &metrics, timeframe).await?;
+        let alerts = self.watching(enrolment).await?;
+        let standing = self.standing(enrolment, timeframe.start(), &alerts).await?;
+        let Some(mut standing) = standing else { return Ok(()) };
+        standing.total_moved = standing.total != total;
+        standing.total = total;
+        let (cause, now) = (Cause::Subscription { subscription_id }, self.now);
+        let is_judged = judged_at_once(&enrolment.subscription, now).contains(&timeframe);
+        let judged = if is_judged { alerts.as_slice() } else { &[] };
+        self.judge_standing(enrolment, &mut standing, judged, &cause, now).await
+    }
+
+    fn save_enrolment(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
+        let id = enrolment.subscription.id;
+        self.put(&schema::subscription(self.account, id), enrolment)
+    }
+}
+
+struct CreateSubscription {
+    new: NewSubscription,
+}
+
+#[async_trait]
+impl Command for CreateSubscription {
+    type Outcome = Subscription;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        let mut customer = unit.customer(&self.new.customer).await?;
+        let plan = unit.plan(&self.new.plan).await?;
+        unit.settled_head(customer.id).await?;
+        let version = self.new.plan_version.unwrap_or(plan.version);
+        let roster = unit.get(&schema::plan_roster(unit.account, plan.id, version)).await?;
+        let roster = roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
+
+        let id = SubscriptionId::generate(unit.now, unit.entropy());
+        let subscription = self.subscription(id, &customer.id, &plan.id, version, unit.now)?;
+        let mut enrolment = Enrolment {
+            subscription,
+            alerts: Vec::new(),
+            muted: BTreeSet::new(),
+            generation: roster.generation,
+            told: Told::Created,
+        };
+        let enrolled = unit.enrolled(&[customer.id]).await?;
+        let mut enrolments: Vec<_> =
+            enrolled.into_iter().flat_map(|Enrolled { enrolments, .. }| enrolments).collect();
+        let oldest_open = unit.oldest_open();
+        enrolments.retain(|enrolment| !enrolment.is_past(oldest_open));
+        check_count(&enrolments, unit.now)?;
+
+        unit.tell(customer.id, unit.now, Body::SubscriptionCreated { subscription_id: id }).await?;
+        while let Some((_, told)) = enrolment.next_due().filter(|(at, _)| *at <= unit.now) {
+            enrolment.told = told;
+            let body = match told {
+                Told::Ended => Body::SubscriptionEnded { subscription_id: id },
+                _ => Body::SubscriptionStarted { subscription_id: id },
+            };
+            unit.tell(customer.id, unit.now, body).await?;
+        }
+        count_earlier_usage(unit, &enrolment).await?;
+
+        if customer.currency.is_none() {
+            customer.currency = Some(plan.currency);
+            let slot = schema::customer(unit.account, customer.id);
+            unit.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
+        }
+        let of = SubscriptionOf { customer_id: customer.id };
+        unit.put(&schema::subscription_by_time(unit.account, &enrolment), &of)?;
+        unit.put(&schema::subscription_by_customer(unit.account, &enrolment), &of)?;
+        unit.put(&schema::subscription_by_plan(unit.account, &enrolment), &of)?;
+        unit.save_enrolment(&enrolment)?;
+        let subscription = enrolment.subscription.clone();
+        enrolments.push(enrolment);
+        unit.save_roster(customer.id, &enrolments).await?;
+        Ok(subscription)
+    }
+}
+
+impl Request for CreateSubscription {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_subscription", &self.new)
+    }
+}
+
+impl CreateSubscription {
+    fn subscription(
+        &self,
+        id: SubscriptionId,
+        customer_id: &crate::CustomerId,
+        plan_id: &crate::PlanId,
+        plan_version: crate::plan::PlanVersion,
+        now: Timestamp,
+    ) -> Result<Subscription, Error> {
+        let NewSubscription { name, start_date, end_date, metadata, .. } = self.new.clone();
+        let start_date = start_date.unwrap_or(now);
+        if let Some(end) = end_date.filter(|end| *end <= start_date) {
+            let detail = format!("the end {end} is not after the start {start_date}");
+            return Err(Error::constraint(detail));
+        }
+        metadata::check(&metadata)?;
+        Ok(Subscription {
+            id,
+            customer_id: *customer_id,
+            plan_id: *plan_id,
+            plan_version,
+            name,
+            start_date,
+            end_date,
+            metadata,
+            created_at: now,
+        })
+    }
+}
+
+/// Refuses a subscription of a customer that has too many.
+fn check_count(enrolments: &[Enrolment], now: Timestamp) -> Result<(), Error> {
+    let live =
+        |enrolment: &&Enrolment| enrolment.subscription.status(now) != SubscriptionStatus::Ended;
+    let (count, most, what) = match enrolments.iter().filter(live).count() {
+        live if live >= limits::SUBSCRIPTIONS => (live, limits::SUBSCRIPTIONS, "live"),
+        _ => (enrolments.len(), limits::ROSTER, "live or recent"),
+    };
+    if count < most {
+        return Ok(());
+    }
+    Err(Error::constraint(format!("the customer has {count} {what} subscriptions already")))
+}
+
+/// Counts the usage that a new subscription finds in its open billing periods, and judges its alerts
+/// on that of the current one.
+async fn count_earlier_usage(unit: &mut Unit<'_>, enrolment: &Enrolment) -> Result<(), Error> {
+    for timeframe in unit.open_periods(&enrolment.subscription)? {
+        unit.count_anew(enrolment, timeframe).await?;
+    }
+    Ok(())
+}
+
+struct CancelSubscription {
+    id: SubscriptionId,
+    cancellation: Cancellation,
+}
+
+#[async_trait]
+impl Command for CancelSubscription {
+    type Outcome = Subscription;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        let mut enrolment = unit.settled_enrolment(self.id).await?;
+        let customer_id = enrolment.subscription.customer_id;
+        let end = self.cancellation.decide(&enrolment.subscription, unit.now)?;
+        let before = enrolment.subscription.clone();
+        enrolment.subscription.end_date = Some(end);
+
+        let subscription_id = self.id;
+        let body = if end <= unit.now {
+            enrolment.told = Told::Ended;
+            Body::SubscriptionEnded { subscription_id }
+        } else {
+            Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
+        };
+        unit.tell(customer_id, unit.now, body).await?;
+        count_to_the_new_end(unit, &before, &enrolment, end).await?;
+
+        unit.save_enrolment(&enrolment)?;
+        let enrolled = unit.enrolled(&[customer_id]).await?;
+        let enrolments = enrolled.into_iter().flat_map(|Enrolled { enrolments, .. }| enrolments);
+        let enrolments: Vec<_> = enrolments.collect();
+        unit.save_roster(customer_id, &enrolments).await?;
+        Ok(enrolment.subscription)
+    }
+}
+
+impl Request for CancelSubscription {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("cancel_subscription", &(self.id, self.cancellation))
+    }
+}
+
+/// Events may lie a little in the future, so that a new end can leave some out, or let some in.
+async fn count_to_the_new_end(
+    unit: &mut Unit<'_>,
+    before: &Subscription,
+    enrolment: &Enrolment,
+    end: Timestamp,
+) -> Result<(), Error> {
+    let earlier = before.end_date.map_or(end, |old| old.min(end));
+    let customer_id = before.customer_id;
+    let moved = schema::events(unit.account, customer_id, earlier, Timestamp::MAX, 1);
+    if unit.scan(&moved).await?.is_empty() {
+        return Ok(());
+    }
+    let after = unit.open_periods(&enrolment.subscription)?;
+    for old in unit.open_periods(before)? {
+        if !after.iter().any(|period| period.start() == old.start()) {
+            let slot = schema::total(unit.account, before.id, old.start());
+            unit.get(&slot).await?;
+            unit.delete(&slot);
+        }
+    }
+    for timeframe in after {
+        unit.count_anew(enrolment, timeframe).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::{
+    Account, Billing,
+    apply::{Applied, Command, Open, apply},
+    lists::position,
+    settle::settle,
+    unit::{Stop, Unit},
+};
+use crate::{
+    Error, PlanId, SubscriptionId, Timestamp, limits,
+    plan::PlanVersion,
+    schema::{self, Deadline, Index, Owner},
+    store::Row,
+};
+
+/// What a tick did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tick {
+    /// How many owners of something due it settled, wholly or in part.
+    pub settled: usize,
+    /// How many it could not settle, and no later call will: something is wrong with their rows.
+    pub failed: usize,
+    /// Whether more is due: call again.
+    pub more: bool,
+}
+
+impl Billing {
+    /// Settles what time has made due, for at most `limit` customers or plans, in the order in
+    /// which it came due.
+    ///
+    /// No outcome depends on when or how often this runs: whatever touches a customer settles it
+    /// first. A host calls it so that messages do not wait for that.
+    ///
+    /// ```
+    /// # use accrue::{Billing, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// let billing = Billing::with_system(MemoryStore::new());
+    /// while billing.tick(100).await?.more {}
+    /// assert_eq!(billing.next_deadline().await?, None);
+    /// # Ok::<(), accrue::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn tick(&self, limit: usize) -> Result<Tick, Error> {
+        let now = self.shared().now();
+        let limit = limit.clamp(1, limits::SCAN_ROWS);
+        let mut scan = schema::deadlines(now, limit);
+        let (mut settled, mut failed) = (0_usize, 0_usize);
+        while settled < limit {
+            let rows = self.shared().store.scan(&scan).await?;
+            let Some(last) = rows.last() else { break };
+            scan = scan.after(last.key.bytes());
+            for row in rows.iter().take(limit.saturating_sub(settled)) {
+                match self.settle_deadline(row).await {
+                    Ok(()) => settled = settled.saturating_add(1),
+                    Err(error) if error.can_be_retried() => return Err(error),
+                    // Whatever is wrong with one owner, the others do not wait for it.
+                    Err(_) => failed = failed.saturating_add(1),
+                }
+            }
+        }
+        let due = schema::deadlines(now, failed.saturating_add(1));
+        let more = self.shared().store.scan(&due).await?.len() > failed;
+        Ok(Tick { settled, failed, more })
+    }
+
+    async fn settle_deadline(&self, row: &Row) -> Result<(), Error> {
+        let deadline = schema::read_deadline(row)?;
+        let account = self.account(deadline.account.clone());
+        match deadline.owner {
+            Owner::Customer(id) => settle(self.shared(), account.id(), &[id]).await,
+            Owner::Plan(plan_id, version) => {
+                settle_plan(&account, plan_id, version, deadline).await
+            }
+        }
+    }
+
+    /// Returns when the next thing comes due: when to call [`tick`](Self::tick) again.
+    pub async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        let rows = self.shared().store.scan(&schema::deadlines(Timestamp::MAX, 1)).await?;
+        rows.first().map(|row| schema::read_deadline(row).map(|deadline| deadline.at)).transpose()
+    }
+}
+
+/// How many subscriptions of a plan one step settles.
+const SUBSCRIPTIONS_TOGETHER: usize = 100;
+
+/// How many settled changes one step removes.
+const CHANGES_TOGETHER: u64 = 1_000;
+
+/// Settles the next subscriptions of a plan version that have not seen all changes to its alerts.
+async fn settle_plan(
+    account: &Account,
+    plan_id: PlanId,
+    plan_version: PlanVersion,
+    deadline: Deadline,
+) -> Result<(), Error> {
+    let index = Index::subscriptions_of_plan(account.id(), plan_id);
+    let scan = index.scan(Timestamp::MIN, Timestamp::MAX, SUBSCRIPTIONS_TOGETHER);
+    let scan = match &deadline.cursor {
+        Some(cursor) => scan.after(&index.key_at(cursor)),
+        None => scan,
+    };
+    let mut unit = account.reading();
+    let slot = schema::plan_roster(account.id(), plan_id, plan_version);
+    let generation = unit.get(&slot).await?.unwrap_or_default().generation;
+    let rows = unit.scan(&scan).await?;
+    let places = rows.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+    loop {
+        let mut unit = account.reading();
+        let mut behind = BTreeSet::new();
+        for place in &places {
+            let id = SubscriptionId::from_bytes(schema::id_at(place));
+            if let Some(enrolment) = unit.get(&schema::subscription(account.id(), id)).await?
+                && enrolment.subscription.plan_version == plan_version
+                && unit.is_behind(&enrolment).await?
+                && enrolment.generation < generation
+            {
+                behind.insert(enrolment.subscription.customer_id);
+            }
+        }
+        if behind.is_empty() {
+            break;
+        }
+        let behind: Vec<_> = behind.into_iter().collect();
+        settle(account.shared(), account.id(), &behind).await?;
+    }
+    let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
+    let cursor = next.map(|place| place.to_vec());
+    let step = EndPlanStep { plan_id, plan_version, generation, deadline, cursor };
+    match apply(account.shared(), account.id(), &step, &Open).await? {
+        Applied::Done(done) => done,
+        Applied::LostTheKey => Err(Error::contended()),
+        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
+    }
+}
+
+/// Keeps how far the settling of a plan's subscriptions has come, and removes the changes that all
+/// of them have seen.
+struct EndPlanStep {
+    plan_id: PlanId,
+    plan_version: PlanVersion,
+    generation: u64,
+    deadline: Deadline,
+    cursor: Option<Vec<u8>>,
+}
+
+#[async_trait]
+impl Command for EndPlanStep {
+    type Outcome = ();
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+        let slot = schema::plan_roster(unit.account, self.plan_id, self.plan_version);
+        let mut roster = unit.get(&slot).await?.unwrap_or_default();
+        if roster.generation != self.generation || roster.deadline != Some(self.deadline.at) {
+            // Another change came meanwhile, with a deadline of its own.
+            return Ok(());
+        }
+        let place = schema::deadline(self.deadline.at, unit.account, self.deadline.owner);
+        unit.get(&place).await?;
+        if self.cursor.is_some() {
+            unit.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
+            return Ok(());
+        }
+        let last = self.generation.min(roster.settled.saturating_add(CHANGES_TOGETHER));
+        for number in roster.settled.saturating_add(1)..=last {
+            let (id, version) = (self.plan_id, self.plan_version);
+            unit.delete(&schema::plan_generation(unit.account, id, version, number));
+        }
+        roster.settled = last;
+        if last == self.generation {
+            unit.delete(&place);
+            roster.deadline = None;
+        }
+        unit.put(&slot, &roster)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{billing::Shared, stripes::Held};
+use crate::{
+    AccountId, CustomerId, Entropy, Error, IdOr, Timestamp, limits,
+    schema::Slot,
+    store::{Batch, Change, Commit, Document, Expected, Key, Precondition, Row, Scan, Version},
+};
+
+/// A unit of work: one run of an operation.
+///
+/// Every row read through it becomes a precondition, every write is buffered, and one commit ends
+/// it. So what an operation decides holds at the instant of its commit, or it is run again.
+pub(super) struct Unit<'a> {
+    pub(super) account: &'a AccountId,
+    pub(super) now: Timestamp,
+    shared: &'a Shared,
+    held: Held<'a>,
+    rows: HashMap<Key, Option<Row>>,
+    /// What was read of the keys of `rows`, in the order in which they were read.
+    read: Vec<Precondition>,
+    /// What is to be written, in the order of the first write of each key.
+    writes: Vec<(Key, Option<Document>)>,
+    /// Where in `writes` a key is.
+    written: HashMap<Key, usize>,
+}
+
+/// Why a run ended without a decision.
+pub(super) enum Stop {
+    /// It failed.
+    Error(Error),
+    /// Time owes these customers something, which comes first.
+    Due(Vec<CustomerId>),
+    /// It needs these locks, and all of them from the beginning.
+    Locks(BTreeSet<usize>),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl<'a> Unit<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        account: &'a AccountId,
+        now: Timestamp,
+        held: Held<'a>,
+    ) -> Self {
+        let (rows, written) = (HashMap::new(), HashMap::new());
+        Self { account, now, shared, held, rows, read: Vec::new(), writes: Vec::new(), written }
+    }
+
+    pub(super) fn entropy(&self) -> &dyn Entropy {
+        &*self.shared.entropy
+    }
+
+    /// Makes the other writers of these customers in this process wait.
+    ///
+    /// One that is yet to get its id is locked by its external id: another run would draw another.
+    pub(super) async fn lock(&mut self, customers: &[IdOr<CustomerId>]) -> Result<(), Stop> {
+        match self.held.missing(self.account, customers) {
+            None => Ok(()),
+            Some(wanted) if self.held.is_empty() => {
+                self.held.take(wanted).await;
+                Ok(())
+            }
+            Some(wanted) => Err(Stop::Locks(wanted)),
+        }
+    }
+
+    /// Reads rows, all in one call of the store.
+    pub(super) async fn fetch(
+        &mut self,
+        keys: impl IntoIterator<Item = &Key> + Send,
+    ) -> Result<(), Error> {
+        let mut asked = HashSet::new();
+        let missing: Vec<Key> = keys
+            .into_iter()
+            .filter(|key| !self.rows.contains_key(*key) && asked.insert(*key))
+            .cloned()
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let rows = self.shared.store.get(&missing).await?;
+        if rows.len() != missing.len() {
+            return Err(Error::corrupt("the store gave another number of rows than was asked for"));
+        }
+        for (key, row) in missing.into_iter().zip(rows) {
+            let expected = expected(row.as_ref().map(|row| row.version));
+            self.read.push(Precondition { key: key.clone(), expected });
+            self.rows.insert(key, row);
+        }
+        Ok(())
+    }
+
+    /// Returns what a row says that was fetched, or was written here.
+    pub(super) fn row<T: DeserializeOwned>(&self, slot: &Slot<T>) -> Result<Option<T>, Error> {
+        let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
+        if let Some((_, written)) = written {
+            return written.as_ref().map(|document| slot.decode(document)).transpose();
+        }
+        match self.rows.get(slot.key()) {
+            Some(row) => row.as_ref().map(|row| slot.decode(&row.document)).transpose(),
+            None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
+        }
+    }
+
+    /// Fetches a row and returns what it says.
+    pub(super) async fn get<T: DeserializeOwned>(
+        &mut self,
+        slot: &Slot<T>,
+    ) -> Result<Option<T>, Error> {
+        if !self.written.contains_key(slot.key()) {
+            self.fetch([slot.key()]).await?;
+        }
+        self.row(slot)
+    }
+
+    /// Fetches rows and returns what they say, in the order asked.
+    pub(super) async fn get_all<T: DeserializeOwned>(
+        &mut self,
+        slots: &[Slot<T>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        self.fetch(slots.iter().map(Slot::key)).await?;
+        slots.iter().map(|slot| self.row(slot)).collect()
+    }
+
+    /// Reads a range as the store has it, without what is written here.
+    ///
+    /// The rows are no preconditions: the caller has read the row that guards the range.
+    pub(super) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
+        Ok(self.shared.store.scan(scan).await?)
+    }
+
+    /// Tells whether everything that was read still is as it was read: all of it at one instant.
+    pub(super) async fn holds(self) -> Result<bool, Error> {
+        let shared = self.shared;
+        let (batch, _) = self.into_batch(None)?;
+        match shared.store.commit(batch).await {
+            Ok(commit) => Ok(matches!(commit, Commit::Committed(_))),
+            // Nothing was to be changed, so asking again doubles nothing.
+            Err(error) => Err(Error::from(error).retry_doubles_nothing()),
+        }
+    }
+
+    /// Writes a row when the unit is committed.
+    pub(super) fn put<T: Serialize>(&mut self, slot: &Slot<T>, value: &T) -> Result<(), Error> {
+        let document = slot.encode(value)?;
+        if slot.key().bytes().len() > limits::KEY_BYTES {
+            return Err(Error::too_large("a key would be too long for the store"));
+        }
+        self.write(slot.key(), Some(document));
+        Ok(())
+    }
+
+    /// Removes a row when the unit is committed.
+    pub(super) fn delete<T>(&mut self, slot: &Slot<T>) {
+        self.write(slot.key(), None);
+    }
+
+    fn write(&mut self, key: &Key, document: Option<Document>) {
+        match self.written.get(key).and_then(|at| self.writes.get_mut(*at)) {
+            Some((_, earlier)) => *earlier = document,
+            None => {
+                self.written.insert(key.clone(), self.writes.len());
+                self.writes.push((key.clone(), document));
+            }
+        }
+    }
+
+    /// Forgets what was to be written.
+    pub(super) fn discard_writes(&mut self) {
+        self.writes.clear();
+        self.written.clear();
+    }
+
+    /// Ends the unit: what to commit, and the locks that go on to be held.
+    ///
+    /// `record` is listed first, so that a race for an idempotency key is told from any other.
+    pub(super) fn into_batch(
+        self,
+        record: Option<(Key, Option<Version>)>,
+    ) -> Result<(Batch, Held<'a>), Error> {
+        let first = record.map(|(key, version)| Precondition { key, expected: expected(version) });
+        let preconditions = first.into_iter().chain(self.read).collect();
+        let changes = self.writes.into_iter().map(|(key, document)| match document {
+            Some(document) => Change::Put(key, document),
+            None => Change::Delete(key),
+        });
+        let batch = Batch { preconditions, changes: changes.collect() };
+        check_bounds(&batch)?;
+        Ok((batch, self.held))
+    }
+
+    /// Ends the unit without a commit.
+    pub(super) fn into_held(self) -> Held<'a> {
+        self.held
+    }
+}
+
+const fn expected(version: Option<Version>) -> Expected {
+    match version {
+        Some(version) => Expected::Version(version),
+        None => Expected::Absent,
+    }
+}
+
+/// Refuses what no store needs to take, before it is called.
+fn check_bounds(batch: &Batch) -> Result<(), Error> {
+    let bytes = batch.changes.iter().fold(0_usize, |bytes, change| {
+        let document = match change {
+            Change::Put(_, document) => document.as_str().len(),
+            Change::Delete(_) => 0,
+        };
+        bytes.saturating_add(change.key().bytes().len()).saturating_add(document)
+    });
+    for (what, found, most) in [
+        ("preconditions", batch.preconditions.len(), limits::COMMIT_PRECONDITIONS),
+        ("changes", batch.changes.len(), limits::COMMIT_CHANGES),
+        ("bytes", bytes, limits::COMMIT_BYTES),
+    ] {
+        if found > most {
+            return Err(Error::too_large(format!(
+                "one commit would have {found} {what}, expected at most {most}: a split into \
+                 smaller requests helps"
+            )));
+        }
+    }
+    Ok(())
+}

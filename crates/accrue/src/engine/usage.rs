@@ -1,0 +1,120 @@
+use std::borrow::Cow;
+
+use super::{Account, unit::Unit};
+use crate::{
+    CustomerId, Decimal, Error, IdOr, MetricId, SubscriptionId, Timeframe, limits, schema,
+    usage::{EventSearch, FoundEvent, MetricUsage, Usage},
+};
+
+impl Account {
+    /// Returns the usage of a subscription in its current billing period: of its first one where it
+    /// has not begun, of its last one where it has ended.
+    pub async fn subscription_usage(&self, id: SubscriptionId) -> Result<Usage, Error> {
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let usage = unit.usage(id).await?;
+            if unit.holds().await? {
+                return Ok(usage);
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Returns the figure of one metric for one customer between two instants, whether or not a
+    /// subscription covers them: none where min, max or latest has no event.
+    ///
+    /// It costs the buckets of the timeframe and the events of at most two quarters of an hour.
+    pub async fn usage_between(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        metric_id: MetricId,
+        timeframe: Timeframe,
+    ) -> Result<Option<Decimal>, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let customer_id = unit.customer(&customer).await?.id;
+            let metric = unit.metric(metric_id).await?;
+            unit.get(&schema::head(self.id(), customer_id)).await?;
+            let metrics = std::slice::from_ref(&metric);
+            let total = unit.total_between(customer_id, metrics, timeframe).await?;
+            if unit.holds().await? {
+                return Ok(total.figure(metric_id).or_else(|| metric.figure_without_events()));
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Looks for events by their keys (wire 3.5). Those that are not there are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are no keys or more
+    /// than 500, or the timeframe ends before it starts.
+    pub async fn search_events(&self, search: EventSearch) -> Result<Vec<FoundEvent>, Error> {
+        const WEEK: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 60 * 60);
+        let EventSearch { event_ids, timeframe_start, timeframe_end } = search;
+        if event_ids.is_empty() || event_ids.len() > limits::SEARCH_EVENTS {
+            let message =
+                format!("found {}, expected 1 to {}", event_ids.len(), limits::SEARCH_EVENTS);
+            return Err(Error::invalid("/event_ids", message));
+        }
+        let mut unit = self.reading();
+        let start = timeframe_start.unwrap_or_else(|| unit.now.saturating_sub(WEEK));
+        let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(unit.now))
+            .map_err(|error| Error::invalid("/timeframe_end", error.to_string()))?;
+        let keys: Vec<_> = event_ids.iter().map(|id| schema::event_key(self.id(), id)).collect();
+        let entries = unit.get_all(&keys).await?;
+        let there = event_ids.into_iter().zip(entries).filter_map(|(id, entry)| {
+            Some((id, entry.filter(|entry| timeframe.contains(entry.timestamp))?))
+        });
+        let there: Vec<_> = there
+            .map(|(id, entry)| {
+                let event = schema::event(self.id(), entry.customer_id, entry.timestamp, &id);
+                let customer = schema::customer(self.id(), entry.customer_id);
+                (id, entry, event, customer)
+            })
+            .collect();
+        let keys = there.iter().flat_map(|(_, _, event, customer)| [event.key(), customer.key()]);
+        unit.fetch(keys.collect::<Vec<_>>()).await?;
+        let mut found = Vec::with_capacity(there.len());
+        for (id, entry, event, customer) in there {
+            let event = unit.row(&event)?.ok_or_else(|| Error::corrupt("an event is missing"))?;
+            let customer = unit.row(&customer)?.map(|entry| entry.customer);
+            let external = customer.as_ref().and_then(|of| of.external_customer_id.clone());
+            found.push(FoundEvent {
+                id,
+                customer_id: customer.map(|customer| customer.id),
+                external_customer_id: external.or(event.external_customer_id.map(Cow::into_owned)),
+                event_name: event.event_name.into_owned(),
+                properties: event.properties.into_owned(),
+                timestamp: entry.timestamp,
+            });
+        }
+        Ok(found)
+    }
+}
+
+impl Unit<'_> {
+    async fn usage(&mut self, id: SubscriptionId) -> Result<Usage, Error> {
+        let enrolment = self.enrolment(id).await?;
+        let subscription = &enrolment.subscription;
+        let last = subscription.end_date.map(|end| {
+            end.saturating_sub(std::time::Duration::from_micros(1)).max(subscription.start_date)
+        });
+        let at = self.now.max(subscription.start_date);
+        let at = last.map_or(at, |last| at.min(last));
+        let metrics = self.metrics().await?.all;
+        let standing = self.standing(&enrolment, at, &[]).await?;
+        let never = Timeframe::new(subscription.start_date, subscription.start_date);
+        let timeframe = standing.as_ref().map(|standing| standing.timeframe).or(never.ok());
+        let timeframe = timeframe.ok_or_else(|| Error::corrupt("a subscription has no period"))?;
+        let total = standing.map(|standing| standing.total).unwrap_or_default();
+        let metrics = metrics.into_iter().map(|metric| MetricUsage {
+            metric_id: metric.id,
+            quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
+            name: metric.name,
+        });
+        Ok(Usage { timeframe, metrics: metrics.collect() })
+    }
+}

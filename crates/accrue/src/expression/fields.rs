@@ -1,0 +1,63 @@
+use super::{Field, value::Value};
+use crate::{
+    EventName, PropertyName, Timestamp,
+    usage::{Event, Properties, PropertyValue},
+};
+
+/// What an expression sees of an event.
+///
+/// ```
+/// use accrue::{EventName, Timestamp, expression::Fields, usage::Properties};
+///
+/// let name = EventName::parse("completion")?;
+/// let properties = Properties::default();
+/// let fields = Fields::new(&name, Timestamp::parse("2026-03-01T00:00:00Z")?, &properties);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a> {
+    event_name: &'a EventName,
+    timestamp: Timestamp,
+    properties: &'a Properties,
+}
+
+impl<'a> Fields<'a> {
+    /// Views an event by its parts.
+    #[must_use]
+    pub const fn new(
+        event_name: &'a EventName,
+        timestamp: Timestamp,
+        properties: &'a Properties,
+    ) -> Self {
+        Self { event_name, timestamp, properties }
+    }
+
+    pub(crate) const fn timestamp(&self) -> Timestamp {
+        self.timestamp
+    }
+
+    /// Returns the value of a field, none where it is missing or null.
+    pub(crate) fn value(&self, field: &Field) -> Option<Value<'a>> {
+        match field {
+            Field::EventName => Some(Value::Text(self.event_name.as_str())),
+            Field::Timestamp => Some(Value::Instant(self.timestamp)),
+            Field::Property(name) => self.property(name),
+        }
+    }
+
+    /// Returns the value of a property, none where it is missing or null.
+    pub(crate) fn property(&self, name: &PropertyName) -> Option<Value<'a>> {
+        match self.properties.get(name)? {
+            PropertyValue::Null => None,
+            PropertyValue::Boolean(value) => Some(Value::Boolean(*value)),
+            PropertyValue::Number(value) => Some(Value::Number(value)),
+            PropertyValue::Text(value) => Some(Value::Text(value)),
+        }
+    }
+}
+
+impl<'a> From<&'a Event> for Fields<'a> {
+    fn from(event: &'a Event) -> Self {
+        Self::new(&event.event_name, event.timestamp, &event.properties)
+    }
+}

@@ -1,0 +1,38 @@
+//! Idempotency (§4.5): one effect per key, and the first answer again for every retry.
+
+mod admit;
+mod fingerprint;
+mod record;
+
+pub use self::fingerprint::Fingerprint;
+pub(crate) use self::{
+    admit::{Admission, admit},
+    record::{Answer as StoredAnswer, Mark, Record},
+};
+
+/// Whether an answer was made now, or is that of an earlier action under the same key (§4.5.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Freshness {
+    /// Made now.
+    Fresh,
+    /// The answer of an earlier action: no new effect.
+    Replayed,
+}
+
+/// An answer to a keyed operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer<T> {
+    /// What was answered: the same, byte for byte, for every retry.
+    pub outcome: T,
+    /// Whether it was made now.
+    pub freshness: Freshness,
+}
+
+impl<T> Answer<T> {
+    /// Tells whether it is the answer of an earlier action (§4.5.6).
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.freshness == Freshness::Replayed
+    }
+}

@@ -1,0 +1,109 @@
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::Fingerprint;
+use crate::{Entropy, Timestamp, hex, limits, text::json_width};
+
+/// What is kept of a keyed operation that completed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) fingerprint: Fingerprint,
+    /// Whose attempt it was, for an attempt whose commit has an unknown outcome.
+    pub(crate) mark: Mark,
+    pub(crate) completed_at: Timestamp,
+    pub(crate) answer: Answer,
+}
+
+/// An answer, as the door encoded it. The core does not look into it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    /// In the record itself.
+    Inline(String),
+    /// In rows of its own, so many.
+    Parts(u32),
+}
+
+impl Answer {
+    /// Cuts an answer into pieces that fit a document each, as JSON writes them.
+    pub(crate) fn pieces(text: &str) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        let (mut start, mut size) = (0, 0_usize);
+        for (at, character) in text.char_indices() {
+            let width = json_width(character);
+            if size.saturating_add(width) > limits::ANSWER_PART_BYTES {
+                pieces.extend(text.get(start..at));
+                (start, size) = (at, 0);
+            }
+            size = size.saturating_add(width);
+        }
+        pieces.extend(text.get(start..));
+        pieces
+    }
+}
+
+impl Record {
+    /// Returns the last instant at which it is good: 48 hours from completion (§4.5.4).
+    pub(crate) fn expires_at(&self) -> Timestamp {
+        let lifetime = Duration::from_secs(limits::IDEMPOTENCY_HOURS.saturating_mul(60 * 60));
+        self.completed_at.saturating_add(lifetime)
+    }
+
+    pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at() < now
+    }
+}
+
+/// 128 random bits that name one attempt.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Mark(String);
+
+impl Mark {
+    pub(crate) fn draw(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; 16];
+        entropy.fill(&mut bytes);
+        Self(hex::encode(&bytes))
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s4_5_4_a_record_is_good_for_48_hours_to_the_instant() {
+        let record = Record {
+            fingerprint: Fingerprint::of(["payload"]),
+            mark: Mark("mark".to_owned()),
+            completed_at: Timestamp::parse("2026-03-01T00:00:00Z").unwrap(),
+            answer: Answer::Inline("{}".to_owned()),
+        };
+        let check = |now: &str, expect: bool| {
+            assert_eq!(record.is_expired(Timestamp::parse(now).unwrap()), expect, "{now}");
+        };
+        check("2026-03-01T00:00:00Z", false);
+        check("2026-03-03T00:00:00Z", false);
+        check("2026-03-03T00:00:00.000001Z", true);
+    }
+
+    #[test]
+    fn the_pieces_of_an_answer_fit_their_documents_and_make_it_whole() {
+        for unit in ["a", "\"", "\u{1}", "é", "🦀"] {
+            let text = unit.repeat(limits::ANSWER_BYTES / unit.len());
+            let pieces = Answer::pieces(&text);
+            assert_eq!(pieces.concat(), text);
+            for piece in pieces {
+                let json = serde_json::to_string(piece).unwrap();
+                assert!(json.len() <= limits::ANSWER_PART_BYTES + 2, "{unit:?}: {}", json.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Items: the sellable products that metrics and prices belong to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, ItemId, Metadata, MetadataUpdate, Name, Timestamp, metadata};
+
+/// An item (§2.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Item {
+    /// Its id.
+    pub id: ItemId,
+    /// Its name.
+    pub name: Name,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// What it is called in other systems.
+    pub external_connections: Vec<ExternalConnection>,
+    /// When it was archived; `None` where it is not.
+    pub archived_at: Option<Timestamp>,
+}
+
+/// What an item is called in another system (wire 2.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalConnection {
+    /// The system.
+    pub external_connection_name: ExternalSystem,
+    /// The identifier there.
+    pub external_entity_id: Name,
+}
+
+/// A system for invoices or taxes (wire 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ExternalSystem {
+    /// `stripe`
+    Stripe,
+    /// `quickbooks`
+    Quickbooks,
+    /// `bill.com`
+    #[serde(rename = "bill.com")]
+    BillCom,
+    /// `netsuite`
+    Netsuite,
+    /// `taxjar`
+    Taxjar,
+    /// `avalara`
+    Avalara,
+    /// `anrok`
+    Anrok,
+    /// `numeral`
+    Numeral,
+    /// `stripe_tax`
+    StripeTax,
+}
+
+/// An item to create (wire 2.3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewItem {
+    /// Its name.
+    pub name: Name,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+impl NewItem {
+    /// An item without metadata.
+    #[must_use]
+    pub const fn new(name: Name) -> Self {
+        Self { name, metadata: Metadata::new() }
+    }
+
+    pub(crate) fn decide(self, id: ItemId, now: Timestamp) -> Result<Item, Error> {
+        metadata::check(&self.metadata)?;
+        Ok(Item {
+            id,
+            name: self.name,
+            created_at: now,
+            metadata: self.metadata,
+            external_connections: Vec::new(),
+            archived_at: None,
+        })
+    }
+}
+
+/// What to change of an item (§4.3, wire 2.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ItemUpdate {
+    /// A new name.
+    pub name: Option<Name>,
+    /// The caller's own strings.
+    pub metadata: MetadataUpdate,
+    /// The whole list of connections, in place of the one that there is.
+    pub external_connections: Option<Vec<ExternalConnection>>,
+}
+
+impl ItemUpdate {
+    pub(crate) fn decide(self, mut item: Item) -> Result<Item, Error> {
+        item.name = self.name.unwrap_or(item.name);
+        item.external_connections = self.external_connections.unwrap_or(item.external_connections);
+        self.metadata.apply(&mut item.metadata)?;
+        Ok(item)
+    }
+}
+
+impl Item {
+    pub(crate) fn archive(mut self, now: Timestamp) -> Result<Self, Error> {
+        if self.archived_at.is_some() {
+            return Err(Error::constraint("the item is archived already"));
+        }
+        self.archived_at = Some(now);
+        Ok(self)
+    }
+}

@@ -1,0 +1,159 @@
+//! accrue is an embeddable usage-based billing engine: a library that a host links in.
+//!
+//! Usage events go in; metered usage, alerts and the messages that webhooks carry come out. No
+//! service runs beside it, and it brings no executor: its futures run on any.
+//!
+//! # Quick start
+//!
+//! ```
+//! use accrue::{
+//!     AccountId, Billing, Clock, Currency, Decimal, Email, EventKey, EventName, ManualClock, Name,
+//!     PropertyName, SeededEntropy, Timestamp,
+//!     alert::{NewAlert, Thresholds},
+//!     customer::NewCustomer,
+//!     item::NewItem,
+//!     metric::{MetricQuery, NewMetric},
+//!     plan::NewPlan,
+//!     store::MemoryStore,
+//!     subscription::NewSubscription,
+//!     usage::Event,
+//! };
+//!
+//! # pollster::block_on(async {
+//! // A program hands in the machine's clock and entropy: `Billing::with_system(store)`.
+//! let clock = ManualClock::at(Timestamp::parse("2026-03-10T12:00:00Z")?);
+//! let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
+//! let account = billing.account(AccountId::parse("acme")?);
+//!
+//! // What is sold, what of it is measured, and the plan that customers subscribe to.
+//! let item = account.create_item(NewItem::new(Name::parse("Model")?)).await?;
+//! let sql = MetricQuery::parse("SELECT sum(output_tokens) FROM events")?;
+//! let metric = NewMetric::new(Name::parse("Tokens")?, item.id, sql);
+//! let metric = account.create_metric(metric).await?;
+//! let plan = NewPlan::new(Name::parse("Pro")?, Currency::parse("USD")?);
+//! let plan = account.create_plan(plan).await?;
+//!
+//! // A customer on the plan, and an alert on its usage.
+//! let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+//! let ada = account.create_customer(ada).await?;
+//! let pro = account.create_subscription(NewSubscription::new(ada.id, plan.id)).await?;
+//! let thresholds = Thresholds::new([Decimal::parse("1000")?])?;
+//! let alert = NewAlert::usage_exceeded(metric.id, thresholds);
+//! account.create_subscription_alert(pro.id, alert).await?;
+//!
+//! // An event. What it makes fire is in the same commit.
+//! let tokens = (PropertyName::parse("output_tokens")?, 1_200_u64.into());
+//! let event = Event {
+//!     idempotency_key: EventKey::parse("request-1")?,
+//!     event_name: EventName::parse("completion")?,
+//!     timestamp: clock.now(),
+//!     properties: [tokens].into_iter().collect(),
+//!     customer: ada.id.into(),
+//! };
+//! account.ingest([event]).await?;
+//! let usage = account.subscription_usage(pro.id).await?;
+//! assert_eq!(usage.metrics[0].quantity, Some(Decimal::parse("1200")?));
+//!
+//! // The messages that wait. One that is acknowledged is gone.
+//! let messages = account.messages(100).await?;
+//! let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
+//! assert_eq!(types, [
+//!     "customer.created",
+//!     "subscription.created",
+//!     "subscription.started",
+//!     "subscription.usage_exceeded",
+//! ]);
+//! account.acknowledge(messages.iter().map(|message| message.place)).await?;
+//! assert!(account.messages(100).await?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # What it promises, and where that is tested
+//!
+//! 1. **One commit.** The effect of an operation, the alerts that it fires, their messages and the
+//!    stored answer of its idempotency key are one atomic batch. That a store applies a batch as a
+//!    whole: the suite `accrue-conformance` on every store, `crates/accrue-sled/tests/torn.rs` on a
+//!    log that was cut off. That the engine needs no more: the properties in `tests/`.
+//! 2. **Alerts with no lag.** A threshold is judged in the commit that moves the value; one message
+//!    for each crossing, however events are cut into batches: the tests of
+//!    [`alert::crossing`] and the properties in `tests/`.
+//! 3. **Any store.** A backend is the three methods of [`store::Store`]: the suite, which the store
+//!    in memory, `accrue-sled` and `examples/custom-store` pass.
+//! 4. **Time is an input.** The engine reads no clock, no randomness, no environment and no file:
+//!    `clippy.toml` bans the calls, `tests/tests/tidy.rs` their names, and `.ci/run` holds the
+//!    dependencies to no runtime. [`ManualClock`] and [`SeededEntropy`] stand in for the machine.
+//! 5. **Exact numbers.** [`Decimal`] is exact, and no floating point touches a quantity: the tests
+//!    of `decimal.rs`, a lint against float arithmetic, and a pass of the core's tests under
+//!    `serde_json/arbitrary_precision`, which a host may have switched on.
+//!
+//! # The map, in reading order
+//!
+//! The direction of dependence is the direction of reading: each of these uses those above it.
+//!
+//! - Words: ids, texts, [`Timestamp`] and [`Timeframe`], [`Decimal`], [`Zone`], [`Currency`],
+//!   pages, [`Error`]; and [`limits`], every bound in one place.
+//! - [`expression`]: conditions over the properties of events.
+//! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
+//!   [`item`], [`metric`], [`plan`], [`subscription`], [`usage`], [`alert`], [`webhook`]; and
+//!   [`idempotency`], what a key is answered with.
+//! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
+//!   knows nothing of the domain.
+//! - [`schema`]: every table, its key and its document, on one page.
+//! - `engine`: [`Billing`] and [`Account`], which load, decide and save; one loop commits.
+//! - `system` (feature `system`, on by default): the machine's clock and entropy. With
+//!   `default-features = false` the crate asks the machine for nothing.
+
+pub mod account;
+pub mod alert;
+pub mod customer;
+pub mod expression;
+pub mod idempotency;
+pub mod item;
+pub mod limits;
+pub mod metric;
+pub mod plan;
+pub mod schema;
+pub mod store;
+pub mod subscription;
+pub mod usage;
+pub mod webhook;
+
+mod currency;
+mod decimal;
+mod engine;
+mod entropy;
+mod error;
+mod hex;
+mod id;
+mod metadata;
+mod page;
+#[cfg(feature = "system")]
+mod system;
+mod text;
+mod time;
+mod zone;
+
+#[cfg(feature = "system")]
+pub use self::system::{SystemClock, SystemEntropy};
+pub use self::{
+    currency::{Currency, CurrencyError},
+    decimal::{Decimal, DecimalError},
+    engine::{Account, Billing, Call, Collected, KeyedCall, ListFilter, SubscriptionFilter, Tick},
+    entropy::{Entropy, SeededEntropy},
+    error::{Error, ErrorKind, RefusedEvent, Violation},
+    id::{AlertId, CustomerId, IdError, IdOr, ItemId, MessageId, MetricId, PlanId, SubscriptionId},
+    metadata::{Metadata, MetadataUpdate, Patch},
+    page::{Created, Cursor, Page, PageRequest},
+    text::{
+        AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,
+        Name, PropertyName, TextError,
+    },
+    time::{Clock, ManualClock, Timeframe, TimeframeError, Timestamp, TimestampError},
+    zone::{Zone, ZoneError},
+};
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,102 @@
+//! Every bound in one place, named with its unit, and the clause that it comes from.
+//!
+//! "§" is the specification of the API; "store" is the contract of [`Store`](crate::store::Store);
+//! what has neither is this engine's own.
+
+/// The longest key of a row, in bytes (store 9).
+pub const KEY_BYTES: usize = 512;
+/// The longest document, in bytes (store 9).
+pub const DOCUMENT_BYTES: usize = 64 * 1024;
+/// The most preconditions of one commit (store 9).
+pub const COMMIT_PRECONDITIONS: usize = 65_536;
+/// The most changes of one commit (store 9).
+pub const COMMIT_CHANGES: usize = 65_536;
+/// The most bytes of keys and documents in the changes of one commit (store 9).
+pub const COMMIT_BYTES: usize = 32 * 1024 * 1024;
+/// The most rows that one scan asks for (store 9).
+pub const SCAN_ROWS: usize = 1_000;
+
+/// The most significant digits of a number that comes in.
+pub const DECIMAL_DIGITS: usize = 28;
+/// The most digits behind the point of a number that comes in.
+pub const DECIMAL_PLACES: i64 = 28;
+/// The power of ten that a number that comes in stays below.
+pub const DECIMAL_MAGNITUDE: i64 = 28;
+
+/// The longest account id, in bytes.
+pub const ACCOUNT_ID_BYTES: usize = 64;
+/// The longest external id, in bytes.
+pub const EXTERNAL_ID_BYTES: usize = 256;
+/// The longest name, in characters.
+pub const NAME_CHARACTERS: usize = 500;
+/// The longest description, in characters.
+pub const DESCRIPTION_CHARACTERS: usize = 5_000;
+/// The longest e-mail address, in characters.
+pub const EMAIL_CHARACTERS: usize = 500;
+/// The most entries of metadata.
+pub const METADATA_ENTRIES: usize = 50;
+/// The longest key of metadata, in bytes.
+pub const METADATA_KEY_BYTES: usize = 128;
+/// The longest value of metadata, in bytes.
+pub const METADATA_VALUE_BYTES: usize = 512;
+
+/// The most metadata of a resource, in bytes as JSON writes it.
+pub const METADATA_BYTES: usize = 40 * 1024;
+
+/// The longest idempotency key, in characters (§4.5.2, §8).
+pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
+/// How long a key is remembered after its operation completed, in hours (§4.5.4, §8).
+pub const IDEMPOTENCY_HOURS: u64 = 48;
+/// The largest stored answer, in bytes.
+pub const ANSWER_BYTES: usize = 256 * 1024;
+/// The largest piece of a stored answer in one row, in bytes as JSON writes them.
+pub const ANSWER_PART_BYTES: usize = 48 * 1024;
+/// The most keyed operations in flight in one process.
+pub const IN_FLIGHT: usize = 65_536;
+/// How often an operation is run again after a lost race.
+pub const RUNS: usize = 64;
+
+/// The longest key of an event, in bytes.
+pub const EVENT_KEY_BYTES: usize = 256;
+/// The longest name of an event, in bytes.
+pub const EVENT_NAME_BYTES: usize = 128;
+/// The most properties of an event.
+pub const EVENT_PROPERTIES: usize = 64;
+/// The longest name of a property, in bytes.
+pub const PROPERTY_NAME_BYTES: usize = 128;
+/// The longest string value of a property, in bytes.
+pub const PROPERTY_VALUE_BYTES: usize = 4 * 1024;
+/// The largest event, in bytes of its texts as JSON writes them.
+pub const EVENT_BYTES: usize = 16 * 1024;
+/// The most events of one batch.
+pub const BATCH_EVENTS: usize = 1_000;
+/// How far in the future an event may lie, in seconds.
+pub const FUTURE_SECONDS: u64 = 5 * 60;
+/// The grace period of an account that has not chosen one, in hours.
+pub const GRACE_HOURS: u64 = 24;
+/// The longest grace period, in days: shorter than any month, so that an event that is late enough
+/// to be refused never lies in a period before the previous one.
+pub const GRACE_DAYS: u64 = 28;
+/// The most ids of one search.
+pub const SEARCH_EVENTS: usize = 500;
+
+/// The longest text of an expression or of a metric's SQL, in bytes.
+pub const EXPRESSION_BYTES: usize = 4 * 1024;
+/// The most parentheses and `NOT`s within each other in an expression.
+pub const EXPRESSION_DEPTH: usize = 64;
+
+/// The most metrics of an account, archived ones included: every event is held against each.
+pub const METRICS: usize = 100;
+/// The most live subscriptions of a customer.
+pub const SUBSCRIPTIONS: usize = 200;
+/// The most subscriptions of a customer that events may still count for, ended ones included.
+pub const ROSTER: usize = 1_000;
+/// The most thresholds of an alert.
+pub const THRESHOLDS: usize = 100;
+/// The most thresholds that an alert is given over its life.
+pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
+
+/// The most rows of a page (§4.1, §8).
+pub const PAGE_ROWS: usize = 100;
+/// The rows of a page whose size the caller did not choose (§4.1, §8).
+pub const PAGE_DEFAULT_ROWS: usize = 20;

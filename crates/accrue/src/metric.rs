@@ -1,0 +1,135 @@
+//! Metrics: what of the events is measured.
+
+mod function;
+mod query;
+mod scalar;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    function::Function,
+    query::{Contribution, MetricQuery},
+    scalar::Scalar,
+};
+use crate::{
+    Decimal, Description, Error, ItemId, Metadata, MetadataUpdate, MetricId, Name, Patch,
+    Timestamp, metadata,
+};
+
+/// A metric (wire 5.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Metric {
+    /// Its id.
+    pub id: MetricId,
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub description: Option<Description>,
+    /// The item that it belongs to.
+    pub item_id: ItemId,
+    /// What it measures. It never changes.
+    pub sql: MetricQuery,
+    /// Whether new alerts and prices can use it.
+    pub status: MetricStatus,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// The generation of the account's metrics that it came with: it counts the events that were
+    /// accepted since.
+    pub(crate) since: u64,
+}
+
+impl Metric {
+    /// Returns the figure that stands where no event contributed: zero for a count or a sum.
+    pub(crate) fn figure_without_events(&self) -> Option<Decimal> {
+        match self.sql.function() {
+            Function::CountAll
+            | Function::Count(_)
+            | Function::CountDistinct(_)
+            | Function::Sum(_) => Some(Decimal::zero()),
+            Function::Min(_) | Function::Max(_) | Function::Latest(_) => None,
+        }
+    }
+}
+
+/// Whether new alerts and prices can use a metric. An archived one keeps measuring for those that
+/// there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MetricStatus {
+    /// They can.
+    Active,
+    /// They can not.
+    Archived,
+}
+
+/// A metric to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewMetric {
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub description: Option<Description>,
+    /// The item that it belongs to.
+    pub item_id: ItemId,
+    /// What it measures.
+    pub sql: MetricQuery,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+impl NewMetric {
+    /// A metric with what every metric needs.
+    #[must_use]
+    pub const fn new(name: Name, item_id: ItemId, sql: MetricQuery) -> Self {
+        Self { name, description: None, item_id, sql, metadata: Metadata::new() }
+    }
+
+    pub(crate) fn decide(self, id: MetricId, since: u64, now: Timestamp) -> Result<Metric, Error> {
+        metadata::check(&self.metadata)?;
+        Ok(Metric {
+            id,
+            name: self.name,
+            description: self.description,
+            item_id: self.item_id,
+            sql: self.sql,
+            status: MetricStatus::Active,
+            metadata: self.metadata,
+            created_at: now,
+            since,
+        })
+    }
+}
+
+/// What to change of a metric. What it measures never changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MetricUpdate {
+    /// A new name.
+    pub name: Option<Name>,
+    /// What it is.
+    pub description: Patch<Description>,
+    /// The caller's own strings.
+    pub metadata: MetadataUpdate,
+}
+
+impl MetricUpdate {
+    pub(crate) fn decide(self, mut metric: Metric) -> Result<Metric, Error> {
+        metric.name = self.name.unwrap_or(metric.name);
+        self.description.apply(&mut metric.description);
+        self.metadata.apply(&mut metric.metadata)?;
+        Ok(metric)
+    }
+}
+
+impl Metric {
+    pub(crate) fn archive(mut self) -> Result<Self, Error> {
+        if self.status == MetricStatus::Archived {
+            return Err(Error::constraint("the metric is archived already"));
+        }
+        self.status = MetricStatus::Archived;
+        Ok(self)
+    }
+}

@@ -1,0 +1,76 @@
+use crate::{
+    PropertyName,
+    expression::{ExpressionError, Field, Keyword, Kind, Parser},
+};
+
+/// What a metric makes of the values of its events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Function {
+    /// `count(*)`: how many events.
+    CountAll,
+    /// `count(p)`: how many events where it is not null.
+    Count(Field),
+    /// `count(DISTINCT p)`: how many different values.
+    CountDistinct(Field),
+    /// `sum(p)`: its numbers together.
+    Sum(PropertyName),
+    /// `min(p)`: its least number.
+    Min(PropertyName),
+    /// `max(p)`: its greatest number.
+    Max(PropertyName),
+    /// `latest(p)`: its number in the last event that has one.
+    Latest(PropertyName),
+}
+
+impl Function {
+    pub(super) fn read(parser: &mut Parser<'_>) -> Result<Self, ExpressionError> {
+        let token = parser.token();
+        let name = if token.kind == Kind::Name { token.text } else { "" };
+        let numeric: fn(PropertyName) -> Self = match name.to_ascii_lowercase().as_str() {
+            "count" => return Self::read_count(parser),
+            "sum" => Self::Sum,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "latest" => Self::Latest,
+            _ => return Err(parser.unexpected("`count`, `sum`, `min`, `max` or `latest`")),
+        };
+        open(parser)?;
+        let property = read_numeric(parser, name)?;
+        close(parser)?;
+        Ok(numeric(property))
+    }
+
+    fn read_count(parser: &mut Parser<'_>) -> Result<Self, ExpressionError> {
+        open(parser)?;
+        let function = if parser.accept(Kind::Star) {
+            Self::CountAll
+        } else if parser.accept(Kind::Keyword(Keyword::Distinct)) {
+            Self::CountDistinct(parser.field("a property")?)
+        } else {
+            Self::Count(parser.field("`*`, `DISTINCT` or a property")?)
+        };
+        close(parser)?;
+        Ok(function)
+    }
+}
+
+/// Consumes the name of a function and the parenthesis behind it.
+fn open(parser: &mut Parser<'_>) -> Result<(), ExpressionError> {
+    parser.expect(Kind::Name, "a function")?;
+    parser.expect(Kind::Open, "`(`")
+}
+
+fn close(parser: &mut Parser<'_>) -> Result<(), ExpressionError> {
+    parser.expect(Kind::Close, "`)`")
+}
+
+fn read_numeric(parser: &mut Parser<'_>, function: &str) -> Result<PropertyName, ExpressionError> {
+    let token = parser.token();
+    match parser.field("a property")? {
+        Field::Property(name) => Ok(name),
+        Field::EventName | Field::Timestamp => {
+            Err(parser.unexpected_at(token, format!("a property, as `{function}` takes numbers")))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Plans: what customers subscribe to, in numbered versions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Currency, Description, Error, ExternalId, Metadata, Name, PlanId, Timestamp, metadata,
+};
+
+/// The number of a version of a plan, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PlanVersion(u32);
+
+impl PlanVersion {
+    /// The version that a plan begins with.
+    pub const FIRST: Self = Self(1);
+
+    /// Makes a version number.
+    #[must_use]
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// A plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Its id.
+    pub id: PlanId,
+    /// The caller's alias for the id, unique in the account.
+    pub external_plan_id: Option<ExternalId>,
+    /// Its name.
+    pub name: Name,
+    /// What it is.
+    pub description: Option<Description>,
+    /// The currency that it is invoiced in.
+    pub currency: Currency,
+    /// The version that subscriptions are created on unless they choose another.
+    pub version: PlanVersion,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// A plan to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewPlan {
+    /// Its name.
+    pub name: Name,
+    /// The currency that it is invoiced in.
+    pub currency: Currency,
+    /// The caller's alias, unique in the account.
+    pub external_plan_id: Option<ExternalId>,
+    /// What it is.
+    pub description: Option<Description>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+impl NewPlan {
+    /// A plan with what every plan needs.
+    #[must_use]
+    pub const fn new(name: Name, currency: Currency) -> Self {
+        Self {
+            name,
+            currency,
+            external_plan_id: None,
+            description: None,
+            metadata: Metadata::new(),
+        }
+    }
+
+    pub(crate) fn decide(self, id: PlanId, now: Timestamp) -> Result<Plan, Error> {
+        metadata::check(&self.metadata)?;
+        Ok(Plan {
+            id,
+            external_plan_id: self.external_plan_id,
+            name: self.name,
+            description: self.description,
+            currency: self.currency,
+            version: PlanVersion::FIRST,
+            metadata: self.metadata,
+            created_at: now,
+        })
+    }
+}

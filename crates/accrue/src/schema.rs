@@ -1,0 +1,642 @@
+//! The catalogue: every table, its key layout and its document, on one page.
+//!
+//! Nothing else builds key bytes or documents. A key begins with the account, ended by a zero byte
+//! (an account id has none); ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
+//! bytes from the greatest on; a text of the caller stands last. So rows lie in the order in which
+//! they are read. A name that is no longer used is retired, and never used again.
+
+mod document;
+mod key;
+mod slot;
+
+use serde::{Deserialize, Serialize};
+
+use self::key::KeyBytes;
+pub(crate) use self::slot::Slot;
+use crate::{
+    AccountId, AlertId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MessageId,
+    MetricId, PlanId, SubscriptionId, Timeframe, Timestamp,
+    account::Configuration,
+    alert::{Alert, Fired},
+    customer::Customer,
+    idempotency::Record,
+    item::Item,
+    limits,
+    metric::Metric,
+    page::Position,
+    plan::{Plan, PlanVersion},
+    store::{Row, Scan, Table},
+    subscription::Enrolment,
+    usage::{Aggregate, Digest, EventKeyEntry, Quarter, Sightings, StoredEvent, Total},
+    webhook::Body,
+};
+
+/// Declares the tables, and lists them for backends that want to know them beforehand.
+macro_rules! tables {
+    ($($name:ident = $text:literal,)*) => {
+        $(const $name: Table = Table::new($text);)*
+
+        /// Every table that the engine writes.
+        pub const TABLES: &[Table] = &[$($name,)*];
+    };
+}
+
+tables! {
+    ACCOUNT = "account",
+    ALERT = "alert",
+    ALERT_STATE = "alert_state",
+    BUCKET = "bucket",
+    CUSTOMER = "customer",
+    CUSTOMER_BY_TIME = "customer_by_time",
+    CUSTOMER_EXTERNAL = "customer_external",
+    DEADLINE = "deadline",
+    EVENT = "event",
+    EVENT_KEY = "event_key",
+    HEAD = "head",
+    ITEM = "item",
+    ITEM_BY_TIME = "item_by_time",
+    MEMBER = "member",
+    METRIC = "metric",
+    METRIC_BY_TIME = "metric_by_time",
+    METRIC_CATALOGUE = "metric_catalogue",
+    OUTBOX = "outbox",
+    PLAN = "plan",
+    PLAN_BY_TIME = "plan_by_time",
+    PLAN_EXTERNAL = "plan_external",
+    PLAN_GENERATION = "plan_generation",
+    PLAN_ROSTER = "plan_roster",
+    RECORD = "record",
+    RECORD_EXPIRY = "record_expiry",
+    RECORD_PART = "record_part",
+    ROSTER = "roster",
+    SIGHTINGS = "sightings",
+    SUBSCRIPTION = "subscription",
+    SUBSCRIPTION_BY_CUSTOMER = "subscription_by_customer",
+    SUBSCRIPTION_BY_PLAN = "subscription_by_plan",
+    SUBSCRIPTION_BY_TIME = "subscription_by_time",
+    TOTAL = "total",
+}
+
+/// A row that only its key says something with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Nothing {}
+
+// Accounts.
+
+/// `account (account)`: what it configures.
+pub(crate) fn account(account: &AccountId) -> Slot<Configuration> {
+    KeyBytes::of(account).slot(ACCOUNT)
+}
+
+// Idempotency (§4.5).
+
+/// `record (account, key)`: what is kept of a keyed operation.
+pub(crate) fn record(account: &AccountId, key: &IdempotencyKey) -> Slot<Record> {
+    KeyBytes::of(account).text(key).slot(RECORD)
+}
+
+/// `record_part (account, number, key)`: a piece of an answer that does not fit its record.
+pub(crate) fn record_part(
+    account: &AccountId,
+    number: u32,
+    key: &IdempotencyKey,
+) -> Slot<RecordPart> {
+    KeyBytes::of(account).bytes(&number.to_be_bytes()).text(key).slot(RECORD_PART)
+}
+
+/// A piece of a stored answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordPart {
+    pub(crate) text: String,
+}
+
+/// `record_expiry (hour, account, key)`: in which hour a record is no longer good.
+pub(crate) fn record_expiry(
+    at: Timestamp,
+    account: &AccountId,
+    key: &IdempotencyKey,
+) -> Slot<Expiry> {
+    KeyBytes::default().instant(hour(at)).account(account).text(key).slot(RECORD_EXPIRY)
+}
+
+/// Whose record it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Expiry {
+    pub(crate) account: AccountId,
+    pub(crate) key: IdempotencyKey,
+}
+
+/// The records that are no longer good in the hour of `now`.
+pub(crate) fn expired_records(now: Timestamp, limit: usize) -> Scan {
+    let until = KeyBytes::default().instant(hour(now));
+    Scan::range(RECORD_EXPIRY, &[], &until.into_vec(), limit)
+}
+
+/// Reads whose record it is that a scan found.
+pub(crate) fn read_expiry(row: &Row) -> Result<Expiry, Error> {
+    Slot::new(row.key.clone()).decode(&row.document)
+}
+
+/// The instant at which an hour begins.
+fn hour(at: Timestamp) -> Timestamp {
+    const MICROS: i64 = 3_600_000_000;
+    let into = at.micros().rem_euclid(MICROS);
+    Timestamp::from_micros(at.micros().saturating_sub(into)).unwrap_or(at)
+}
+
+// Time.
+
+/// `deadline (instant, account, owner)`: when time brings the next thing for an owner.
+pub(crate) fn deadline(at: Timestamp, account: &AccountId, owner: Owner) -> Slot<Deadline> {
+    KeyBytes::default().instant(at).account(account).owner(owner).slot(DEADLINE)
+}
+
+/// Whose deadline it is, and how far its settling has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Deadline {
+    pub(crate) at: Timestamp,
+    pub(crate) account: AccountId,
+    pub(crate) owner: Owner,
+    /// The last subscription of a plan that was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<Vec<u8>>,
+}
+
+/// Reads a deadline that a scan found.
+pub(crate) fn read_deadline(row: &Row) -> Result<Deadline, Error> {
+    Slot::new(row.key.clone()).decode(&row.document)
+}
+
+/// What time brings something for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Owner {
+    Customer(CustomerId),
+    Plan(PlanId, PlanVersion),
+}
+
+/// The earliest deadlines, up to and including `until`.
+pub(crate) fn deadlines(until: Timestamp, limit: usize) -> Scan {
+    let next = until.saturating_add(std::time::Duration::from_micros(1));
+    Scan::range(DEADLINE, &[], &KeyBytes::default().instant(next).into_vec(), limit)
+}
+
+// Customers.
+
+/// `customer (account, customer)`
+pub(crate) fn customer(account: &AccountId, id: CustomerId) -> Slot<CustomerEntry> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CUSTOMER)
+}
+
+/// A customer, and the mark that deletes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CustomerEntry {
+    pub(crate) customer: Customer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deleted_at: Option<Timestamp>,
+}
+
+/// `customer_by_time (account, created at, customer)`
+pub(crate) fn customer_by_time(account: &AccountId, customer: &Customer) -> Slot<Nothing> {
+    let Customer { created_at, id, .. } = customer;
+    KeyBytes::of(account).listed(*created_at, id.as_bytes()).slot(CUSTOMER_BY_TIME)
+}
+
+/// `customer_external (account, external id)`: whose alias it is.
+pub(crate) fn customer_external(account: &AccountId, id: &ExternalId) -> Slot<CustomerAlias> {
+    KeyBytes::of(account).text(id).slot(CUSTOMER_EXTERNAL)
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CustomerAlias {
+    pub(crate) customer_id: CustomerId,
+    /// Events wait under it for a customer that is yet to be created.
+    pub(crate) reserved: bool,
+}
+
+/// `head (account, customer)`: every commit that touches the customer's events, figures or
+/// subscriptions writes it, so it guards every scan over them.
+pub(crate) fn head(account: &AccountId, id: CustomerId) -> Slot<Head> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(HEAD)
+}
+
+/// What guards and numbers everything of one customer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// How many messages it was given.
+    pub(crate) messages: u64,
+    /// When time brings the next thing.
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+/// `roster (account, customer)`: the subscriptions that events may still count for.
+pub(crate) fn roster(account: &AccountId, id: CustomerId) -> Slot<Roster> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ROSTER)
+}
+
+/// The subscriptions that a customer's events may still count for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Roster {
+    pub(crate) subscriptions: Vec<SubscriptionId>,
+}
+
+/// `outbox (account, customer, number)`: a message that waits.
+pub(crate) fn outbox(account: &AccountId, customer: CustomerId, number: u64) -> Slot<OutboxEntry> {
+    KeyBytes::of(account).bytes(customer.as_bytes()).bytes(&number.to_be_bytes()).slot(OUTBOX)
+}
+
+/// What the instant decided of a message. The resources in it are rendered when it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OutboxEntry {
+    pub(crate) id: MessageId,
+    pub(crate) customer_id: CustomerId,
+    pub(crate) number: u64,
+    pub(crate) created_at: Timestamp,
+    pub(crate) body: Body,
+}
+
+/// Reads a message that a scan found.
+pub(crate) fn read_outbox(row: &Row) -> Result<OutboxEntry, Error> {
+    Slot::new(row.key.clone()).decode(&row.document)
+}
+
+/// The messages of an account, by customer and number.
+pub(crate) fn waiting_messages(account: &AccountId, limit: usize) -> Scan {
+    Scan::prefix(OUTBOX, &KeyBytes::of(account).into_vec(), limit)
+}
+
+// Items.
+
+/// `item (account, item)`
+pub(crate) fn item(account: &AccountId, id: ItemId) -> Slot<Item> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ITEM)
+}
+
+/// `item_by_time (account, created at, item)`
+pub(crate) fn item_by_time(account: &AccountId, item: &Item) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(item.created_at, item.id.as_bytes()).slot(ITEM_BY_TIME)
+}
+
+// Metrics.
+
+/// `metric (account, metric)`
+pub(crate) fn metric(account: &AccountId, id: MetricId) -> Slot<Metric> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(METRIC)
+}
+
+/// `metric_by_time (account, created at, metric)`
+pub(crate) fn metric_by_time(account: &AccountId, metric: &Metric) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(metric.created_at, metric.id.as_bytes()).slot(METRIC_BY_TIME)
+}
+
+/// `metric_catalogue (account)`: the metrics that every event is held against.
+pub(crate) fn metric_catalogue(account: &AccountId) -> Slot<Catalogue> {
+    KeyBytes::of(account).slot(METRIC_CATALOGUE)
+}
+
+/// The metrics that every event of an account is held against.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Catalogue {
+    pub(crate) generation: u64,
+    pub(crate) metrics: Vec<MetricId>,
+}
+
+// Plans.
+
+/// `plan (account, plan)`
+pub(crate) fn plan(account: &AccountId, id: PlanId) -> Slot<Plan> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(PLAN)
+}
+
+/// `plan_by_time (account, created at, plan)`
+pub(crate) fn plan_by_time(account: &AccountId, plan: &Plan) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(plan.created_at, plan.id.as_bytes()).slot(PLAN_BY_TIME)
+}
+
+/// `plan_external (account, external id)`: whose alias it is.
+pub(crate) fn plan_external(account: &AccountId, id: &ExternalId) -> Slot<PlanAlias> {
+    KeyBytes::of(account).text(id).slot(PLAN_EXTERNAL)
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanAlias {
+    pub(crate) plan_id: PlanId,
+}
+
+/// `plan_roster (account, plan, version)`: the alerts of a version of a plan.
+pub(crate) fn plan_roster(
+    account: &AccountId,
+    id: PlanId,
+    version: PlanVersion,
+) -> Slot<PlanRoster> {
+    KeyBytes::of(account).plan_version(id, version).slot(PLAN_ROSTER)
+}
+
+/// The alerts of a version of a plan, and how often they have changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanRoster {
+    pub(crate) generation: u64,
+    /// The last generation that every subscription has settled: those up to it are gone.
+    pub(crate) settled: u64,
+    pub(crate) alerts: Vec<AlertId>,
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+/// `plan_generation (account, plan, version, number)`: one change to an alert of a plan version.
+pub(crate) fn plan_generation(
+    account: &AccountId,
+    id: PlanId,
+    version: PlanVersion,
+    number: u64,
+) -> Slot<PlanGeneration> {
+    KeyBytes::of(account)
+        .plan_version(id, version)
+        .bytes(&number.to_be_bytes())
+        .slot(PLAN_GENERATION)
+}
+
+/// An alert of a plan version as a change left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanGeneration {
+    pub(crate) at: Timestamp,
+    pub(crate) alert: Alert,
+}
+
+// Subscriptions.
+
+/// `subscription (account, subscription)`
+pub(crate) fn subscription(account: &AccountId, id: SubscriptionId) -> Slot<Enrolment> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(SUBSCRIPTION)
+}
+
+/// `subscription_by_time (account, created at, subscription)`
+pub(crate) fn subscription_by_time(account: &AccountId, of: &Enrolment) -> Slot<SubscriptionOf> {
+    KeyBytes::of(account).subscription(of).slot(SUBSCRIPTION_BY_TIME)
+}
+
+/// `subscription_by_customer (account, customer, created at, subscription)`
+pub(crate) fn subscription_by_customer(
+    account: &AccountId,
+    of: &Enrolment,
+) -> Slot<SubscriptionOf> {
+    KeyBytes::of(account)
+        .bytes(of.subscription.customer_id.as_bytes())
+        .subscription(of)
+        .slot(SUBSCRIPTION_BY_CUSTOMER)
+}
+
+/// `subscription_by_plan (account, plan, created at, subscription)`
+pub(crate) fn subscription_by_plan(account: &AccountId, of: &Enrolment) -> Slot<SubscriptionOf> {
+    KeyBytes::of(account)
+        .bytes(of.subscription.plan_id.as_bytes())
+        .subscription(of)
+        .slot(SUBSCRIPTION_BY_PLAN)
+}
+
+/// Whose subscription it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SubscriptionOf {
+    pub(crate) customer_id: CustomerId,
+}
+
+// Alerts.
+
+/// `alert (account, alert)`
+pub(crate) fn alert(account: &AccountId, id: AlertId) -> Slot<AlertEntry> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ALERT)
+}
+
+/// An alert, and the mark that deletes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AlertEntry {
+    pub(crate) alert: Alert,
+    /// How many thresholds it was given over its life.
+    pub(crate) given: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deleted_at: Option<Timestamp>,
+}
+
+/// `alert_state (account, subscription, period start, alert)`: which thresholds have fired.
+pub(crate) fn alert_state(
+    account: &AccountId,
+    id: SubscriptionId,
+    period_start: Timestamp,
+    alert: AlertId,
+) -> Slot<AlertState> {
+    KeyBytes::of(account)
+        .bytes(id.as_bytes())
+        .instant(period_start)
+        .bytes(alert.as_bytes())
+        .slot(ALERT_STATE)
+}
+
+/// Which thresholds of an alert have fired in a billing period.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AlertState {
+    pub(crate) fired: Fired,
+}
+
+// Usage.
+
+/// `event_key (account, key)`: that there is such an event, and with which content.
+pub(crate) fn event_key(account: &AccountId, key: &EventKey) -> Slot<EventKeyEntry> {
+    KeyBytes::of(account).text(key).slot(EVENT_KEY)
+}
+
+/// `event (account, customer, timestamp, key)`
+pub(crate) fn event<'a>(
+    account: &AccountId,
+    customer: CustomerId,
+    at: Timestamp,
+    key: &EventKey,
+) -> Slot<StoredEvent<'a>> {
+    KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).text(key).slot(EVENT)
+}
+
+/// The events of a customer from one instant up to another.
+pub(crate) fn events(
+    account: &AccountId,
+    customer: CustomerId,
+    from: Timestamp,
+    until: Timestamp,
+    limit: usize,
+) -> Scan {
+    let key = |at| KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).into_vec();
+    Scan::range(EVENT, &key(from), &key(until), limit)
+}
+
+/// Reads the instant and the key of an event from the bytes of its row's key.
+pub(crate) fn event_place(account: &AccountId, bytes: &[u8]) -> Option<(Timestamp, EventKey)> {
+    let rest = bytes.get(account.len().saturating_add(1 + 16)..)?;
+    let (instant, key) = rest.split_first_chunk::<8>()?;
+    let at = Timestamp::from_micros(i64::from_be_bytes(*instant)).ok()?;
+    Some((at, EventKey::parse(std::str::from_utf8(key).ok()?).ok()?))
+}
+
+/// `bucket (account, customer, metric, quarter)`: what the events of 15 minutes add up to.
+pub(crate) fn bucket(
+    account: &AccountId,
+    customer: CustomerId,
+    metric: MetricId,
+    quarter: Quarter,
+) -> Slot<Bucket> {
+    KeyBytes::of(account).metric_of(customer, metric).instant(quarter.start()).slot(BUCKET)
+}
+
+/// The buckets of a customer's metric from one quarter up to another.
+pub(crate) fn buckets(
+    account: &AccountId,
+    customer: CustomerId,
+    metric: MetricId,
+    quarters: Timeframe,
+) -> Scan {
+    of_metric(BUCKET, account, customer, metric, quarters)
+}
+
+fn of_metric(
+    table: Table,
+    account: &AccountId,
+    customer: CustomerId,
+    metric: MetricId,
+    quarters: Timeframe,
+) -> Scan {
+    let key = |at| KeyBytes::of(account).metric_of(customer, metric).instant(at).into_vec();
+    Scan::range(table, &key(quarters.start()), &key(quarters.end()), limits::SCAN_ROWS)
+}
+
+/// Reads a bucket that a scan found.
+pub(crate) fn read_bucket(row: &Row) -> Result<Bucket, Error> {
+    Slot::new(row.key.clone()).decode(&row.document)
+}
+
+/// What the events of 15 minutes add up to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bucket {
+    pub(crate) aggregate: Aggregate,
+}
+
+/// `member (account, customer, metric, quarter, digest)`: a distinct value of a bucket.
+pub(crate) fn member(
+    account: &AccountId,
+    customer: CustomerId,
+    metric: MetricId,
+    quarter: Quarter,
+    digest: &Digest,
+) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .metric_of(customer, metric)
+        .instant(quarter.start())
+        .bytes(digest)
+        .slot(MEMBER)
+}
+
+/// The distinct values of a customer's metric from one quarter up to another.
+pub(crate) fn members(
+    account: &AccountId,
+    customer: CustomerId,
+    metric: MetricId,
+    quarters: Timeframe,
+) -> Scan {
+    of_metric(MEMBER, account, customer, metric, quarters)
+}
+
+/// Reads the digest of a distinct value from the bytes of its row's key.
+pub(crate) fn member_digest(bytes: &[u8]) -> Option<Digest> {
+    bytes.last_chunk::<32>().copied()
+}
+
+/// `sightings (account, customer, metric, digest)`: when a distinct value was seen.
+pub(crate) fn sightings(
+    account: &AccountId,
+    customer: CustomerId,
+    metric: MetricId,
+    digest: &Digest,
+) -> Slot<Sightings> {
+    KeyBytes::of(account).metric_of(customer, metric).bytes(digest).slot(SIGHTINGS)
+}
+
+/// `total (account, subscription, period start)`: what a billing period adds up to.
+pub(crate) fn total(
+    account: &AccountId,
+    id: SubscriptionId,
+    period_start: Timestamp,
+) -> Slot<TotalEntry> {
+    KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).slot(TOTAL)
+}
+
+/// What a billing period adds up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TotalEntry {
+    pub(crate) total: Total,
+}
+
+// Lists.
+
+/// Where the rows of a list are: a table, and the bytes that their keys begin with.
+pub(crate) struct Index {
+    table: Table,
+    prefix: Vec<u8>,
+}
+
+impl Index {
+    pub(crate) fn customers(account: &AccountId) -> Self {
+        Self { table: CUSTOMER_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn items(account: &AccountId) -> Self {
+        Self { table: ITEM_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn metrics(account: &AccountId) -> Self {
+        Self { table: METRIC_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn plans(account: &AccountId) -> Self {
+        Self { table: PLAN_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn subscriptions(account: &AccountId) -> Self {
+        Self { table: SUBSCRIPTION_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn subscriptions_of_customer(account: &AccountId, id: CustomerId) -> Self {
+        let prefix = KeyBytes::of(account).bytes(id.as_bytes()).into_vec();
+        Self { table: SUBSCRIPTION_BY_CUSTOMER, prefix }
+    }
+
+    pub(crate) fn subscriptions_of_plan(account: &AccountId, id: PlanId) -> Self {
+        let prefix = KeyBytes::of(account).bytes(id.as_bytes()).into_vec();
+        Self { table: SUBSCRIPTION_BY_PLAN, prefix }
+    }
+
+    /// The rows created from one instant up to another, oldest first.
+    pub(crate) fn scan(&self, from: Timestamp, until: Timestamp, limit: usize) -> Scan {
+        let key = |at: Timestamp| [self.prefix.as_slice(), &at.micros().to_be_bytes()].concat();
+        Scan::range(self.table, &key(from), &key(until), limit)
+    }
+
+    /// The key of a row that stands at a position.
+    pub(crate) fn key_at(&self, position: &[u8]) -> Vec<u8> {
+        [self.prefix.as_slice(), position].concat()
+    }
+}
+
+/// Where a row stands in a list, by the bytes of its key.
+pub(crate) fn position(bytes: &[u8]) -> Option<Position> {
+    bytes.last_chunk::<24>().copied()
+}
+
+/// Where a row stands in a list.
+pub(crate) fn position_of(created_at: Timestamp, id: &[u8; 16]) -> Position {
+    let mut position = [0; 24];
+    let bytes = created_at.micros().to_be_bytes().into_iter().chain(*id);
+    position.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+    position
+}
+
+/// The id of the row that stands at a position.
+pub(crate) fn id_at(position: &Position) -> [u8; 16] {
+    position.last_chunk::<16>().copied().unwrap_or_default()
+}

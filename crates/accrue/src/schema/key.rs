@@ -1,0 +1,70 @@
+use std::ops::Deref;
+
+use super::{Owner, Slot};
+use crate::{
+    AccountId, CustomerId, MetricId, PlanId, Timestamp,
+    plan::PlanVersion,
+    store::{Key, Table},
+    subscription::Enrolment,
+};
+
+/// The bytes of a key, part by part.
+#[derive(Default)]
+pub(super) struct KeyBytes(Vec<u8>);
+
+impl KeyBytes {
+    pub(super) fn of(account: &AccountId) -> Self {
+        Self(Vec::with_capacity(96)).account(account)
+    }
+
+    pub(super) fn account(self, account: &AccountId) -> Self {
+        self.bytes(account.as_str().as_bytes()).bytes(&[0])
+    }
+
+    /// Adds a part of a fixed length.
+    pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    /// Adds a text, which must be the last part.
+    pub(super) fn text(self, text: &impl Deref<Target = str>) -> Self {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Adds an instant. None is before 1970, so that bytes and instants have one order.
+    pub(super) fn instant(self, at: Timestamp) -> Self {
+        self.bytes(&at.micros().to_be_bytes())
+    }
+
+    pub(super) fn listed(self, created_at: Timestamp, id: &[u8; 16]) -> Self {
+        self.instant(created_at).bytes(id)
+    }
+
+    pub(super) fn subscription(self, of: &Enrolment) -> Self {
+        self.listed(of.subscription.created_at, of.subscription.id.as_bytes())
+    }
+
+    pub(super) fn metric_of(self, customer: CustomerId, metric: MetricId) -> Self {
+        self.bytes(customer.as_bytes()).bytes(metric.as_bytes())
+    }
+
+    pub(super) fn plan_version(self, id: PlanId, version: PlanVersion) -> Self {
+        self.bytes(id.as_bytes()).bytes(&version.number().to_be_bytes())
+    }
+
+    pub(super) fn owner(self, owner: Owner) -> Self {
+        match owner {
+            Owner::Customer(id) => self.bytes(b"c").bytes(id.as_bytes()),
+            Owner::Plan(id, version) => self.bytes(b"p").plan_version(id, version),
+        }
+    }
+
+    pub(super) fn slot<T>(self, table: Table) -> Slot<T> {
+        Slot::new(Key::new(table, self.0))
+    }
+
+    pub(super) fn into_vec(self) -> Vec<u8> {
+        self.0
+    }
+}

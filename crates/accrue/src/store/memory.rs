@@ -1,0 +1,117 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
+
+use async_trait::async_trait;
+
+use super::{
+    Batch, Change, Commit, Document, Key, Order, Row, Scan, Store, StoreError, Table, Version,
+};
+
+/// A store in memory: everything is gone with it.
+///
+/// ```
+/// use accrue::store::{Key, MemoryStore, Store, Table};
+///
+/// let store = MemoryStore::new();
+/// let rows = pollster::block_on(store.get(&[Key::new(Table::new("item"), *b"x")]))?;
+/// assert_eq!(rows, [None]);
+/// # Ok::<(), accrue::store::StoreError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tables: BTreeMap<Table, Rows>,
+    commits: u64,
+}
+
+type Rows = BTreeMap<Arc<[u8]>, (Document, Version)>;
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    // A panic while the lock is held is impossible short of running out of memory, and no change is
+    // half made then: each is one insertion.
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        let state = self.read();
+        Ok(keys.iter().map(|key| state.row(key)).collect())
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        let state = self.read();
+        let (Some(table), Some(bounds)) = (state.tables.get(&scan.table), scan.bounds()) else {
+            return Ok(Vec::new());
+        };
+        let range = table.range::<[u8], _>(bounds).map(|(bytes, (document, version))| Row {
+            key: Key::new(scan.table, Arc::clone(bytes)),
+            document: document.clone(),
+            version: *version,
+        });
+        Ok(match scan.order {
+            Order::Ascending => range.take(scan.limit).collect(),
+            Order::Descending => range.rev().take(scan.limit).collect(),
+        })
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        let mut state = self.write();
+        for precondition in &batch.preconditions {
+            if !precondition.expected.holds(state.version(&precondition.key)) {
+                return Ok(Commit::Conflict(precondition.key.clone()));
+            }
+        }
+        Ok(Commit::Committed(state.apply(batch.changes)))
+    }
+}
+
+impl State {
+    fn row(&self, key: &Key) -> Option<Row> {
+        let (document, version) = self.tables.get(&key.table())?.get(key.bytes())?;
+        Some(Row { key: key.clone(), document: document.clone(), version: *version })
+    }
+
+    fn version(&self, key: &Key) -> Option<Version> {
+        self.tables.get(&key.table())?.get(key.bytes()).map(|(_, version)| *version)
+    }
+
+    fn apply(&mut self, changes: Vec<Change>) -> Version {
+        if !changes.is_empty() {
+            self.commits = self.commits.saturating_add(1);
+        }
+        let version = Version::new(self.commits);
+        for change in changes {
+            match change {
+                Change::Put(key, document) => {
+                    let table = self.tables.entry(key.table()).or_default();
+                    table.insert(key.shared_bytes(), (document, version));
+                }
+                Change::Delete(key) => {
+                    if let Some(table) = self.tables.get_mut(&key.table()) {
+                        table.remove(key.bytes());
+                    }
+                }
+            }
+        }
+        version
+    }
+}

@@ -1,0 +1,121 @@
+use std::{ops::Bound, sync::Arc};
+
+use super::Table;
+
+/// A range of keys of one table, half open, and how many rows of it to give.
+///
+/// ```
+/// use accrue::store::{Scan, Table};
+///
+/// let scan = Scan::prefix(Table::new("event"), b"acme\x00", 100).descending();
+/// assert_eq!(scan.until.as_deref(), Some(&b"acme\x01"[..]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scan {
+    /// The table.
+    pub table: Table,
+    /// The first key of the range.
+    pub from: Arc<[u8]>,
+    /// The first key after the range; `None` where it ends with the table.
+    pub until: Option<Arc<[u8]>>,
+    /// From which end the rows are given.
+    pub order: Order,
+    /// How many rows at most.
+    pub limit: usize,
+}
+
+/// The ends of a range of keys, as ordered maps take them.
+pub type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
+/// The order of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Smallest key first.
+    Ascending,
+    /// Greatest key first.
+    Descending,
+}
+
+impl Scan {
+    /// The keys from `from` up to, not including, `until`, smallest first.
+    #[must_use]
+    pub fn range(table: Table, from: &[u8], until: &[u8], limit: usize) -> Self {
+        let (from, until) = (from.into(), Some(until.into()));
+        Self { table, from, until, order: Order::Ascending, limit }
+    }
+
+    /// The keys that begin with `prefix`, smallest first.
+    #[must_use]
+    pub fn prefix(table: Table, prefix: &[u8], limit: usize) -> Self {
+        let (from, until) = (prefix.into(), successor(prefix));
+        Self { table, from, until, order: Order::Ascending, limit }
+    }
+
+    /// The same range, greatest key first.
+    #[must_use]
+    pub fn descending(self) -> Self {
+        Self { order: Order::Descending, ..self }
+    }
+
+    /// The same range, without the keys up to and including `key` (in the order of the scan).
+    #[must_use]
+    pub fn after(self, key: &[u8]) -> Self {
+        match self.order {
+            Order::Ascending => {
+                let next: Arc<[u8]> = key.iter().copied().chain([0]).collect();
+                Self { from: self.from.max(next), ..self }
+            }
+            Order::Descending => {
+                let key: Arc<[u8]> = key.into();
+                let until = self.until.map_or(Arc::clone(&key), |until| until.min(key));
+                Self { until: Some(until), ..self }
+            }
+        }
+    }
+
+    /// The range as bounds, or nothing where it is empty: ordered maps panic on inverted ranges.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Bounds<'_>> {
+        match self.until.as_deref() {
+            Some(until) if *self.from >= *until => None,
+            Some(until) => Some((Bound::Included(&self.from), Bound::Excluded(until))),
+            None => Some((Bound::Included(&self.from), Bound::Unbounded)),
+        }
+    }
+}
+
+/// The smallest key that is greater than every key with this prefix.
+fn successor(prefix: &[u8]) -> Option<Arc<[u8]>> {
+    let kept = prefix.iter().rposition(|byte| *byte != 0xFF)?;
+    let (head, _) = prefix.split_at_checked(kept.checked_add(1)?)?;
+    let mut bytes = head.to_vec();
+    let last = bytes.last_mut()?;
+    *last = last.checked_add(1)?;
+    Some(bytes.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_prefix_passes_over_trailing_ff() {
+        let check = |prefix: &[u8], until: Option<&[u8]>| {
+            assert_eq!(Scan::prefix(Table::new("t"), prefix, 1).until.as_deref(), until);
+        };
+        check(b"", None);
+        check(b"a", Some(b"b"));
+        check(b"a\xFF\xFF", Some(b"b"));
+        check(b"\xFF\xFF", None);
+        check(b"\x00", Some(b"\x01"));
+    }
+
+    #[test]
+    fn after_never_widens_the_range() {
+        let scan = Scan::range(Table::new("t"), b"d", b"m", 1);
+        assert_eq!(&*scan.clone().after(b"a").from, b"d");
+        assert_eq!(&*scan.clone().after(b"e").from, b"e\x00");
+        assert_eq!(scan.clone().descending().after(b"z").until.as_deref(), Some(&b"m"[..]));
+        assert_eq!(scan.descending().after(b"e").until.as_deref(), Some(&b"e"[..]));
+    }
+}

@@ -1,0 +1,110 @@
+//! Subscriptions: a customer on a version of a plan, from an instant on, in billing periods.
+
+mod cancel;
+mod enrolment;
+mod period;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::enrolment::{Enrolment, Told};
+pub use self::{cancel::Cancellation, period::BillingPeriods};
+use crate::{
+    CustomerId, IdOr, Metadata, Name, PlanId, SubscriptionId, Timestamp, plan::PlanVersion,
+};
+
+/// A subscription.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Subscription {
+    /// Its id.
+    pub id: SubscriptionId,
+    /// Who subscribed.
+    pub customer_id: CustomerId,
+    /// To which plan.
+    pub plan_id: PlanId,
+    /// To which version of it.
+    pub plan_version: PlanVersion,
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its first instant.
+    pub start_date: Timestamp,
+    /// The first instant after it; `None` where no end is known.
+    pub end_date: Option<Timestamp>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+impl Subscription {
+    /// Tells whether usage at `instant` is its own: start <= instant < end.
+    #[must_use]
+    pub fn covers(&self, instant: Timestamp) -> bool {
+        self.start_date <= instant && self.end_date.is_none_or(|end| instant < end)
+    }
+
+    /// Returns where it stands at `now`.
+    #[must_use]
+    pub fn status(&self, now: Timestamp) -> SubscriptionStatus {
+        if self.end_date.is_some_and(|end| end <= now) {
+            SubscriptionStatus::Ended
+        } else if now < self.start_date {
+            SubscriptionStatus::Upcoming
+        } else {
+            SubscriptionStatus::Active
+        }
+    }
+
+    /// Returns its billing periods.
+    #[must_use]
+    pub const fn periods(&self) -> BillingPeriods {
+        BillingPeriods::monthly(self.start_date, self.end_date)
+    }
+}
+
+/// Where a subscription stands (wire 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SubscriptionStatus {
+    /// It has begun and has not ended.
+    Active,
+    /// It has ended.
+    Ended,
+    /// It has not begun.
+    Upcoming,
+}
+
+/// A subscription to create (wire 5.3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewSubscription {
+    /// Who subscribes.
+    pub customer: IdOr<CustomerId>,
+    /// To which plan.
+    pub plan: IdOr<PlanId>,
+    /// To which version of it; its default version where none is given.
+    pub plan_version: Option<PlanVersion>,
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its first instant, also in the past; now where none is given.
+    pub start_date: Option<Timestamp>,
+    /// The first instant after it.
+    pub end_date: Option<Timestamp>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+impl NewSubscription {
+    /// A subscription that begins now.
+    pub fn new(customer: impl Into<IdOr<CustomerId>>, plan: impl Into<IdOr<PlanId>>) -> Self {
+        Self {
+            customer: customer.into(),
+            plan: plan.into(),
+            plan_version: None,
+            name: None,
+            start_date: None,
+            end_date: None,
+            metadata: Metadata::new(),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Bounded strings: untrusted text becomes a type once, at the edge.
+
+use std::{borrow::Borrow, fmt, ops::Deref, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::limits;
+
+/// Names a bounded string and makes it.
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident: $what:literal, $unit:ident 1..=$max:expr $(, $rule:ident)*;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Parses it.
+            ///
+            /// # Errors
+            ///
+            /// If it is empty, too long, or has what its kind does not allow.
+            pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, TextError> {
+                let text = text.into();
+                let found = LengthUnit::$unit.length(&text);
+                if found == 0 || found > $max {
+                    return Err(TextError::Length { what: $what, found, max: $max, unit: LengthUnit::$unit });
+                }
+                $($rule($what, &text)?;)*
+                Ok(Self(text))
+            }
+
+            /// Returns the text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = TextError;
+
+            fn try_from(text: &str) -> Result<Self, TextError> {
+                Self::parse(text)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = Arc::<str>::deserialize(deserializer)?;
+                Self::parse(text).map_err(de::Error::custom)
+            }
+        }
+    )*};
+}
+
+texts! {
+    /// Names an account (tenant) of the host: 1 to 64 bytes without control characters.
+    AccountId: "account id", Bytes 1..=limits::ACCOUNT_ID_BYTES, no_control_characters;
+    /// The key of an idempotent operation: 1 to 64 characters without control characters (§4.5.2).
+    ///
+    /// ```
+    /// use accrue::IdempotencyKey;
+    ///
+    /// assert!(IdempotencyKey::parse("k".repeat(64)).is_ok());
+    /// assert!(IdempotencyKey::parse("k".repeat(65)).is_err());
+    /// ```
+    IdempotencyKey: "idempotency key", Characters 1..=limits::IDEMPOTENCY_KEY_CHARACTERS, no_control_characters;
+    /// The key of a usage event, which is its id: 1 to 256 bytes without control characters, which
+    /// JSON would write six times as long.
+    EventKey: "event key", Bytes 1..=limits::EVENT_KEY_BYTES, no_control_characters;
+    /// The name of a usage event: 1 to 128 bytes.
+    EventName: "event name", Bytes 1..=limits::EVENT_NAME_BYTES;
+    /// The name of a property of a usage event: 1 to 128 bytes.
+    PropertyName: "property name", Bytes 1..=limits::PROPERTY_NAME_BYTES;
+    /// The caller's own alias for a resource: 1 to 256 bytes without control characters.
+    ExternalId: "external id", Bytes 1..=limits::EXTERNAL_ID_BYTES, no_control_characters;
+    /// A name for people to read: 1 to 500 characters.
+    Name: "name", Characters 1..=limits::NAME_CHARACTERS;
+    /// A description for people to read: 1 to 5,000 characters.
+    Description: "description", Characters 1..=limits::DESCRIPTION_CHARACTERS;
+    /// An e-mail address: at most 500 characters, something on both sides of an `@`.
+    Email: "e-mail address", Characters 1..=limits::EMAIL_CHARACTERS, no_control_characters, an_address;
+}
+
+fn no_control_characters(what: &'static str, text: &str) -> Result<(), TextError> {
+    if text.chars().any(char::is_control) {
+        return Err(TextError::ControlCharacter { what });
+    }
+    Ok(())
+}
+
+fn an_address(_: &'static str, text: &str) -> Result<(), TextError> {
+    let sides = text.rsplit_once('@').filter(|(local, domain)| {
+        let spaced = text.chars().any(char::is_whitespace);
+        !local.is_empty() && !domain.is_empty() && !spaced
+    });
+    sides.map(|_| ()).ok_or(TextError::NotAnAddress)
+}
+
+/// How many bytes JSON takes for a text.
+pub(crate) fn json_bytes(text: &str) -> usize {
+    text.chars().map(json_width).fold(0, usize::saturating_add)
+}
+
+/// How many bytes JSON takes for a character.
+pub(crate) fn json_width(character: char) -> usize {
+    match character {
+        '"' | '\\' => 2,
+        control if control.is_control() => 6,
+        other => other.len_utf8(),
+    }
+}
+
+/// What the length of a text is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LengthUnit {
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Unicode scalar values.
+    Characters,
+}
+
+impl LengthUnit {
+    fn length(self, text: &str) -> usize {
+        match self {
+            Self::Bytes => text.len(),
+            Self::Characters => text.chars().count(),
+        }
+    }
+}
+
+impl fmt::Display for LengthUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bytes => "bytes",
+            Self::Characters => "characters",
+        })
+    }
+}
+
+/// Why a text is not of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TextError {
+    /// It is empty or too long.
+    #[error("{what} has {found} {unit}, expected 1 to {max}")]
+    Length {
+        /// Which kind of text.
+        what: &'static str,
+        /// How long it is.
+        found: usize,
+        /// How long it may be.
+        max: usize,
+        /// What both are counted in.
+        unit: LengthUnit,
+    },
+    /// It has a control character.
+    #[error("{what} has a control character")]
+    ControlCharacter {
+        /// Which kind of text.
+        what: &'static str,
+    },
+    /// It is no e-mail address.
+    #[error("e-mail address has nothing on one side of an @, or white space")]
+    NotAnAddress,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_met_one_below_at_and_one_above() {
+        let check = |length: usize, expect: bool| {
+            assert_eq!(
+                EventKey::parse("é".repeat(length / 2) + &"x".repeat(length % 2)).is_ok(),
+                expect
+            );
+        };
+        check(0, false);
+        check(1, true);
+        check(255, true);
+        check(256, true);
+        check(257, false);
+    }
+
+    #[test]
+    fn s4_5_2_a_key_has_at_most_64_characters() {
+        let check =
+            |key: &str, expect: bool| assert_eq!(IdempotencyKey::parse(key).is_ok(), expect);
+        check("", false);
+        check(&"ü".repeat(64), true);
+        check(&"ü".repeat(65), false);
+        check("a\nb", false);
+        check("a b", true);
+    }
+
+    #[test]
+    fn an_address_has_two_sides() {
+        let check =
+            |text: &str, expect: bool| assert_eq!(Email::parse(text).is_ok(), expect, "{text}");
+        check("ada@example.com", true);
+        check("@example.com", false);
+        check("ada@", false);
+        check("ada", false);
+        check("a da@example.com", false);
+    }
+}

@@ -1,0 +1,55 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Decimal, EventKey, Timestamp};
+
+/// What events add up to: exact, and the same in whatever order they come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Aggregate {
+    Count(u64),
+    Sum(Decimal),
+    Min(Decimal),
+    Max(Decimal),
+    Latest(Latest),
+    /// How many distinct values. Who adds one must know that it is new.
+    Distinct(u64),
+}
+
+/// The value of the greatest (timestamp, event key).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Latest {
+    pub(crate) at: Timestamp,
+    pub(crate) key: EventKey,
+    pub(crate) value: Decimal,
+}
+
+impl Aggregate {
+    /// Adds what another aggregate of the same kind holds.
+    ///
+    /// Two kinds never meet: the kind is the metric's, and a metric's SQL never changes.
+    pub(crate) fn add(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Count(sum), Self::Count(more)) | (Self::Distinct(sum), Self::Distinct(more)) => {
+                *sum = sum.saturating_add(more);
+            }
+            (Self::Sum(sum), Self::Sum(more)) => *sum = std::mem::take(sum) + more,
+            (Self::Min(least), Self::Min(other)) if other < *least => *least = other,
+            (Self::Max(most), Self::Max(other)) if other > *most => *most = other,
+            (Self::Latest(latest), Self::Latest(other))
+                if (other.at, &other.key) > (latest.at, &latest.key) =>
+            {
+                *latest = other;
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the figure that it stands for.
+    pub(crate) fn figure(&self) -> Decimal {
+        match self {
+            Self::Count(count) | Self::Distinct(count) => Decimal::from(*count),
+            Self::Sum(value) | Self::Min(value) | Self::Max(value) => value.clone(),
+            Self::Latest(latest) => latest.value.clone(),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Properties, PropertyValue};
+use crate::{CustomerId, EventKey, EventName, IdOr, Timestamp, limits, text::json_bytes};
+
+/// A usage event: something that a customer used, at an instant.
+///
+/// ```
+/// use accrue::{EventKey, EventName, ExternalId, PropertyName, Timestamp, usage::Event};
+///
+/// let event = Event {
+///     idempotency_key: EventKey::parse("request-1")?,
+///     event_name: EventName::parse("completion")?,
+///     timestamp: Timestamp::parse("2026-03-01T08:00:00Z")?,
+///     properties: [(PropertyName::parse("output_tokens")?, 44_u64.into())].into_iter().collect(),
+///     customer: ExternalId::parse("acme")?.into(),
+/// };
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its id, unique in the account: an event that comes again under its key is counted once.
+    pub idempotency_key: EventKey,
+    /// What happened.
+    pub event_name: EventName,
+    /// When it happened.
+    pub timestamp: Timestamp,
+    /// What is measured of it.
+    pub properties: Properties,
+    /// Whose usage it is. An external id need not exist yet.
+    pub customer: IdOr<CustomerId>,
+}
+
+impl Event {
+    /// Says what of the event is beyond its bounds.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.properties.len() > limits::EVENT_PROPERTIES {
+            problems.push(format!(
+                "properties: has {} of them, expected at most {}",
+                self.properties.len(),
+                limits::EVENT_PROPERTIES
+            ));
+        }
+        for (name, value) in self.properties.iter() {
+            match value {
+                PropertyValue::Text(text) if text.len() > limits::PROPERTY_VALUE_BYTES => {
+                    problems.push(format!(
+                        "properties.{name}: has {} bytes, expected at most {}",
+                        text.len(),
+                        limits::PROPERTY_VALUE_BYTES
+                    ));
+                }
+                PropertyValue::Number(number) if !number.could_come_in() => problems.push(format!(
+                    "properties.{name}: number has more than {} digits",
+                    limits::DECIMAL_DIGITS
+                )),
+                _ => {}
+            }
+        }
+        let bytes = self.bytes();
+        if bytes > limits::EVENT_BYTES {
+            problems.push(format!(
+                "event has {bytes} bytes of text as JSON, expected at most {}",
+                limits::EVENT_BYTES
+            ));
+        }
+        problems
+    }
+
+    /// The bytes of all its texts as JSON writes them; a number counts as the longest that comes in.
+    fn bytes(&self) -> usize {
+        let properties = self.properties.iter().map(|(name, value)| {
+            json_bytes(name).saturating_add(match value {
+                PropertyValue::Text(text) => json_bytes(text),
+                PropertyValue::Number(_) => limits::DECIMAL_DIGITS,
+                PropertyValue::Boolean(_) | PropertyValue::Null => 5,
+            })
+        });
+        properties
+            .fold(json_bytes(&self.idempotency_key), usize::saturating_add)
+            .saturating_add(json_bytes(&self.event_name))
+    }
+}

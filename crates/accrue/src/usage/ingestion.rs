@@ -1,0 +1,84 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{Event, Properties, PropertyValue};
+use crate::{CustomerId, EventName, ExternalId, IdOr, Timestamp, hex};
+
+/// What became of a batch of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Ingestion {
+    /// How many were new.
+    pub ingested: usize,
+    /// How many were there already, with the same content: successes that change nothing.
+    pub duplicates: usize,
+}
+
+/// What is kept of an event under its key, for as long as the account lives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EventKeyEntry {
+    pub(crate) customer_id: CustomerId,
+    pub(crate) timestamp: Timestamp,
+    pub(crate) content: ContentHash,
+}
+
+/// What is kept of an event under its customer and instant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredEvent<'a> {
+    pub(crate) event_name: Cow<'a, EventName>,
+    pub(crate) properties: Cow<'a, Properties>,
+    /// The alias that the event named its customer by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) external_customer_id: Option<Cow<'a, ExternalId>>,
+    pub(crate) accepted_at: Timestamp,
+    /// The generation of the account's metrics when it was accepted: those added later do not count
+    /// it.
+    pub(crate) catalogue: u64,
+}
+
+impl<'a> StoredEvent<'a> {
+    pub(crate) fn new(event: &'a Event, accepted_at: Timestamp, catalogue: u64) -> Self {
+        let external_customer_id = match &event.customer {
+            IdOr::Id(_) => None,
+            IdOr::External(external) => Some(Cow::Borrowed(external)),
+        };
+        Self {
+            event_name: Cow::Borrowed(&event.event_name),
+            properties: Cow::Borrowed(&event.properties),
+            external_customer_id,
+            accepted_at,
+            catalogue,
+        }
+    }
+}
+
+/// Tells whether two events have the same content, their customer resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct ContentHash(String);
+
+impl ContentHash {
+    pub(crate) fn of(event: &Event, customer_id: CustomerId) -> Self {
+        let mut bytes = Vec::with_capacity(256);
+        let mut part = |tag: u8, part: &[u8]| {
+            bytes.push(tag);
+            bytes.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            bytes.extend(part);
+        };
+        part(b'c', customer_id.as_bytes());
+        part(b'e', event.event_name.as_bytes());
+        part(b'@', &event.timestamp.micros().to_be_bytes());
+        for (name, value) in event.properties.iter() {
+            part(b'p', name.as_bytes());
+            match value {
+                PropertyValue::Null => part(b'0', b""),
+                PropertyValue::Boolean(value) => part(b'b', &[u8::from(*value)]),
+                PropertyValue::Number(value) => part(b'n', value.to_string().as_bytes()),
+                PropertyValue::Text(value) => part(b't', value.as_bytes()),
+            }
+        }
+        Self(hex::encode(&Sha256::digest(bytes)))
+    }
+}

@@ -1,0 +1,158 @@
+use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap as _};
+
+use crate::{Decimal, PropertyName};
+
+/// The value of a property: a scalar.
+///
+/// In documents a number is `{"n":"1.5"}`, so that its digits survive every store; the others are
+/// what JSON calls them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PropertyValue {
+    /// No value: the same as a property that is not there.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// An exact number.
+    Number(Decimal),
+    /// A string.
+    Text(Arc<str>),
+}
+
+impl From<bool> for PropertyValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<Decimal> for PropertyValue {
+    fn from(value: Decimal) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<u64> for PropertyValue {
+    fn from(value: u64) -> Self {
+        Self::Number(value.into())
+    }
+}
+
+impl From<&str> for PropertyValue {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+/// The properties of an event by name.
+///
+/// ```
+/// use accrue::{PropertyName, usage::Properties};
+///
+/// let properties =
+///     Properties::from_iter([(PropertyName::parse("input_tokens")?, 374_u64.into())]);
+/// assert!(properties.contains_key("input_tokens"));
+/// # Ok::<(), accrue::TextError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Properties(BTreeMap<PropertyName, PropertyValue>);
+
+impl Properties {
+    /// Returns the value of a property.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&PropertyValue> {
+        self.0.get(name)
+    }
+
+    /// Tells whether there is a property of that name.
+    #[must_use]
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+}
+
+impl Deref for Properties {
+    type Target = BTreeMap<PropertyName, PropertyValue>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl FromIterator<(PropertyName, PropertyValue)> for Properties {
+    fn from_iter<I: IntoIterator<Item = (PropertyName, PropertyValue)>>(properties: I) -> Self {
+        Self(properties.into_iter().collect())
+    }
+}
+
+impl Serialize for PropertyValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Boolean(value) => serializer.serialize_bool(*value),
+            Self::Text(value) => serializer.serialize_str(value),
+            Self::Number(value) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("n", value)?;
+                map.end()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PropertyValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Scalar;
+
+        impl<'de> de::Visitor<'de> for Scalar {
+            type Value = PropertyValue;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("null, a boolean, a string or {\"n\": number}")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<PropertyValue, E> {
+                Ok(PropertyValue::Null)
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<PropertyValue, E> {
+                Ok(PropertyValue::Boolean(value))
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<PropertyValue, E> {
+                Ok(PropertyValue::Text(value.into()))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<PropertyValue, A::Error> {
+                match map.next_entry::<&str, Decimal>()? {
+                    Some(("n", number)) => Ok(PropertyValue::Number(number)),
+                    _ => Err(de::Error::custom("expected a number under \"n\"")),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Scalar)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scalar_survives_a_document() {
+        let check = |value: PropertyValue, text: &str| {
+            assert_eq!(serde_json::to_string(&value).unwrap(), text);
+            assert_eq!(serde_json::from_str::<PropertyValue>(text).unwrap(), value);
+        };
+        check(PropertyValue::Null, "null");
+        check(true.into(), "true");
+        check("n".into(), "\"n\"");
+        let digits = "1234567890.1234567890123456";
+        check(Decimal::parse(digits).unwrap().into(), &format!("{{\"n\":\"{digits}\"}}"));
+    }
+}

@@ -1,0 +1,70 @@
+//! Time zones, from the database that is built in: no file of the machine decides a bill.
+
+use std::fmt;
+
+use jiff::tz::TimeZoneDatabase;
+use serde::{Deserialize, Serialize};
+
+/// An IANA time zone, by name.
+///
+/// ```
+/// use accrue::Zone;
+///
+/// assert_eq!(Zone::parse("europe/berlin")?.name(), "Europe/Berlin");
+/// assert!(Zone::parse("Europe/Atlantis").is_err());
+/// # Ok::<(), accrue::ZoneError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Zone(jiff::tz::TimeZone);
+
+impl Zone {
+    /// UTC.
+    pub const UTC: Self = Self(jiff::tz::TimeZone::UTC);
+
+    /// Finds a zone by its name, in any case.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such zone.
+    pub fn parse(name: &str) -> Result<Self, ZoneError> {
+        if name.eq_ignore_ascii_case("UTC") {
+            return Ok(Self::UTC);
+        }
+        let found = TimeZoneDatabase::bundled().get(name).map(Self);
+        found.map_err(|_| ZoneError { name: name.chars().take(64).collect() })
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
+    }
+}
+
+impl TryFrom<String> for Zone {
+    type Error = ZoneError;
+
+    fn try_from(name: String) -> Result<Self, ZoneError> {
+        Self::parse(&name)
+    }
+}
+
+impl From<Zone> for String {
+    fn from(zone: Zone) -> Self {
+        zone.name().to_owned()
+    }
+}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// There is no time zone of that name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("found {name:?}, expected the name of an IANA time zone")]
+pub struct ZoneError {
+    name: String,
+}

@@ -1,0 +1,169 @@
+use std::{sync::Arc, time::Duration};
+
+use accrue::{
+    Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, EventKey, EventName,
+    ExternalId, ManualClock, MetricId, Name, PropertyName, SeededEntropy, Timestamp,
+    alert::{NewAlert, Thresholds},
+    customer::{Customer, NewCustomer},
+    item::{Item, NewItem},
+    metric::{Metric, MetricQuery, NewMetric},
+    plan::{NewPlan, Plan},
+    store::{MemoryStore, Scan, Store},
+    subscription::{NewSubscription, Subscription},
+    usage::{Event, PropertyValue},
+    webhook::{Body, Message, UsageExceeded},
+};
+pub(crate) use pollster::block_on;
+
+/// One account on a store in memory, at noon of the 10th of March 2026.
+pub(crate) struct Fixture {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) clock: ManualClock,
+    pub(crate) billing: Billing,
+    pub(crate) account: Account,
+}
+
+pub(crate) const NOON: &str = "2026-03-10T12:00:00Z";
+
+impl Fixture {
+    pub(crate) fn new() -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let clock = ManualClock::at(at(NOON));
+        let billing = Billing::new(Arc::clone(&store), clock.clone(), SeededEntropy::new(1));
+        let account = billing.account(AccountId::parse("acme").unwrap());
+        Self { store, clock, billing, account }
+    }
+
+    pub(crate) fn set(&self, now: &str) {
+        self.clock.set(at(now));
+    }
+
+    pub(crate) fn item(&self) -> Item {
+        block_on(self.account.create_item(NewItem::new(name("item"))).into_future()).unwrap()
+    }
+
+    pub(crate) fn metric(&self, sql: &str) -> Metric {
+        let query = MetricQuery::parse(sql).unwrap();
+        let new = NewMetric::new(name(sql), self.item().id, query);
+        block_on(self.account.create_metric(new).into_future()).unwrap()
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        let new = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
+        block_on(self.account.create_plan(new).into_future()).unwrap()
+    }
+
+    pub(crate) fn customer(&self, external: &str) -> Customer {
+        let mut new = NewCustomer::new(name(external), Email::parse("a@example.com").unwrap());
+        new.external_customer_id = Some(ExternalId::parse(external).unwrap());
+        block_on(self.account.create_customer(new).into_future()).unwrap()
+    }
+
+    pub(crate) fn subscribe(&self, customer: CustomerId, plan: &Plan) -> Subscription {
+        self.subscribe_from(customer, plan, None)
+    }
+
+    pub(crate) fn subscribe_from(
+        &self,
+        customer: CustomerId,
+        plan: &Plan,
+        start: Option<&str>,
+    ) -> Subscription {
+        let mut new = NewSubscription::new(customer, plan.id);
+        new.start_date = start.map(at);
+        block_on(self.account.create_subscription(new).into_future()).unwrap()
+    }
+
+    /// Ingests one event of the customer now, with the property `n`.
+    pub(crate) fn use_now(&self, external: &str, key: &str, n: &str) {
+        let event = event(external, key, accrue::Clock::now(&self.clock), n);
+        block_on(self.account.ingest([event]).into_future()).unwrap();
+    }
+
+    pub(crate) fn usage(&self, subscription: &Subscription, metric: &Metric) -> Option<String> {
+        let usage = block_on(self.account.subscription_usage(subscription.id)).unwrap();
+        let of = usage.metrics.into_iter().find(|usage| usage.metric_id == metric.id).unwrap();
+        of.quantity.map(|quantity| quantity.to_string())
+    }
+
+    /// Reads and acknowledges every message that waits.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        let messages = block_on(self.account.messages(1_000)).unwrap();
+        let places = messages.iter().map(|message| message.place);
+        block_on(self.account.acknowledge(places).into_future()).unwrap();
+        messages
+    }
+
+    pub(crate) fn message_types(&self) -> Vec<&'static str> {
+        self.messages().iter().map(Message::message_type).collect()
+    }
+
+    /// Reads and acknowledges every message, and gives those of alerts as
+    /// `threshold: before -> after`.
+    pub(crate) fn fired(&self) -> Vec<String> {
+        let describe = |exceeded: &UsageExceeded| {
+            let before =
+                exceeded.value_before.as_ref().map_or("none".to_owned(), Decimal::to_string);
+            let thresholds: Vec<_> = exceeded.thresholds.iter().map(Decimal::to_string).collect();
+            format!("{}: {before} -> {}", thresholds.join(" "), exceeded.value_after)
+        };
+        let messages = self.messages();
+        let exceeded = messages.iter().filter_map(|message| match &message.body {
+            Body::UsageExceeded(exceeded) => Some(describe(exceeded)),
+            _ => None,
+        });
+        exceeded.collect()
+    }
+
+    /// Every row of every table, to see that nothing changed.
+    pub(crate) fn dump(&self) -> Vec<String> {
+        let rows = accrue::schema::TABLES.iter().flat_map(|table| {
+            block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
+        });
+        rows.map(|row| format!("{row:?}")).collect()
+    }
+
+    pub(crate) fn advance_days(&self, days: u64) {
+        self.clock.advance(Duration::from_secs(days * 24 * 60 * 60));
+    }
+}
+
+pub(crate) fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+pub(crate) fn thresholds(values: &[&str]) -> Thresholds {
+    Thresholds::new(values.iter().map(|value| Decimal::parse(value).unwrap())).unwrap()
+}
+
+pub(crate) fn usage_alert(metric: MetricId, values: &[&str]) -> NewAlert {
+    NewAlert::usage_exceeded(metric, thresholds(values))
+}
+
+/// An event with the number `n`; without one where it is empty.
+pub(crate) fn event(external: &str, key: &str, timestamp: Timestamp, n: &str) -> Event {
+    let number = Decimal::parse(n).ok();
+    let properties = number
+        .map(|number| (PropertyName::parse("n").unwrap(), PropertyValue::Number(number)))
+        .into_iter()
+        .collect();
+    Event {
+        idempotency_key: EventKey::parse(key).unwrap(),
+        event_name: EventName::parse("call").unwrap(),
+        timestamp,
+        properties,
+        customer: ExternalId::parse(external).unwrap().into(),
+    }
+}
+
+/// Runs an operation to its end.
+pub(crate) fn run<T: Send + 'static>(call: accrue::Call<T>) -> Result<T, Error> {
+    block_on(call.into_future())
+}
+
+pub(crate) const COUNT: &str = "SELECT count(*) FROM events";
+pub(crate) const SUM: &str = "SELECT sum(n) FROM events";

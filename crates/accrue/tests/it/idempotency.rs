@@ -1,0 +1,177 @@
+use std::{sync::Arc, time::Duration};
+
+use accrue::{
+    Call, Error, ErrorKind, IdempotencyKey,
+    idempotency::{Answer, Freshness},
+    item::{Item, NewItem},
+    store::{Batch, Document, Key, Store},
+};
+
+use crate::fixture::{Fixture, at, block_on, event, name, run};
+
+fn key(text: &str) -> IdempotencyKey {
+    IdempotencyKey::parse(text).unwrap()
+}
+
+fn keyed<T>(call: Call<T>, text: &str) -> Result<Answer<T>, Error>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static,
+{
+    block_on(call.keyed(key(text)).into_future())
+}
+
+fn create(fixture: &Fixture, item: &str, text: &str) -> Result<Answer<Item>, Error> {
+    keyed(fixture.account.create_item(NewItem::new(name(item))), text)
+}
+
+#[test]
+fn s4_5_6_a_retry_gives_the_first_answer_and_no_new_effect() {
+    let fixture = Fixture::new();
+    let first = create(&fixture, "a", "key").unwrap();
+    assert_eq!(first.freshness, Freshness::Fresh);
+    let before = fixture.dump();
+    let again = create(&fixture, "a", "key").unwrap();
+    assert!(again.is_replayed());
+    assert_eq!(again.outcome, first.outcome);
+    assert_eq!(fixture.dump(), before);
+}
+
+#[test]
+fn s4_5_8_another_payload_is_a_conflict_that_no_retry_mends() {
+    let fixture = Fixture::new();
+    create(&fixture, "a", "key").unwrap();
+    let refused = create(&fixture, "b", "key").unwrap_err();
+    assert!(refused.is_conflict() && !refused.can_be_retried());
+    let other = keyed(fixture.account.archive_item(fixture.item().id), "key").unwrap_err();
+    assert!(other.is_conflict(), "another operation is another payload");
+}
+
+#[test]
+fn s4_5_4_after_48_hours_the_key_is_free() {
+    let fixture = Fixture::new();
+    let first = create(&fixture, "a", "key").unwrap();
+    fixture.clock.advance(Duration::from_secs(48 * 60 * 60));
+    assert!(create(&fixture, "a", "key").unwrap().is_replayed(), "exactly 48 hours");
+    fixture.clock.advance(Duration::from_micros(1));
+    let second = create(&fixture, "b", "key").unwrap();
+    assert_eq!(second.freshness, Freshness::Fresh);
+    assert_ne!(second.outcome.id, first.outcome.id);
+}
+
+#[test]
+fn a_business_error_after_work_began_is_replayed() {
+    let fixture = Fixture::new();
+    let item = fixture.item();
+    run(fixture.account.archive_item(item.id)).unwrap();
+    let archive = || keyed(fixture.account.archive_item(item.id), "key").unwrap_err();
+    let first = archive();
+    assert_eq!(first.kind(), ErrorKind::ConstraintViolation);
+    let before = fixture.dump();
+    let again = archive();
+    assert_eq!((again.kind(), again.to_string()), (first.kind(), first.to_string()));
+    assert_eq!((first.is_replayed(), again.is_replayed()), (false, true));
+    assert_eq!(fixture.dump(), before);
+}
+
+#[test]
+fn an_ingest_that_refuses_an_event_burns_no_key() {
+    let fixture = Fixture::new();
+    let old = event("ada", "a", at("2026-01-01T00:00:00Z"), "");
+    let before = fixture.dump();
+    let refused = keyed(fixture.account.ingest([old]), "key").unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::RequestValidation);
+    assert_eq!(fixture.dump(), before);
+    let good = event("ada", "a", at("2026-03-10T12:00:00Z"), "");
+    assert_eq!(keyed(fixture.account.ingest([good]), "key").unwrap().outcome.ingested, 1);
+}
+
+#[test]
+fn keys_of_two_accounts_are_two_keys() {
+    let fixture = Fixture::new();
+    let other = fixture.billing.account(accrue::AccountId::parse("other").unwrap());
+    create(&fixture, "a", "key").unwrap();
+    let answer = keyed(other.create_item(NewItem::new(name("b"))), "key").unwrap();
+    assert_eq!(answer.freshness, Freshness::Fresh);
+}
+
+#[test]
+fn an_answer_beyond_48_kib_lies_in_parts_and_replays_whole() {
+    let fixture = Fixture::new();
+    let item = fixture.item();
+    let update = accrue::item::ItemUpdate {
+        metadata: accrue::MetadataUpdate::Merge(
+            (0..50).map(|n| (n.to_string(), Some("\"".repeat(400)))).collect(),
+        ),
+        ..Default::default()
+    };
+    let call = || fixture.account.update_item(item.id, update.clone());
+    let first = keyed(call(), "key").unwrap();
+    let parts = fixture.dump().iter().filter(|row| row.contains("record_part:")).count();
+    assert!(parts >= 2, "{parts} parts");
+    assert_eq!(keyed(call(), "key").unwrap().outcome, first.outcome);
+
+    fixture.clock.advance(Duration::from_secs(51 * 60 * 60));
+    let collected = block_on(fixture.billing.collect_garbage(100)).unwrap();
+    assert_eq!((collected.removed, collected.more), (1, false));
+    assert!(!fixture.dump().iter().any(|row| row.contains("record")));
+}
+
+#[test]
+fn garbage_leaves_a_record_that_still_counts() {
+    let fixture = Fixture::new();
+    create(&fixture, "a", "key").unwrap();
+    fixture.clock.advance(Duration::from_secs(48 * 60 * 60));
+    assert_eq!(block_on(fixture.billing.collect_garbage(100)).unwrap().removed, 0);
+    assert!(create(&fixture, "a", "key").unwrap().is_replayed());
+}
+
+#[test]
+fn an_expiry_that_cannot_be_read_holds_up_no_other() {
+    let fixture = Fixture::new();
+    create(&fixture, "a", "key").unwrap();
+    let expiries = || fixture.dump().iter().filter(|row| row.contains("record_expiry:")).count();
+    let table = accrue::schema::TABLES.iter().find(|table| table.name() == "record_expiry");
+    let damaged = Key::new(*table.unwrap(), [0; 8]);
+    let document = Document::parse(r#"{"v":1}"#).unwrap();
+    block_on(fixture.store.commit(Batch::new().put(damaged, document))).unwrap();
+    for n in 0..3 {
+        create(&fixture, "b", &n.to_string()).unwrap();
+    }
+    fixture.clock.advance(Duration::from_secs(51 * 60 * 60));
+    let collect = || block_on(fixture.billing.collect_garbage(2)).unwrap();
+    let first = collect();
+    assert_eq!((first.removed, first.more), (2, true));
+    let second = collect();
+    assert_eq!(second.removed, 2);
+    assert_eq!((collect().removed, collect().more, expiries()), (0, false, 1));
+}
+
+#[test]
+fn a_replaced_record_outlives_the_expiry_of_the_first() {
+    let fixture = Fixture::new();
+    create(&fixture, "a", "key").unwrap();
+    fixture.clock.advance(Duration::from_secs(49 * 60 * 60));
+    create(&fixture, "b", "key").unwrap();
+    fixture.clock.advance(Duration::from_secs(2 * 60 * 60));
+    assert_eq!(block_on(fixture.billing.collect_garbage(100)).unwrap().removed, 0);
+    assert!(create(&fixture, "b", "key").unwrap().is_replayed());
+}
+
+#[test]
+fn futures_are_send_on_any_executor() {
+    fn is_send<T: Send>(future: T) -> T {
+        future
+    }
+    let fixture = Fixture::new();
+    let account = fixture.account.clone();
+    let call = is_send(account.create_item(NewItem::new(name("a"))).keyed(key("k")).into_future());
+    drop(is_send(account.list_items(Default::default(), &Default::default())));
+    drop(is_send(account.messages(10)));
+    drop(is_send(fixture.billing.tick(10)));
+    drop(is_send(fixture.billing.collect_garbage(10)));
+    let moved = Arc::new(fixture.billing.clone());
+    std::thread::scope(|scope| {
+        scope.spawn(move || block_on(call).unwrap());
+        scope.spawn(move || format!("{moved:?}"));
+    });
+}

@@ -1,0 +1,22 @@
+//! The engine through its public handles, one fact a test.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod alerts;
+mod customers;
+mod events;
+mod fixture;
+mod golden;
+mod idempotency;
+mod lists;
+mod messages;
+mod plan_alerts;
+mod races;
+mod resources;
+mod subscriptions;
+mod tick;

@@ -1,0 +1,258 @@
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use accrue::{
+    Account, AccountId, Billing, SeededEntropy,
+    store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
+    subscription::{Cancellation, NewSubscription},
+};
+use async_trait::async_trait;
+
+use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
+
+/// A store on which somebody else acts right before the n-th call.
+struct Interrupted {
+    store: Arc<MemoryStore>,
+    calls: AtomicUsize,
+    at: usize,
+    act: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Interrupted {
+    fn count(&self) {
+        if self.calls.fetch_add(1, Ordering::SeqCst) == self.at
+            && let Some(act) = self.act.lock().unwrap().take()
+        {
+            act();
+        }
+    }
+}
+
+impl fmt::Debug for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interrupted")
+    }
+}
+
+#[async_trait]
+impl Store for Interrupted {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.count();
+        self.store.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        self.count();
+        self.store.scan(scan).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        self.count();
+        self.store.commit(batch).await
+    }
+}
+
+/// Lets another process act before every call that an operation makes, in turn.
+fn at_every_call(
+    set_up: impl Fn(&Fixture),
+    operation: impl Fn(&Account),
+    other: impl Fn(&Account) + Clone + Send + 'static,
+    check: impl Fn(&Fixture),
+) {
+    for at in 0.. {
+        let fixture = Fixture::new();
+        set_up(&fixture);
+        let [theirs] = handles(&fixture, 1).try_into().unwrap();
+        let other = other.clone();
+        let store = Arc::new(Interrupted {
+            store: Arc::clone(&fixture.store),
+            calls: AtomicUsize::new(0),
+            at,
+            act: Mutex::new(Some(Box::new(move || other(&theirs)))),
+        });
+        let ours = Billing::new(Arc::clone(&store), fixture.clock.clone(), SeededEntropy::new(7));
+        operation(&ours.account(AccountId::parse("acme").unwrap()));
+        let has_acted = store.act.lock().unwrap().is_none();
+        if !has_acted {
+            assert!(at > 3, "the operation makes {at} calls");
+            return;
+        }
+        check(&fixture);
+    }
+}
+
+#[test]
+fn a_duplicate_that_gets_in_between_is_a_success() {
+    let ingest = |account: &Account| {
+        let now = at("2026-03-10T12:00:00Z");
+        let batch = ["a", "b"].map(|key| event(key, key, now, "1"));
+        let ingestion = run(account.ingest(batch)).unwrap();
+        assert_eq!(ingestion.ingested + ingestion.duplicates, 2);
+    };
+    at_every_call(
+        |_| {},
+        ingest,
+        ingest,
+        |fixture| {
+            let rows = fixture.dump();
+            assert_eq!(rows.iter().filter(|row| row.contains("event:")).count(), 2);
+        },
+    );
+}
+
+#[test]
+fn usage_that_gets_in_between_is_counted_by_a_subscription_in_the_past() {
+    let now = || at("2026-03-10T12:00:00Z");
+    let set_up = |fixture: &Fixture| {
+        fixture.metric("SELECT count(DISTINCT n) FROM events");
+        fixture.customer("ada");
+        fixture.plan();
+        fixture.use_now("ada", "a", "1");
+    };
+    let subscribe = |account: &Account| {
+        let customer = block_on(account.fetch_customer(external("ada"))).unwrap();
+        let plans = block_on(account.list_plans(Default::default(), &Default::default())).unwrap();
+        let mut new = NewSubscription::new(customer.id, plans.data[0].id);
+        new.start_date = Some(at("2026-03-01T00:00:00Z"));
+        run(account.create_subscription(new)).unwrap();
+    };
+    let ingest = move |account: &Account| {
+        run(account.ingest([event("ada", "b", now(), "2")])).unwrap();
+    };
+    at_every_call(set_up, subscribe, ingest, |fixture| {
+        let account = &fixture.account;
+        let page = Default::default();
+        let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
+        let usage = block_on(account.subscription_usage(all.data[0].id)).unwrap();
+        assert_eq!(usage.metrics[0].quantity, Some(2.into()));
+    });
+}
+
+#[test]
+fn an_alert_fires_once_whatever_gets_in_between() {
+    let set_up = |fixture: &Fixture| {
+        let metric = fixture.metric(SUM);
+        let plan = fixture.plan();
+        fixture.subscribe(fixture.customer("ada").id, &plan);
+        fixture.use_now("ada", "a", "5");
+        run(fixture.account.create_plan_alert(plan.id, usage_alert(metric.id, &["5", "10"])))
+            .unwrap();
+    };
+    let ingest = |account: &Account| {
+        run(account.ingest([event("ada", "b", at("2026-03-10T12:00:00Z"), "5")])).unwrap();
+    };
+    let settle = {
+        move |account: &Account| {
+            let page = Default::default();
+            let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
+            let date = Cancellation::RequestedDate(at("2026-03-20T00:00:00Z"));
+            run(account.cancel_subscription(all.data[0].id, date)).unwrap();
+        }
+    };
+    at_every_call(set_up, ingest, settle, |fixture| {
+        while block_on(fixture.billing.tick(10)).unwrap().more {}
+        assert_eq!(fixture.fired(), ["5: 5 -> 5", "10: 5 -> 10"]);
+    });
+}
+
+#[test]
+fn a_tick_that_gets_in_between_is_no_corruption() {
+    let set_up = |fixture: &Fixture| {
+        let metric = fixture.metric(SUM);
+        let plan = fixture.plan();
+        fixture.subscribe(fixture.customer("ada").id, &plan);
+        let new = usage_alert(metric.id, &["10"]);
+        run(fixture.account.create_plan_alert(plan.id, new)).unwrap();
+    };
+    let ingest = |account: &Account| {
+        run(account.ingest([event("ada", "b", at("2026-03-10T12:00:00Z"), "10")])).unwrap();
+    };
+    let tick = |account: &Account| while block_on(account.billing().tick(10)).unwrap().more {};
+    at_every_call(set_up, ingest, tick, |fixture| {
+        assert_eq!(fixture.fired(), ["10: none -> 10"]);
+    });
+}
+
+fn external(text: &str) -> accrue::ExternalId {
+    accrue::ExternalId::parse(text).unwrap()
+}
+
+/// Several processes are several handles on one store.
+fn handles(fixture: &Fixture, count: u64) -> Vec<Account> {
+    let handle = |seed| {
+        let (store, clock) = (Arc::clone(&fixture.store), fixture.clock.clone());
+        let billing = Billing::new(store, clock, SeededEntropy::new(100 + seed));
+        billing.account(AccountId::parse("acme").unwrap())
+    };
+    (0..count).map(handle).collect()
+}
+
+#[test]
+fn duplicates_are_successes_also_where_they_race_for_new_external_ids() {
+    for one_process in [true, false] {
+        let fixture = Fixture::new();
+        let accounts = match one_process {
+            true => vec![fixture.account.clone(); 4],
+            false => handles(&fixture, 4),
+        };
+        for round in 0..20 {
+            let now = at("2026-03-10T12:00:00Z");
+            let keys = (0..30).map(|n| format!("{round}-{n}"));
+            let batch: Vec<_> = keys.map(|key| event(&key, &key, now, "1")).collect();
+            let ingested: usize = std::thread::scope(|scope| {
+                let callers: Vec<_> = accounts
+                    .iter()
+                    .map(|account| scope.spawn(|| run(account.ingest(batch.clone())).unwrap()))
+                    .collect();
+                callers.into_iter().map(|caller| caller.join().unwrap().ingested).sum()
+            });
+            assert_eq!(ingested, batch.len());
+        }
+    }
+}
+
+#[test]
+fn batches_that_share_a_new_external_id_and_have_others_of_their_own_all_get_in() {
+    let fixture = Fixture::new();
+    let accounts = handles(&fixture, 4);
+    for round in 0..20 {
+        std::thread::scope(|scope| {
+            for (caller, account) in accounts.iter().enumerate() {
+                scope.spawn(move || {
+                    let now = at("2026-03-10T12:00:00Z");
+                    let own = (0..10).map(|n| format!("{round}-{caller}-{n}"));
+                    let shared = (format!("shared-{round}"), format!("{round}-{caller}"));
+                    let named = own.map(|name| (name.clone(), name)).chain([shared]);
+                    let batch: Vec<_> =
+                        named.map(|(customer, key)| event(&customer, &key, now, "")).collect();
+                    assert_eq!(run(account.ingest(batch)).unwrap().ingested, 11);
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn two_processes_that_ingest_for_one_customer_lose_no_event() {
+    let fixture = Fixture::new();
+    let metric = fixture.metric(COUNT);
+    let subscription = fixture.subscribe(fixture.customer("ada").id, &fixture.plan());
+    std::thread::scope(|scope| {
+        for (caller, account) in handles(&fixture, 4).into_iter().enumerate() {
+            scope.spawn(move || {
+                for n in 0..50 {
+                    let now = at("2026-03-10T12:00:00Z");
+                    let event = event("ada", &format!("{caller}-{n}"), now, "");
+                    run(account.ingest([event])).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(fixture.usage(&subscription, &metric).unwrap(), "200");
+    assert!(block_on(fixture.account.messages(10)).unwrap().len() >= 3);
+}

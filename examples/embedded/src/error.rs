@@ -1,0 +1,70 @@
+use std::{io, path::PathBuf};
+
+use accrue_sled::OpenError;
+
+use crate::trace::TraceError;
+
+/// Why a run did not end well.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The trace cannot be replayed.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The store's folder cannot be made, read or removed.
+    #[error("folder {} cannot be prepared for the store", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The store's folder holds something already.
+    #[error("folder {} is not empty, expected a new or an empty one", path.display())]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another run makes and removes the store's folder.
+    #[error("folder {} is in use by another run: --store sled:DIR takes another one", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] OpenError),
+    /// The engine refused something, or failed.
+    #[error("the engine failed to {doing}")]
+    Engine {
+        /// What it was asked to do.
+        doing: &'static str,
+        /// Why.
+        source: accrue::Error,
+    },
+    /// The report cannot be written.
+    #[error("report {} cannot be written", path.display())]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The same events once more changed something.
+    #[error("the second pass changed something, expected duplicates only")]
+    SecondPass,
+    /// The reopened store shows other figures.
+    #[error("the reopened store shows other figures than before")]
+    Reopened,
+}
+
+/// Says what the engine was doing when it failed.
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, Error>;
+}
+
+impl<T> Doing<T> for Result<T, accrue::Error> {
+    fn doing(self, doing: &'static str) -> Result<T, Error> {
+        self.map_err(|source| Error::Engine { doing, source })
+    }
+}

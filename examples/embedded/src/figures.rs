@@ -1,0 +1,51 @@
+use accrue::{Account, Decimal, ExternalId, Timeframe};
+use serde::{Serialize, Serializer};
+
+use crate::{Error, error::Doing as _, setup::Setup};
+
+/// What the metrics say of one customer, by name, in the order in which they are shown.
+///
+/// There is no largest request where there was none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures(Vec<(&'static str, Option<Decimal>)>);
+
+impl Figures {
+    /// Asks for the figures of every customer, over all of a timeframe.
+    pub(crate) async fn of_all(
+        account: &Account,
+        setup: &Setup,
+        timeframe: Timeframe,
+    ) -> Result<Vec<Self>, Error> {
+        let mut all = Vec::new();
+        for customer in setup.customers() {
+            let figures = Self::of(account, setup, timeframe, &customer).await;
+            all.push(figures.doing("read the figures")?);
+        }
+        Ok(all)
+    }
+
+    async fn of(
+        account: &Account,
+        setup: &Setup,
+        timeframe: Timeframe,
+        customer: &ExternalId,
+    ) -> Result<Self, accrue::Error> {
+        let mut figures = Vec::new();
+        for (id, name) in setup.metrics() {
+            let figure = account.usage_between(customer.clone(), *id, timeframe).await?;
+            figures.push((*name, figure));
+        }
+        Ok(Self(figures))
+    }
+
+    /// Returns the figures, in the order of the metrics.
+    pub fn values(&self) -> impl Iterator<Item = Option<&Decimal>> {
+        self.0.iter().map(|(_, figure)| figure.as_ref())
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
+    }
+}

@@ -1,0 +1,26 @@
+//! The main job: a trace of usage goes through a billing engine that is embedded in this process.
+//!
+//! Read [`run`] first, then `setup`, which is what a host configures once, and `replay`, which is
+//! what it does all day.
+
+mod alerts;
+mod error;
+mod figures;
+mod home;
+mod options;
+mod replay;
+mod report;
+mod run;
+mod setup;
+mod table;
+mod trace;
+
+pub use self::{
+    alerts::FiredAlert,
+    error::Error,
+    figures::Figures,
+    options::{BatchSize, Customers, Options, StoreAt},
+    report::{CustomerReport, Report, SecondPass},
+    run::{Outcome, run},
+    trace::{Problem, Row, Trace, TraceError},
+};

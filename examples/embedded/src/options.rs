@@ -1,0 +1,115 @@
+use std::{num::NonZeroU64, path::PathBuf, str::FromStr};
+
+use accrue::limits;
+
+/// Replays a trace of usage through the billing engine, embedded in this process.
+///
+/// Every row of the trace is a usage event: row i (from 0) belongs to customer i modulo the
+/// number of customers. Five metrics measure the events. A plan alert watches the output
+/// tokens of every customer (100,000; 250,000; 400,000), an alert on each subscription its
+/// requests (1,000). Then the same trace goes in a second time: all of it is known already,
+/// and nothing changes. A durable store is closed, opened again, and asked once more.
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = "embedded", version, verbatim_doc_comment)]
+pub struct Options {
+    /// The trace, a CSV file [default: a small sample, the same every time]
+    ///
+    /// Its columns are TIMESTAMP (UTC), ContextTokens and GeneratedTokens, its rows in order
+    /// of time.
+    #[arg(value_name = "TRACE.csv", verbatim_doc_comment)]
+    pub trace: Option<PathBuf>,
+
+    /// Where everything is stored [default: sled in target/embedded-sled]
+    ///
+    /// `memory`, or `sled:DIR` with a folder that is new or empty. The folder of the default
+    /// lies in the current one, and every run makes it anew.
+    #[arg(long, value_name = "memory|sled:DIR", verbatim_doc_comment)]
+    pub store: Option<StoreAt>,
+
+    /// How many customers share the rows
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub customers: Customers,
+
+    /// How many events go in at once, at most 1,000
+    ///
+    /// The outcome does not depend on it.
+    #[arg(long, value_name = "N", default_value = "500")]
+    pub batch: BatchSize,
+
+    /// Write the figures and alerts to a file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+/// Where the run is asked to store everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreAt {
+    /// In memory, gone at the end.
+    Memory,
+    /// On sled, in a folder that is new or empty.
+    Sled(PathBuf),
+}
+
+impl FromStr for StoreAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "memory" => Ok(Self::Memory),
+            Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(folder.into())),
+            _ => Err("expected `memory` or `sled:DIR`".to_owned()),
+        }
+    }
+}
+
+/// How many customers share the rows: 1 to [`Customers::MOST`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Customers(NonZeroU64);
+
+impl Customers {
+    /// The most customers: each costs three commits before the first event.
+    pub const MOST: u64 = 100_000;
+
+    /// Returns how many they are.
+    #[must_use]
+    pub const fn count(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Returns the number of the customer that a row belongs to.
+    #[must_use]
+    pub const fn of_row(self, row: u64) -> u64 {
+        row % self.count()
+    }
+}
+
+impl FromStr for Customers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = text.parse().ok().filter(|count: &NonZeroU64| count.get() <= Self::MOST);
+        count.map(Self).ok_or_else(|| format!("expected a number from 1 to {}", Self::MOST))
+    }
+}
+
+/// How many events go in at once: 1 to [`limits::BATCH_EVENTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchSize(usize);
+
+impl BatchSize {
+    /// Returns how many.
+    #[must_use]
+    pub const fn events(self) -> usize {
+        self.0
+    }
+}
+
+impl FromStr for BatchSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let events = text.parse().ok().filter(|events| (1..=limits::BATCH_EVENTS).contains(events));
+        let expected = || format!("expected a number from 1 to {}", limits::BATCH_EVENTS);
+        events.map(Self).ok_or_else(expected)
+    }
+}

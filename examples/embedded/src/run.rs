@@ -1,0 +1,128 @@
+use accrue::{AccountId, ManualClock};
+use indicatif::ProgressBar;
+
+use crate::{
+    CustomerReport, Error, Figures, Options, Report, SecondPass,
+    home::Home,
+    replay::{Inbox, Pass, Replay},
+    setup::Setup,
+    trace::Trace,
+};
+
+/// What a run has to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What `--report` writes.
+    pub report: Report,
+    /// Where the events came from.
+    pub trace: String,
+    /// How everything was stored.
+    pub store: String,
+    /// How many messages were delivered in all.
+    pub messages: usize,
+    /// Whether the second pass changed nothing.
+    pub second_pass_is_same: bool,
+    /// Whether the figures are the same after reopening; none where the store cannot be reopened.
+    pub reopened_is_same: Option<bool>,
+}
+
+impl Outcome {
+    /// Says what is wrong with it, if anything is.
+    ///
+    /// # Errors
+    ///
+    /// If the second pass or reopening changed anything.
+    pub const fn verdict(&self) -> Result<(), Error> {
+        match self {
+            Self { second_pass_is_same: false, .. } => Err(Error::SecondPass),
+            Self { reopened_is_same: Some(false), .. } => Err(Error::Reopened),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Replays a trace twice, and reopens the store where it is durable.
+///
+/// # Errors
+///
+/// If the trace or the store fails.
+pub fn run(options: &Options, bar: &ProgressBar) -> Result<Outcome, Error> {
+    let trace = match &options.trace {
+        Some(path) => Trace::read(path)?,
+        None => Trace::sample(),
+    };
+    let home = Home::prepare(options.store.as_ref())?;
+    pollster::block_on(replay(options, &trace, &home, bar))
+}
+
+async fn replay(
+    options: &Options,
+    trace: &Trace,
+    home: &Home,
+    bar: &ProgressBar,
+) -> Result<Outcome, Error> {
+    let clock = ManualClock::at(trace.timeframe().start());
+    let account_id = AccountId::parse("example").expect("a short text");
+    let account = home.open(&clock)?.account(account_id.clone());
+    bar.set_message("setting up");
+    let setup = Setup::create(&account, options.customers, bar).await?;
+    let mut greetings = Inbox::default();
+    greetings.deliver(&account, &setup).await?;
+
+    let replay = Replay {
+        account: &account,
+        clock: &clock,
+        setup: &setup,
+        trace,
+        batch: options.batch,
+        bar,
+    };
+    restart(bar, "first pass", trace);
+    let first = replay.pass().await?;
+    let figures = Figures::of_all(&account, &setup, trace.timeframe()).await?;
+    restart(bar, "second pass", trace);
+    let second = replay.pass().await?;
+    let figures_after = Figures::of_all(&account, &setup, trace.timeframe()).await?;
+    let second_pass = SecondPass {
+        ingested: second.ingested,
+        duplicates: second.duplicates,
+        messages: second.inbox.messages,
+    };
+
+    drop(account);
+    let reopened_is_same = if home.is_durable() {
+        let account = home.open(&clock)?.account(account_id);
+        let reopened = Figures::of_all(&account, &setup, trace.timeframe()).await?;
+        Some(reopened == figures)
+    } else {
+        None
+    };
+    Ok(Outcome {
+        trace: trace.name().to_owned(),
+        store: home.to_string(),
+        messages: greetings.messages + first.inbox.messages + second.inbox.messages,
+        second_pass_is_same: changed_nothing(&second_pass, trace) && figures_after == figures,
+        reopened_is_same,
+        report: report(&setup, first, second_pass, figures),
+    })
+}
+
+fn restart(bar: &ProgressBar, what: &'static str, trace: &Trace) {
+    bar.reset();
+    bar.set_length(u64::try_from(trace.rows().len()).unwrap_or(u64::MAX));
+    bar.set_message(what);
+}
+
+fn changed_nothing(second_pass: &SecondPass, trace: &Trace) -> bool {
+    *second_pass == SecondPass { ingested: 0, duplicates: trace.rows().len(), messages: 0 }
+}
+
+fn report(setup: &Setup, first: Pass, second_pass: SecondPass, figures: Vec<Figures>) -> Report {
+    let Pass { ingested, duplicates, took, mut inbox } = first;
+    let customers = setup.customers().zip(figures).map(|(customer, metrics)| {
+        let alerts = inbox.alerts.remove(&customer).unwrap_or_default();
+        CustomerReport { external_customer_id: customer, metrics, alerts }
+    });
+    let customers = customers.collect();
+    Report { events: ingested + duplicates, duplicates, took, second_pass, customers }
+}

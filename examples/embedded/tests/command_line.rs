@@ -1,0 +1,181 @@
+//! What the command line refuses, and what it says.
+
+use std::{fs, path::Path, process::Command};
+
+/// Runs the example in a folder of its own. Returns whether it succeeded, and its two outputs.
+fn embedded(folder: &Path, arguments: &[&str]) -> (bool, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_embedded"))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .expect("the example starts");
+    let text = |bytes| String::from_utf8(bytes).expect("it writes text");
+    (output.status.success(), text(output.stdout), text(output.stderr))
+}
+
+/// Checks that a run is refused with an error that says `expect`, and shows nothing.
+fn refused(folder: &Path, arguments: &[&str], expect: &str) {
+    let (success, stdout, stderr) = embedded(folder, arguments);
+    assert!(!success, "{arguments:?}");
+    assert_eq!(stdout, "", "{arguments:?}");
+    assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+    assert!(stderr.contains(expect), "{arguments:?}: {stderr}");
+}
+
+#[test]
+fn a_wrong_argument_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str], expect: &str| refused(folder.path(), arguments, expect);
+    let customers = "expected a number from 1 to 100000";
+    for count in ["0", "-1", "100001", "8.5", "many", "", "18446744073709551616"] {
+        check(&["--customers", count], if count == "-1" { "'-1'" } else { customers });
+        check(&[&format!("--customers={count}")], customers);
+    }
+    for size in ["0", "1001", "1e3", ""] {
+        check(&["--batch", size], "expected a number from 1 to 1000");
+    }
+    for store in ["", "sled", "sled:", "Memory", "memory:x", "postgres:x"] {
+        check(&["--store", store], "expected `memory` or `sled:DIR`");
+    }
+    check(&["--report"], "a value is required");
+    check(&["--speed", "1"], "'--speed'");
+    check(&["a.csv", "b.csv"], "'b.csv'");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_file_that_is_no_trace_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |content: &[u8], expect: &str| {
+        fs::write(folder.path().join("t.csv"), content).unwrap();
+        refused(folder.path(), &["t.csv", "--store", "memory"], expect);
+    };
+    let header = "TIMESTAMP,ContextTokens,GeneratedTokens";
+    let rows = |rows: &str, expect: &str| {
+        check(format!("{header}\n{rows}").as_bytes(), expect);
+        let windows = format!("{header}\n{rows}").replace('\n', "\r\n");
+        check(windows.as_bytes(), expect);
+    };
+    check(b"", "trace t.csv has no rows, expected a header and at least one row");
+    check(b"\n\n", "trace t.csv has no rows");
+    rows("", "trace t.csv has no rows");
+    check(
+        b"time,ContextTokens,GeneratedTokens\n",
+        "t.csv, line 1: found the header \"time,ContextTokens,GeneratedTokens\", \
+         expected a column TIMESTAMP",
+    );
+    check(b"TIMESTAMP,GeneratedTokens\n", "expected a column ContextTokens");
+    check(b"TIMESTAMP,ContextTokens\n", "expected a column GeneratedTokens");
+    check(&[0xff; 8], "t.csv, line 1: found bytes that are not UTF-8");
+    let good = "2023-11-16 18:15:46.6805900,374,44";
+    rows(&format!("{good}\n{good},1\n"), "line 3: found 4 fields, expected 3 as in the header");
+    rows(&format!("{good}\nx\n"), "line 3: found 1 fields, expected 3 as in the header");
+    rows(
+        "2023-11-16,374,44\n",
+        "line 2: column TIMESTAMP: found \"2023-11-16\", \
+         expected a date and time like 2023-11-16 18:15:46.6805900",
+    );
+    for tokens in ["-1", "1.5", "", "18446744073709551616", "1e3"] {
+        let expect = format!("found \"{tokens}\", expected a whole number from 0");
+        rows(
+            &format!("{good}\n2023-11-16 18:15:47,{tokens},44\n"),
+            &format!("line 3: column ContextTokens: {expect}"),
+        );
+        rows(
+            &format!("{good}\n2023-11-16 18:15:47,374,{tokens}\n"),
+            &format!("line 3: column GeneratedTokens: {expect}"),
+        );
+    }
+    rows(
+        &format!("{good}\n{good}\n2023-11-16 18:15:46.6805899,374,44\n"),
+        "line 4: column TIMESTAMP: found \"2023-11-16 18:15:46.6805899\", \
+         expected 2023-11-16T18:15:46.680590Z or later, as in the row before",
+    );
+    rows(&format!("{}\n", "9".repeat(100_000)), "line 2: found 1 fields");
+    rows(&format!("{},1,1\n", "9".repeat(100_000)), &format!("{}…", "9".repeat(60)));
+    check(format!("{header}\n{good}\n\u{fe}").as_bytes(), "line 3: found 1 fields");
+    let mut bytes = format!("{header}\n{good}\n").into_bytes();
+    bytes.extend([0xff, b',', b'1', b',', b'2', b'\n']);
+    check(&bytes, "line 3: found bytes that are not UTF-8");
+}
+
+#[test]
+fn other_spellings_of_a_trace_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |content: &str| {
+        fs::write(folder.path().join("t.csv"), content).unwrap();
+        let (success, stdout, stderr) = embedded(folder.path(), &["t.csv", "--store", "memory"]);
+        assert!(success, "{stderr}");
+        assert!(stdout.starts_with("1 event of 8 customers from t.csv, stored in memory\n"));
+    };
+    check("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44");
+    check("\u{feff}TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16T18:15:46Z,374,44\r\n");
+    check("GeneratedTokens, ContextTokens, TIMESTAMP, x\n1, 2, 2023-11-16T18:15:46+01:00,\n\n");
+    check("TIMESTAMP,ContextTokens,GeneratedTokens\n9998-10-31 23:59:59,0,18446744073709551615\n");
+    check("TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00,0,0\n");
+}
+
+#[test]
+fn what_is_not_there_or_cannot_be_used_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str], expect: &str| refused(folder.path(), arguments, expect);
+    fs::create_dir(folder.path().join("full")).unwrap();
+    fs::write(folder.path().join("full/file"), "mine").unwrap();
+    check(&["missing.csv", "--store", "memory"], "trace missing.csv cannot be read: No such file");
+    check(&["full", "--store", "memory"], "trace full cannot be read: Is a directory");
+    check(&["--store", "sled:full"], "folder full is not empty, expected a new or an empty one");
+    check(&["--store", "sled:full/file"], "folder full/file cannot be prepared for the store: ");
+    assert_eq!(fs::read_to_string(folder.path().join("full/file")).unwrap(), "mine");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_an_error_after_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--store", "memory", "--report", "missing/r.json"];
+    let (success, stdout, stderr) = embedded(folder.path(), &arguments);
+    assert!(!success);
+    assert!(stdout.contains("nothing changed: yes"), "{stdout}");
+    let expect = "error: report missing/r.json cannot be written: No such file";
+    assert!(stderr.starts_with(expect), "{stderr}");
+}
+
+#[test]
+fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let (success, stdout, stderr) = embedded(folder.path(), &["--report", "r.json"]);
+        assert!(success, "{stderr}");
+        assert_eq!(stderr, "", "no bar where nobody looks");
+        let expect = "2,000 events of 8 customers from the sample, \
+                      stored with sled in target/embedded-sled\n";
+        assert!(stdout.starts_with(expect), "{stdout}");
+        assert!(stdout.contains("\nreopened     same figures after reopening: yes\n"), "{stdout}");
+        assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");
+        let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["events"], 2_000);
+        assert!(report["seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn the_folder_of_another_run_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("target")).unwrap();
+    let lock = fs::File::create(folder.path().join("target/embedded-sled.lock")).unwrap();
+    lock.lock().unwrap();
+    refused(folder.path(), &[], "folder target/embedded-sled is in use by another run");
+}
+
+#[test]
+fn help_says_what_it_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    for flag in ["--help", "-h"] {
+        let (success, stdout, stderr) = embedded(folder.path(), &[flag]);
+        assert!(success && stderr.is_empty());
+        for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report"] {
+            assert!(stdout.contains(part), "{flag}: {stdout}");
+        }
+        assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");
+    }
+}

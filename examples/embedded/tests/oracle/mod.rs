@@ -1,0 +1,47 @@
+//! An independent computation of what a report must say, by awk, and the same text of a report.
+
+use std::{fmt::Write as _, path::Path, process::Command};
+
+use embedded::Report;
+
+/// Computes from a trace what the report must say.
+pub(crate) fn expected(trace: &Path, customers: u64) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/oracle.awk");
+    let output = Command::new("awk")
+        .arg("-v")
+        .arg(format!("customers={customers}"))
+        .arg("-f")
+        .args([&script, trace])
+        .output()
+        .expect("awk runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("awk writes text")
+}
+
+/// Writes what a report says as the script does.
+pub(crate) fn told(report: &Report) -> String {
+    let mut text = String::new();
+    for customer in &report.customers {
+        write!(text, "{}", customer.external_customer_id).expect("a string takes it");
+        for figure in customer.metrics.values() {
+            write!(text, " {}", figure.expect("every customer has events"))
+                .expect("a string takes it");
+        }
+        text.push('\n');
+        for alert in &customer.alerts {
+            assert_eq!(alert.alert_type, "usage_exceeded");
+            writeln!(
+                text,
+                "  {} {}: {} to {} by {} at {}",
+                alert.metric.expect("it watches a metric"),
+                alert.threshold.as_ref().expect("it has a threshold"),
+                alert.value_before,
+                alert.value_after,
+                alert.event.as_ref().expect("an event made it fire"),
+                alert.at,
+            )
+            .expect("a string takes it");
+        }
+    }
+    text
+}

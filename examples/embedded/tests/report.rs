@@ -1,0 +1,197 @@
+//! What the report says equals what an independent script computes, however events are cut into
+//! batches, and on every store.
+
+mod oracle;
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::Parser as _;
+use embedded::{Options, Report, SecondPass, Trace, run};
+use indicatif::ProgressBar;
+
+/// Runs the example, and returns its report without the one thing that differs from run to run.
+fn report<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Report {
+    let arguments = ["embedded"].into_iter().chain(arguments);
+    let options = Options::try_parse_from(arguments).expect("arguments that it takes");
+    let outcome = run(&options, &ProgressBar::hidden()).expect("a run without an error");
+    outcome.verdict().expect("nothing changes");
+    Report { took: Duration::ZERO, ..outcome.report }
+}
+
+fn on(store: &str) -> [String; 2] {
+    ["--store".to_owned(), store.to_owned()]
+}
+
+/// Finds the real trace, which the project does not ship.
+#[expect(clippy::disallowed_methods, reason = "the trace lies outside of the project")]
+#[expect(clippy::print_stdout, reason = "a test that passes without it says so")]
+fn real_trace() -> Option<String> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/data/llm_conversation_trace.csv");
+    let path = std::env::var("ACCRUE_TRACE").map_or(beside, PathBuf::from);
+    if path.is_file() {
+        return Some(path.to_str().expect("a path in UTF-8").to_owned());
+    }
+    println!("passed over: no trace at {}, set ACCRUE_TRACE", path.display());
+    None
+}
+
+#[test]
+fn the_report_of_the_trace_equals_an_independent_computation() {
+    let Some(trace) = real_trace() else { return };
+    let expected = oracle::expected(trace.as_ref(), 8);
+    let folder = tempfile::tempdir().unwrap();
+    let sled = format!("sled:{}", folder.path().display());
+    for store in ["memory", &sled] {
+        let report = report([&trace, "--store", store]);
+        assert_eq!(oracle::told(&report), expected, "{store}");
+        assert_eq!((report.events, report.duplicates), (19_366, 0));
+        let second_pass = SecondPass { ingested: 0, duplicates: 19_366, messages: 0 };
+        assert_eq!(report.second_pass, second_pass);
+        let total = |place| {
+            let figures =
+                report.customers.iter().filter_map(|of| of.metrics.values().nth(place)?);
+            figures.cloned().reduce(|sum, figure| sum + figure).unwrap().to_string()
+        };
+        assert_eq!([0, 1, 2].map(total), ["19366", "22361870", "4088665"]);
+    }
+}
+
+#[test]
+fn the_outcome_of_the_trace_does_not_depend_on_batches() {
+    let Some(trace) = real_trace() else { return };
+    let expected = oracle::expected(trace.as_ref(), 8);
+    for batch in ["1", "1000"] {
+        let report = report([&trace, "--store", "memory", "--batch", batch]);
+        assert_eq!(oracle::told(&report), expected, "batches of {batch}");
+    }
+}
+
+#[test]
+fn the_first_customer_of_the_trace_is_the_one_of_the_report_format() {
+    let Some(trace) = real_trace() else { return };
+    let first = "\
+customer-0 2421 2804825 513666 7650 377
+  output tokens 100000: 99884 to 100269 by row-3064 at 2023-11-16T18:26:28.297756Z
+  requests 1000: 999 to 1000 by row-7992 at 2023-11-16T18:41:02.576323Z
+  output tokens 250000: 249806 to 250205 by row-8520 at 2023-11-16T18:42:22.636901Z
+  output tokens 400000: 399971 to 400139 by row-15920 at 2023-11-16T19:00:53.935177Z
+customer-1 ";
+    let told = oracle::told(&report([&trace, "--store", "memory"]));
+    assert!(told.starts_with(first), "{told}");
+}
+
+#[test]
+fn the_outcome_of_the_sample_does_not_depend_on_batches_or_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sample.csv");
+    std::fs::write(&file, csv(&Trace::sample())).unwrap();
+    for (number, customers) in [(1, "1"), (3, "3"), (8, "8")] {
+        let sample = |store: &str, batch| {
+            let [flag, store] = on(store);
+            report([&flag, &store, "--customers", customers, "--batch", batch])
+        };
+        let first = sample("memory", "500");
+        assert_eq!(oracle::told(&first), oracle::expected(&file, number));
+        for batch in ["1", "7", "1000"] {
+            assert_eq!(sample("memory", batch), first, "{customers} customers, {batch}");
+        }
+        for batch in ["7", "500"] {
+            let store = folder.path().join(format!("{customers}-{batch}"));
+            let store = format!("sled:{}", store.display());
+            assert_eq!(sample(&store, batch), first, "{customers} customers, {batch}, {store}");
+        }
+    }
+}
+
+#[test]
+fn the_sample_shows_alerts_of_both_kinds_and_a_customer_without_any() {
+    let told = |customers| report(["--store", "memory", "--customers", customers]).customers;
+    let alerts = told("8").iter().map(|customer| customer.alerts.len()).collect::<Vec<_>>();
+    assert_eq!(alerts, [0, 0, 0, 1, 1, 1, 1, 2]);
+    let [all] = told("1").try_into().unwrap();
+    assert!(all.alerts.iter().any(|alert| alert.metric == Some("requests")));
+}
+
+#[test]
+fn a_customer_without_events_has_no_largest_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("one.csv");
+    std::fs::write(
+        &file,
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2026-03-01 00:00:00,7,400000\n",
+    )
+    .unwrap();
+    let path = file.to_str().unwrap();
+    let report = report([path, "--store", "memory", "--customers", "2"]);
+    let json = serde_json::to_value(&report).unwrap();
+    let expected = serde_json::json!({
+        "events": 1,
+        "duplicates": 0,
+        "seconds": 0.0,
+        "second_pass": {"ingested": 0, "duplicates": 1, "messages": 0},
+        "customers": [
+            {
+                "external_customer_id": "customer-0",
+                "metrics": {
+                    "requests": "1",
+                    "input tokens": "7",
+                    "output tokens": "400000",
+                    "largest request": "7",
+                    "distinct output sizes": "1",
+                },
+                "alerts": [{
+                    "type": "usage_exceeded",
+                    "metric": "output tokens",
+                    "threshold": "400000",
+                    "value_before": "0",
+                    "value_after": "400000",
+                    "event": "row-0",
+                    "at": "2026-03-01T00:00:00.000000Z",
+                }],
+            },
+            {
+                "external_customer_id": "customer-1",
+                "metrics": {
+                    "requests": "0",
+                    "input tokens": "0",
+                    "output tokens": "0",
+                    "largest request": null,
+                    "distinct output sizes": "0",
+                },
+                "alerts": [],
+            },
+        ],
+    });
+    assert_eq!(json, expected);
+}
+
+/// A trace with days between its rows is cut so that none of them comes too late.
+#[test]
+fn a_sparse_trace_is_taken_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("sparse.csv");
+    let mut text = "TIMESTAMP,ContextTokens,GeneratedTokens\n".to_owned();
+    for day in 1..=31 {
+        writeln!(text, "2026-01-{day:02} 12:00:00.000000,10,1").unwrap();
+    }
+    for day in 1..=28 {
+        writeln!(text, "2026-02-{day:02} 12:00:00.000000,10,1").unwrap();
+    }
+    std::fs::write(&file, text).unwrap();
+    let report = report([file.to_str().unwrap(), "--store", "memory", "--customers", "1"]);
+    assert_eq!(oracle::told(&report), "customer-0 59 590 59 10 1\n");
+}
+
+fn csv(trace: &Trace) -> String {
+    let mut text = "TIMESTAMP,ContextTokens,GeneratedTokens\n".to_owned();
+    for row in trace.rows() {
+        writeln!(text, "{},{},{}", row.at, row.input_tokens, row.output_tokens)
+            .expect("a string takes it");
+    }
+    text
+}

@@ -1,0 +1,20 @@
+# Lists the recipes.
+_default:
+    @just --list
+
+# Checks everything and changes no file: what a change must pass.
+verify:
+    .ci/run
+
+# Formats, and applies what the lints propose.
+fix:
+    cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+    cargo fmt --all
+
+# Runs the tests.
+test *args:
+    cargo test --workspace {{ args }}
+
+# Runs the main job on the embedded default.
+run *args:
+    cargo run --release -p embedded -- {{ args }}

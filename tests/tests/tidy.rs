@@ -1,0 +1,618 @@
+//! The style of the sources, as far as a test can tell: each rule reads them as text.
+//!
+//! A rule that is broken says where, as `file:line: what is wrong`.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The modules of the core that say what billing is: they know no store and no engine, and wait for
+/// nothing.
+const DOMAIN: &[&str] = &[
+    "account",
+    "alert",
+    "currency",
+    "customer",
+    "decimal",
+    "entropy",
+    "error",
+    "expression",
+    "id",
+    "idempotency",
+    "item",
+    "limits",
+    "metadata",
+    "metric",
+    "page",
+    "plan",
+    "subscription",
+    "text",
+    "time",
+    "usage",
+    "webhook",
+    "zone",
+];
+
+/// The clauses of the specification.
+const CLAUSES: &[&str] = &[
+    "1", "2", "2.1", "2.2", "2.3", "2.4", "3", "4", "4.1", "4.2", "4.3", "4.4", "4.5", "4.5.1",
+    "4.5.2", "4.5.3", "4.5.4", "4.5.5", "4.5.6", "4.5.7", "4.5.8", "4.5.9", "4.5.10", "5", "6",
+    "7", "8", "9",
+];
+
+/// The most lines of a file.
+const LINES: usize = 500;
+
+/// The files that are longer, with the reason.
+const LONG: &[(&str, &str)] = &[
+    ("crates/accrue/src/schema.rs", "the catalogue of tables is one page on purpose"),
+    ("tests/tests/tidy.rs", "the list of rules is one page on purpose"),
+];
+
+/// The files that may sleep, with the reason.
+const SLEEPS: &[(&str, &str)] = &[(
+    "crates/accrue-sled/src/open.rs",
+    "sled does not say when it lets go of its directory, it has to be asked again",
+)];
+
+/// This file names what it looks for.
+const THIS_FILE: &str = "tests/tests/tidy.rs";
+
+// Directions.
+
+#[test]
+fn the_domain_knows_no_store() {
+    check(domain().flat_map(|file| {
+        // An error says that a store failed, and keeps why.
+        let allowed = if file.path.ends_with("src/error.rs") { "StoreError" } else { "" };
+        file.imports_of("store", allowed, "the domain imports a store")
+    }));
+}
+
+#[test]
+fn the_domain_knows_no_schema() {
+    check(domain().flat_map(|file| file.imports_of("schema", "", "the domain imports the schema")));
+}
+
+#[test]
+fn the_domain_knows_no_engine() {
+    check(domain().flat_map(|file| file.imports_of("engine", "", "the domain imports the engine")));
+    // What `lib.rs` exports of the engine. Documentation may name it.
+    let handles = ["Account", "Billing", "Call", "KeyedCall", "Tick"];
+    check(domain().flat_map(|file| {
+        let imported = file.use_paths("crate").into_iter();
+        let handles = imported.filter(|(_, name)| handles.contains(&name.as_str()));
+        let say = |(number, name)| file.at(number, &format!("the domain imports {name}"));
+        handles.map(say).collect::<Vec<_>>()
+    }));
+}
+
+#[test]
+fn the_domain_waits_for_nothing() {
+    check(domain().flat_map(|file| {
+        file.breaches(&["async fn", "async move", "async {", ".await", "Future"], |found| {
+            format!("the domain has {found:?}")
+        })
+    }));
+}
+
+#[test]
+fn the_store_knows_no_domain() {
+    let others = DOMAIN.iter().filter(|module| **module != "limits").copied();
+    let others: Vec<_> = others.chain(["engine", "schema", "system"]).collect();
+    let in_store = core().filter(|file| file.is_in("store"));
+    check(in_store.flat_map(|file| {
+        let say = |module| format!("the store imports the module {module}");
+        let modules = others.iter().flat_map(|module| file.imports_of(module, "", &say(module)));
+        // What the root of the crate exports is the domain's or the engine's.
+        let imported = file.use_paths("crate").into_iter();
+        let words = imported.filter(|(_, name)| name.starts_with(char::is_uppercase));
+        let words =
+            words.map(|(number, name)| file.at(number, &format!("the store imports {name}")));
+        modules.chain(words).collect::<Vec<_>>()
+    }));
+}
+
+#[test]
+fn the_schema_knows_no_engine() {
+    let schema = core().filter(|file| file.is_in("schema"));
+    check(schema.flat_map(|file| file.imports_of("engine", "", "the schema imports the engine")));
+}
+
+#[test]
+fn only_the_schema_builds_keys_and_documents() {
+    let others = core().filter(|file| !file.is_in("schema") && !file.is_in("store"));
+    check(others.flat_map(|file| {
+        let built = ["Key::new(", "Document::trusted(", "Document::parse(", "Table::new("];
+        file.breaches(&built, |found| format!("{found:?} outside of the schema"))
+    }));
+}
+
+#[test]
+fn backends_know_the_store_and_the_limits() {
+    let backends = sources().filter(|file| {
+        file.path.starts_with("crates/accrue-sled/src") && !file.path.contains("/tests")
+    });
+    check(backends.flat_map(|file| {
+        let lines = file.code().filter_map(|(number, line)| {
+            let named = all_after(line, "accrue::")
+                .into_iter()
+                .any(|rest| !["store", "limits"].contains(&word(rest)) && !is_group(rest));
+            named.then(|| file.at(number, "a backend names more than accrue's store and limits"))
+        });
+        let groups = file.use_paths("accrue").into_iter().filter_map(|(number, module)| {
+            let is_allowed = ["store", "limits"].contains(&module.as_str());
+            (!is_allowed).then(|| file.at(number, "a backend imports more than store and limits"))
+        });
+        lines.chain(groups).collect::<BTreeSet<_>>()
+    }));
+}
+
+#[test]
+fn the_core_asks_the_machine_for_nothing() {
+    let asks = [
+        "SystemTime",
+        "Instant::now",
+        "std::env",
+        "env::var",
+        "std::fs",
+        "fs::read",
+        "std::net",
+        "std::process",
+        "thread::spawn",
+        "thread::sleep",
+        "thread::Builder",
+        "Timestamp::now(",
+        "Zoned::now(",
+        "getrandom",
+        "TimeZone::system",
+        "TimeZone::get(",
+        "println!",
+        "eprintln!",
+    ];
+    let others = core().filter(|file| !file.is_in("system"));
+    check(others.flat_map(|file| {
+        let breaches = file.code_without_tests().filter_map(|(number, line)| {
+            let found = asks.iter().find(|ask| is_whole(line, ask))?;
+            Some(file.at(number, &format!("{found:?} outside of system.rs")))
+        });
+        breaches.collect::<Vec<_>>()
+    }));
+}
+
+#[test]
+fn the_core_knows_no_http() {
+    let header_names = [
+        "\"idempotency-key\"",
+        "\"idempotent-replayed\"",
+        "\"transient-error\"",
+        "\"retry-after\"",
+        "\"x-should-retry\"",
+        "\"authorization\"",
+        "\"content-type\"",
+        "\"webhook-id\"",
+        "statuscode",
+        "status_code",
+        "headername",
+        "headervalue",
+        "http::",
+    ];
+    check(core().flat_map(|file| {
+        let breaches: Vec<_> = file
+            .code()
+            .filter_map(|(number, line)| {
+                let line = line.to_lowercase();
+                let found = header_names.iter().find(|name| line.contains(*name))?;
+                Some(file.at(number, &format!("{found:?} belongs to the adapter of HTTP")))
+            })
+            .collect();
+        breaches
+    }));
+}
+
+#[test]
+fn the_core_has_no_status_codes() {
+    let codes = ["400", "401", "404", "409", "413", "429", "500", "503"];
+    // These are bounds with a name.
+    let others = core().filter(|file| !file.is_in("limits"));
+    check(others.flat_map(|file| {
+        let own = file.code_without_tests();
+        let breaches: Vec<_> = own
+            .filter_map(|(number, line)| {
+                let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+                let found = words.find(|word| codes.contains(word))?;
+                Some(file.at(number, &format!("{found} looks like a status code")))
+            })
+            .collect();
+        breaches
+    }));
+}
+
+// Text.
+
+#[test]
+fn nothing_is_left_to_do() {
+    let marks = ["TODO", "FIXME", "XXX", "todo!", "unimplemented!"];
+    check(others_than_this().flat_map(|file| {
+        let breaches: Vec<_> = file
+            .lines()
+            .filter_map(|(number, line)| {
+                let found = marks.iter().find(|mark| line.contains(*mark))?;
+                Some(file.at(number, &format!("{found} is left")))
+            })
+            .collect();
+        breaches
+    }));
+}
+
+#[test]
+fn nothing_is_unwrapped_outside_of_tests() {
+    let published = sources().filter(|file| {
+        (file.path.starts_with("crates/") || file.path.starts_with("examples/"))
+            && !file.path.contains("/tests")
+    });
+    check(published.flat_map(|file| {
+        let breaches: Vec<_> = file
+            .code_without_tests()
+            .filter(|(_, line)| line.contains(".unwrap()") || line.contains(".unwrap_err()"))
+            .map(|(number, _)| file.at(number, "unwrap outside of tests"))
+            .collect();
+        // A suite is made of tests.
+        if file.path.starts_with("crates/accrue-conformance/") { Vec::new() } else { breaches }
+    }));
+}
+
+#[test]
+fn no_test_is_ignored() {
+    check(
+        others_than_this().flat_map(|file| {
+            file.breaches(&["#[ignore"], |_| "a test that nobody runs".to_owned())
+        }),
+    );
+}
+
+#[test]
+fn nothing_sleeps() {
+    let others =
+        others_than_this().filter(|file| SLEEPS.iter().all(|(path, _)| *path != file.path));
+    check(others.flat_map(|file| {
+        file.breaches(&["sleep(", "thread::sleep"], |_| "waits for the machine's clock".to_owned())
+    }));
+}
+
+#[test]
+fn files_are_short() {
+    check(sources().filter_map(|file| {
+        let lines = file.text.lines().count();
+        let is_long = lines > LINES && LONG.iter().all(|(path, _)| *path != file.path);
+        is_long.then(|| file.at(LINES, &format!("has {lines} lines, expected at most {LINES}")))
+    }));
+}
+
+#[test]
+fn long_files_are_listed_only_while_they_are_long() {
+    check(LONG.iter().filter_map(|(path, _)| {
+        let text = fs::read_to_string(root().join(path)).unwrap_or_default();
+        let is_long = text.lines().count() > LINES;
+        (!is_long).then(|| format!("{path}:1: is listed as long, and is not"))
+    }));
+}
+
+#[test]
+fn every_bound_says_what_it_is() {
+    let file = core().find(|file| file.is_in("limits")).expect("the core has limits.rs");
+    let lines: Vec<_> = file.lines().collect();
+    check(lines.windows(2).filter_map(|pair| {
+        let [(_, before), (number, line)] = pair else { return None };
+        let is_bare = line.starts_with("pub const") && !before.starts_with("///");
+        is_bare.then(|| file.at(*number, "a bound without documentation"))
+    }));
+}
+
+#[test]
+fn tables_are_unique_and_in_order() {
+    let file = core().find(|file| file.path.ends_with("src/schema.rs")).expect("the catalogue");
+    let tables: Vec<(usize, &str)> = file
+        .lines()
+        .skip_while(|(_, line)| *line != "tables! {")
+        .skip(1)
+        .take_while(|(_, line)| *line != "}")
+        .filter_map(|(number, line)| Some((number, line.split('"').nth(1)?)))
+        .collect();
+    assert!(tables.len() > 20, "the catalogue has only {} tables", tables.len());
+    check(tables.windows(2).filter_map(|pair| {
+        let [(_, before), (number, name)] = pair else { return None };
+        (before >= name).then(|| file.at(*number, &format!("{name:?} comes before {before:?}")))
+    }));
+    check(file.lines().filter_map(|(number, line)| {
+        let [name, text] = line.strip_suffix("\",")?.split(" = \"").collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        (name.trim().to_lowercase() != text)
+            .then(|| file.at(number, "the table has another name in the store"))
+    }));
+}
+
+#[test]
+fn clauses_that_are_cited_exist() {
+    check(others_than_this().flat_map(|file| {
+        let breaches: Vec<_> = file
+            .lines()
+            .flat_map(|(number, line)| {
+                let cited = all_after(line, "§").into_iter().filter_map(clause);
+                let unknown = cited.filter(|clause| !CLAUSES.contains(clause));
+                let say = |clause| file.at(number, &format!("there is no clause §{clause}"));
+                unknown.map(say).collect::<Vec<_>>()
+            })
+            .collect();
+        breaches
+    }));
+}
+
+#[test]
+fn tests_that_cite_a_clause_name_one_that_exists() {
+    check(others_than_this().flat_map(|file| {
+        let breaches: Vec<_> = file
+            .lines()
+            .filter_map(|(number, line)| {
+                let name = line.trim_start().strip_prefix("fn s")?;
+                let numbers: Vec<_> =
+                    name.split('_').take_while(|part| part.parse::<u8>().is_ok()).collect();
+                let clause = numbers.join(".");
+                let is_unknown = !clause.is_empty() && !CLAUSES.contains(&clause.as_str());
+                is_unknown.then(|| file.at(number, &format!("there is no clause §{clause}")))
+            })
+            .collect();
+        breaches
+    }));
+}
+
+#[test]
+fn decisions_have_their_four_headings_in_order() {
+    let expected = ["## Context", "## Options", "## Choice", "## What would change our mind"];
+    check(decisions().filter_map(|(path, text)| {
+        let headings: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
+        let is_titled = text.starts_with("# ");
+        (headings != expected || !is_titled)
+            .then(|| format!("{path}:1: has {headings:?}, expected {expected:?} under a title"))
+    }));
+}
+
+#[test]
+fn decisions_are_in_the_index() {
+    let index = fs::read_to_string(root().join("docs/decisions/README.md")).unwrap_or_default();
+    check(decisions().filter_map(|(path, text)| {
+        let title = text.lines().next()?.trim_start_matches("# ").to_owned();
+        let name = path.rsplit('/').next()?;
+        let entry = format!("[{title}]({name})");
+        (!index.contains(&entry)).then(|| format!("{path}:1: the index has no {entry}"))
+    }));
+}
+
+// Reading.
+
+/// A source file of the workspace.
+struct Source {
+    /// From the root of the repository, with `/` between its parts.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    fn at(&self, number: usize, what: &str) -> String {
+        format!("{}:{number}: {what}", self.path)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
+    }
+
+    /// The lines without those that are comments, and without what comments end them.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.lines().filter(|(_, line)| !line.trim_start().starts_with("//"));
+        lines.map(|(number, line)| (number, line.split(" // ").next().unwrap_or(line)))
+    }
+
+    /// The code up to the tests, which stand last.
+    fn code_without_tests(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_all_tests = ["/tests.rs", "/oracle.rs", "/sample.rs"];
+        let is_test = is_all_tests.iter().any(|end| self.path.ends_with(end));
+        let code =
+            self.code().take_while(|(_, line)| !line.trim_start().starts_with("#[cfg(test)]"));
+        code.filter(move |_| !is_test)
+    }
+
+    /// Tells whether it is of one top-level module of the core.
+    fn is_in(&self, module: &str) -> bool {
+        let Some(inner) = self.path.strip_prefix("crates/accrue/src/") else { return false };
+        inner == format!("{module}.rs") || inner.starts_with(&format!("{module}/"))
+    }
+
+    fn breaches(&self, texts: &[&str], say: impl Fn(&str) -> String) -> Vec<String> {
+        let found = self.code().filter_map(|(number, line)| {
+            let text = texts.iter().find(|text| is_whole(line, text))?;
+            Some(self.at(number, &say(text)))
+        });
+        found.collect()
+    }
+
+    /// Where the code reaches for a top-level module of the crate, unless for one name in it.
+    fn imports_of(&self, module: &str, allowed: &str, what: &str) -> Vec<String> {
+        let path = format!("crate::{module}");
+        let direct = self.code().filter(|(_, line)| {
+            all_after(line, &path).into_iter().any(|rest| {
+                let is_longer = rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                let is_allowed = rest.strip_prefix("::").is_some_and(|name| word(name) == allowed);
+                !is_longer && !is_allowed
+            })
+        });
+        let direct: Vec<_> = direct.map(|(number, _)| number).collect();
+        let grouped = self.use_paths("crate").into_iter().filter_map(|(number, found)| {
+            let line = self.text.lines().nth(number - 1).unwrap_or_default();
+            let is_allowed = !allowed.is_empty() && line.contains(&format!("{module}::{allowed}"));
+            (found == module && !is_allowed).then_some(number)
+        });
+        let places: BTreeSet<_> = direct.into_iter().chain(grouped).collect();
+        places.into_iter().map(|number| self.at(number, what)).collect()
+    }
+
+    /// The first names of what is imported from a crate, each with its line: of `use crate::{a,
+    /// b::{c, d}}` they are `a` and `b`.
+    fn use_paths(&self, of: &str) -> Vec<(usize, String)> {
+        let opening = format!("use {of}::");
+        let mut paths = Vec::new();
+        let mut lines = self.code();
+        while let Some((number, line)) = lines.next() {
+            let Some(at) = line.find(&opening) else { continue };
+            let mut rest = line[at + opening.len()..].to_owned();
+            if !rest.starts_with('{') {
+                paths.push((number, word(&rest).to_owned()));
+                continue;
+            }
+            let (mut number, mut depth, mut is_first) = (number, 0, false);
+            loop {
+                for (at, c) in rest.char_indices() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' => depth -= 1,
+                        ',' => {}
+                        c if is_first && !c.is_whitespace() => {
+                            paths.push((number, word(&rest[at..]).to_owned()));
+                        }
+                        _ => {}
+                    }
+                    let begins = (c == '{' || c == ',') && depth == 1;
+                    is_first = begins || (is_first && c.is_whitespace());
+                }
+                if depth == 0 {
+                    break;
+                }
+                let Some((next, line)) = lines.next() else { break };
+                (number, rest) = (next, line.to_owned());
+            }
+        }
+        paths
+    }
+}
+
+/// Fails with all breaches of a rule.
+fn check(breaches: impl IntoIterator<Item = String>) {
+    let breaches: Vec<_> = breaches.into_iter().collect();
+    assert!(breaches.is_empty(), "\n{}\n", breaches.join("\n"));
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Every source of the workspace, in order of path.
+fn sources() -> impl Iterator<Item = Source> {
+    let mut paths = Vec::new();
+    for folder in ["benches", "crates", "examples", "tests"] {
+        find(&root().join(folder), "rs", &mut paths);
+    }
+    assert!(paths.len() > 50, "found only {} sources", paths.len());
+    paths.sort();
+    paths.into_iter().map(|path| {
+        let text = fs::read_to_string(&path).expect("a source can be read");
+        Source { path: from_root(&path), text }
+    })
+}
+
+fn others_than_this() -> impl Iterator<Item = Source> {
+    sources().filter(|file| file.path != THIS_FILE)
+}
+
+fn core() -> impl Iterator<Item = Source> {
+    sources().filter(|file| file.path.starts_with("crates/accrue/src/"))
+}
+
+fn domain() -> impl Iterator<Item = Source> {
+    core().filter(|file| DOMAIN.iter().any(|module| file.is_in(module)))
+}
+
+/// The pages of decisions, without their index.
+fn decisions() -> impl Iterator<Item = (String, String)> {
+    let mut paths = Vec::new();
+    find(&root().join("docs/decisions"), "md", &mut paths);
+    paths.sort();
+    let pages = paths.into_iter().filter(|path| !path.ends_with("README.md"));
+    pages.map(|path| {
+        let text = fs::read_to_string(&path).expect("a page can be read");
+        (from_root(&path), text)
+    })
+}
+
+fn find(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries {
+        let path = entry.expect("a folder can be listed").path();
+        if path.is_dir() && !path.ends_with("target") {
+            find(&path, extension, found);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+}
+
+fn from_root(path: &Path) -> String {
+    let path = path.strip_prefix(root()).expect("it was found under the root");
+    let parts = path.components().map(|part| part.as_os_str().to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// What follows each occurrence of a text in a line.
+fn all_after<'a>(line: &'a str, text: &str) -> Vec<&'a str> {
+    line.match_indices(text).filter_map(|(at, found)| line.get(at + found.len()..)).collect()
+}
+
+/// Tells whether a text stands in a line, not as the end or the beginning of a longer name.
+fn is_whole(line: &str, text: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(text).any(|(at, found)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + found.len()..].chars().next();
+        let begins = !text.starts_with(is_name) || !before.is_some_and(is_name);
+        let ends = !text.ends_with(is_name) || !after.is_some_and(is_name);
+        begins && ends
+    })
+}
+
+/// The name that a text begins with.
+fn word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+fn is_group(text: &str) -> bool {
+    text.starts_with('{')
+}
+
+/// The number of a clause that a text begins with; none where the text is about the sign itself.
+fn clause(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let clause = text.get(..end)?.trim_end_matches('.');
+    (!clause.is_empty()).then_some(clause)
+}
+
+#[test]
+fn imports_are_read_from_groups() {
+    let check = |text: &str, expect: &[&str]| {
+        let file = Source { path: String::new(), text: text.to_owned() };
+        let found: Vec<_> = file.use_paths("crate").into_iter().map(|(_, name)| name).collect();
+        assert_eq!(found, expect, "{text}");
+    };
+    check("use crate::limits;", &["limits"]);
+    check("use crate::store::{Key, Row};", &["store"]);
+    check(
+        "use crate::{Error, limits, store::{Key, Row}, text};",
+        &["Error", "limits", "store", "text"],
+    );
+    check(
+        "use crate::{\n    Error,\n    store::{\n        Key,\n    },\n    text,\n};",
+        &["Error", "store", "text"],
+    );
+    check("use super::{Error, limits};", &[]);
+    check("let x = 1;\nuse crate::a;\nfn f() {}\n", &["a"]);
+}
