@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{PricingUnit, limits};
+
 /// A currency of ISO 4217.
 ///
 /// ```
@@ -32,6 +34,34 @@ impl Currency {
     #[must_use]
     pub fn code(self) -> &'static str {
         self.0.code()
+    }
+}
+
+impl Currency {
+    /// Returns how many digits behind the point its amounts have: 2 for the euro, 0 for the yen.
+    #[must_use]
+    pub fn places(self) -> u32 {
+        self.0.exponent().map_or(0, u32::from)
+    }
+}
+
+impl PricingUnit {
+    /// Returns the currency, where it is one.
+    #[must_use]
+    pub fn currency(&self) -> Option<Currency> {
+        Currency::parse(self).ok()
+    }
+
+    /// Returns how many digits behind the point an amount is rounded to, where it is.
+    #[must_use]
+    pub fn places(&self) -> u32 {
+        self.currency().map_or(limits::PRICING_UNIT_PLACES, Currency::places)
+    }
+}
+
+impl From<Currency> for PricingUnit {
+    fn from(currency: Currency) -> Self {
+        Self::parse(currency.code()).expect("the code of a currency has three letters")
     }
 }
 

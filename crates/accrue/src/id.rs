@@ -70,6 +70,8 @@ ids! {
     MetricId,
     /// Identifies a plan.
     PlanId,
+    /// Identifies a price.
+    PriceId,
     /// Identifies a subscription.
     SubscriptionId,
 }
@@ -124,6 +126,12 @@ impl From<CustomerId> for IdOr<CustomerId> {
 
 impl From<PlanId> for IdOr<PlanId> {
     fn from(id: PlanId) -> Self {
+        Self::Id(id)
+    }
+}
+
+impl From<PriceId> for IdOr<PriceId> {
+    fn from(id: PriceId) -> Self {
         Self::Id(id)
     }
 }

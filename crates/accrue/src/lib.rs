@@ -95,7 +95,7 @@
 //!   pages, [`Error`]; and [`limits`], every bound in one place.
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
-//!   [`item`], [`metric`], [`plan`], [`subscription`], [`usage`], [`alert`], [`webhook`]; and
+//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`alert`], [`webhook`]; and
 //!   [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
@@ -113,6 +113,7 @@ pub mod item;
 pub mod limits;
 pub mod metric;
 pub mod plan;
+pub mod price;
 pub mod schema;
 pub mod store;
 pub mod subscription;
@@ -142,12 +143,15 @@ pub use self::{
     engine::{Account, Billing, Call, Collected, KeyedCall, ListFilter, SubscriptionFilter, Tick},
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
-    id::{AlertId, CustomerId, IdError, IdOr, ItemId, MessageId, MetricId, PlanId, SubscriptionId},
+    id::{
+        AlertId, CustomerId, IdError, IdOr, ItemId, MessageId, MetricId, PlanId, PriceId,
+        SubscriptionId,
+    },
     metadata::{Metadata, MetadataUpdate, Patch},
     page::{Created, Cursor, Page, PageRequest},
     text::{
         AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,
-        Name, PropertyName, TextError,
+        Name, PricingUnit, PropertyName, TextError,
     },
     time::{Clock, ManualClock, Timeframe, TimeframeError, Timestamp, TimestampError},
     zone::{Zone, ZoneError},

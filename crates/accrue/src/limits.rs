@@ -27,6 +27,8 @@ pub const DECIMAL_MAGNITUDE: i64 = 28;
 pub const ACCOUNT_ID_BYTES: usize = 64;
 /// The longest external id, in bytes.
 pub const EXTERNAL_ID_BYTES: usize = 256;
+/// The longest pricing unit, in characters.
+pub const PRICING_UNIT_CHARACTERS: usize = 64;
 /// The longest name, in characters.
 pub const NAME_CHARACTERS: usize = 500;
 /// The longest description, in characters.
@@ -91,6 +93,21 @@ pub const METRICS: usize = 100;
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.
 pub const ROSTER: usize = 1_000;
+/// The most prices of a version of a plan.
+pub const PRICES: usize = 100;
+/// The most tiers of a price.
+pub const TIERS: usize = 200;
+/// The most cells of a matrix.
+pub const MATRIX_CELLS: usize = 100;
+/// The longest value of a dimension of a matrix, in bytes.
+pub const DIMENSION_VALUE_BYTES: usize = 128;
+/// The longest custom billing cycle, in months.
+pub const CYCLE_MONTHS: u16 = 120;
+/// The longest custom billing cycle, in days.
+pub const CYCLE_DAYS: u16 = 3_660;
+/// The digits behind the point that an amount in a pricing unit of the host's own is rounded to,
+/// where it is.
+pub const PRICING_UNIT_PLACES: u32 = 2;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
 /// The most thresholds that an alert is given over its life.

@@ -1,5 +1,6 @@
 //! Subscriptions: a customer on a version of a plan, from an instant on, in billing periods.
 
+mod anchor;
 mod cancel;
 mod enrolment;
 mod period;
@@ -7,7 +8,7 @@ mod period;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::enrolment::{Enrolment, Told};
-pub use self::{cancel::Cancellation, period::BillingPeriods};
+pub use self::{anchor::BillingAnchor, cancel::Cancellation, period::BillingPeriods};
 use crate::{
     CustomerId, IdOr, Metadata, Name, PlanId, SubscriptionId, Timestamp, plan::PlanVersion,
 };

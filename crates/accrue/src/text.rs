@@ -101,6 +101,9 @@ texts! {
     PropertyName: "property name", Bytes 1..=limits::PROPERTY_NAME_BYTES;
     /// The caller's own alias for a resource: 1 to 256 bytes without control characters.
     ExternalId: "external id", Bytes 1..=limits::EXTERNAL_ID_BYTES, no_control_characters;
+    /// What an amount is in: a currency of ISO 4217 by its code, or a pricing unit of the host's own,
+    /// such as `credits`. 1 to 64 characters, in the case given.
+    PricingUnit: "pricing unit", Characters 1..=limits::PRICING_UNIT_CHARACTERS, no_control_characters;
     /// A name for people to read: 1 to 500 characters.
     Name: "name", Characters 1..=limits::NAME_CHARACTERS;
     /// A description for people to read: 1 to 5,000 characters.

@@ -1,0 +1,214 @@
+//! Prices: how what was used, or is owed each period, becomes an amount.
+
+mod adjustment;
+mod cadence;
+mod model;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    adjustment::{Adjustments, Discount},
+    cadence::{Cadence, Cycle},
+    model::{
+        Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
+        Tiered, Unit,
+    },
+};
+use crate::{
+    Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId, Name, PriceId,
+    PricingUnit, Timestamp, metadata,
+};
+
+/// A price (wire 5.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Price {
+    /// Its id.
+    pub id: PriceId,
+    /// The caller's alias for the id, unique in the account.
+    pub external_price_id: Option<ExternalId>,
+    /// Its name.
+    pub name: Name,
+    /// What it sells.
+    pub item_id: ItemId,
+    /// What its amounts are in.
+    pub currency: PricingUnit,
+    /// How much of the invoicing currency one of its unit is worth.
+    pub conversion_rate: Option<Decimal>,
+    /// How often it bills.
+    pub cadence: Cadence,
+    /// What it charges for.
+    pub charge: Charge,
+    /// What changes its amounts.
+    pub adjustments: Adjustments,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// What a price charges for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Charge {
+    /// What a metric measured, when the billing period ends: a `usage_price`.
+    Usage {
+        /// The metric.
+        metric_id: MetricId,
+        /// How its figure becomes an amount.
+        model: Model,
+    },
+    /// A quantity that the subscription has: a `fixed_price`.
+    Fixed {
+        /// How many, unless the subscription says otherwise.
+        quantity: Decimal,
+        /// How the quantity becomes an amount.
+        model: Model,
+        /// When in a billing period it falls due.
+        billing_mode: BillingMode,
+    },
+}
+
+/// When in a billing period a fee falls due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BillingMode {
+    /// With its first instant.
+    InAdvance,
+    /// With its end.
+    InArrear,
+}
+
+/// A price to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewPrice {
+    /// Its name.
+    pub name: Name,
+    /// What it sells.
+    pub item_id: ItemId,
+    /// What its amounts are in.
+    pub currency: PricingUnit,
+    /// How often it bills.
+    pub cadence: Cadence,
+    /// What it charges for.
+    pub charge: Charge,
+    /// What changes its amounts.
+    pub adjustments: Adjustments,
+    /// How much of the invoicing currency one of its unit is worth.
+    pub conversion_rate: Option<Decimal>,
+    /// The caller's alias, unique in the account.
+    pub external_price_id: Option<ExternalId>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+impl NewPrice {
+    /// A price for what a metric measures.
+    #[must_use]
+    pub fn usage(
+        name: Name,
+        item_id: ItemId,
+        currency: impl Into<PricingUnit>,
+        cadence: Cadence,
+        metric_id: MetricId,
+        model: Model,
+    ) -> Self {
+        let charge = Charge::Usage { metric_id, model };
+        Self::new(name, item_id, currency.into(), cadence, charge)
+    }
+
+    /// A fee of one unit that falls due when its billing period begins.
+    #[must_use]
+    pub fn fee_in_advance(
+        name: Name,
+        item_id: ItemId,
+        currency: impl Into<PricingUnit>,
+        cadence: Cadence,
+        unit_amount: Decimal,
+    ) -> Self {
+        let charge = Charge::Fixed {
+            quantity: Decimal::from(1),
+            model: Model::Unit(Unit { unit_amount }),
+            billing_mode: BillingMode::InAdvance,
+        };
+        Self::new(name, item_id, currency.into(), cadence, charge)
+    }
+
+    fn new(
+        name: Name,
+        item_id: ItemId,
+        currency: PricingUnit,
+        cadence: Cadence,
+        charge: Charge,
+    ) -> Self {
+        Self {
+            name,
+            item_id,
+            currency,
+            cadence,
+            charge,
+            adjustments: Adjustments::default(),
+            conversion_rate: None,
+            external_price_id: None,
+            metadata: Metadata::new(),
+        }
+    }
+
+    pub(crate) fn decide(self, id: PriceId, now: Timestamp) -> Result<Price, Error> {
+        metadata::check(&self.metadata)?;
+        self.check()?;
+        Ok(Price {
+            id,
+            external_price_id: self.external_price_id,
+            name: self.name,
+            item_id: self.item_id,
+            currency: self.currency,
+            conversion_rate: self.conversion_rate,
+            cadence: self.cadence,
+            charge: self.charge,
+            adjustments: self.adjustments,
+            metadata: self.metadata,
+            created_at: now,
+        })
+    }
+
+    /// Says what is wrong with the price.
+    fn check(&self) -> Result<(), Error> {
+        self.charge.model().check()
+    }
+}
+
+impl Charge {
+    /// Returns how the quantity becomes an amount.
+    #[must_use]
+    pub const fn model(&self) -> &Model {
+        match self {
+            Self::Usage { model, .. } | Self::Fixed { model, .. } => model,
+        }
+    }
+
+    /// Returns the type of price on the wire.
+    #[must_use]
+    pub const fn price_type(&self) -> &'static str {
+        match self {
+            Self::Usage { .. } => "usage_price",
+            Self::Fixed { .. } => "fixed_price",
+        }
+    }
+}
+
+/// What to change of a price: what it charges never changes (wire 5.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PriceUpdate {
+    /// The caller's own strings.
+    pub metadata: MetadataUpdate,
+}
+
+impl PriceUpdate {
+    pub(crate) fn decide(self, mut price: Price) -> Result<Price, Error> {
+        self.metadata.apply(&mut price.metadata)?;
+        Ok(price)
+    }
+}

@@ -1,0 +1,46 @@
+use serde::{Deserialize, Serialize};
+
+/// How often a price bills (wire 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cadence {
+    /// Once.
+    OneTime,
+    /// Every month.
+    Monthly,
+    /// Every three months.
+    Quarterly,
+    /// Every six months.
+    SemiAnnual,
+    /// Every year.
+    Annual,
+    /// Every so many days or months.
+    Custom(Cycle),
+}
+
+/// How long a billing cycle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Cycle {
+    /// So many days, 1 to 3,660.
+    Days(u16),
+    /// So many months, 1 to 120.
+    Months(u16),
+}
+
+impl Cadence {
+    /// Returns how long its billing cycle is; `None` for what bills once.
+    #[must_use]
+    pub const fn cycle(self) -> Option<Cycle> {
+        match self {
+            Self::OneTime => None,
+            Self::Monthly => Some(Cycle::Months(1)),
+            Self::Quarterly => Some(Cycle::Months(3)),
+            Self::SemiAnnual => Some(Cycle::Months(6)),
+            Self::Annual => Some(Cycle::Months(12)),
+            Self::Custom(cycle) => Some(cycle),
+        }
+    }
+}
