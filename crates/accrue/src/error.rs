@@ -186,6 +186,17 @@ impl Error {
         error
     }
 
+    /// The same where the request that it points into is a part of a larger one.
+    pub(crate) fn within(mut self, place: &str) -> Self {
+        if !self.0.violations.is_empty() {
+            self.0.detail.insert_str(0, place);
+        }
+        for violation in &mut self.0.violations {
+            violation.pointer.insert_str(0, place);
+        }
+        self
+    }
+
     pub(crate) fn refused(events: Vec<RefusedEvent>) -> Self {
         let first = events.first().map(|event| {
             let key = event.idempotency_key.as_deref().unwrap_or("without a key");

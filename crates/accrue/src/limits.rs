@@ -99,6 +99,9 @@ pub const PRICES: usize = 100;
 pub const TIERS: usize = 200;
 /// The most cells of a matrix.
 pub const MATRIX_CELLS: usize = 100;
+/// The most cells of all matrices of a version of a plan, with one more for the default of each: the
+/// running total of a billing period has a figure for each.
+pub const VERSION_CELLS: usize = 200;
 /// The longest value of a dimension of a matrix, in bytes.
 pub const DIMENSION_VALUE_BYTES: usize = 128;
 /// The longest custom billing cycle, in months.

@@ -1,7 +1,14 @@
 //! Plans: what customers subscribe to, in numbered versions.
 
+mod prices;
+mod version;
+
 use serde::{Deserialize, Serialize};
 
+pub use self::{
+    prices::PlanPrice,
+    version::{DefaultVersion, NewPlanVersion, PricedVersion},
+};
 use crate::{
     Currency, Description, Error, ExternalId, Metadata, Name, PlanId, Timestamp, metadata,
 };
@@ -26,6 +33,12 @@ impl PlanVersion {
     pub const fn number(self) -> u32 {
         self.0
     }
+
+    /// Returns the number after it.
+    pub(crate) fn next(self) -> Result<Self, Error> {
+        let next = self.0.checked_add(1).map(Self);
+        next.ok_or_else(|| Error::constraint("the plan has every version that there can be"))
+    }
 }
 
 /// A plan.
@@ -48,6 +61,8 @@ pub struct Plan {
     pub metadata: Metadata,
     /// When it was created.
     pub created_at: Timestamp,
+    /// The highest version that there is.
+    pub(crate) latest_version: PlanVersion,
 }
 
 /// A plan to create.
@@ -57,6 +72,8 @@ pub struct NewPlan {
     pub name: Name,
     /// The currency that it is invoiced in.
     pub currency: Currency,
+    /// The prices of its first version.
+    pub prices: Vec<PlanPrice>,
     /// The caller's alias, unique in the account.
     pub external_plan_id: Option<ExternalId>,
     /// What it is.
@@ -66,12 +83,13 @@ pub struct NewPlan {
 }
 
 impl NewPlan {
-    /// A plan with what every plan needs.
+    /// A plan with what every plan needs, and without prices.
     #[must_use]
     pub const fn new(name: Name, currency: Currency) -> Self {
         Self {
             name,
             currency,
+            prices: Vec::new(),
             external_plan_id: None,
             description: None,
             metadata: Metadata::new(),
@@ -80,6 +98,7 @@ impl NewPlan {
 
     pub(crate) fn decide(self, id: PlanId, now: Timestamp) -> Result<Plan, Error> {
         metadata::check(&self.metadata)?;
+        prices::check_count(&self.prices)?;
         Ok(Plan {
             id,
             external_plan_id: self.external_plan_id,
@@ -89,6 +108,24 @@ impl NewPlan {
             version: PlanVersion::FIRST,
             metadata: self.metadata,
             created_at: now,
+            latest_version: PlanVersion::FIRST,
         })
+    }
+}
+
+impl Plan {
+    /// Takes in a version that was created.
+    pub(crate) fn with_version(mut self, version: PlanVersion, default: DefaultVersion) -> Self {
+        self.latest_version = version;
+        match default {
+            DefaultVersion::Keep => self,
+            DefaultVersion::Replace => self.with_default(version),
+        }
+    }
+
+    /// Changes the version that new subscriptions are created on.
+    pub(crate) const fn with_default(mut self, version: PlanVersion) -> Self {
+        self.version = version;
+        self
     }
 }

@@ -3,6 +3,7 @@
 mod adjustment;
 mod cadence;
 mod model;
+mod uses;
 
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +188,12 @@ impl Charge {
         match self {
             Self::Usage { model, .. } | Self::Fixed { model, .. } => model,
         }
+    }
+
+    /// Tells whether it is a fee: owed whatever is used.
+    #[must_use]
+    pub const fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed { .. })
     }
 
     /// Returns the type of price on the wire.

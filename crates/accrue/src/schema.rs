@@ -15,7 +15,7 @@ use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
     AccountId, AlertId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MessageId,
-    MetricId, PlanId, SubscriptionId, Timeframe, Timestamp,
+    MetricId, PlanId, PriceId, SubscriptionId, Timeframe, Timestamp,
     account::Configuration,
     alert::{Alert, Fired},
     customer::Customer,
@@ -25,6 +25,7 @@ use crate::{
     metric::Metric,
     page::Position,
     plan::{Plan, PlanVersion},
+    price::{Cycle, Price},
     store::{Row, Scan, Table},
     subscription::Enrolment,
     usage::{Aggregate, Digest, EventKeyEntry, Quarter, Sightings, StoredEvent, Total},
@@ -65,6 +66,9 @@ tables! {
     PLAN_EXTERNAL = "plan_external",
     PLAN_GENERATION = "plan_generation",
     PLAN_ROSTER = "plan_roster",
+    PRICE = "price",
+    PRICE_BY_TIME = "price_by_time",
+    PRICE_EXTERNAL = "price_external",
     RECORD = "record",
     RECORD_EXPIRY = "record_expiry",
     RECORD_PART = "record_part",
@@ -302,6 +306,29 @@ pub(crate) struct Catalogue {
     pub(crate) metrics: Vec<MetricId>,
 }
 
+// Prices.
+
+/// `price (account, price)`
+pub(crate) fn price(account: &AccountId, id: PriceId) -> Slot<Price> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(PRICE)
+}
+
+/// `price_by_time (account, created at, price)`
+pub(crate) fn price_by_time(account: &AccountId, price: &Price) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(price.created_at, price.id.as_bytes()).slot(PRICE_BY_TIME)
+}
+
+/// `price_external (account, external id)`: whose alias it is.
+pub(crate) fn price_external(account: &AccountId, id: &ExternalId) -> Slot<PriceAlias> {
+    KeyBytes::of(account).text(id).slot(PRICE_EXTERNAL)
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PriceAlias {
+    pub(crate) price_id: PriceId,
+}
+
 // Plans.
 
 /// `plan (account, plan)`
@@ -325,7 +352,7 @@ pub(crate) struct PlanAlias {
     pub(crate) plan_id: PlanId,
 }
 
-/// `plan_roster (account, plan, version)`: the alerts of a version of a plan.
+/// `plan_roster (account, plan, version)`: the prices and the alerts of a version of a plan.
 pub(crate) fn plan_roster(
     account: &AccountId,
     id: PlanId,
@@ -334,14 +361,34 @@ pub(crate) fn plan_roster(
     KeyBytes::of(account).plan_version(id, version).slot(PLAN_ROSTER)
 }
 
-/// The alerts of a version of a plan, and how often they have changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A version of a plan: its prices, which never change, and its alerts, and how often they have
+/// changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanRoster {
+    pub(crate) prices: Vec<PriceId>,
+    /// The billing cycle of its subscriptions.
+    pub(crate) cycle: Cycle,
+    pub(crate) created_at: Timestamp,
     pub(crate) generation: u64,
     /// The last generation that every subscription has settled: those up to it are gone.
     pub(crate) settled: u64,
     pub(crate) alerts: Vec<AlertId>,
     pub(crate) deadline: Option<Timestamp>,
+}
+
+impl Default for PlanRoster {
+    /// What is read of a version that was never created: nothing that is written rests on it.
+    fn default() -> Self {
+        Self {
+            prices: Vec::new(),
+            cycle: Cycle::MONTH,
+            created_at: Timestamp::MIN,
+            generation: 0,
+            settled: 0,
+            alerts: Vec::new(),
+            deadline: None,
+        }
+    }
 }
 
 /// `plan_generation (account, plan, version, number)`: one change to an alert of a plan version.
@@ -595,6 +642,10 @@ impl Index {
 
     pub(crate) fn plans(account: &AccountId) -> Self {
         Self { table: PLAN_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn prices(account: &AccountId) -> Self {
+        Self { table: PRICE_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
     }
 
     pub(crate) fn subscriptions(account: &AccountId) -> Self {

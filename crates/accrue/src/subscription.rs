@@ -3,14 +3,23 @@
 mod anchor;
 mod cancel;
 mod enrolment;
+mod new;
 mod period;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::enrolment::{Enrolment, Told};
-pub use self::{anchor::BillingAnchor, cancel::Cancellation, period::BillingPeriods};
+pub use self::{
+    anchor::BillingAnchor, cancel::Cancellation, new::NewSubscription, period::BillingPeriods,
+};
+pub(crate) use self::{
+    enrolment::{Enrolment, Told},
+    new::Terms,
+};
 use crate::{
-    CustomerId, IdOr, Metadata, Name, PlanId, SubscriptionId, Timestamp, plan::PlanVersion,
+    CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp, Zone,
+    plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription.
@@ -31,6 +40,14 @@ pub struct Subscription {
     pub start_date: Timestamp,
     /// The first instant after it; `None` where no end is known.
     pub end_date: Option<Timestamp>,
+    /// The zone of its customer, which never changes.
+    pub timezone: Zone,
+    /// On which day its billing cycles begin.
+    pub anchor: BillingAnchor,
+    /// How long its billing cycles are: that of its plan version.
+    pub cycle: Cycle,
+    /// Quantities of fixed fees of its plan version, instead of the prices' own.
+    pub fee_quantities: BTreeMap<PriceId, Decimal>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// When it was created.
@@ -74,38 +91,4 @@ pub enum SubscriptionStatus {
     Ended,
     /// It has not begun.
     Upcoming,
-}
-
-/// A subscription to create (wire 5.3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NewSubscription {
-    /// Who subscribes.
-    pub customer: IdOr<CustomerId>,
-    /// To which plan.
-    pub plan: IdOr<PlanId>,
-    /// To which version of it; its default version where none is given.
-    pub plan_version: Option<PlanVersion>,
-    /// Its name.
-    pub name: Option<Name>,
-    /// Its first instant, also in the past; now where none is given.
-    pub start_date: Option<Timestamp>,
-    /// The first instant after it.
-    pub end_date: Option<Timestamp>,
-    /// The caller's own strings.
-    pub metadata: Metadata,
-}
-
-impl NewSubscription {
-    /// A subscription that begins now.
-    pub fn new(customer: impl Into<IdOr<CustomerId>>, plan: impl Into<IdOr<PlanId>>) -> Self {
-        Self {
-            customer: customer.into(),
-            plan: plan.into(),
-            plan_version: None,
-            name: None,
-            start_date: None,
-            end_date: None,
-            metadata: Metadata::new(),
-        }
-    }
 }

@@ -9,15 +9,16 @@ use crate::{
     Error, IdOr, Page, PageRequest, PlanId,
     idempotency::Fingerprint,
     plan::{NewPlan, Plan},
-    schema::{self, Index, Nothing, PlanAlias, PlanRoster},
+    schema::{self, Index, Nothing, PlanAlias},
 };
 
 impl Account {
-    /// Creates a plan, with its first version.
+    /// Creates a plan, with its first version and the prices of that.
     ///
     /// # Errors
     ///
-    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used.
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used, and
+    /// those of [`create_plan_version`](Self::create_plan_version) for its prices.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Name, plan::NewPlan, store::MemoryStore};
@@ -71,8 +72,7 @@ impl Command for CreatePlan {
         }
         unit.put(&schema::plan(unit.account, id), &plan)?;
         unit.put(&schema::plan_by_time(unit.account, &plan), &Nothing {})?;
-        let roster = schema::plan_roster(unit.account, id, plan.version);
-        unit.put(&roster, &PlanRoster::default())?;
+        unit.create_version(id, plan.version, &self.new.prices).await?;
         Ok(plan)
     }
 }

@@ -1,4 +1,7 @@
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 
@@ -11,13 +14,13 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    Error, Page, PageRequest, SubscriptionId, Timeframe, Timestamp,
+    Decimal, Error, Page, PageRequest, PriceId, SubscriptionId, Timeframe, Timestamp,
     idempotency::Fingerprint,
-    limits, metadata,
+    limits,
     page::Listing,
-    schema::{self, CustomerEntry, Index, SubscriptionOf},
+    schema::{self, CustomerEntry, Index, PlanRoster, SubscriptionOf},
     subscription::{
-        Cancellation, Enrolment, NewSubscription, Subscription, SubscriptionStatus, Told,
+        Cancellation, Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told,
     },
     webhook::{Body, Cause},
 };
@@ -29,7 +32,10 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it would end before it
-    /// starts, or the customer has 200 subscriptions.
+    /// starts, the customer has 200 subscriptions, or a quantity is given for a price that is no
+    /// fixed fee of the plan version;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, or
+    /// there is no such day or month to begin billing cycles on.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
         Call::new(self, CreateSubscription { new })
     }
@@ -145,15 +151,17 @@ impl Command for CreateSubscription {
     type Outcome = Subscription;
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        self.new.check()?;
         let mut customer = unit.customer(&self.new.customer).await?;
         let plan = unit.plan(&self.new.plan).await?;
         unit.settled_head(customer.id).await?;
-        let version = self.new.plan_version.unwrap_or(plan.version);
-        let roster = unit.get(&schema::plan_roster(unit.account, plan.id, version)).await?;
-        let roster = roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
+        let plan_version = self.new.plan_version.unwrap_or(plan.version);
+        let roster = unit.plan_version(plan.id, plan_version).await?;
+        check_fees(unit, &roster, &self.new.fee_quantities).await?;
 
         let id = SubscriptionId::generate(unit.now, unit.entropy());
-        let subscription = self.subscription(id, &customer.id, &plan.id, version, unit.now)?;
+        let terms = Terms { plan_id: plan.id, plan_version, cycle: roster.cycle };
+        let subscription = self.new.clone().decide(id, &customer, terms, unit.now)?;
         let mut enrolment = Enrolment {
             subscription,
             alerts: Vec::new(),
@@ -202,33 +210,22 @@ impl Request for CreateSubscription {
     }
 }
 
-impl CreateSubscription {
-    fn subscription(
-        &self,
-        id: SubscriptionId,
-        customer_id: &crate::CustomerId,
-        plan_id: &crate::PlanId,
-        plan_version: crate::plan::PlanVersion,
-        now: Timestamp,
-    ) -> Result<Subscription, Error> {
-        let NewSubscription { name, start_date, end_date, metadata, .. } = self.new.clone();
-        let start_date = start_date.unwrap_or(now);
-        if let Some(end) = end_date.filter(|end| *end <= start_date) {
-            let detail = format!("the end {end} is not after the start {start_date}");
-            return Err(Error::constraint(detail));
-        }
-        metadata::check(&metadata)?;
-        Ok(Subscription {
-            id,
-            customer_id: *customer_id,
-            plan_id: *plan_id,
-            plan_version,
-            name,
-            start_date,
-            end_date,
-            metadata,
-            created_at: now,
-        })
+/// Refuses quantities of prices that are no fixed fees of the plan version.
+async fn check_fees(
+    unit: &mut Unit<'_>,
+    version: &PlanRoster,
+    quantities: &BTreeMap<PriceId, Decimal>,
+) -> Result<(), Error> {
+    let wrong =
+        |id| Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
+    if let Some(other) = quantities.keys().find(|id| !version.prices.contains(id)) {
+        return Err(wrong(other));
+    }
+    let slots: Vec<_> = quantities.keys().map(|id| schema::price(unit.account, *id)).collect();
+    let prices = unit.get_all(&slots).await?;
+    match prices.iter().flatten().find(|price| !price.charge.is_fixed()) {
+        Some(usage) => Err(wrong(&usage.id)),
+        None => Ok(()),
     }
 }
 

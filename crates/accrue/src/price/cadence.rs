@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// How often a price bills (wire 5.2).
@@ -28,6 +30,28 @@ pub enum Cycle {
     Days(u16),
     /// So many months, 1 to 120.
     Months(u16),
+}
+
+impl Cycle {
+    /// One month.
+    pub const MONTH: Self = Self::Months(1);
+
+    /// Returns how many days it has where a month counts 30.
+    pub(crate) fn days(self) -> u32 {
+        match self {
+            Self::Days(days) => days.into(),
+            Self::Months(months) => u32::from(months).saturating_mul(30),
+        }
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Days(days) => write!(f, "{days} days"),
+            Self::Months(months) => write!(f, "{months} months"),
+        }
+    }
 }
 
 impl Cadence {

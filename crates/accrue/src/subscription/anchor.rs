@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+
 /// On which day the billing cycles of a subscription begin, in the time zone of its customer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -19,4 +21,23 @@ pub enum BillingAnchor {
         /// The year that a cycle of several years begins in.
         year: Option<u16>,
     },
+}
+
+impl BillingAnchor {
+    /// Says what is wrong with it.
+    pub(crate) fn check(self) -> Result<(), Error> {
+        let Self::Day { day, month, .. } = self else { return Ok(()) };
+        let found = [("day", Some(day), 31), ("month", month, 12)];
+        let wrong = found.into_iter().find_map(|(field, found, last)| {
+            let found = found.filter(|found| !(1..=last).contains(found))?;
+            Some((field, format!("found {found}, expected 1 to {last}")))
+        });
+        match wrong {
+            None => Ok(()),
+            Some((field, message)) => {
+                let pointer = format!("/billing_cycle_anchor_configuration/{field}");
+                Err(Error::invalid(pointer, message))
+            }
+        }
+    }
 }

@@ -1,0 +1,217 @@
+use async_trait::async_trait;
+
+use super::{
+    Account, Call,
+    apply::{Command, Request, fingerprint},
+    unit::{Stop, Unit},
+};
+use crate::{
+    Error, IdOr, PlanId,
+    idempotency::Fingerprint,
+    plan::{NewPlanVersion, Plan, PlanPrice, PlanVersion, PricedVersion},
+    price::{Charge, Price},
+    schema::{self, PlanRoster},
+    store::Key,
+};
+
+impl Account {
+    /// Creates a version of a plan, numbered one above the highest. Subscriptions stay on the
+    /// version that they are on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create_price`](Self::create_price) for a new price, and
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for the plan and the prices that it
+    /// keeps; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a price is there
+    /// twice, its usage prices have several billing cycles, or its matrices have more than 200
+    /// cells together.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::{plan::{NewPlan, NewPlanVersion}, price::{Cadence, NewPrice}};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(NewPrice::fee_in_advance(
+    /// #     Name::parse(name)?, item.id, usd, Cadence::Monthly, amount.into(),
+    /// # ));
+    /// let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// plan.prices = vec![fee("seat", 10)?.into()];
+    /// let plan = account.create_plan(plan).await?;
+    ///
+    /// let seat = account.fetch_plan_version(plan.id, plan.version).await?.prices[0].id;
+    /// let more = NewPlanVersion::new([seat.into(), fee("support", 50)?.into()]);
+    /// let more = account.create_plan_version(plan.id, more).await?;
+    /// assert_eq!((more.version.number(), more.prices.len()), (2, 2));
+    ///
+    /// let plan = account.set_default_plan_version(plan.id, more.version).await?;
+    /// assert_eq!(plan.version, more.version);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        new: NewPlanVersion,
+    ) -> Call<PricedVersion> {
+        Call::new(self, CreatePlanVersion { plan: plan.into(), new })
+    }
+
+    /// Chooses the version that subscriptions are created on from now on, unless they choose
+    /// another.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan or
+    /// version.
+    pub fn set_default_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        version: PlanVersion,
+    ) -> Call<Plan> {
+        Call::new(self, SetDefaultPlanVersion { plan: plan.into(), version })
+    }
+
+    /// Returns a version of a plan, with its prices.
+    pub async fn fetch_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        version: PlanVersion,
+    ) -> Result<PricedVersion, Error> {
+        let plan = plan.into();
+        let mut unit = self.reading();
+        let plan_id = unit.plan(&plan).await?.id;
+        unit.priced_version(plan_id, version).await
+    }
+}
+
+impl Unit<'_> {
+    /// Returns the row of a version of a plan that exists.
+    pub(super) async fn plan_version(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+    ) -> Result<PlanRoster, Error> {
+        let found = self.get(&schema::plan_roster(self.account, plan_id, version)).await?;
+        found.ok_or_else(|| Error::not_found("plan version", version.number()))
+    }
+
+    async fn priced_version(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+    ) -> Result<PricedVersion, Error> {
+        let PlanRoster { prices, cycle, created_at, .. } =
+            self.plan_version(plan_id, version).await?;
+        let slots: Vec<_> = prices.iter().map(|id| schema::price(self.account, *id)).collect();
+        let prices: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
+        let prices =
+            prices.ok_or_else(|| Error::corrupt("a price of a plan version is missing"))?;
+        Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
+    }
+
+    /// Creates a version of a plan, and those of its prices that are new.
+    pub(super) async fn create_version(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+        prices: &[PlanPrice],
+    ) -> Result<PricedVersion, Error> {
+        let prices = self.plan_prices(prices).await?;
+        let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
+        let roster = PlanRoster {
+            prices: priced.prices.iter().map(|price| price.id).collect(),
+            cycle: priced.cycle,
+            created_at: priced.created_at,
+            ..PlanRoster::default()
+        };
+        self.put(&schema::plan_roster(self.account, plan_id, version), &roster)?;
+        Ok(priced)
+    }
+
+    async fn plan_prices(&mut self, prices: &[PlanPrice]) -> Result<Vec<Price>, Error> {
+        let keys: Vec<_> = prices.iter().flat_map(|price| self.keys_of(price)).collect();
+        self.fetch(&keys).await?;
+        let mut all = Vec::with_capacity(prices.len());
+        for (index, price) in prices.iter().enumerate() {
+            let price = match price {
+                PlanPrice::New(new) => self.create_price(new).await,
+                PlanPrice::Existing(id) => self.price(id).await,
+            };
+            all.push(price.map_err(|error| error.within(&format!("/prices/{index}/price")))?);
+        }
+        Ok(all)
+    }
+
+    /// The rows that a price of a version rests on, to be read in one call of the store.
+    fn keys_of(&self, price: &PlanPrice) -> Vec<Key> {
+        let account = self.account;
+        let alias = |external| schema::price_external(account, external).key().clone();
+        match price {
+            PlanPrice::Existing(IdOr::Id(id)) => vec![schema::price(account, *id).key().clone()],
+            PlanPrice::Existing(IdOr::External(external)) => vec![alias(external)],
+            PlanPrice::New(new) => {
+                let item = schema::item(account, new.item_id).key().clone();
+                let metric = match new.charge {
+                    Charge::Usage { metric_id, .. } => Some(schema::metric(account, metric_id)),
+                    Charge::Fixed { .. } => None,
+                };
+                let metric = metric.map(|slot| slot.key().clone());
+                let alias = new.external_price_id.as_ref().map(alias);
+                [item].into_iter().chain(metric).chain(alias).collect()
+            }
+        }
+    }
+}
+
+struct CreatePlanVersion {
+    plan: IdOr<PlanId>,
+    new: NewPlanVersion,
+}
+
+#[async_trait]
+impl Command for CreatePlanVersion {
+    type Outcome = PricedVersion;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<PricedVersion, Stop> {
+        self.new.check()?;
+        let plan = unit.plan(&self.plan).await?;
+        let version = plan.latest_version.next()?;
+        let priced = unit.create_version(plan.id, version, &self.new.prices).await?;
+        // Who creates a version at the same time reads this row, so that only one gets the number.
+        let plan = plan.with_version(version, self.new.default);
+        unit.put(&schema::plan(unit.account, plan.id), &plan)?;
+        Ok(priced)
+    }
+}
+
+impl Request for CreatePlanVersion {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_plan_version", &(&self.plan, &self.new))
+    }
+}
+
+struct SetDefaultPlanVersion {
+    plan: IdOr<PlanId>,
+    version: PlanVersion,
+}
+
+#[async_trait]
+impl Command for SetDefaultPlanVersion {
+    type Outcome = Plan;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Plan, Stop> {
+        let plan = unit.plan(&self.plan).await?;
+        unit.plan_version(plan.id, self.version).await?;
+        let plan = plan.with_default(self.version);
+        unit.put(&schema::plan(unit.account, plan.id), &plan)?;
+        Ok(plan)
+    }
+}
+
+impl Request for SetDefaultPlanVersion {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("set_default_plan_version", &(&self.plan, self.version))
+    }
+}

@@ -1,0 +1,143 @@
+use async_trait::async_trait;
+
+use super::{
+    Account, Call, ListFilter,
+    apply::{Command, Request, fingerprint},
+    unit::{Stop, Unit},
+};
+use crate::{
+    Error, IdOr, Page, PageRequest, PriceId,
+    idempotency::Fingerprint,
+    price::{Charge, NewPrice, Price, PriceUpdate},
+    schema::{self, Index, Nothing, PriceAlias},
+};
+
+impl Account {
+    /// Creates a price (wire 5.2). It bills nobody until a version of a plan has it.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such item or
+    /// metric; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where one of them is
+    /// archived, or a matrix rates a metric of the latest value;
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the price itself is wrong.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::price::{Cadence, NewPrice};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// let (name, usd) = (Name::parse("seat")?, Currency::parse("USD")?);
+    /// let ten = Decimal::parse("10")?;
+    /// let fee = NewPrice::fee_in_advance(name, item.id, usd, Cadence::Monthly, ten);
+    /// let fee = account.create_price(fee).await?;
+    /// assert_eq!(account.fetch_price(fee.id).await?, fee);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_price(&self, new: NewPrice) -> Call<Price> {
+        Call::new(self, CreatePrice { new })
+    }
+
+    /// Changes the metadata of a price: what it charges never changes (wire 5.1).
+    pub fn update_price(&self, id: impl Into<IdOr<PriceId>>, update: PriceUpdate) -> Call<Price> {
+        Call::new(self, UpdatePrice { id: id.into(), update })
+    }
+
+    /// Returns a price by its id or its external id.
+    pub async fn fetch_price(&self, id: impl Into<IdOr<PriceId>>) -> Result<Price, Error> {
+        let id = id.into();
+        self.reading().price(&id).await
+    }
+
+    /// Lists the prices, newest first.
+    pub async fn list_prices(
+        &self,
+        filter: ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Price>, Error> {
+        let slot = |id| schema::price(self.id(), PriceId::from_bytes(id));
+        self.list("prices", Index::prices(self.id()), filter, page, slot, Some).await
+    }
+}
+
+impl Unit<'_> {
+    /// Returns a price that exists.
+    pub(super) async fn price(&mut self, id: &IdOr<PriceId>) -> Result<Price, Error> {
+        let unknown = || Error::not_found("price", id);
+        let price_id = match id {
+            IdOr::Id(id) => *id,
+            IdOr::External(external) => {
+                let alias = self.get(&schema::price_external(self.account, external)).await?;
+                alias.ok_or_else(unknown)?.price_id
+            }
+        };
+        self.get(&schema::price(self.account, price_id)).await?.ok_or_else(unknown)
+    }
+
+    /// Creates a price, alone or with a version of a plan.
+    pub(super) async fn create_price(&mut self, new: &NewPrice) -> Result<Price, Error> {
+        let id = PriceId::generate(self.now, self.entropy());
+        let price = new.clone().decide(id, self.now)?;
+        let item = self.item(new.item_id).await?;
+        let metric = match new.charge {
+            Charge::Usage { metric_id, .. } => Some(self.metric(metric_id).await?),
+            Charge::Fixed { .. } => None,
+        };
+        new.check_uses(&item, metric.as_ref())?;
+        if let Some(external) = &price.external_price_id {
+            let alias = schema::price_external(self.account, external);
+            if self.get(&alias).await?.is_some() {
+                let detail = format!("a price with external id {external} exists already");
+                return Err(Error::duplicate(detail));
+            }
+            self.put(&alias, &PriceAlias { price_id: id })?;
+        }
+        self.put(&schema::price(self.account, id), &price)?;
+        self.put(&schema::price_by_time(self.account, &price), &Nothing {})?;
+        Ok(price)
+    }
+}
+
+struct CreatePrice {
+    new: NewPrice,
+}
+
+#[async_trait]
+impl Command for CreatePrice {
+    type Outcome = Price;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Price, Stop> {
+        Ok(unit.create_price(&self.new).await?)
+    }
+}
+
+impl Request for CreatePrice {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_price", &self.new)
+    }
+}
+
+struct UpdatePrice {
+    id: IdOr<PriceId>,
+    update: PriceUpdate,
+}
+
+#[async_trait]
+impl Command for UpdatePrice {
+    type Outcome = Price;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Price, Stop> {
+        let price = self.update.clone().decide(unit.price(&self.id).await?)?;
+        unit.put(&schema::price(unit.account, price.id), &price)?;
+        Ok(price)
+    }
+}
+
+impl Request for UpdatePrice {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("update_price", &(&self.id, &self.update))
+    }
+}

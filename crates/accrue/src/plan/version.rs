@@ -1,0 +1,71 @@
+use serde::{Deserialize, Serialize};
+
+use super::{PlanPrice, PlanVersion, prices};
+use crate::{
+    Error, PlanId, Timestamp,
+    price::{Cycle, Price},
+};
+
+/// A version of a plan, with its prices. It never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PricedVersion {
+    /// Of which plan.
+    pub plan_id: PlanId,
+    /// Its number.
+    pub version: PlanVersion,
+    /// Its prices, in the order in which they were given.
+    pub prices: Vec<Price>,
+    /// The billing cycle of its subscriptions: that of its usage prices, which all have the same;
+    /// without usage prices the shortest of its fees (a month counts 30 days); without either, a
+    /// month.
+    pub cycle: Cycle,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// A version of a plan to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewPlanVersion {
+    /// Its prices, at most 100. Those of earlier versions are its own only where it names them.
+    pub prices: Vec<PlanPrice>,
+    /// What becomes of the plan's default version.
+    pub default: DefaultVersion,
+}
+
+/// What becomes of the version that subscriptions are created on unless they choose another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DefaultVersion {
+    /// It stays what it is.
+    #[default]
+    Keep,
+    /// The new version takes its place: `set_as_default`.
+    Replace,
+}
+
+impl NewPlanVersion {
+    /// A version with prices that leaves the plan's default version as it is.
+    pub fn new(prices: impl IntoIterator<Item = PlanPrice>) -> Self {
+        Self { prices: prices.into_iter().collect(), default: DefaultVersion::Keep }
+    }
+
+    /// Says what is wrong with it, whatever there is.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        prices::check_count(&self.prices)
+    }
+}
+
+impl PricedVersion {
+    /// Decides whether the prices can be a version together.
+    pub(crate) fn decide(
+        plan_id: PlanId,
+        version: PlanVersion,
+        prices: Vec<Price>,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        prices::check_together(&prices)?;
+        let cycle = prices::billing_cycle(&prices);
+        Ok(Self { plan_id, version, prices, cycle, created_at: now })
+    }
+}

@@ -1,0 +1,28 @@
+use super::{Model, NewPrice};
+use crate::{
+    Error,
+    item::Item,
+    metric::{Function, Metric, MetricStatus},
+};
+
+impl NewPrice {
+    /// Refuses a price that sells or measures what no new price can.
+    ///
+    /// A matrix cannot rate the latest value: each cell would have a latest value of its own, with
+    /// the event that it came from, and the running total of a billing period would not fit a row.
+    pub(crate) fn check_uses(&self, item: &Item, metric: Option<&Metric>) -> Result<(), Error> {
+        if item.archived_at.is_some() {
+            return Err(Error::constraint(format!("the item {} is archived", item.id)));
+        }
+        let Some(metric) = metric else { return Ok(()) };
+        if metric.status == MetricStatus::Archived {
+            return Err(Error::constraint(format!("the metric {} is archived", metric.id)));
+        }
+        match (self.charge.model(), metric.sql.function()) {
+            (Model::Matrix(_), Function::Latest(_)) => {
+                Err(Error::constraint("a matrix cannot rate the latest value of a property"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{BillingAnchor, Subscription};
+use crate::{
+    CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp,
+    customer::Customer, metadata, plan::PlanVersion, price::Cycle,
+};
+
+/// A subscription to create (wire 5.3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewSubscription {
+    /// Who subscribes.
+    pub customer: IdOr<CustomerId>,
+    /// To which plan.
+    pub plan: IdOr<PlanId>,
+    /// To which version of it; its default version where none is given.
+    pub plan_version: Option<PlanVersion>,
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its first instant, also in the past; now where none is given.
+    pub start_date: Option<Timestamp>,
+    /// The first instant after it.
+    pub end_date: Option<Timestamp>,
+    /// On which day its billing cycles begin.
+    pub anchor: BillingAnchor,
+    /// Quantities of fixed fees of the version, instead of the prices' own.
+    pub fee_quantities: BTreeMap<PriceId, Decimal>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+}
+
+/// The version of a plan that a subscription is created on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) plan_id: PlanId,
+    pub(crate) plan_version: PlanVersion,
+    pub(crate) cycle: Cycle,
+}
+
+impl NewSubscription {
+    /// A subscription that begins now, and whose billing cycles begin on the first of a month.
+    pub fn new(customer: impl Into<IdOr<CustomerId>>, plan: impl Into<IdOr<PlanId>>) -> Self {
+        Self {
+            customer: customer.into(),
+            plan: plan.into(),
+            plan_version: None,
+            name: None,
+            start_date: None,
+            end_date: None,
+            anchor: BillingAnchor::FirstOfMonth,
+            fee_quantities: BTreeMap::new(),
+            metadata: Metadata::new(),
+        }
+    }
+
+    /// Says what is wrong with it, whatever there is.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        metadata::check(&self.metadata)?;
+        self.anchor.check()?;
+        for (id, quantity) in &self.fee_quantities {
+            if quantity.is_negative() || !quantity.could_come_in() {
+                let message = format!("found {quantity}, expected a number from zero on");
+                return Err(Error::invalid(format!("/fee_quantities/{id}"), message));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn decide(
+        self,
+        id: SubscriptionId,
+        customer: &Customer,
+        terms: Terms,
+        now: Timestamp,
+    ) -> Result<Subscription, Error> {
+        let start_date = self.start_date.unwrap_or(now);
+        if let Some(end) = self.end_date.filter(|end| *end <= start_date) {
+            let detail = format!("the end {end} is not after the start {start_date}");
+            return Err(Error::constraint(detail));
+        }
+        Ok(Subscription {
+            id,
+            customer_id: customer.id,
+            plan_id: terms.plan_id,
+            plan_version: terms.plan_version,
+            name: self.name,
+            start_date,
+            end_date: self.end_date,
+            timezone: customer.timezone.clone(),
+            anchor: self.anchor,
+            cycle: terms.cycle,
+            fee_quantities: self.fee_quantities,
+            metadata: self.metadata,
+            created_at: now,
+        })
+    }
+}
