@@ -8,9 +8,14 @@ mod period;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::enrolment::{Enrolment, Told};
-pub use self::{anchor::BillingAnchor, cancel::Cancellation, period::BillingPeriods};
+pub use self::{
+    anchor::BillingAnchor,
+    cancel::Cancellation,
+    period::{BillingPeriods, Days},
+};
 use crate::{
-    CustomerId, IdOr, Metadata, Name, PlanId, SubscriptionId, Timestamp, plan::PlanVersion,
+    CustomerId, IdOr, Metadata, Name, PlanId, SubscriptionId, Timestamp, Zone, plan::PlanVersion,
+    price::Cycle,
 };
 
 /// A subscription.
@@ -58,8 +63,9 @@ impl Subscription {
 
     /// Returns its billing periods.
     #[must_use]
-    pub const fn periods(&self) -> BillingPeriods {
-        BillingPeriods::monthly(self.start_date, self.end_date)
+    pub fn periods(&self) -> BillingPeriods {
+        let (cycle, anchor) = (Cycle::Months(1), BillingAnchor::SubscriptionStart);
+        BillingPeriods::new(cycle, anchor, Zone::UTC, self.start_date, self.end_date)
     }
 }
 
