@@ -10,12 +10,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{
-    anchor::BillingAnchor, cancel::Cancellation, new::NewSubscription, period::BillingPeriods,
-};
 pub(crate) use self::{
     enrolment::{Enrolment, Told},
     new::Terms,
+};
+pub use self::{
+    anchor::BillingAnchor,
+    cancel::Cancellation,
+    new::NewSubscription,
+    period::{BillingPeriods, Days},
 };
 use crate::{
     CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp, Zone,
@@ -75,8 +78,9 @@ impl Subscription {
 
     /// Returns its billing periods.
     #[must_use]
-    pub const fn periods(&self) -> BillingPeriods {
-        BillingPeriods::monthly(self.start_date, self.end_date)
+    pub fn periods(&self) -> BillingPeriods {
+        let (cycle, anchor) = (Cycle::Months(1), BillingAnchor::SubscriptionStart);
+        BillingPeriods::new(cycle, anchor, Zone::UTC, self.start_date, self.end_date)
     }
 }
 

@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use jiff::tz::TimeZoneDatabase;
+use jiff::{
+    Timestamp as Instant,
+    civil::DateTime,
+    tz::{AmbiguousOffset, TimeZoneDatabase},
+};
 use serde::{Deserialize, Serialize};
 
 /// An IANA time zone, by name.
@@ -31,6 +35,7 @@ impl Zone {
         if name.eq_ignore_ascii_case("UTC") {
             return Ok(Self::UTC);
         }
+        // The library keeps the zones that it has read, also from one call to the next.
         let found = TimeZoneDatabase::bundled().get(name).map(Self);
         found.map_err(|_| ZoneError { name: name.chars().take(64).collect() })
     }
@@ -39,6 +44,26 @@ impl Zone {
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
+    }
+
+    /// Returns what the clocks show at an instant.
+    pub(crate) fn civil(&self, instant: Instant) -> DateTime {
+        self.0.to_datetime(instant)
+    }
+
+    /// Returns the first instant at which the clocks show `civil` or a later time: the one after
+    /// the gap for a time that is skipped, the first of the two for one that comes twice.
+    pub(crate) fn first_showing(&self, civil: DateTime) -> Instant {
+        let instant = match self.0.to_ambiguous_timestamp(civil).offset() {
+            AmbiguousOffset::Unambiguous { offset } => offset.to_timestamp(civil),
+            AmbiguousOffset::Fold { before, .. } => before.to_timestamp(civil),
+            AmbiguousOffset::Gap { before, after } => after.to_timestamp(civil).and_then(|early| {
+                let gap = self.0.following(early).next();
+                gap.map_or_else(|| before.to_timestamp(civil), |gap| Ok(gap.timestamp()))
+            }),
+        };
+        let beyond = if civil.year() < 0 { Instant::MIN } else { Instant::MAX };
+        instant.unwrap_or(beyond)
     }
 }
 

@@ -191,7 +191,7 @@ pub(super) fn judged_at_once(subscription: &Subscription, at: Timestamp) -> Vec<
     let ahead =
         Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(Duration::from_micros(1));
     let soon = Timeframe::new(at, at.saturating_add(ahead));
-    soon.map_or_else(|_| Vec::new(), |soon| subscription.periods().overlapping(soon))
+    soon.map_or_else(|_| Vec::new(), |soon| subscription.periods().overlapping(soon).collect())
 }
 
 impl Unit<'_> {

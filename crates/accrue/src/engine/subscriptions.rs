@@ -108,7 +108,7 @@ impl Unit<'_> {
         let open = Timeframe::new(self.oldest_open(), self.now.saturating_add(ahead));
         let open = open.map_err(|error| Error::corrupt(error.to_string()))?;
         let periods = subscription.periods();
-        let mut found = periods.overlapping(open);
+        let mut found: Vec<_> = periods.overlapping(open).collect();
         if let Some(end) = subscription.end_date.filter(|end| *end <= open.start()) {
             found.extend(periods.containing(end.saturating_sub(INSTANT)));
         }

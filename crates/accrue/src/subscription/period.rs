@@ -1,145 +1,118 @@
-use jiff::{ToSpan as _, tz::TimeZone};
+mod dates;
+mod grid;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod table;
 
-use crate::{Timeframe, Timestamp};
+use self::grid::Grid;
+use super::BillingAnchor;
+use crate::{Timeframe, Timestamp, Zone, price::Cycle};
 
-/// The billing periods of a subscription: calendar months from its start, in UTC, the last one cut
-/// at its end.
+/// The billing periods of a subscription: the cycles of its anchor, cut to its life.
 ///
-/// They tile its life: each begins where the one before ends. A month is counted from the start and
-/// not from the period before, so that a start on the 31st falls on the last day of shorter months
-/// and on the 31st again afterwards.
+/// The grid of cycles is infinite both ways. The periods tile the life: each begins where the one
+/// before ends, the first begins with the life and the last ends with it, or with time itself.
+/// None is empty.
+///
+/// A boundary is a civil date and time of the customer's zone. It falls on the first instant at
+/// which the clocks there show it or a later one: where it is skipped, on the instant after the
+/// gap; where it comes twice, on the first of the two.
 ///
 /// ```
-/// use accrue::{Timestamp, subscription::BillingPeriods};
+/// use accrue::{
+///     Timestamp, Zone,
+///     price::Cycle,
+///     subscription::{BillingAnchor, BillingPeriods},
+/// };
 ///
-/// let periods = BillingPeriods::monthly(Timestamp::parse("2026-01-31T09:00:00Z")?, None);
-/// let at = |text| Timestamp::parse(text).map(|t| periods.containing(t));
-/// let february = at("2026-02-27T00:00:00Z")?.unwrap();
-/// assert_eq!(february.end().to_string(), "2026-02-28T09:00:00.000000Z");
-/// let march = at("2026-03-01T00:00:00Z")?.unwrap();
-/// assert_eq!(march.end().to_string(), "2026-03-31T09:00:00.000000Z");
-/// # Ok::<(), accrue::TimestampError>(())
+/// let berlin = Zone::parse("Europe/Berlin")?;
+/// let start = Timestamp::parse("2026-03-10T09:00:00Z")?;
+/// let anchor = BillingAnchor::FirstOfMonth;
+/// let periods = BillingPeriods::new(Cycle::Months(1), anchor, berlin, start, None);
+///
+/// let first = periods.first().unwrap();
+/// assert_eq!(first.start(), start);
+/// assert_eq!(first.end().to_string(), "2026-03-31T22:00:00.000000Z");
+///
+/// let days = periods.days(first);
+/// assert_eq!((days.part, days.whole), (22, 31));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BillingPeriods {
+    grid: Grid,
     start: Timestamp,
-    end: Option<Timestamp>,
+    end: Timestamp,
+}
+
+/// How much of a billing cycle a period is, in days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Days {
+    /// The days of the cycle that the period touches.
+    pub part: u32,
+    /// The days of the whole cycle.
+    pub whole: u32,
 }
 
 impl BillingPeriods {
-    /// Months from `start`, up to `end` where there is one.
+    /// The cycles of an anchor in a zone, from `start` up to `end` where there is one.
     #[must_use]
-    pub const fn monthly(start: Timestamp, end: Option<Timestamp>) -> Self {
-        Self { start, end }
+    pub fn new(
+        cycle: Cycle,
+        anchor: BillingAnchor,
+        zone: Zone,
+        start: Timestamp,
+        end: Option<Timestamp>,
+    ) -> Self {
+        let grid = Grid::new(cycle, anchor, zone, start);
+        Self { grid, start, end: end.unwrap_or(Timestamp::MAX) }
     }
 
-    /// Returns the period that holds `instant`; `None` outside of the subscription's life.
+    /// Returns the period that holds `instant`; `None` outside of the life, and for the last
+    /// instant of all, which no timeframe holds.
     #[must_use]
-    pub fn containing(self, instant: Timestamp) -> Option<Timeframe> {
-        if instant < self.start || self.end.is_some_and(|end| end <= instant) {
+    pub fn containing(&self, instant: Timestamp) -> Option<Timeframe> {
+        if instant < self.start || self.end <= instant {
             return None;
         }
-        // The month that the calendar tells is right, or one too far where the day has not come.
-        let calendar = self.calendar_months_until(instant);
-        let month =
-            if self.boundary(calendar) <= instant { calendar } else { calendar.saturating_sub(1) };
-        let end = self.boundary(month.saturating_add(1));
-        let end = self.end.map_or(end, |cut| cut.min(end));
-        Timeframe::new(self.boundary(month), end).ok()
+        let cycle = self.grid.locate(instant.to_jiff());
+        let start = timestamp(cycle.start).max(self.start);
+        let end = timestamp(cycle.end).min(self.end);
+        Timeframe::new(start, end).ok()
     }
 
     /// Returns the periods that share an instant with `timeframe`, oldest first.
-    #[must_use]
-    pub fn overlapping(self, timeframe: Timeframe) -> Vec<Timeframe> {
+    pub fn overlapping(&self, timeframe: Timeframe) -> impl Iterator<Item = Timeframe> + '_ {
         let first = self.containing(timeframe.start().max(self.start));
-        // The last period of all ends with time itself, and nothing follows it.
-        let next = |period: &Timeframe| {
-            self.containing(period.end()).filter(|next| period.start() < next.start())
-        };
-        std::iter::successors(first, next)
-            .take_while(|period| period.start() < timeframe.end())
-            .collect()
+        std::iter::successors(first, |period| self.containing(period.end()))
+            .take_while(move |period| period.start().max(timeframe.start()) < timeframe.end())
     }
 
-    /// Returns the instant a number of months after the start.
-    fn boundary(self, months: i32) -> Timestamp {
-        let start = TimeZone::UTC.to_datetime(self.start.to_jiff());
-        start
-            .checked_add(months.months())
-            .and_then(|civil| civil.to_zoned(TimeZone::UTC))
-            .ok()
-            .and_then(|zoned| Timestamp::from_micros(zoned.timestamp().as_microsecond()).ok())
-            .unwrap_or(Timestamp::MAX)
+    /// Returns the first period; `None` where the life is empty.
+    #[must_use]
+    pub fn first(&self) -> Option<Timeframe> {
+        self.containing(self.start)
     }
 
-    fn calendar_months_until(self, instant: Timestamp) -> i32 {
-        let months = |instant: Timestamp| {
-            let civil = TimeZone::UTC.to_datetime(instant.to_jiff());
-            i32::from(civil.year()).saturating_mul(12).saturating_add(i32::from(civil.month()))
-        };
-        months(instant).saturating_sub(months(self.start))
+    /// Returns how much of a whole cycle a period of this life is, in days of the zone.
+    ///
+    /// A day lasts from one time of day to the same on the next date, 23 or 25 hours where the
+    /// clocks change; the first begins with the cycle. One that the period touches counts. One
+    /// that the zone skipped altogether is none.
+    #[must_use]
+    pub fn days(&self, period: Timeframe) -> Days {
+        let start = period.start().to_jiff();
+        let cycle = self.grid.locate(start);
+        let days = self.grid.days_of(&cycle);
+        let end = period.end().to_jiff().min(cycle.end);
+        Days { part: days.touched(start, end), whole: days.touched(cycle.start, cycle.end) }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn months_are_counted_from_the_start() {
-        let check = |start: &str, at: &str, expect: Option<(&str, &str)>| {
-            let at_instant = |text: &str| Timestamp::parse(text).unwrap();
-            let period =
-                BillingPeriods::monthly(at_instant(start), None).containing(at_instant(at));
-            let expect =
-                expect.map(|(from, to)| Timeframe::new(at_instant(from), at_instant(to)).unwrap());
-            assert_eq!(period, expect, "{start} at {at}");
-        };
-        let (jan, feb, mar) =
-            ("2024-01-31T12:00:00Z", "2024-02-29T12:00:00Z", "2024-03-31T12:00:00Z");
-        check(jan, "2024-01-31T11:59:59.999999Z", None);
-        check(jan, jan, Some((jan, feb)));
-        check(jan, "2024-02-29T11:59:59.999999Z", Some((jan, feb)));
-        check(jan, feb, Some((feb, mar)));
-        check(jan, "2024-03-30T00:00:00Z", Some((feb, mar)));
-        check("2023-12-31T12:00:00Z", "2024-02-29T12:00:00Z", Some((feb, mar)));
-        check(
-            "2023-11-16T18:15:46.680590Z",
-            "2023-12-16T18:15:46.680589Z",
-            Some(("2023-11-16T18:15:46.680590Z", "2023-12-16T18:15:46.680590Z")),
-        );
-        check(
-            "9998-12-01T00:00:00Z",
-            "9998-12-31T00:00:00Z",
-            Some(("9998-12-01T00:00:00Z", "9998-12-31T23:59:59.999999Z")),
-        );
-    }
-
-    #[test]
-    fn nothing_follows_the_last_period_of_all() {
-        let at = |text| Timestamp::parse(text).unwrap();
-        let periods = BillingPeriods::monthly(at("9998-12-01T00:00:00Z"), None);
-        let rest = Timeframe::new(at("9998-12-01T00:00:00Z"), Timestamp::MAX).unwrap();
-        assert_eq!(periods.overlapping(rest), [rest]);
-    }
-
-    proptest! {
-        #[test]
-        fn periods_tile_the_life(
-            start in 0_i64..4_000_000_000_000_000, life in 1_i64..100_000_000_000_000, at in 0_i64..1_000,
-        ) {
-            let instant = |micros| Timestamp::from_micros(micros).unwrap();
-            let periods = BillingPeriods::monthly(instant(start), Some(instant(start + life)));
-            let whole = Timeframe::new(instant(start), instant(start + life)).unwrap();
-            let tiles = periods.overlapping(whole);
-            prop_assert_eq!(tiles.first().map(|tile| tile.start()), Some(whole.start()));
-            prop_assert_eq!(tiles.last().map(|tile| tile.end()), Some(whole.end()));
-            prop_assert!(tiles.windows(2).all(|pair| pair[0].end() == pair[1].start()));
-            let inside = instant(start + (life - 1) / 1_000 * at);
-            let holding: Vec<_> = tiles.into_iter().filter(|tile| tile.contains(inside)).collect();
-            prop_assert_eq!(holding, vec![periods.containing(inside).unwrap()]);
-        }
-    }
+/// Cuts what lies before the first instant or after the last.
+fn timestamp(instant: jiff::Timestamp) -> Timestamp {
+    let micros = instant.as_microsecond();
+    let micros = micros.clamp(Timestamp::MIN.micros(), Timestamp::MAX.micros());
+    Timestamp::from_micros(micros).unwrap_or(Timestamp::MAX)
 }
