@@ -344,6 +344,7 @@ fn the_table_of_models_is_right() {
         .map(|(name, _)| name)
         .collect();
     let mut models = MODEL_TYPES.to_vec();
-    (here.sort_unstable(), models.sort_unstable());
+    here.sort_unstable();
+    models.sort_unstable();
     assert_eq!(here, models);
 }
