@@ -1,7 +1,11 @@
 //! Exact numbers: no floating point touches a quantity or an amount, and nothing rounds in silence.
 
+mod json;
+mod rounding;
+
 use std::{
     fmt,
+    iter::Sum,
     ops::{Add, Mul, Neg, Sub},
 };
 
@@ -11,6 +15,7 @@ use bigdecimal::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+pub use self::json::JsonNumber;
 use crate::limits;
 
 /// An exact decimal number of any size.
@@ -19,7 +24,12 @@ use crate::limits;
 /// 10^28, judged on its text before a number is built. What is computed from such numbers needs no
 /// bound.
 ///
-/// Its text has no exponent and no trailing zeros; in documents it is that text, as a string.
+/// Its text has no exponent and no trailing zeros; in documents it is that text, as a string. Where
+/// JSON has a number, [`JsonNumber`] reads and writes it.
+///
+/// Sums, differences and products are exact. There is no operator for division: what divides or
+/// rounds is a method whose name says how ([`round`](Self::round), [`prorate`](Self::prorate),
+/// [`div_ceil`](Self::div_ceil)).
 ///
 /// ```
 /// use accrue::Decimal;
@@ -52,9 +62,14 @@ impl Decimal {
     /// Tells whether the number could have come in: whether it is within the bounds of
     /// [`parse`](Self::parse).
     pub(crate) fn could_come_in(&self) -> bool {
+        self.check_bounds().is_ok()
+    }
+
+    /// Says which bound of [`parse`](Self::parse) the number exceeds.
+    pub(crate) fn check_bounds(&self) -> Result<(), DecimalError> {
         let (number, places) = self.0.as_bigint_and_scale();
         let is_small = u64::try_from(number.magnitude()).is_ok() && (0..=8).contains(&places);
-        is_small || Self::parse(&self.to_string()).is_ok()
+        if is_small { Ok(()) } else { Self::parse(&self.to_string()).map(drop) }
     }
 
     /// Tells whether the number is below zero.
@@ -214,6 +229,12 @@ impl Neg for Decimal {
 
     fn neg(self) -> Self {
         Self(-self.0)
+    }
+}
+
+impl Sum for Decimal {
+    fn sum<I: Iterator<Item = Self>>(numbers: I) -> Self {
+        numbers.fold(Self::zero(), Add::add)
     }
 }
 

@@ -139,7 +139,7 @@ mod zone;
 pub use self::system::{SystemClock, SystemEntropy};
 pub use self::{
     currency::{Currency, CurrencyError},
-    decimal::{Decimal, DecimalError},
+    decimal::{Decimal, DecimalError, JsonNumber},
     engine::{Account, Billing, Call, Collected, KeyedCall, ListFilter, SubscriptionFilter, Tick},
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},

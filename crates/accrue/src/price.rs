@@ -3,21 +3,24 @@
 mod adjustment;
 mod cadence;
 mod model;
+
+mod rounding;
 mod uses;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    adjustment::{Adjustments, Discount},
+    adjustment::{Adjustments, Discount, Rated},
     cadence::{Cadence, Cycle},
     model::{
         Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
         Tiered, Unit,
     },
+    rounding::round_lines,
 };
 use crate::{
     Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId, Name, PriceId,
-    PricingUnit, Timestamp, metadata,
+    PricingUnit, Timestamp, limits, metadata,
 };
 
 /// A price (wire 5.2).
@@ -177,8 +180,62 @@ impl NewPrice {
 
     /// Says what is wrong with the price.
     fn check(&self) -> Result<(), Error> {
+        self.check_charge()?;
+        self.check_cycle()?;
+        if let Some(rate) = &self.conversion_rate {
+            check_bounds("/conversion_rate", rate)?;
+            if rate.is_negative() || rate.is_zero() {
+                let message = format!("found {rate}, expected more than 0");
+                return Err(Error::invalid("/conversion_rate", message));
+            }
+        }
+        self.adjustments.check(&self.charge)
+    }
+
+    fn check_charge(&self) -> Result<(), Error> {
+        match &self.charge {
+            Charge::Usage { .. } if self.cadence.cycle().is_none() => {
+                let message = "found one_time, expected a recurring cadence for a usage price";
+                return Err(Error::invalid("/cadence", message));
+            }
+            Charge::Fixed { model: Model::Matrix(_), .. } => {
+                let message = "found matrix, expected a model that needs no events: a fixed price \
+                               has none";
+                return Err(Error::invalid("/model_type", message));
+            }
+            Charge::Fixed { quantity, .. } => {
+                check_not_negative("/fixed_price_quantity", quantity)?;
+            }
+            Charge::Usage { .. } => {}
+        }
         self.charge.model().check()
     }
+
+    fn check_cycle(&self) -> Result<(), Error> {
+        let Cadence::Custom(cycle) = self.cadence else { return Ok(()) };
+        let (duration, unit, most) = match cycle {
+            Cycle::Days(days) => (days, "days", limits::CYCLE_DAYS),
+            Cycle::Months(months) => (months, "months", limits::CYCLE_MONTHS),
+        };
+        if (1..=most).contains(&duration) {
+            return Ok(());
+        }
+        let message = format!("found {duration} {unit}, expected 1 to {most}");
+        Err(Error::invalid("/billing_cycle_configuration/duration", message))
+    }
+}
+
+/// Says which bound of what comes in a number exceeds.
+fn check_bounds(pointer: impl Into<String>, number: &Decimal) -> Result<(), Error> {
+    number.check_bounds().map_err(|error| Error::invalid(pointer, error.to_string()))
+}
+
+fn check_not_negative(pointer: &str, number: &Decimal) -> Result<(), Error> {
+    check_bounds(pointer, number)?;
+    if number.is_negative() {
+        return Err(Error::invalid(pointer, format!("found {number}, expected 0 or more")));
+    }
+    Ok(())
 }
 
 impl Charge {
@@ -219,3 +276,6 @@ impl PriceUpdate {
         Ok(price)
     }
 }
+
+#[cfg(test)]
+mod tests;

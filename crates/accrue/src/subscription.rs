@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{
-    enrolment::{Enrolment, Told},
-    new::Terms,
-};
 pub use self::{
     anchor::BillingAnchor,
     cancel::Cancellation,
     new::NewSubscription,
     period::{BillingPeriods, Days},
+};
+pub(crate) use self::{
+    enrolment::{Enrolment, Told},
+    new::Terms,
 };
 use crate::{
     CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp, Zone,

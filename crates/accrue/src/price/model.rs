@@ -1,4 +1,7 @@
 //! How a quantity becomes an amount: one file for each model, one line here.
+//!
+//! A further model is a file beside the others, a line of `models!` and its row of the table on
+//! [`Model`].
 
 mod bulk;
 mod matrix;
@@ -15,7 +18,7 @@ pub use self::{
     tiered::{Tier, Tiered},
     unit::Unit,
 };
-use crate::{Decimal, Error};
+use crate::{Decimal, Error, limits};
 
 /// What a model rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +60,8 @@ pub struct Part {
 pub enum PartOf {
     /// All of it.
     Whole,
-    /// The units above the one bound, up to and including the other.
+    /// A tier: the units above the one bound, up to and including the other. Of a volume price it is
+    /// the tier that prices all units.
     Tier {
         /// Where the tier begins; not part of it.
         first_unit: Decimal,
@@ -86,6 +90,61 @@ trait Rates {
 macro_rules! models {
     ($($(#[$doc:meta])* $name:ident($config:ty) = $wire:literal,)*) => {
         /// How a quantity becomes an amount (wire 5.2).
+        ///
+        /// ```
+        /// use accrue::{
+        ///     Decimal,
+        ///     price::{Model, Package, Quantity},
+        /// };
+        ///
+        /// let package_amount = Decimal::parse("1.25")?;
+        /// let model = Model::Package(Package { package_amount, package_size: 1_000 });
+        /// let rating = model.rate(&Quantity::One(Decimal::from(1_001)));
+        /// assert_eq!(rating.amount, Decimal::parse("2.50")?);
+        /// assert_eq!(rating.parts[0].quantity, Decimal::from(2));
+        /// # Ok::<(), accrue::DecimalError>(())
+        /// ```
+        ///
+        /// The types of model that the wire knows, and those that are here:
+        ///
+        /// | `model_type` | here |
+        /// |---|---|
+        /// | `bulk` | [`Bulk`], `price/model/bulk.rs` |
+        /// | `bulk_with_filters` | – |
+        /// | `bulk_with_proration` | – |
+        /// | `cumulative_grouped_allocation` | – |
+        /// | `cumulative_grouped_bulk` | – |
+        /// | `daily_credit_allowance` | – |
+        /// | `event_output` | – |
+        /// | `grouped_allocation` | – |
+        /// | `grouped_tiered` | – |
+        /// | `grouped_tiered_matrix` | – |
+        /// | `grouped_tiered_package` | – |
+        /// | `grouped_with_metered_minimum` | – |
+        /// | `grouped_with_min_max_thresholds` | – |
+        /// | `grouped_with_prorated_minimum` | – |
+        /// | `matrix` | [`Matrix`], `price/model/matrix.rs` |
+        /// | `matrix_with_allocation` | – |
+        /// | `matrix_with_display_name` | – |
+        /// | `matrix_with_threshold_discounts` | – |
+        /// | `max_group_tiered_package` | – |
+        /// | `metered_allowance` | – |
+        /// | `minimum_composite` | – |
+        /// | `package` | [`Package`], `price/model/package.rs` |
+        /// | `package_with_allocation` | – |
+        /// | `percent` | – |
+        /// | `scalable_matrix_with_tiered_pricing` | – |
+        /// | `scalable_matrix_with_unit_pricing` | – |
+        /// | `threshold_total_amount` | – |
+        /// | `tiered` | [`Tiered`], `price/model/tiered.rs` |
+        /// | `tiered_matrix_with_allocation` | – |
+        /// | `tiered_package` | – |
+        /// | `tiered_package_with_minimum` | – |
+        /// | `tiered_with_minimum` | – |
+        /// | `tiered_with_proration` | – |
+        /// | `unit` | [`Unit`], `price/model/unit.rs` |
+        /// | `unit_with_percent` | – |
+        /// | `unit_with_proration` | – |
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
@@ -109,7 +168,9 @@ macro_rules! models {
                 }
             }
 
-            /// Rates a quantity. One below zero costs nothing.
+            /// Rates a quantity. One below zero costs nothing, and so does none.
+            ///
+            /// The amount is exact and is the sum of the parts.
             #[must_use]
             pub fn rate(&self, quantity: &Quantity) -> Rating {
                 match self {
@@ -117,6 +178,9 @@ macro_rules! models {
                 }
             }
         }
+
+        #[cfg(test)]
+        const MODEL_TYPES: &[&str] = &[$($wire),*];
     };
 }
 
@@ -139,9 +203,40 @@ impl Quantity {
     pub fn total(&self) -> Decimal {
         match self {
             Self::One(quantity) => quantity.clone(),
-            Self::Cells(cells) => {
-                cells.iter().cloned().fold(Decimal::zero(), |sum, cell| sum + cell)
-            }
+            Self::Cells(cells) => cells.iter().cloned().sum(),
         }
     }
+
+    /// The quantity as one number that is not below zero.
+    fn billable(&self) -> Decimal {
+        self.total().max(Decimal::zero())
+    }
 }
+
+impl Rating {
+    /// Adds up the parts.
+    fn of(parts: Vec<Part>) -> Self {
+        Self { amount: parts.iter().map(|part| part.amount.clone()).sum(), parts }
+    }
+}
+
+impl Part {
+    /// Prices so many units.
+    fn new(of: PartOf, quantity: Decimal, unit_amount: &Decimal) -> Self {
+        let amount = quantity.clone() * unit_amount.clone();
+        Self { of, quantity, unit_amount: unit_amount.clone(), amount }
+    }
+}
+
+fn check_number_of_tiers(pointer: &str, found: usize) -> Result<(), Error> {
+    if (1..=limits::TIERS).contains(&found) {
+        return Ok(());
+    }
+    let message = format!("found {found} tiers, expected 1 to {}", limits::TIERS);
+    Err(Error::invalid(pointer, message))
+}
+
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;

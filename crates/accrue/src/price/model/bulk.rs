@@ -1,9 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Quantity, Rates, Rating};
-use crate::{Decimal, Error};
+use super::{Part, PartOf, Quantity, Rates, Rating, check_number_of_tiers};
+use crate::{Decimal, Error, price::check_bounds};
 
 /// Volume: the tier that the quantity lies in prices all units.
+///
+/// One part: that tier, with all units. A quantity that is exactly the maximum of a tier lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bulk {
     /// The tiers, by rising maximum; the last has none.
@@ -19,12 +21,53 @@ pub struct BulkTier {
     pub unit_amount: Decimal,
 }
 
+impl BulkTier {
+    fn holds(&self, quantity: &Decimal) -> bool {
+        self.maximum_units.as_ref().is_none_or(|maximum| quantity <= maximum)
+    }
+}
+
 impl Rates for Bulk {
     fn check(&self) -> Result<(), Error> {
+        check_number_of_tiers("/bulk_config/tiers", self.tiers.len())?;
+        let last = self.tiers.len().saturating_sub(1);
+        let mut before = Decimal::zero();
+        for (index, tier) in self.tiers.iter().enumerate() {
+            let at = |field: &str| format!("/bulk_config/tiers/{index}/{field}");
+            check_bounds(at("unit_amount"), &tier.unit_amount)?;
+            tier.maximum_units
+                .iter()
+                .try_for_each(|most| check_bounds(at("maximum_units"), most))?;
+            let wrong = match (&tier.maximum_units, index == last) {
+                (None, true) => None,
+                (None, false) => Some("found none, which only the last tier may have".to_owned()),
+                (Some(most), true) => Some(format!("found {most}, expected none: it is the last")),
+                (Some(most), false) if *most <= before => {
+                    Some(format!("found {most}, expected more than {before}"))
+                }
+                (Some(most), false) => {
+                    before = most.clone();
+                    None
+                }
+            };
+            if let Some(message) = wrong {
+                return Err(Error::invalid(at("maximum_units"), message));
+            }
+        }
         Ok(())
     }
 
-    fn rate(&self, _: &Quantity) -> Rating {
-        Rating { amount: Decimal::zero(), parts: Vec::new() }
+    fn rate(&self, quantity: &Quantity) -> Rating {
+        let quantity = quantity.billable();
+        let below = self.tiers.iter().take_while(|tier| !tier.holds(&quantity)).last();
+        let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(below);
+        let part = tier.map(|tier| {
+            let of = PartOf::Tier {
+                first_unit: below.and_then(|below| below.maximum_units.clone()).unwrap_or_default(),
+                last_unit: tier.maximum_units.clone(),
+            };
+            Part::new(of, quantity, &tier.unit_amount)
+        });
+        Rating::of(part.into_iter().collect())
     }
 }

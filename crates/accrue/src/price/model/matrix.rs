@@ -1,9 +1,15 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Quantity, Rates, Rating};
-use crate::{Decimal, Error, PropertyName};
+use super::{Part, PartOf, Quantity, Rates, Rating};
+use crate::{Decimal, Error, PropertyName, limits, price::check_bounds};
 
 /// A unit amount for each combination of up to two properties of the events.
+///
+/// One part for each cell in their order, also for those without units, and the default cell last. A
+/// cell below zero costs nothing and takes nothing from the others. A quantity that is not given by
+/// cell lies in the default cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
     /// The properties whose values decide on the cell, one or two.
@@ -24,12 +30,67 @@ pub struct MatrixCell {
     pub unit_amount: Decimal,
 }
 
+impl Matrix {
+    fn check_dimensions(&self) -> Result<(), Error> {
+        let message = match self.dimensions.as_slice() {
+            [first, second] if first == second => format!("found {first} twice"),
+            [_] | [_, _] => return Ok(()),
+            others => format!("found {}, expected 1 or 2", others.len()),
+        };
+        Err(Error::invalid("/matrix_config/dimensions", message))
+    }
+
+    fn check_cell(&self, cell: &MatrixCell, at: impl Fn(&str) -> String) -> Result<(), Error> {
+        check_bounds(at("unit_amount"), &cell.unit_amount)?;
+        let (found, expected) = (cell.dimension_values.len(), self.dimensions.len());
+        if found != expected {
+            let message = format!("found {found} values, expected {expected}, one per dimension");
+            return Err(Error::invalid(at("dimension_values"), message));
+        }
+        let most = limits::DIMENSION_VALUE_BYTES;
+        let bytes = cell.dimension_values.iter().flatten().map(String::len).max().unwrap_or(0);
+        if bytes > most {
+            let message = format!("found a value of {bytes} bytes, expected at most {most}");
+            return Err(Error::invalid(at("dimension_values"), message));
+        }
+        Ok(())
+    }
+}
+
 impl Rates for Matrix {
     fn check(&self) -> Result<(), Error> {
+        self.check_dimensions()?;
+        check_bounds("/matrix_config/default_unit_amount", &self.default_unit_amount)?;
+        let (cells, most) = (self.matrix_values.len(), limits::MATRIX_CELLS);
+        if cells > most {
+            let message = format!("found {cells} cells, expected at most {most}");
+            return Err(Error::invalid("/matrix_config/matrix_values", message));
+        }
+        let mut seen = BTreeMap::new();
+        for (index, cell) in self.matrix_values.iter().enumerate() {
+            let at = |field: &str| format!("/matrix_config/matrix_values/{index}/{field}");
+            self.check_cell(cell, at)?;
+            if let Some(first) = seen.insert(&cell.dimension_values, index) {
+                let message = format!("found the values of cell {first} again");
+                return Err(Error::invalid(at("dimension_values"), message));
+            }
+        }
         Ok(())
     }
 
-    fn rate(&self, _: &Quantity) -> Rating {
-        Rating { amount: Decimal::zero(), parts: Vec::new() }
+    fn rate(&self, quantity: &Quantity) -> Rating {
+        let (cells, others): (&[Decimal], &[Decimal]) = match quantity {
+            Quantity::One(quantity) => (&[], std::slice::from_ref(quantity)),
+            Quantity::Cells(cells) => cells.split_at(cells.len().min(self.matrix_values.len())),
+        };
+        let billable = |units: &Decimal| units.clone().max(Decimal::zero());
+        let units = cells.iter().map(billable).chain(std::iter::repeat_with(Decimal::zero));
+        let parts = self.matrix_values.iter().zip(units).map(|(cell, units)| {
+            let of = PartOf::Cell { dimension_values: cell.dimension_values.clone() };
+            Part::new(of, units, &cell.unit_amount)
+        });
+        let others = others.iter().map(billable).sum();
+        let default = Part::new(PartOf::DefaultCell, others, &self.default_unit_amount);
+        Rating::of(parts.chain([default]).collect())
     }
 }

@@ -1,23 +1,35 @@
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Quantity, Rates, Rating};
-use crate::{Decimal, Error};
+use super::{Part, PartOf, Quantity, Rates, Rating};
+use crate::{Decimal, Error, price::check_bounds};
 
 /// So much for each started package of units.
+///
+/// One part, whose quantity is the number of packages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
     /// What a package costs.
     pub package_amount: Decimal,
-    /// How many units it has: a whole number, at least 1.
+    /// How many units it has: a whole number, at least 1. A size of 0, which no price is created
+    /// with, rates as 1.
     pub package_size: u64,
 }
 
 impl Rates for Package {
     fn check(&self) -> Result<(), Error> {
+        check_bounds("/package_config/package_amount", &self.package_amount)?;
+        if self.package_size == 0 {
+            let message = "found 0, expected a whole number of 1 or more";
+            return Err(Error::invalid("/package_config/package_size", message));
+        }
         Ok(())
     }
 
-    fn rate(&self, _: &Quantity) -> Rating {
-        Rating { amount: Decimal::zero(), parts: Vec::new() }
+    fn rate(&self, quantity: &Quantity) -> Rating {
+        let size = NonZeroU64::new(self.package_size).unwrap_or(NonZeroU64::MIN);
+        let packages = quantity.billable().div_ceil(size);
+        Rating::of(vec![Part::new(PartOf::Whole, packages, &self.package_amount)])
     }
 }

@@ -1,9 +1,36 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Part, PartOf, Quantity, Rates, Rating};
-use crate::{Decimal, Error};
+use super::{Part, PartOf, Quantity, Rates, Rating, check_number_of_tiers};
+use crate::{Decimal, Error, price::check_bounds};
 
 /// Graduated: each tier prices the units that lie in it.
+///
+/// The units of a tier are those above its first unit, up to and including its last; a fraction of a
+/// unit counts as that fraction. One part for each tier, also for those that no unit has reached.
+///
+/// ```
+/// use accrue::{
+///     Decimal,
+///     price::{Model, Quantity, Tier, Tiered},
+/// };
+///
+/// let [zero, hundred] = [0, 100].map(Decimal::from);
+/// let tier = |first_unit: &Decimal, last_unit: Option<&Decimal>, unit_amount| Tier {
+///     first_unit: first_unit.clone(),
+///     last_unit: last_unit.cloned(),
+///     unit_amount,
+/// };
+/// let model = Model::Tiered(Tiered {
+///     tiers: vec![
+///         tier(&zero, Some(&hundred), Decimal::parse("0.50")?),
+///         tier(&hundred, None, Decimal::parse("0.10")?),
+///     ],
+/// });
+/// let rating = model.rate(&Quantity::One(Decimal::parse("101.5")?));
+/// assert_eq!(rating.amount, Decimal::parse("50.15")?);
+/// assert_eq!(rating.parts[1].quantity, Decimal::parse("1.5")?);
+/// # Ok::<(), accrue::DecimalError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tiered {
     /// The tiers: the first begins at zero, each begins where the one before ends, and the last has
@@ -24,29 +51,63 @@ pub struct Tier {
 
 impl Rates for Tiered {
     fn check(&self) -> Result<(), Error> {
+        check_number_of_tiers("/tiered_config/tiers", self.tiers.len())?;
+        let last = self.tiers.len().saturating_sub(1);
+        let mut before = Decimal::zero();
+        for (index, tier) in self.tiers.iter().enumerate() {
+            let at = |field: &str| format!("/tiered_config/tiers/{index}/{field}");
+            tier.check(&before, at)?;
+            let wrong = match (&tier.last_unit, index == last) {
+                (None, true) => None,
+                (None, false) => Some("found none, which only the last tier may have".to_owned()),
+                (Some(end), true) => Some(format!("found {end}, expected none: it is the last")),
+                (Some(end), false) => {
+                    before = end.clone();
+                    None
+                }
+            };
+            if let Some(message) = wrong {
+                return Err(Error::invalid(at("last_unit"), message));
+            }
+        }
         Ok(())
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
-        let quantity = quantity.total();
-        let mut amount = Decimal::zero();
-        let parts = self.tiers.iter().map(|tier| {
-            let end =
-                tier.last_unit.clone().map_or(quantity.clone(), |last| last.min(quantity.clone()));
-            let units = (end - tier.first_unit.clone()).max(Decimal::zero());
-            let cost = units.clone() * tier.unit_amount.clone();
-            amount = std::mem::take(&mut amount) + cost.clone();
-            Part {
-                of: PartOf::Tier {
-                    first_unit: tier.first_unit.clone(),
-                    last_unit: tier.last_unit.clone(),
-                },
-                quantity: units,
-                unit_amount: tier.unit_amount.clone(),
-                amount: cost,
-            }
-        });
-        let parts = parts.collect();
-        Rating { amount, parts }
+        let quantity = quantity.billable();
+        Rating::of(self.tiers.iter().map(|tier| tier.rate(&quantity)).collect())
+    }
+}
+
+impl Tier {
+    /// Says what is wrong with a tier that follows what ends at `before`.
+    fn check(&self, before: &Decimal, at: impl Fn(&str) -> String) -> Result<(), Error> {
+        let first = &self.first_unit;
+        check_bounds(at("first_unit"), first)?;
+        check_bounds(at("unit_amount"), &self.unit_amount)?;
+        if first != before {
+            let what = if first > before { "a gap" } else { "an overlap" };
+            let message = if before.is_zero() {
+                format!("found {first}, expected the first tier to begin at 0")
+            } else {
+                format!("found {first}, {what}: expected {before}, where the tier before ends")
+            };
+            return Err(Error::invalid(at("first_unit"), message));
+        }
+        let Some(last) = &self.last_unit else { return Ok(()) };
+        check_bounds(at("last_unit"), last)?;
+        if last <= first {
+            let message = format!("found {last}, expected more than its first unit, {first}");
+            return Err(Error::invalid(at("last_unit"), message));
+        }
+        Ok(())
+    }
+
+    fn rate(&self, quantity: &Decimal) -> Part {
+        let end = self.last_unit.as_ref().map_or(quantity, |last| last.min(quantity));
+        let units = (end.clone() - self.first_unit.clone()).max(Decimal::zero());
+        let of =
+            PartOf::Tier { first_unit: self.first_unit.clone(), last_unit: self.last_unit.clone() };
+        Part::new(of, units, &self.unit_amount)
     }
 }

@@ -1,9 +1,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating};
-use crate::{Decimal, Error};
+use crate::{Decimal, Error, price::check_bounds};
 
 /// The same for every unit.
+///
+/// One part: all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     /// What a unit costs.
@@ -12,14 +14,11 @@ pub struct Unit {
 
 impl Rates for Unit {
     fn check(&self) -> Result<(), Error> {
-        Ok(())
+        check_bounds("/unit_config/unit_amount", &self.unit_amount)
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
-        let (quantity, unit_amount) =
-            (quantity.total().max(Decimal::zero()), self.unit_amount.clone());
-        let amount = quantity.clone() * unit_amount.clone();
-        let part = Part { of: PartOf::Whole, quantity, unit_amount, amount: amount.clone() };
-        Rating { amount, parts: vec![part] }
+        let part = Part::new(PartOf::Whole, quantity.billable(), &self.unit_amount);
+        Rating::of(vec![part])
     }
 }

@@ -1,0 +1,156 @@
+//! Each model against a slow, obvious one: a loop over tenths of a unit, in thousandths of an amount.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::PropertyName;
+
+/// Tenths of a unit of whole units.
+const UNIT: u32 = 10;
+
+/// A quantity in tenths.
+fn tenths(n: u32) -> Decimal {
+    Decimal::parse(&format!("{n}e-1")).unwrap()
+}
+
+/// What a unit costs in hundredths: so much is each tenth of it in thousandths.
+fn hundredths(n: i64) -> Decimal {
+    Decimal::parse(&format!("{n}e-2")).unwrap()
+}
+
+fn thousandths(n: i64) -> Decimal {
+    Decimal::parse(&format!("{n}e-3")).unwrap()
+}
+
+/// The ends of all tiers but the last, in tenths, and the unit amounts of all.
+fn tiers() -> impl Strategy<Value = (Vec<u32>, Vec<i64>)> {
+    let widths = prop::collection::vec(1_u32..150, 0..6);
+    widths.prop_flat_map(|widths| {
+        let ends: Vec<u32> = widths
+            .iter()
+            .scan(0, |end, width| {
+                *end += width;
+                Some(*end)
+            })
+            .collect();
+        let amounts = prop::collection::vec(-50_i64..1_000, ends.len() + 1);
+        (Just(ends), amounts)
+    })
+}
+
+fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
+    model.check().unwrap();
+    let rating = model.rate(quantity);
+    assert_eq!(rating.amount, thousandths(expect), "{model:?} of {quantity:?}");
+    assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
+    for part in &rating.parts {
+        assert_eq!(part.amount, part.quantity.clone() * part.unit_amount.clone());
+        assert!(!part.quantity.is_negative());
+    }
+}
+
+proptest! {
+    #[test]
+    fn unit(quantity in 0_u32..1_000, amount in -50_i64..1_000) {
+        let expect = (0..quantity).map(|_| amount).sum();
+        let model = Model::Unit(Unit { unit_amount: hundredths(amount) });
+        agrees(&model, &Quantity::One(tenths(quantity)), expect);
+    }
+
+    #[test]
+    fn package(quantity in 0_u32..1_000, size in 1_u32..30, amount in -50_i64..1_000) {
+        let (mut left, mut expect) = (0, 0);
+        for _ in 0..quantity {
+            if left == 0 {
+                left = size * UNIT;
+                expect += amount * 10;
+            }
+            left -= 1;
+        }
+        let package_amount = hundredths(amount);
+        let model = Model::Package(Package { package_amount, package_size: size.into() });
+        agrees(&model, &Quantity::One(tenths(quantity)), expect);
+    }
+
+    #[test]
+    fn tiered(quantity in 0_u32..1_000, (ends, amounts) in tiers()) {
+        let tier_of = |tenth: u32| ends.iter().filter(|end| tenth > **end).count();
+        let expect = (1..=quantity).map(|tenth| amounts[tier_of(tenth)]).sum();
+        let tiers = amounts.iter().enumerate().map(|(index, amount)| Tier {
+            first_unit: index.checked_sub(1).map_or(Decimal::zero(), |before| tenths(ends[before])),
+            last_unit: ends.get(index).copied().map(tenths),
+            unit_amount: hundredths(*amount),
+        });
+        let model = Model::Tiered(Tiered { tiers: tiers.collect() });
+        agrees(&model, &Quantity::One(tenths(quantity)), expect);
+        for part in model.rate(&Quantity::One(tenths(quantity))).parts {
+            let PartOf::Tier { first_unit, last_unit } = part.of else { panic!("{:?}", part.of) };
+            let room = last_unit.map(|last| last - first_unit);
+            prop_assert!(room.is_none_or(|room| part.quantity <= room));
+        }
+    }
+
+    #[test]
+    fn bulk(quantity in 0_u32..1_000, (ends, amounts) in tiers()) {
+        let tier = ends.iter().filter(|end| quantity > **end).count();
+        let expect = (0..quantity).map(|_| amounts[tier]).sum();
+        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier {
+            maximum_units: ends.get(index).copied().map(tenths),
+            unit_amount: hundredths(*amount),
+        });
+        let model = Model::Bulk(Bulk { tiers: tiers.collect() });
+        agrees(&model, &Quantity::One(tenths(quantity)), expect);
+        let exact = tenths(quantity);
+        let of = model.rate(&Quantity::One(exact.clone())).parts.remove(0).of;
+        let PartOf::Tier { first_unit, last_unit } = of else { panic!("{of:?}") };
+        prop_assert!(first_unit < exact || quantity == 0);
+        prop_assert!(last_unit.is_none_or(|last| exact <= last));
+    }
+
+    #[test]
+    fn matrix(
+        amounts in prop::collection::vec(-50_i64..1_000, 1..8),
+        events in prop::collection::vec((0_usize..8, 0_u32..50), 0..30),
+    ) {
+        // The last amount is the default cell's. An event of no other cell is in it.
+        let default = amounts.len() - 1;
+        let (mut cells, mut expect) = (vec![0; amounts.len()], 0);
+        for (cell, quantity) in events {
+            let cell = cell.min(default);
+            cells[cell] += quantity;
+            expect += i64::from(quantity) * amounts[cell];
+        }
+        let matrix_values = amounts[..default].iter().enumerate().map(|(index, amount)| MatrixCell {
+            dimension_values: vec![Some(index.to_string())],
+            unit_amount: hundredths(*amount),
+        });
+        let model = Model::Matrix(Matrix {
+            dimensions: vec![PropertyName::parse("cell").unwrap()],
+            default_unit_amount: hundredths(amounts[default]),
+            matrix_values: matrix_values.collect(),
+        });
+        let all = cells.iter().sum::<u32>();
+        agrees(&model, &Quantity::Cells(cells.into_iter().map(tenths).collect()), expect);
+        let expect = i64::from(all) * amounts[default];
+        agrees(&model, &Quantity::One(tenths(all)), expect);
+    }
+
+    #[test]
+    fn below_zero_costs_nothing(quantity in 0_u32..1_000, (ends, amounts) in tiers()) {
+        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier {
+            maximum_units: ends.get(index).copied().map(tenths),
+            unit_amount: hundredths(*amount),
+        });
+        let unit_amount = hundredths(amounts[0]);
+        let models = [
+            Model::Unit(Unit { unit_amount: unit_amount.clone() }),
+            Model::Package(Package { package_amount: unit_amount, package_size: 3 }),
+            Model::Bulk(Bulk { tiers: tiers.collect() }),
+        ];
+        for model in models {
+            agrees(&model, &Quantity::One(-tenths(quantity)), 0);
+            let cells = vec![tenths(5), -tenths(quantity + 5)];
+            agrees(&model, &Quantity::Cells(cells), 0);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What no price is created with, by the place in the body that the error names.
+
+use super::*;
+use crate::{Currency, PropertyName};
+
+fn number(text: &str) -> Decimal {
+    Decimal::parse(text).unwrap()
+}
+
+/// A number that is computed but never comes in.
+fn too_long() -> Decimal {
+    number(&"9".repeat(28)) * number("1.1")
+}
+
+fn unit() -> Model {
+    Model::Unit(Unit { unit_amount: number("0.5") })
+}
+
+fn usage(model: Model) -> Charge {
+    Charge::Usage { metric_id: MetricId::from_bytes([1; 16]), model }
+}
+
+fn fixed(quantity: Decimal, model: Model) -> Charge {
+    Charge::Fixed { quantity, model, billing_mode: BillingMode::InAdvance }
+}
+
+fn price(charge: Charge) -> NewPrice {
+    let (name, item_id) = (Name::parse("Tokens").unwrap(), ItemId::from_bytes([7; 16]));
+    let currency = Currency::parse("USD").unwrap().into();
+    NewPrice::new(name, item_id, currency, Cadence::Monthly, charge)
+}
+
+fn created(price: NewPrice) {
+    price.check().unwrap();
+}
+
+fn refused(price: &NewPrice, pointer: &str, message: &str) {
+    let error = price.check().unwrap_err();
+    let [violation] = error.violations() else { panic!("{error}") };
+    assert_eq!((violation.pointer.as_str(), violation.message.as_str()), (pointer, message));
+}
+
+fn model_refused(model: Model, pointer: &str, message: &str) {
+    refused(&price(usage(model)), pointer, message);
+}
+
+#[test]
+fn a_unit_amount_has_the_digits_of_what_comes_in() {
+    let digits = "number has 30 significant digits, expected at most 28";
+    model_refused(
+        Model::Unit(Unit { unit_amount: too_long() }),
+        "/unit_config/unit_amount",
+        digits,
+    );
+    let package =
+        |package_amount, package_size| Model::Package(Package { package_amount, package_size });
+    model_refused(package(too_long(), 1), "/package_config/package_amount", digits);
+    model_refused(
+        package(number("1"), 0),
+        "/package_config/package_size",
+        "found 0, expected a whole number of 1 or more",
+    );
+    created(price(usage(package(number("-1"), 1))));
+}
+
+fn tiers(tiers: &[(&str, Option<&str>)]) -> Model {
+    let tier = |(first_unit, last_unit): &(&str, Option<&str>)| Tier {
+        first_unit: number(first_unit),
+        last_unit: last_unit.map(number),
+        unit_amount: number("1"),
+    };
+    Model::Tiered(Tiered { tiers: tiers.iter().map(tier).collect() })
+}
+
+#[test]
+fn tiers_follow_one_another() {
+    let check = |found: &[(&str, Option<&str>)], at: &str, message: &str| {
+        model_refused(tiers(found), &format!("/tiered_config/tiers{at}"), message);
+    };
+    created(price(usage(tiers(&[("0", None)]))));
+    created(price(usage(tiers(&[("0", Some("0.5")), ("0.5", Some("2")), ("2", None)]))));
+    check(&[], "", "found 0 tiers, expected 1 to 200");
+    check(&[("1", None)], "/0/first_unit", "found 1, expected the first tier to begin at 0");
+    check(
+        &[("0", Some("10")), ("11", None)],
+        "/1/first_unit",
+        "found 11, a gap: expected 10, where the tier before ends",
+    );
+    check(
+        &[("0", Some("10")), ("9.5", None)],
+        "/1/first_unit",
+        "found 9.5, an overlap: expected 10, where the tier before ends",
+    );
+    check(&[("0", Some("0"))], "/0/last_unit", "found 0, expected more than its first unit, 0");
+    check(
+        &[("0", None), ("10", None)],
+        "/0/last_unit",
+        "found none, which only the last tier may have",
+    );
+    check(
+        &[("0", Some("10")), ("10", Some("20"))],
+        "/1/last_unit",
+        "found 20, expected none: it is the last",
+    );
+}
+
+#[test]
+fn tiers_are_counted() {
+    let model = |count: u64| {
+        let tier = |index: u64| Tier {
+            first_unit: Decimal::from(index),
+            last_unit: (index + 1 < count).then(|| Decimal::from(index + 1)),
+            unit_amount: number("1"),
+        };
+        Model::Tiered(Tiered { tiers: (0..count).map(tier).collect() })
+    };
+    created(price(usage(model(199))));
+    created(price(usage(model(200))));
+    model_refused(model(201), "/tiered_config/tiers", "found 201 tiers, expected 1 to 200");
+}
+
+#[test]
+fn maxima_rise() {
+    let bulk = |maxima: &[Option<&str>]| {
+        let tier = |maximum: &Option<&str>| BulkTier {
+            maximum_units: maximum.map(number),
+            unit_amount: number("1"),
+        };
+        Model::Bulk(Bulk { tiers: maxima.iter().map(tier).collect() })
+    };
+    let check = |found: &[Option<&str>], at: &str, message: &str| {
+        model_refused(bulk(found), &format!("/bulk_config/tiers{at}"), message);
+    };
+    created(price(usage(bulk(&[None]))));
+    created(price(usage(bulk(&[Some("0.5"), Some("2"), None]))));
+    check(&[], "", "found 0 tiers, expected 1 to 200");
+    check(&[Some("0"), None], "/0/maximum_units", "found 0, expected more than 0");
+    check(&[Some("5"), Some("5"), None], "/1/maximum_units", "found 5, expected more than 5");
+    check(&[Some("5"), Some("4"), None], "/1/maximum_units", "found 4, expected more than 5");
+    check(&[None, None], "/0/maximum_units", "found none, which only the last tier may have");
+    check(&[Some("5")], "/0/maximum_units", "found 5, expected none: it is the last");
+}
+
+fn matrix(dimensions: &[&str], cells: &[&[Option<&str>]]) -> Model {
+    let owned = |value: &Option<&str>| value.map(str::to_owned);
+    let cell = |values: &&[Option<&str>]| MatrixCell {
+        dimension_values: values.iter().map(owned).collect(),
+        unit_amount: number("1"),
+    };
+    Model::Matrix(Matrix {
+        dimensions: dimensions.iter().map(|name| PropertyName::parse(*name).unwrap()).collect(),
+        default_unit_amount: number("2"),
+        matrix_values: cells.iter().map(cell).collect(),
+    })
+}
+
+#[test]
+fn cells_differ() {
+    let check = |dimensions: &[&str], cells: &[&[Option<&str>]], at: &str, message: &str| {
+        model_refused(matrix(dimensions, cells), &format!("/matrix_config/{at}"), message);
+    };
+    let values = |index: usize| format!("matrix_values/{index}/dimension_values");
+    created(price(usage(matrix(&["region"], &[]))));
+    created(price(usage(matrix(&["region"], &[&[None], &[Some("")], &[Some(&"x".repeat(128))]]))));
+    created(price(usage(matrix(&["a", "b"], &[&[None, Some("x")], &[Some("x"), None]]))));
+    check(&[], &[], "dimensions", "found 0, expected 1 or 2");
+    check(&["a", "b", "c"], &[], "dimensions", "found 3, expected 1 or 2");
+    check(&["a", "a"], &[], "dimensions", "found a twice");
+    check(&["a", "b"], &[&[None]], &values(0), "found 1 values, expected 2, one per dimension");
+    check(
+        &["a"],
+        &[&[Some("x")], &[None], &[Some("x")]],
+        &values(2),
+        "found the values of cell 0 again",
+    );
+    let long = "x".repeat(129);
+    check(
+        &["a"],
+        &[&[Some(&long)]],
+        &values(0),
+        "found a value of 129 bytes, expected at most 128",
+    );
+}
+
+#[test]
+fn cells_are_counted() {
+    let model = |count: usize| {
+        let texts: Vec<_> = (0..count).map(|index| index.to_string()).collect();
+        let cells: Vec<_> = texts.iter().map(|text| [Some(text.as_str())]).collect();
+        matrix(&["a"], &cells.iter().map(<[_; 1]>::as_slice).collect::<Vec<_>>())
+    };
+    created(price(usage(model(100))));
+    model_refused(
+        model(101),
+        "/matrix_config/matrix_values",
+        "found 101 cells, expected at most 100",
+    );
+}
+
+#[test]
+fn a_fixed_price_has_a_quantity_and_no_events() {
+    created(price(fixed(number("0"), unit())));
+    refused(
+        &price(fixed(number("-1"), unit())),
+        "/fixed_price_quantity",
+        "found -1, expected 0 or more",
+    );
+    refused(
+        &price(fixed(number("1"), matrix(&["a"], &[]))),
+        "/model_type",
+        "found matrix, expected a model that needs no events: a fixed price has none",
+    );
+}
+
+#[test]
+fn usage_recurs() {
+    let once = |charge| NewPrice { cadence: Cadence::OneTime, ..price(charge) };
+    created(once(fixed(number("1"), unit())));
+    refused(
+        &once(usage(unit())),
+        "/cadence",
+        "found one_time, expected a recurring cadence for a usage price",
+    );
+}
+
+#[test]
+fn a_cycle_has_bounds() {
+    let custom = |cycle| NewPrice { cadence: Cadence::Custom(cycle), ..price(usage(unit())) };
+    let check = |cycle, message: &str| {
+        refused(&custom(cycle), "/billing_cycle_configuration/duration", message);
+    };
+    for cycle in [Cycle::Days(1), Cycle::Days(3_660), Cycle::Months(1), Cycle::Months(120)] {
+        created(custom(cycle));
+    }
+    check(Cycle::Days(0), "found 0 days, expected 1 to 3660");
+    check(Cycle::Days(3_661), "found 3661 days, expected 1 to 3660");
+    check(Cycle::Months(0), "found 0 months, expected 1 to 120");
+    check(Cycle::Months(121), "found 121 months, expected 1 to 120");
+}
+
+#[test]
+fn a_conversion_rate_is_positive() {
+    let rate =
+        |text: &str| NewPrice { conversion_rate: Some(number(text)), ..price(usage(unit())) };
+    created(rate("0.0001"));
+    refused(&rate("0"), "/conversion_rate", "found 0, expected more than 0");
+    refused(&rate("-2"), "/conversion_rate", "found -2, expected more than 0");
+}
+
+#[test]
+fn adjustments_have_bounds() {
+    let with = |discount: Option<Discount>, minimum: Option<&str>, maximum: Option<&str>| {
+        let (minimum, maximum) = (minimum.map(number), maximum.map(number));
+        NewPrice { adjustments: Adjustments { discount, minimum, maximum }, ..price(usage(unit())) }
+    };
+    let discount = |discount| with(Some(discount), None, None);
+    for text in ["0", "0.5", "1"] {
+        created(discount(Discount::Percentage(number(text))));
+    }
+    created(discount(Discount::Usage(number("1.5"))));
+    created(with(None, Some("5"), Some("5")));
+    for text in ["-0.1", "1.1"] {
+        let message = format!("found {text}, expected a fraction of 0 to 1");
+        refused(&discount(Discount::Percentage(number(text))), "/discount", &message);
+    }
+    let negative = "found -1, expected 0 or more";
+    refused(&discount(Discount::Amount(number("-1"))), "/discount", negative);
+    refused(&discount(Discount::Usage(number("-1"))), "/discount", negative);
+    refused(&with(None, Some("-1"), None), "/minimum_amount", negative);
+    refused(&with(None, None, Some("-1")), "/maximum_amount", negative);
+    refused(
+        &with(None, Some("6"), Some("5")),
+        "/minimum_amount",
+        "found 6, expected at most the maximum of 5",
+    );
+}
+
+#[test]
+fn units_are_taken_off_usage_whose_units_are_alike() {
+    let with = |charge| {
+        let discount = Some(Discount::Usage(number("1")));
+        let adjustments = Adjustments { discount, ..Adjustments::default() };
+        NewPrice { adjustments, ..price(charge) }
+    };
+    refused(
+        &with(fixed(number("1"), unit())),
+        "/discount",
+        "found a discount of units on a fixed price, expected a usage price",
+    );
+    refused(
+        &with(usage(matrix(&["a"], &[]))),
+        "/discount",
+        "found a discount of units on a matrix, whose units are not alike",
+    );
+}
