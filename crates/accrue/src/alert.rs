@@ -1,14 +1,28 @@
 //! Alerts: thresholds that are judged in the same commit that moves the value.
 
+mod condition;
+mod creation;
 mod crossing;
+mod exceeded;
+mod filter;
 mod fired;
+mod standing;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::crossing::{Crossing, crossing};
-pub(crate) use self::fired::Fired;
+pub use self::{
+    condition::{Condition, NewCondition},
+    creation::{AlertUpdate, NewAlert},
+    crossing::{Crossing, crossing},
+    exceeded::{Cause, Exceeded},
+    filter::{FilterOperator, FilterValues, PriceFilter},
+};
+pub(crate) use self::{
+    fired::Fired,
+    standing::{Standing, Watched},
+};
 use crate::{
-    AlertId, CustomerId, Decimal, Error, MetricId, PlanId, SubscriptionId, Timestamp, limits,
+    AlertId, CustomerId, Decimal, Error, PlanId, SubscriptionId, Timestamp, limits,
     plan::PlanVersion,
 };
 
@@ -28,34 +42,6 @@ pub struct Alert {
     pub enabled: bool,
     /// When it was created.
     pub created_at: Timestamp,
-}
-
-/// What an alert watches (§2.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Condition {
-    /// Usage of one metric in the billing period, at or above a threshold: `usage_exceeded`.
-    UsageExceeded {
-        /// The metric.
-        metric_id: MetricId,
-    },
-}
-
-impl Condition {
-    /// Returns the type of alert on the wire.
-    #[must_use]
-    pub const fn alert_type(&self) -> &'static str {
-        match self {
-            Self::UsageExceeded { .. } => "usage_exceeded",
-        }
-    }
-
-    pub(crate) const fn metric_id(&self) -> MetricId {
-        match self {
-            Self::UsageExceeded { metric_id } => *metric_id,
-        }
-    }
 }
 
 /// Whom an alert watches.
@@ -134,44 +120,5 @@ impl Thresholds {
     #[must_use]
     pub fn values(&self) -> &[Decimal] {
         &self.0
-    }
-}
-
-/// An alert to create on a subscription or a plan (wire 1.3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NewAlert {
-    /// What it watches.
-    pub condition: Condition,
-    /// At which values it fires.
-    pub thresholds: Thresholds,
-}
-
-impl NewAlert {
-    /// An alert on the usage of a metric.
-    #[must_use]
-    pub const fn usage_exceeded(metric_id: MetricId, thresholds: Thresholds) -> Self {
-        Self { condition: Condition::UsageExceeded { metric_id }, thresholds }
-    }
-
-    /// Decides on a new alert, held against those that its subscription or plan version has.
-    pub(crate) fn decide(
-        self,
-        id: AlertId,
-        scope: Scope,
-        siblings: &[Alert],
-        now: Timestamp,
-    ) -> Result<Alert, Error> {
-        if let Some(other) = siblings.iter().find(|other| other.condition == self.condition) {
-            let detail = format!("alert {} watches the same usage there already", other.id);
-            return Err(Error::constraint(detail));
-        }
-        Ok(Alert {
-            id,
-            condition: self.condition,
-            thresholds: self.thresholds,
-            scope,
-            enabled: true,
-            created_at: now,
-        })
     }
 }

@@ -10,6 +10,7 @@ mod alerts;
 mod apply;
 mod billing;
 mod call;
+mod costs;
 mod customers;
 mod events;
 mod figures;
@@ -26,11 +27,13 @@ mod prices;
 mod resolve;
 mod rosters;
 mod settle;
+mod standings;
 mod stripes;
 mod subscriptions;
 mod tick;
 mod unit;
 mod usage;
+mod usage_series;
 
 pub use self::{
     account::Account,

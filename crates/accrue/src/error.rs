@@ -228,6 +228,10 @@ impl Error {
         Self::new(ErrorKind::ResourceConflict, detail)
     }
 
+    pub(crate) fn too_many(detail: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TooManyResults, detail)
+    }
+
     pub(crate) fn too_many_in_flight() -> Self {
         Self::new(ErrorKind::TooManyRequests, "too many operations in flight").retry_is_safe()
     }

@@ -95,7 +95,8 @@
 //!   pages, [`Error`]; and [`limits`], every bound in one place.
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
-//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`alert`], [`webhook`]; and
+//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`], [`alert`],
+//!   [`webhook`]; and
 //!   [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
@@ -106,6 +107,7 @@
 
 pub mod account;
 pub mod alert;
+pub mod cost;
 pub mod customer;
 pub mod expression;
 pub mod idempotency;

@@ -102,6 +102,9 @@ pub const MATRIX_CELLS: usize = 100;
 /// The most cells of all matrices of a version of a plan, with one more for the default of each: the
 /// running total of a billing period has a figure for each.
 pub const VERSION_CELLS: usize = 200;
+/// The most different sets of cells that the matrices of an account have: every event is held
+/// against each.
+pub const SPLITS: usize = 20;
 /// The longest value of a dimension of a matrix, in bytes.
 pub const DIMENSION_VALUE_BYTES: usize = 128;
 /// The longest custom billing cycle, in months.
@@ -111,11 +114,19 @@ pub const CYCLE_DAYS: u16 = 3_660;
 /// The digits behind the point that an amount in a pricing unit of the host's own is rounded to,
 /// where it is.
 pub const PRICING_UNIT_PLACES: u32 = 2;
+/// The most alerts on spend of a subscription or a version of a plan (wire 1.4).
+pub const SPEND_ALERTS: usize = 50;
+/// The most price filters of an alert.
+pub const PRICE_FILTERS: usize = 10;
+/// The most values of a price filter.
+pub const PRICE_FILTER_VALUES: usize = 100;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
 /// The most thresholds that an alert is given over its life.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
+/// The most rows of an answer that has no pages.
+pub const RESULT_ROWS: usize = 10_000;
 /// The most rows of a page (§4.1, §8).
 pub const PAGE_ROWS: usize = 100;
 /// The rows of a page whose size the caller did not choose (§4.1, §8).

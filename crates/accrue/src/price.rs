@@ -3,7 +3,6 @@
 mod adjustment;
 mod cadence;
 mod model;
-
 mod rounding;
 mod uses;
 
@@ -19,8 +18,8 @@ pub use self::{
     rounding::round_lines,
 };
 use crate::{
-    Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId, Name, PriceId,
-    PricingUnit, Timestamp, limits, metadata,
+    Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId, Name,
+    PriceId, PricingUnit, Timestamp, limits, metadata,
 };
 
 /// A price (wire 5.2).
@@ -72,6 +71,18 @@ pub enum Charge {
         /// When in a billing period it falls due.
         billing_mode: BillingMode,
     },
+}
+
+/// What a price charges for, in one word (wire 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum PriceType {
+    /// What a metric measured.
+    #[serde(rename = "usage_price")]
+    Usage,
+    /// A quantity that the subscription has.
+    #[serde(rename = "fixed_price")]
+    Fixed,
 }
 
 /// When in a billing period a fee falls due.
@@ -238,6 +249,17 @@ fn check_not_negative(pointer: &str, number: &Decimal) -> Result<(), Error> {
     Ok(())
 }
 
+impl Price {
+    /// Returns what an amount of it is worth in a unit, where one currency is invoiced: nothing
+    /// where it does not count in that unit.
+    pub(crate) fn worth_in(&self, unit: &PricingUnit, invoiced_in: Currency) -> Option<Decimal> {
+        if self.currency == *unit {
+            return Some(Decimal::from(1));
+        }
+        self.conversion_rate.clone().filter(|_| unit.as_str() == invoiced_in.code())
+    }
+}
+
 impl Charge {
     /// Returns how the quantity becomes an amount.
     #[must_use]
@@ -253,12 +275,12 @@ impl Charge {
         matches!(self, Self::Fixed { .. })
     }
 
-    /// Returns the type of price on the wire.
+    /// Returns which of the two it is.
     #[must_use]
-    pub const fn price_type(&self) -> &'static str {
+    pub const fn price_type(&self) -> PriceType {
         match self {
-            Self::Usage { .. } => "usage_price",
-            Self::Fixed { .. } => "fixed_price",
+            Self::Usage { .. } => PriceType::Usage,
+            Self::Fixed { .. } => PriceType::Fixed,
         }
     }
 }

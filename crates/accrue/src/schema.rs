@@ -28,7 +28,10 @@ use crate::{
     price::{Cycle, Price},
     store::{Row, Scan, Table},
     subscription::Enrolment,
-    usage::{Aggregate, Digest, EventKeyEntry, Quarter, Sightings, StoredEvent, Total},
+    usage::{
+        Aggregate, Digest, EventKeyEntry, MeterId, Quarter, Sightings, Split, SplitId, StoredEvent,
+        Total,
+    },
     webhook::Body,
 };
 
@@ -74,6 +77,7 @@ tables! {
     RECORD_PART = "record_part",
     ROSTER = "roster",
     SIGHTINGS = "sightings",
+    SPLIT = "split",
     SUBSCRIPTION = "subscription",
     SUBSCRIPTION_BY_CUSTOMER = "subscription_by_customer",
     SUBSCRIPTION_BY_PLAN = "subscription_by_plan",
@@ -294,16 +298,24 @@ pub(crate) fn metric_by_time(account: &AccountId, metric: &Metric) -> Slot<Nothi
     KeyBytes::of(account).listed(metric.created_at, metric.id.as_bytes()).slot(METRIC_BY_TIME)
 }
 
-/// `metric_catalogue (account)`: the metrics that every event is held against.
+/// `metric_catalogue (account)`: the metrics, and the splits of them, that every event is held
+/// against.
 pub(crate) fn metric_catalogue(account: &AccountId) -> Slot<Catalogue> {
     KeyBytes::of(account).slot(METRIC_CATALOGUE)
 }
 
-/// The metrics that every event of an account is held against.
+/// What every event of an account is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Catalogue {
     pub(crate) generation: u64,
     pub(crate) metrics: Vec<MetricId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) splits: Vec<SplitId>,
+}
+
+/// `split (account, split)`: a metric split into the cells of a matrix.
+pub(crate) fn split(account: &AccountId, id: SplitId) -> Slot<Split> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(SPLIT)
 }
 
 // Prices.
@@ -366,6 +378,8 @@ pub(crate) fn plan_roster(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanRoster {
     pub(crate) prices: Vec<PriceId>,
+    /// The splits that its matrices need.
+    pub(crate) splits: Vec<SplitId>,
     /// The billing cycle of its subscriptions.
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
@@ -381,6 +395,7 @@ impl Default for PlanRoster {
     fn default() -> Self {
         Self {
             prices: Vec::new(),
+            splits: Vec::new(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
             generation: 0,
@@ -409,6 +424,8 @@ pub(crate) fn plan_generation(
 pub(crate) struct PlanGeneration {
     pub(crate) at: Timestamp,
     pub(crate) alert: Alert,
+    /// The alert as it was before; `None` where the change created it.
+    pub(crate) before: Option<Alert>,
 }
 
 // Subscriptions.
@@ -522,34 +539,34 @@ pub(crate) fn event_place(account: &AccountId, bytes: &[u8]) -> Option<(Timestam
     Some((at, EventKey::parse(std::str::from_utf8(key).ok()?).ok()?))
 }
 
-/// `bucket (account, customer, metric, quarter)`: what the events of 15 minutes add up to.
+/// `bucket (account, customer, meter, quarter)`: what the events of 15 minutes add up to.
 pub(crate) fn bucket(
     account: &AccountId,
     customer: CustomerId,
-    metric: MetricId,
+    meter: MeterId,
     quarter: Quarter,
 ) -> Slot<Bucket> {
-    KeyBytes::of(account).metric_of(customer, metric).instant(quarter.start()).slot(BUCKET)
+    KeyBytes::of(account).meter_of(customer, meter).instant(quarter.start()).slot(BUCKET)
 }
 
-/// The buckets of a customer's metric from one quarter up to another.
+/// The buckets of a customer's meter from one quarter up to another.
 pub(crate) fn buckets(
     account: &AccountId,
     customer: CustomerId,
-    metric: MetricId,
+    meter: MeterId,
     quarters: Timeframe,
 ) -> Scan {
-    of_metric(BUCKET, account, customer, metric, quarters)
+    of_meter(BUCKET, account, customer, meter, quarters)
 }
 
-fn of_metric(
+fn of_meter(
     table: Table,
     account: &AccountId,
     customer: CustomerId,
-    metric: MetricId,
+    meter: MeterId,
     quarters: Timeframe,
 ) -> Scan {
-    let key = |at| KeyBytes::of(account).metric_of(customer, metric).instant(at).into_vec();
+    let key = |at| KeyBytes::of(account).meter_of(customer, meter).instant(at).into_vec();
     Scan::range(table, &key(quarters.start()), &key(quarters.end()), limits::SCAN_ROWS)
 }
 
@@ -564,29 +581,29 @@ pub(crate) struct Bucket {
     pub(crate) aggregate: Aggregate,
 }
 
-/// `member (account, customer, metric, quarter, digest)`: a distinct value of a bucket.
+/// `member (account, customer, meter, quarter, digest)`: a distinct value of a bucket.
 pub(crate) fn member(
     account: &AccountId,
     customer: CustomerId,
-    metric: MetricId,
+    meter: MeterId,
     quarter: Quarter,
     digest: &Digest,
 ) -> Slot<Nothing> {
     KeyBytes::of(account)
-        .metric_of(customer, metric)
+        .meter_of(customer, meter)
         .instant(quarter.start())
         .bytes(digest)
         .slot(MEMBER)
 }
 
-/// The distinct values of a customer's metric from one quarter up to another.
+/// The distinct values of a customer's meter from one quarter up to another.
 pub(crate) fn members(
     account: &AccountId,
     customer: CustomerId,
-    metric: MetricId,
+    meter: MeterId,
     quarters: Timeframe,
 ) -> Scan {
-    of_metric(MEMBER, account, customer, metric, quarters)
+    of_meter(MEMBER, account, customer, meter, quarters)
 }
 
 /// Reads the digest of a distinct value from the bytes of its row's key.
@@ -594,14 +611,14 @@ pub(crate) fn member_digest(bytes: &[u8]) -> Option<Digest> {
     bytes.last_chunk::<32>().copied()
 }
 
-/// `sightings (account, customer, metric, digest)`: when a distinct value was seen.
+/// `sightings (account, customer, meter, digest)`: when a distinct value was seen.
 pub(crate) fn sightings(
     account: &AccountId,
     customer: CustomerId,
-    metric: MetricId,
+    meter: MeterId,
     digest: &Digest,
 ) -> Slot<Sightings> {
-    KeyBytes::of(account).metric_of(customer, metric).bytes(digest).slot(SIGHTINGS)
+    KeyBytes::of(account).meter_of(customer, meter).bytes(digest).slot(SIGHTINGS)
 }
 
 /// `total (account, subscription, period start)`: what a billing period adds up to.

@@ -21,8 +21,8 @@ pub(crate) use self::{
     new::Terms,
 };
 use crate::{
-    CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp, Zone,
-    plan::PlanVersion, price::Cycle,
+    Currency, CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp,
+    Zone, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription.
@@ -47,6 +47,8 @@ pub struct Subscription {
     pub timezone: Zone,
     /// On which day its billing cycles begin.
     pub anchor: BillingAnchor,
+    /// The currency that it is invoiced in: its plan's.
+    pub currency: Currency,
     /// How long its billing cycles are: that of its plan version.
     pub cycle: Cycle,
     /// Quantities of fixed fees of its plan version, instead of the prices' own.
@@ -79,8 +81,14 @@ impl Subscription {
     /// Returns its billing periods.
     #[must_use]
     pub fn periods(&self) -> BillingPeriods {
-        let (cycle, anchor) = (Cycle::Months(1), BillingAnchor::SubscriptionStart);
-        BillingPeriods::new(cycle, anchor, Zone::UTC, self.start_date, self.end_date)
+        self.periods_of(self.cycle)
+    }
+
+    /// Returns the periods of a price of another cycle than its own.
+    #[must_use]
+    pub fn periods_of(&self, cycle: Cycle) -> BillingPeriods {
+        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
+        BillingPeriods::new(cycle, self.anchor, zone, start, end)
     }
 }
 

@@ -182,6 +182,16 @@ struct Ends {
 }
 
 impl Timeframe {
+    /// The timeframe from its start to another end.
+    pub(crate) fn until(self, end: Timestamp) -> Self {
+        Self { start: self.start, end: end.max(self.start) }
+    }
+
+    /// The timeframe without length at an instant.
+    pub(crate) const fn nothing_at(instant: Timestamp) -> Self {
+        Self { start: instant, end: instant }
+    }
+
     /// Makes a timeframe.
     ///
     /// # Errors

@@ -4,23 +4,30 @@ mod aggregate;
 mod event;
 mod incoming;
 mod ingestion;
+mod meter;
 mod property;
 mod quarter;
+mod query;
 mod search;
 mod sightings;
 mod tally;
+mod view;
 
 pub(crate) use self::{
     aggregate::Aggregate,
     ingestion::{ContentHash, EventKeyEntry, StoredEvent},
+    meter::{MeterId, Meters, Split, SplitId},
     quarter::{Cut, Quarter},
-    sightings::Sightings,
-    tally::{Amount, Digest, Membership, Reading, Standing, Tally, Total, Watched},
+    sightings::{Seen, Sightings, is_within_a_day},
+    tally::{Amount, Digest, Membership, Reading, Tally, Total},
+    view::cut,
 };
 pub use self::{
     event::Event,
     incoming::Incoming,
     ingestion::Ingestion,
     property::{Properties, PropertyValue},
-    search::{EventSearch, FoundEvent, MetricUsage, Usage},
+    query::{MetricUsage, PropertyGroup, Usage, UsageQuery, UsageSeries, UsageSlot},
+    search::{EventSearch, FoundEvent},
+    view::View,
 };

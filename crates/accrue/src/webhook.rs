@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, CustomerId, Decimal, EventKey, MessageId, MetricId, SubscriptionId, Timeframe,
-    Timestamp,
-    alert::Alert,
+    CustomerId, MessageId, SubscriptionId, Timestamp,
+    alert::{Condition, Exceeded},
     customer::{Customer, PreviousAttributes},
     subscription::Subscription,
 };
@@ -87,55 +86,24 @@ pub enum Body {
     },
     /// `subscription.usage_exceeded`
     #[serde(rename = "subscription.usage_exceeded")]
-    UsageExceeded(Box<UsageExceeded>),
+    UsageExceeded(Box<Exceeded>),
+    /// `subscription.cost_exceeded`
+    #[serde(rename = "subscription.cost_exceeded")]
+    CostExceeded(Box<Exceeded>),
+    /// `subscription.spend_exceeded`
+    #[serde(rename = "subscription.spend_exceeded")]
+    SpendExceeded(Box<Exceeded>),
 }
 
-/// An alert on usage fired.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct UsageExceeded {
-    /// The subscription whose usage it is.
-    pub subscription_id: SubscriptionId,
-    /// The alert as it was when it fired.
-    pub alert: Alert,
-    /// The metric that it watches.
-    pub metric_id: MetricId,
-    /// The usage right before; `None` where the period had none yet.
-    pub value_before: Option<Decimal>,
-    /// The usage right after.
-    pub value_after: Decimal,
-    /// The most advanced of the thresholds crossed.
-    pub threshold: Decimal,
-    /// All thresholds crossed, smallest first.
-    pub thresholds: Vec<Decimal>,
-    /// The billing period whose usage it is.
-    pub timeframe: Timeframe,
-    /// What made it fire.
-    pub cause: Cause,
-}
-
-/// What made an alert fire, with its id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Cause {
-    /// A usage event.
-    Event {
-        /// Its key.
-        idempotency_key: EventKey,
-        /// Its instant.
-        timestamp: Timestamp,
-    },
-    /// The alert was created, enabled, or given other thresholds.
-    Configuration {
-        /// The alert.
-        alert_id: AlertId,
-    },
-    /// The subscription was created over usage that there was already.
-    Subscription {
-        /// The subscription.
-        subscription_id: SubscriptionId,
-    },
+impl From<Exceeded> for Body {
+    fn from(exceeded: Exceeded) -> Self {
+        let exceeded = Box::new(exceeded);
+        match exceeded.alert.condition {
+            Condition::UsageExceeded { .. } => Self::UsageExceeded(exceeded),
+            Condition::CostExceeded { .. } => Self::CostExceeded(exceeded),
+            Condition::SpendExceeded { .. } => Self::SpendExceeded(exceeded),
+        }
+    }
 }
 
 impl Body {
@@ -150,6 +118,8 @@ impl Body {
             Self::SubscriptionEnded { .. } => "subscription.ended",
             Self::SubscriptionCancellationScheduled { .. } => "subscription.cancellation_scheduled",
             Self::UsageExceeded(_) => "subscription.usage_exceeded",
+            Self::CostExceeded(_) => "subscription.cost_exceeded",
+            Self::SpendExceeded(_) => "subscription.spend_exceeded",
         }
     }
 
@@ -164,7 +134,9 @@ impl Body {
             | Self::SubscriptionCancellationScheduled { subscription_id, .. } => {
                 Some(*subscription_id)
             }
-            Self::UsageExceeded(exceeded) => Some(exceeded.subscription_id),
+            Self::UsageExceeded(exceeded)
+            | Self::CostExceeded(exceeded)
+            | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
         }
     }
 }

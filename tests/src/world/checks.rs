@@ -59,7 +59,8 @@ impl World {
             webhook::Body::UsageExceeded(exceeded) => {
                 let alert = self.find(&self.alerts, exceeded.alert.id);
                 assert!(exceeded.alert.enabled);
-                assert_eq!(exceeded.metric_id, self.metrics[self.model.alerts[alert].metric]);
+                let metric = self.metrics[self.model.alerts[alert].metric];
+                assert_eq!(exceeded.alert.condition.metric_id(), Some(metric));
                 let frame = exceeded.timeframe;
                 model::Body::Exceeded {
                     alert,
@@ -69,14 +70,14 @@ impl World {
                     thresholds: exceeded.thresholds.iter().map(big).collect(),
                     period: (frame.start().micros(), frame.end().micros()),
                     cause: match &exceeded.cause {
-                        webhook::Cause::Event { idempotency_key, timestamp } => {
+                        alert::Cause::Event { idempotency_key, timestamp } => {
                             model::Cause::Event(idempotency_key.to_string(), timestamp.micros())
                         }
-                        webhook::Cause::Configuration { alert_id } => {
+                        alert::Cause::Configuration { alert_id } => {
                             assert_eq!(*alert_id, exceeded.alert.id);
                             model::Cause::Configuration
                         }
-                        webhook::Cause::Subscription { subscription_id } => {
+                        alert::Cause::Subscription { subscription_id } => {
                             assert_eq!(*subscription_id, exceeded.subscription_id);
                             model::Cause::Subscription
                         }

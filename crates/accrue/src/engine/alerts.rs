@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
-    alert::{Alert, NewAlert, Scope, Thresholds},
+    alert::{Alert, AlertUpdate, NewAlert, NewCondition, Scope},
     idempotency::Fingerprint,
     limits,
     metric::MetricStatus,
@@ -56,9 +56,15 @@ impl Account {
         Call::new(self, CreatePlanAlert { plan: plan.into(), version: Some(version), new })
     }
 
-    /// Replaces the thresholds of an alert (wire 1.5). Those that are new are judged at once.
-    pub fn update_alert(&self, id: AlertId, thresholds: Thresholds) -> Call<Alert> {
-        Call::new(self, ChangeAlert { id, change: Change::Thresholds(thresholds) })
+    /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
+    /// judged at once: a threshold that has fired in the billing period does not fire again.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where filters are given and it
+    /// is no alert on spend, or another alert watches the same there.
+    pub fn update_alert(&self, id: AlertId, update: impl Into<AlertUpdate>) -> Call<Alert> {
+        Call::new(self, ChangeAlert { id, change: Change::Update(update.into()) })
     }
 
     /// Enables an alert. It is judged at once.
@@ -173,19 +179,28 @@ impl Unit<'_> {
         Ok(entry.alert)
     }
 
-    async fn alerts(&mut self, ids: &[AlertId]) -> Result<Vec<Alert>, Error> {
-        let slots: Vec<_> = ids.iter().map(|id| schema::alert(self.account, *id)).collect();
-        let entries = self.get_all(&slots).await?;
-        Ok(entries.into_iter().flatten().map(|entry| entry.alert).collect())
-    }
-
-    /// Returns the metric that a new alert is to watch.
-    async fn watchable_metric(&mut self, new: &NewAlert) -> Result<(), Error> {
-        let metric = self.metric(new.condition.metric_id()).await?;
+    /// Makes sure that the metric that a new alert is to watch can be.
+    async fn check_metric(&mut self, new: &NewAlert) -> Result<(), Error> {
+        let NewCondition::UsageExceeded { metric_id } = new.condition else { return Ok(()) };
+        let metric = self.metric(metric_id).await?;
         if metric.status == MetricStatus::Archived {
             return Err(Error::constraint(format!("metric {} is archived", metric.id)));
         }
         Ok(())
+    }
+
+    /// Returns the alerts of an alert's subscription or plan version.
+    async fn siblings(&mut self, alert: &Alert) -> Result<Vec<Alert>, Error> {
+        let ids = match alert.scope {
+            Scope::Subscription { subscription_id, .. } => {
+                self.enrolment(subscription_id).await?.alerts
+            }
+            Scope::Plan { plan_id, plan_version } => {
+                let roster = schema::plan_roster(self.account, plan_id, plan_version);
+                self.get(&roster).await?.unwrap_or_default().alerts
+            }
+        };
+        self.alerts(&ids).await
     }
 
     async fn require_alerts(&mut self) -> Result<(), Error> {
@@ -239,7 +254,9 @@ impl Unit<'_> {
         let deadline = Deadline { at, account: self.account.clone(), owner, cursor: None };
         self.put(&schema::deadline(at, self.account, owner), &deadline)?;
         let number = roster.generation;
-        let generation = PlanGeneration { at, alert: alert.clone() };
+        let before = self.get(&schema::alert(self.account, alert.id)).await?;
+        let before = before.map(|before| before.alert);
+        let generation = PlanGeneration { at, alert: alert.clone(), before };
         let place = schema::plan_generation(self.account, plan_id, version, number);
         self.put(&place, &generation)?;
         self.put(&slot, &roster)?;
@@ -265,12 +282,13 @@ impl Command for CreateSubscriptionAlert {
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
         unit.require_alerts().await?;
         let mut enrolment = unit.settled_enrolment(self.id).await?;
-        unit.watchable_metric(&self.new).await?;
+        unit.check_metric(&self.new).await?;
         let siblings = unit.alerts(&enrolment.alerts).await?;
         let id = AlertId::generate(unit.now, unit.entropy());
         let customer_id = enrolment.subscription.customer_id;
         let scope = Scope::Subscription { subscription_id: self.id, customer_id };
-        let alert = self.new.clone().decide(id, scope, &siblings, unit.now)?;
+        let invoiced_in = enrolment.subscription.currency;
+        let alert = self.new.clone().decide(id, scope, invoiced_in, &siblings, unit.now)?;
         enrolment.alerts.push(id);
         unit.save_alert(&alert).await?;
         unit.judge_at_once(&enrolment, &alert, unit.now).await?;
@@ -302,11 +320,11 @@ impl Command for CreatePlanAlert {
         let roster = unit.get(&schema::plan_roster(unit.account, plan.id, version)).await?;
         let PlanRoster { alerts, .. } =
             roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
-        unit.watchable_metric(&self.new).await?;
+        unit.check_metric(&self.new).await?;
         let siblings = unit.alerts(&alerts).await?;
         let id = AlertId::generate(unit.now, unit.entropy());
         let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
-        let alert = self.new.clone().decide(id, scope, &siblings, unit.now)?;
+        let alert = self.new.clone().decide(id, scope, plan.currency, &siblings, unit.now)?;
         unit.save_plan_alert(plan.id, version, &alert).await?;
         Ok(alert)
     }
@@ -321,7 +339,7 @@ impl Request for CreatePlanAlert {
 /// A change to an alert as a whole.
 #[derive(Clone, serde::Serialize)]
 enum Change {
-    Thresholds(Thresholds),
+    Update(AlertUpdate),
     Enable,
     Disable,
 }
@@ -332,11 +350,14 @@ struct ChangeAlert {
 }
 
 impl Change {
-    fn apply(&self, alert: &mut Alert) {
+    async fn apply(&self, alert: Alert, unit: &mut Unit<'_>) -> Result<Alert, Error> {
         match self {
-            Self::Thresholds(thresholds) => alert.thresholds = thresholds.clone(),
-            Self::Enable => alert.enabled = true,
-            Self::Disable => alert.enabled = false,
+            Self::Update(update) => {
+                let siblings = unit.siblings(&alert).await?;
+                update.clone().decide(alert, &siblings)
+            }
+            Self::Enable => Ok(Alert { enabled: true, ..alert }),
+            Self::Disable => Ok(Alert { enabled: false, ..alert }),
         }
     }
 }
@@ -348,8 +369,7 @@ impl Command for ChangeAlert {
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
         unit.require_alerts().await?;
         let before = unit.alert(self.id).await?;
-        let mut alert = before.clone();
-        self.change.apply(&mut alert);
+        let alert = self.change.apply(before.clone(), unit).await?;
         if alert == before {
             return Ok(alert);
         }

@@ -20,7 +20,6 @@ use crate::{
     idempotency::Fingerprint,
     limits, schema,
     usage::{Incoming, Ingestion, StoredEvent},
-    webhook::Body,
 };
 
 impl Account {
@@ -79,24 +78,26 @@ impl Command for Ingest {
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.entry.customer_id).collect();
         let enrolled = settled(unit, &customers.into_iter().collect::<Vec<_>>()).await?;
-        let metrics = unit.metrics().await?;
+        let meters = unit.meters().await?;
         for new in &new {
-            save_event(unit, new, metrics.generation)?;
+            save_event(unit, new, meters.generation)?;
         }
-        let shares = Share::split(enrolled, &new, &metrics.all);
+        let shares = Share::split(enrolled, &new, &meters);
         unit.fetch(&share::alert_keys(unit, &shares)?).await?;
         let keys = share::figure_keys(unit, &shares).await?;
         unit.fetch(&keys).await?;
         for share in &shares {
-            let mut tally = share.load(unit, &metrics.all).await?;
+            let (mut tally, mut watched) = share.load(unit, &meters).await?;
             for (event, readings) in &share.events {
-                let exceeded = tally.add(event.timestamp, &event.idempotency_key, readings);
-                for exceeded in exceeded {
-                    let body = Body::UsageExceeded(Box::new(exceeded));
-                    unit.tell(share.customer_id, unit.now, body).await?;
+                let (at, key) = (event.timestamp, &event.idempotency_key);
+                for watched in &mut watched {
+                    for exceeded in watched.add(at, key, readings, &tally.sightings) {
+                        unit.tell(share.customer_id, unit.now, exceeded.into()).await?;
+                    }
                 }
+                tally.add(at, readings);
             }
-            share.save(unit, &tally)?;
+            share.save(unit, &tally, &watched)?;
             unit.touch(share.customer_id).await?;
         }
         Ok(ingestion)

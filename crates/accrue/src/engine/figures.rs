@@ -1,28 +1,37 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::unit::Unit;
 use crate::{
-    CustomerId, Error, MetricId, Timeframe,
+    CustomerId, Error, EventKey, Timeframe,
     expression::Fields,
     limits,
-    metric::{Function, Metric},
     schema::{self, Slot},
     store::{Row, Scan},
-    usage::{Aggregate, Amount, Cut, Digest, Reading, StoredEvent, Total},
+    usage::{Aggregate, Amount, Cut, Digest, MeterId, Meters, Reading, StoredEvent, Total},
 };
 
-/// What an event contributes to each of some metrics.
-pub(super) fn readings<'a>(
-    metrics: impl IntoIterator<Item = &'a Metric>,
-    fields: &Fields<'_>,
-    key: &crate::EventKey,
-) -> Vec<Reading> {
-    let contributions = metrics.into_iter().filter_map(|metric| {
-        let contribution = metric.sql.contribution(fields)?;
-        let function = metric.sql.function();
-        Some(Reading::new(metric.id, function, contribution, fields.timestamp(), key))
-    });
-    contributions.collect()
+/// What the events of a growing timeframe add up to.
+#[derive(Default)]
+pub(super) struct Running {
+    pub(super) total: Total,
+    /// The distinct values among them.
+    pub(super) members: HashSet<(MeterId, Digest)>,
+}
+
+impl Running {
+    /// Adds what an event contributes.
+    pub(super) fn add(&mut self, reading: Reading) {
+        match reading.amount {
+            Amount::Plain(amount) => self.total.add(reading.meter, amount),
+            Amount::Distinct(digest) => self.see(reading.meter, digest),
+        }
+    }
+
+    fn see(&mut self, meter: MeterId, digest: Digest) {
+        if self.members.insert((meter, digest)) {
+            self.total.add(meter, Aggregate::Distinct(1));
+        }
+    }
 }
 
 /// Figures between two instants, from the buckets and the events of the two quarters that are cut.
@@ -33,84 +42,85 @@ impl Unit<'_> {
     pub(super) async fn total_between(
         &mut self,
         customer: CustomerId,
-        metrics: &[Metric],
+        meters: &Meters,
         timeframe: Timeframe,
     ) -> Result<Total, Error> {
-        let mut total = Total::default();
-        let events = schema::events(self.account, customer, timeframe.start(), timeframe.end(), 1);
-        if self.scan(&events).await?.is_empty() {
-            return Ok(total);
-        }
-        let cut = Cut::of(timeframe);
-        for metric in metrics.iter().filter(|metric| !is_distinct(metric)) {
-            let scan = schema::buckets(self.account, customer, metric.id, cut.whole);
-            for row in self.scan_all(scan).await? {
-                total.add(metric.id, schema::read_bucket(&row)?.aggregate);
-            }
-        }
-        for reading in self.partial_readings(customer, metrics, cut).await? {
-            if let Amount::Plain(amount) = reading.amount {
-                total.add(reading.metric_id, amount);
-            }
-        }
-        let mut distinct: HashMap<MetricId, u64> = HashMap::new();
-        for (metric_id, _) in self.members_between(customer, metrics, timeframe).await? {
-            let count = distinct.entry(metric_id).or_default();
-            *count = count.saturating_add(1);
-        }
-        for (metric_id, count) in distinct {
-            total.add(metric_id, Aggregate::Distinct(count));
-        }
-        Ok(total)
+        let mut running = Running::default();
+        self.run_on(&mut running, customer, meters, timeframe).await?;
+        Ok(running.total)
     }
 
-    /// Returns the distinct values of a customer's events within a timeframe.
-    pub(super) async fn members_between(
+    /// Adds what a customer's events of a further timeframe add up to.
+    pub(super) async fn run_on(
         &mut self,
+        running: &mut Running,
         customer: CustomerId,
-        metrics: &[Metric],
+        meters: &Meters,
         timeframe: Timeframe,
-    ) -> Result<HashSet<(MetricId, Digest)>, Error> {
+    ) -> Result<(), Error> {
+        let events = schema::events(self.account, customer, timeframe.start(), timeframe.end(), 1);
+        if timeframe.start() == timeframe.end() || self.scan(&events).await?.is_empty() {
+            return Ok(());
+        }
         let cut = Cut::of(timeframe);
-        let mut members = HashSet::new();
-        for metric in metrics.iter().filter(|metric| is_distinct(metric)) {
-            let scan = schema::members(self.account, customer, metric.id, cut.whole);
+        for meter in meters.added_up() {
+            let scan = schema::buckets(self.account, customer, meter, cut.whole);
             for row in self.scan_all(scan).await? {
-                let digest = schema::member_digest(row.key.bytes());
-                let digest = digest.ok_or_else(|| Error::corrupt("a member has no digest"))?;
-                members.insert((metric.id, digest));
+                running.total.add(meter, schema::read_bucket(&row)?.aggregate);
             }
         }
-        for reading in self.partial_readings(customer, metrics, cut).await? {
-            if let Amount::Distinct(digest) = reading.amount {
-                members.insert((reading.metric_id, digest));
+        for meter in meters.distinct() {
+            let scan = schema::members(self.account, customer, meter, cut.whole);
+            for row in self.scan_all(scan).await? {
+                running.see(meter, digest(&row)?);
             }
         }
-        Ok(members)
+        for reading in self.partial_readings(customer, meters, cut).await? {
+            running.add(reading);
+        }
+        Ok(())
     }
 
     /// Returns what the events of the quarters that are cut contribute.
     async fn partial_readings(
         &mut self,
         customer: CustomerId,
-        metrics: &[Metric],
+        meters: &Meters,
         cut: Cut,
     ) -> Result<Vec<Reading>, Error> {
         let mut found = Vec::new();
         for timeframe in cut.partial {
-            let (from, until) = (timeframe.start(), timeframe.end());
-            let scan = schema::events(self.account, customer, from, until, limits::SCAN_ROWS);
-            for row in self.scan_all(scan).await? {
+            let read = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
+                found.extend(meters.readings(generation, fields, key));
+            };
+            self.each_event(customer, timeframe, read).await?;
+        }
+        Ok(found)
+    }
+
+    /// Reads the events of a customer within a timeframe, oldest first, each with the generation of
+    /// the metrics in which it was accepted.
+    pub(super) async fn each_event(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        mut read: impl FnMut(&Fields<'_>, &EventKey, u64) + Send,
+    ) -> Result<(), Error> {
+        let (from, until) = (timeframe.start(), timeframe.end());
+        let mut scan = schema::events(self.account, customer, from, until, limits::SCAN_ROWS);
+        while scan.bounds().is_some() {
+            let rows = self.scan(&scan).await?;
+            for row in &rows {
                 let place = schema::event_place(self.account, row.key.bytes());
                 let (at, key) = place.ok_or_else(|| Error::corrupt("an event has no place"))?;
                 let slot: Slot<StoredEvent<'_>> = schema::event(self.account, customer, at, &key);
                 let event = slot.decode(&row.document)?;
-                let fields = Fields::new(&event.event_name, at, &event.properties);
-                let counting = metrics.iter().filter(|metric| metric.since <= event.catalogue);
-                found.extend(readings(counting, &fields, &key));
+                read(&Fields::new(&event.event_name, at, &event.properties), &key, event.catalogue);
             }
+            let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
+            scan = scan.after(last.key.bytes());
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Reads a range to its end.
@@ -131,6 +141,7 @@ impl Unit<'_> {
     }
 }
 
-fn is_distinct(metric: &Metric) -> bool {
-    matches!(metric.sql.function(), Function::CountDistinct(_))
+fn digest(row: &Row) -> Result<Digest, Error> {
+    let digest = schema::member_digest(row.key.bytes());
+    digest.ok_or_else(|| Error::corrupt("a member has no digest"))
 }

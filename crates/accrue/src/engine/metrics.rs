@@ -10,7 +10,8 @@ use crate::{
     idempotency::Fingerprint,
     limits,
     metric::{Metric, MetricUpdate, NewMetric},
-    schema::{self, Catalogue, Index, Nothing},
+    schema::{self, Catalogue, Index, Nothing, Slot},
+    usage::Meters,
 };
 
 impl Account {
@@ -59,26 +60,25 @@ impl Account {
     }
 }
 
-/// The metrics of an account that events are held against.
-pub(super) struct Metrics {
-    pub(super) generation: u64,
-    pub(super) all: Vec<Metric>,
-}
-
 impl Unit<'_> {
     pub(super) async fn metric(&mut self, id: MetricId) -> Result<Metric, Error> {
         let found = self.get(&schema::metric(self.account, id)).await?;
         found.ok_or_else(|| Error::not_found("metric", id))
     }
 
-    /// Returns every metric of the account, in order of creation.
-    pub(super) async fn metrics(&mut self) -> Result<Metrics, Error> {
+    /// Returns everything that events of the account are held against, in order of creation.
+    pub(super) async fn meters(&mut self) -> Result<Meters, Error> {
         let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-        let Catalogue { generation, metrics } = catalogue.unwrap_or_default();
-        let slots: Vec<_> = metrics.iter().map(|id| schema::metric(self.account, *id)).collect();
-        let all: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
-        let all = all.ok_or_else(|| Error::corrupt("a metric of the catalogue is missing"))?;
-        Ok(Metrics { generation, all })
+        let Catalogue { generation, metrics, splits } = catalogue.unwrap_or_default();
+        let metrics: Vec<_> = metrics.iter().map(|id| schema::metric(self.account, *id)).collect();
+        let splits: Vec<_> = splits.iter().map(|id| schema::split(self.account, *id)).collect();
+        let keys = metrics.iter().map(Slot::key).chain(splits.iter().map(Slot::key));
+        self.fetch(keys.collect::<Vec<_>>()).await?;
+        let missing = || Error::corrupt("the catalogue of metrics names nothing");
+        let metrics = self.get_all(&metrics).await?.into_iter().collect::<Option<Vec<_>>>();
+        let splits = self.get_all(&splits).await?.into_iter().collect::<Option<Vec<_>>>();
+        let (metrics, splits) = (metrics.ok_or_else(missing)?, splits.ok_or_else(missing)?);
+        Ok(Meters { generation, metrics, splits })
     }
 }
 

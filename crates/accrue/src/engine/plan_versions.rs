@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::{
@@ -12,6 +14,7 @@ use crate::{
     price::{Charge, Price},
     schema::{self, PlanRoster},
     store::Key,
+    usage::{Split, SplitId},
 };
 
 impl Account {
@@ -104,10 +107,7 @@ impl Unit<'_> {
     ) -> Result<PricedVersion, Error> {
         let PlanRoster { prices, cycle, created_at, .. } =
             self.plan_version(plan_id, version).await?;
-        let slots: Vec<_> = prices.iter().map(|id| schema::price(self.account, *id)).collect();
-        let prices: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
-        let prices =
-            prices.ok_or_else(|| Error::corrupt("a price of a plan version is missing"))?;
+        let prices = self.prices(&prices).await?;
         Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
     }
 
@@ -121,6 +121,7 @@ impl Unit<'_> {
         let prices = self.plan_prices(prices).await?;
         let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
         let roster = PlanRoster {
+            splits: splits_of(&priced.prices),
             prices: priced.prices.iter().map(|price| price.id).collect(),
             cycle: priced.cycle,
             created_at: priced.created_at,
@@ -163,6 +164,12 @@ impl Unit<'_> {
             }
         }
     }
+}
+
+/// The splits that the matrices of some prices need.
+fn splits_of(prices: &[Price]) -> Vec<SplitId> {
+    let splits = prices.iter().filter_map(|price| Split::of_price(&price.charge, 0));
+    splits.map(|split| split.id).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 struct CreatePlanVersion {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{
@@ -7,9 +9,13 @@ use super::{
 };
 use crate::{
     Error, IdOr, Page, PageRequest, PriceId,
+    cost::Tariff,
     idempotency::Fingerprint,
+    limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
     schema::{self, Index, Nothing, PriceAlias},
+    subscription::Enrolment,
+    usage::Split,
 };
 
 impl Account {
@@ -95,9 +101,46 @@ impl Unit<'_> {
             }
             self.put(&alias, &PriceAlias { price_id: id })?;
         }
+        self.meter_cells(&price).await?;
         self.put(&schema::price(self.account, id), &price)?;
         self.put(&schema::price_by_time(self.account, &price), &Nothing {})?;
         Ok(price)
+    }
+}
+
+impl Unit<'_> {
+    /// Makes sure that the cells of a matrix are metered: from now on, where they were not before.
+    async fn meter_cells(&mut self, price: &Price) -> Result<(), Error> {
+        let slot = schema::metric_catalogue(self.account);
+        let mut catalogue = self.get(&slot).await?.unwrap_or_default();
+        let generation = catalogue.generation.saturating_add(1);
+        let Some(split) = Split::of_price(&price.charge, generation) else { return Ok(()) };
+        if catalogue.splits.contains(&split.id) {
+            return Ok(());
+        }
+        if catalogue.splits.len() >= limits::SPLITS {
+            let most = limits::SPLITS;
+            let detail = format!("the account has matrices of {most} different kinds already");
+            return Err(Error::constraint(detail));
+        }
+        catalogue.generation = generation;
+        catalogue.splits.push(split.id);
+        self.put(&slot, &catalogue)?;
+        self.put(&schema::split(self.account, split.id), &split)
+    }
+
+    /// Returns the prices of a subscription's plan version, ready to rate what it uses.
+    pub(super) async fn tariff(&mut self, enrolment: &Enrolment) -> Result<Tariff, Error> {
+        let ids = self.plan_roster_of(enrolment).await?.prices;
+        let prices = self.prices(&ids).await?.into_iter().map(Arc::new).collect();
+        Ok(Tariff::new(enrolment.subscription.clone(), prices))
+    }
+
+    /// Reads the prices of a version of a plan.
+    pub(super) async fn prices(&mut self, ids: &[PriceId]) -> Result<Vec<Price>, Error> {
+        let slots: Vec<_> = ids.iter().map(|id| schema::price(self.account, *id)).collect();
+        let prices: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
+        prices.ok_or_else(|| Error::corrupt("a price of a plan version is missing"))
     }
 }
 

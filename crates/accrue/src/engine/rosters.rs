@@ -1,6 +1,6 @@
 use super::unit::Unit;
 use crate::{
-    CustomerId, Error, Timestamp,
+    AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
     schema::{self, Deadline, Head, Owner, Roster, Slot},
     subscription::Enrolment,
@@ -57,16 +57,31 @@ impl Unit<'_> {
 
     /// Returns the enabled alerts that watch a subscription: its own and its plan version's.
     pub(super) async fn watching(&mut self, enrolment: &Enrolment) -> Result<Vec<Alert>, Error> {
+        let plan = self.plan_roster_of(enrolment).await?;
+        let shared = self.alerts(&plan.alerts).await?;
+        self.watching_of(enrolment, shared).await
+    }
+
+    /// Returns the enabled alerts that watch a subscription: its own, and some of its plan version.
+    pub(super) async fn watching_of(
+        &mut self,
+        enrolment: &Enrolment,
+        shared: Vec<Alert>,
+    ) -> Result<Vec<Alert>, Error> {
         if !self.configuration().await?.features.alerts {
             return Ok(Vec::new());
         }
-        let plan = self.plan_roster_of(enrolment).await?;
-        let shared = plan.alerts.into_iter().filter(|id| !enrolment.muted.contains(id));
-        let ids = enrolment.alerts.iter().copied().chain(shared);
-        let slots: Vec<_> = ids.map(|id| schema::alert(self.account, id)).collect();
+        let mut alerts = self.alerts(&enrolment.alerts).await?;
+        alerts.extend(shared.into_iter().filter(|alert| !enrolment.muted.contains(&alert.id)));
+        alerts.retain(|alert| alert.enabled);
+        Ok(alerts)
+    }
+
+    /// Reads some alerts.
+    pub(super) async fn alerts(&mut self, ids: &[AlertId]) -> Result<Vec<Alert>, Error> {
+        let slots: Vec<_> = ids.iter().map(|id| schema::alert(self.account, *id)).collect();
         let entries = self.get_all(&slots).await?;
-        let alerts = entries.into_iter().flatten().map(|entry| entry.alert);
-        Ok(alerts.filter(|alert| alert.enabled).collect())
+        Ok(entries.into_iter().flatten().map(|entry| entry.alert).collect())
     }
 
     /// Writes which subscriptions of a customer events may still count for, and when time brings
@@ -82,7 +97,7 @@ impl Unit<'_> {
         let slot = schema::roster(self.account, customer_id);
         self.get(&slot).await?;
         self.put(&slot, &Roster { subscriptions })?;
-        let next = enrolments.iter().filter_map(Enrolment::next_due).map(|(at, _)| at).min();
+        let next = enrolments.iter().filter_map(Enrolment::deadline).min();
         self.reschedule(customer_id, next).await
     }
 

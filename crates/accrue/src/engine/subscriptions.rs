@@ -10,11 +10,12 @@ use super::{
     apply::{Command, Request, fingerprint},
     lists::{Walk, position},
     rosters::Enrolled,
-    settle::judged_at_once,
+    standings::judged_at_once,
     unit::{Stop, Unit},
 };
 use crate::{
     Decimal, Error, Page, PageRequest, PriceId, SubscriptionId, Timeframe, Timestamp,
+    alert::Cause,
     idempotency::Fingerprint,
     limits,
     page::Listing,
@@ -22,7 +23,7 @@ use crate::{
     subscription::{
         Cancellation, Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told,
     },
-    webhook::{Body, Cause},
+    webhook::Body,
 };
 
 impl Account {
@@ -122,14 +123,16 @@ impl Unit<'_> {
         enrolment: &Enrolment,
         timeframe: Timeframe,
     ) -> Result<(), Error> {
-        let metrics = self.metrics().await?.all;
+        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let meters = self.meters().await?.with_splits(&splits);
         let Subscription { id: subscription_id, customer_id, .. } = enrolment.subscription;
-        let total = self.total_between(customer_id, &metrics, timeframe).await?;
+        let total = self.total_between(customer_id, &meters, timeframe).await?;
         let alerts = self.watching(enrolment).await?;
-        let standing = self.standing(enrolment, timeframe.start(), &alerts).await?;
+        let standing = self.standing(enrolment, timeframe.start(), &alerts, self.now).await?;
         let Some(mut standing) = standing else { return Ok(()) };
         standing.total_moved = standing.total != total;
         standing.total = total;
+        standing.accrue(&self.tariff(enrolment).await?, self.now);
         let (cause, now) = (Cause::Subscription { subscription_id }, self.now);
         let is_judged = judged_at_once(&enrolment.subscription, now).contains(&timeframe);
         let judged = if is_judged { alerts.as_slice() } else { &[] };
@@ -160,15 +163,19 @@ impl Command for CreateSubscription {
         check_fees(unit, &roster, &self.new.fee_quantities).await?;
 
         let id = SubscriptionId::generate(unit.now, unit.entropy());
-        let terms = Terms { plan_id: plan.id, plan_version, cycle: roster.cycle };
+        let PlanRoster { cycle, generation, .. } = roster;
+        let terms = Terms { plan_id: plan.id, plan_version, cycle, currency: plan.currency };
         let subscription = self.new.clone().decide(id, &customer, terms, unit.now)?;
         let mut enrolment = Enrolment {
             subscription,
             alerts: Vec::new(),
             muted: BTreeSet::new(),
-            generation: roster.generation,
+            generation,
             told: Told::Created,
+            turns: Vec::new(),
+            turned: None,
         };
+        enrolment.turns = unit.tariff(&enrolment).await?.turns();
         let enrolled = unit.enrolled(&[customer.id]).await?;
         let mut enrolments: Vec<_> =
             enrolled.into_iter().flat_map(|Enrolled { enrolments, .. }| enrolments).collect();
@@ -177,13 +184,17 @@ impl Command for CreateSubscription {
         check_count(&enrolments, unit.now)?;
 
         unit.tell(customer.id, unit.now, Body::SubscriptionCreated { subscription_id: id }).await?;
-        while let Some((_, told)) = enrolment.next_due().filter(|(at, _)| *at <= unit.now) {
+        while let Some((_, told)) = enrolment.next_told().filter(|(at, _)| *at <= unit.now) {
             enrolment.told = told;
             let body = match told {
                 Told::Ended => Body::SubscriptionEnded { subscription_id: id },
                 _ => Body::SubscriptionStarted { subscription_id: id },
             };
             unit.tell(customer.id, unit.now, body).await?;
+        }
+        if enrolment.subscription.start_date <= unit.now {
+            // What was charged so far is judged with the usage, all at once.
+            enrolment.turned = Some(unit.now);
         }
         count_earlier_usage(unit, &enrolment).await?;
 
@@ -277,6 +288,10 @@ impl Command for CancelSubscription {
         };
         unit.tell(customer_id, unit.now, body).await?;
         count_to_the_new_end(unit, &before, &enrolment, end).await?;
+        if end <= unit.now {
+            enrolment.turned = Some(end);
+            judge_the_end(unit, &enrolment, end).await?;
+        }
 
         unit.save_enrolment(&enrolment)?;
         let enrolled = unit.enrolled(&[customer_id]).await?;
@@ -318,4 +333,18 @@ async fn count_to_the_new_end(
         unit.count_anew(enrolment, timeframe).await?;
     }
     Ok(())
+}
+
+/// Judges what the end of a subscription brings: fees in arrears, and what minima add.
+async fn judge_the_end(
+    unit: &mut Unit<'_>,
+    enrolment: &Enrolment,
+    end: Timestamp,
+) -> Result<(), Error> {
+    let alerts = unit.watching(enrolment).await?;
+    let last = end.saturating_sub(Duration::from_micros(1));
+    let standing = unit.standing(enrolment, last, &alerts, end).await?;
+    let Some(mut standing) = standing else { return Ok(()) };
+    let cause = Cause::Subscription { subscription_id: enrolment.subscription.id };
+    unit.judge_standing(enrolment, &mut standing, &alerts, &cause, end).await
 }

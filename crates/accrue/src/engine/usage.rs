@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use super::{Account, unit::Unit};
 use crate::{
     CustomerId, Decimal, Error, IdOr, MetricId, SubscriptionId, Timeframe, limits, schema,
-    usage::{EventSearch, FoundEvent, MetricUsage, Usage},
+    usage::{EventSearch, FoundEvent, Meters, MetricUsage, Usage},
 };
 
 impl Account {
@@ -36,10 +36,11 @@ impl Account {
             let customer_id = unit.customer(&customer).await?.id;
             let metric = unit.metric(metric_id).await?;
             unit.get(&schema::head(self.id(), customer_id)).await?;
-            let metrics = std::slice::from_ref(&metric);
-            let total = unit.total_between(customer_id, metrics, timeframe).await?;
+            let without_events = metric.figure_without_events();
+            let meters = Meters::one(metric);
+            let total = unit.total_between(customer_id, &meters, timeframe).await?;
             if unit.holds().await? {
-                return Ok(total.figure(metric_id).or_else(|| metric.figure_without_events()));
+                return Ok(total.figure(metric_id).or(without_events));
             }
         }
         Err(Error::contended())
@@ -98,18 +99,10 @@ impl Account {
 impl Unit<'_> {
     async fn usage(&mut self, id: SubscriptionId) -> Result<Usage, Error> {
         let enrolment = self.enrolment(id).await?;
-        let subscription = &enrolment.subscription;
-        let last = subscription.end_date.map(|end| {
-            end.saturating_sub(std::time::Duration::from_micros(1)).max(subscription.start_date)
-        });
-        let at = self.now.max(subscription.start_date);
-        let at = last.map_or(at, |last| at.min(last));
-        let metrics = self.metrics().await?.all;
-        let standing = self.standing(&enrolment, at, &[]).await?;
-        let never = Timeframe::new(subscription.start_date, subscription.start_date);
-        let timeframe = standing.as_ref().map(|standing| standing.timeframe).or(never.ok());
-        let timeframe = timeframe.ok_or_else(|| Error::corrupt("a subscription has no period"))?;
-        let total = standing.map(|standing| standing.total).unwrap_or_default();
+        let timeframe = self.current_period(&enrolment);
+        let metrics = self.meters().await?.metrics;
+        let total = schema::total(self.account, id, timeframe.start());
+        let total = self.get(&total).await?.unwrap_or_default().total;
         let metrics = metrics.into_iter().map(|metric| MetricUsage {
             metric_id: metric.id,
             quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),

@@ -45,6 +45,16 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Returns the text of the value of a property, none where it is missing or null.
+    pub(crate) fn text(&self, name: &PropertyName) -> Option<String> {
+        Some(match self.property(name)? {
+            Value::Boolean(value) => value.to_string(),
+            Value::Number(value) => value.to_string(),
+            Value::Text(value) => value.to_owned(),
+            Value::Instant(value) => value.to_string(),
+        })
+    }
+
     /// Returns the value of a property, none where it is missing or null.
     pub(crate) fn property(&self, name: &PropertyName) -> Option<Value<'a>> {
         match self.properties.get(name)? {

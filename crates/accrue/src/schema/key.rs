@@ -2,10 +2,11 @@ use std::ops::Deref;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, CustomerId, MetricId, PlanId, Timestamp,
+    AccountId, CustomerId, PlanId, Timestamp,
     plan::PlanVersion,
     store::{Key, Table},
     subscription::Enrolment,
+    usage::MeterId,
 };
 
 /// The bytes of a key, part by part.
@@ -45,8 +46,8 @@ impl KeyBytes {
         self.listed(of.subscription.created_at, of.subscription.id.as_bytes())
     }
 
-    pub(super) fn metric_of(self, customer: CustomerId, metric: MetricId) -> Self {
-        self.bytes(customer.as_bytes()).bytes(metric.as_bytes())
+    pub(super) fn meter_of(self, customer: CustomerId, meter: MeterId) -> Self {
+        self.bytes(customer.as_bytes()).bytes(meter.as_bytes())
     }
 
     pub(super) fn plan_version(self, id: PlanId, version: PlanVersion) -> Self {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Subscription;
-use crate::{AlertId, Timestamp};
+use crate::{AlertId, Timeframe, Timestamp, price::Cycle};
 
 /// A subscription, and what the engine keeps beside it in the same row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,10 @@ pub(crate) struct Enrolment {
     pub(crate) generation: u64,
     /// How much of its life messages have told.
     pub(crate) told: Told,
+    /// The cycles at whose turns its prices charge something: a fee, or what a minimum adds.
+    pub(crate) turns: Vec<Cycle>,
+    /// The last turn that it has settled.
+    pub(crate) turned: Option<Timestamp>,
 }
 
 /// How much of a subscription's life messages have told.
@@ -29,8 +33,25 @@ pub(crate) enum Told {
 }
 
 impl Enrolment {
-    /// Returns what time brings next, and when: its start or its end.
-    pub(crate) fn next_due(&self) -> Option<(Timestamp, Told)> {
+    /// Returns when time brings the next thing.
+    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+        let told = self.next_told().map(|(at, _)| at);
+        told.into_iter().chain(self.next_turn()).min()
+    }
+
+    /// Returns when a billing period begins or ends next, and with it something is charged.
+    pub(crate) fn next_turn(&self) -> Option<Timestamp> {
+        let Subscription { start_date, end_date, .. } = self.subscription;
+        let Some(turned) = self.turned else {
+            let is_lived = end_date.is_none_or(|end| start_date < end);
+            return (is_lived && !self.turns.is_empty()).then_some(start_date);
+        };
+        let periods = self.turns.iter().map(|cycle| self.subscription.periods_of(*cycle));
+        periods.filter_map(|periods| periods.containing(turned)).map(Timeframe::end).min()
+    }
+
+    /// Returns what of its life comes next, and when: its start or its end.
+    pub(crate) fn next_told(&self) -> Option<(Timestamp, Told)> {
         let Subscription { start_date, end_date, .. } = self.subscription;
         match self.told {
             Told::Created => match end_date {

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{BillingAnchor, Subscription};
 use crate::{
-    CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp,
-    customer::Customer, metadata, plan::PlanVersion, price::Cycle,
+    Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId, SubscriptionId,
+    Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription to create (wire 5.3).
@@ -37,6 +37,7 @@ pub(crate) struct Terms {
     pub(crate) plan_id: PlanId,
     pub(crate) plan_version: PlanVersion,
     pub(crate) cycle: Cycle,
+    pub(crate) currency: Currency,
 }
 
 impl NewSubscription {
@@ -91,6 +92,7 @@ impl NewSubscription {
             timezone: customer.timezone.clone(),
             anchor: self.anchor,
             cycle: terms.cycle,
+            currency: terms.currency,
             fee_quantities: self.fee_quantities,
             metadata: self.metadata,
             created_at: now,

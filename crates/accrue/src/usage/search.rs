@@ -1,9 +1,7 @@
 use serde::Serialize;
 
 use super::Properties;
-use crate::{
-    CustomerId, Decimal, EventKey, EventName, ExternalId, MetricId, Name, Timeframe, Timestamp,
-};
+use crate::{CustomerId, EventKey, EventName, ExternalId, Timestamp};
 
 /// Which events to look for (wire 3.5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,26 +38,4 @@ pub struct FoundEvent {
     pub properties: Properties,
     /// When it happened.
     pub timestamp: Timestamp,
-}
-
-/// The usage of a subscription in one billing period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Usage {
-    /// The billing period.
-    pub timeframe: Timeframe,
-    /// One figure for each metric of the account, in order of creation.
-    pub metrics: Vec<MetricUsage>,
-}
-
-/// The usage of one metric.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MetricUsage {
-    /// The metric.
-    pub metric_id: MetricId,
-    /// Its name.
-    pub name: Name,
-    /// The figure; `None` where min, max or latest has no event.
-    pub quantity: Option<Decimal>,
 }

@@ -1,5 +1,8 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::{MeterId, tally::Digest};
 use crate::{Timeframe, Timestamp};
 
 /// When one value of one metric was seen for one customer: enough to tell, for any billing period,
@@ -15,6 +18,9 @@ pub(crate) struct Sightings {
     /// Disjoint and in order; both ends of each are instants at which the value was seen.
     spans: Vec<(Timestamp, Timestamp)>,
 }
+
+/// When each distinct value was seen.
+pub(crate) type Seen = BTreeMap<(MeterId, Digest), Sightings>;
 
 impl Sightings {
     /// Tells whether the value was seen in a timeframe; `None` where that is not known.

@@ -2,15 +2,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::New;
 use crate::{
-    CustomerId, Error, MetricId, Timeframe,
-    alert::Alert,
-    engine::{figures::readings, rosters::Enrolled, unit::Unit},
+    CustomerId, Error, Timeframe,
+    alert::{Alert, Watched},
+    engine::{figures::Running, rosters::Enrolled, unit::Unit},
     expression::Fields,
-    metric::Metric,
     schema::{self, Bucket, Nothing},
     store::Key,
     subscription::Enrolment,
-    usage::{Amount, Event, Membership, Quarter, Reading, Tally, Watched},
+    usage::{Amount, Event, Membership, MeterId, Meters, Quarter, Reading, Tally},
 };
 
 /// One customer's share of a batch: its new events, and the billing periods that they fall in.
@@ -19,16 +18,16 @@ pub(super) struct Share<'a> {
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
     periods: Vec<(Enrolment, Vec<Timeframe>)>,
     /// The metrics that some event adds to.
-    moved: BTreeSet<MetricId>,
+    moved: BTreeSet<MeterId>,
 }
 
 impl<'a> Share<'a> {
     /// Splits a batch by customer. Within one, the order of the batch stays.
-    pub(super) fn split(enrolled: Vec<Enrolled>, new: &[New<'a>], metrics: &[Metric]) -> Vec<Self> {
+    pub(super) fn split(enrolled: Vec<Enrolled>, new: &[New<'a>], meters: &Meters) -> Vec<Self> {
         let mut events: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
         for New { event, entry, .. } in new {
             let fields = Fields::from(*event);
-            let readings = readings(metrics, &fields, &event.idempotency_key);
+            let readings = meters.readings(meters.generation, &fields, &event.idempotency_key);
             events.entry(entry.customer_id).or_default().push((*event, readings));
         }
         let shares = enrolled.into_iter().map(|Enrolled { customer_id, enrolments, .. }| {
@@ -39,7 +38,7 @@ impl<'a> Share<'a> {
             });
             let periods = periods.filter(|(_, periods)| !periods.is_empty()).collect();
             let readings = events.iter().flat_map(|(_, readings)| readings);
-            let moved = readings.map(|reading| reading.metric_id).collect();
+            let moved = readings.map(|reading| reading.meter).collect();
             Self { customer_id, events, periods, moved }
         });
         shares.collect()
@@ -49,12 +48,12 @@ impl<'a> Share<'a> {
     pub(super) async fn load(
         &self,
         unit: &mut Unit<'_>,
-        metrics: &[Metric],
-    ) -> Result<Tally, Error> {
+        meters: &Meters,
+    ) -> Result<(Tally, Vec<Watched>), Error> {
         let (account, customer_id) = (unit.account, self.customer_id);
         let mut tally = Tally::new(unit.oldest_taken().await?);
         for (event, reading) in self.readings() {
-            let (id, quarter) = (reading.metric_id, Quarter::of(event.timestamp));
+            let (id, quarter) = (reading.meter, Quarter::of(event.timestamp));
             if !tally.buckets.contains_key(&(id, quarter))
                 && let Some(row) = unit.row(&schema::bucket(account, customer_id, id, quarter))?
             {
@@ -72,26 +71,36 @@ impl<'a> Share<'a> {
                 tally.sightings.insert((id, *digest), seen);
             }
         }
+        let mut watched = Vec::with_capacity(self.periods.len());
         for (enrolment, periods) in &self.periods {
             let alerts = self.alerts(unit, enrolment).await?;
+            let splits = unit.plan_roster_of(enrolment).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
             for period in periods {
-                let standing = unit.standing(enrolment, period.start(), &alerts).await?;
+                let (at, until) = (period.start(), unit.now);
+                let standing = unit.standing(enrolment, at, &alerts, until).await?;
                 let Some(mut standing) = standing else { continue };
                 if standing.needs_members(tally.sightings.values()) {
-                    let members = unit.members_between(customer_id, metrics, *period).await?;
-                    standing.members = Some(members);
+                    let meters = meters.with_splits(&splits).only_distinct();
+                    let mut running = Running::default();
+                    unit.run_on(&mut running, customer_id, &meters, *period).await?;
+                    standing.members = Some(running.members);
                 }
                 standings.push(standing);
             }
             let subscription_id = enrolment.subscription.id;
-            tally.watched.push(Watched { subscription_id, alerts, standings });
+            watched.push(Watched { subscription_id, splits, alerts, standings });
         }
-        Ok(tally)
+        Ok((tally, watched))
     }
 
     /// Saves what has moved.
-    pub(super) fn save(&self, unit: &mut Unit<'_>, tally: &Tally) -> Result<(), Error> {
+    pub(super) fn save(
+        &self,
+        unit: &mut Unit<'_>,
+        tally: &Tally,
+        watched: &[Watched],
+    ) -> Result<(), Error> {
         let (account, customer_id) = (unit.account, self.customer_id);
         for ((id, quarter), aggregate) in &tally.buckets {
             let bucket = Bucket { aggregate: aggregate.clone() };
@@ -106,7 +115,7 @@ impl<'a> Share<'a> {
         for ((id, digest), seen) in &tally.sightings {
             unit.put(&schema::sightings(account, customer_id, *id, digest), seen)?;
         }
-        for ((enrolment, _), watched) in self.periods.iter().zip(&tally.watched) {
+        for ((enrolment, _), watched) in self.periods.iter().zip(watched) {
             for standing in &watched.standings {
                 unit.save_standing(enrolment, standing)?;
             }
@@ -121,7 +130,10 @@ impl<'a> Share<'a> {
         enrolment: &Enrolment,
     ) -> Result<Vec<Alert>, Error> {
         let mut alerts = unit.watching(enrolment).await?;
-        alerts.retain(|alert| self.moved.contains(&alert.condition.metric_id()));
+        alerts.retain(|alert| match alert.condition.metric_id() {
+            Some(metric_id) => self.moved.contains(&metric_id.into()),
+            None => true,
+        });
         Ok(alerts)
     }
 
@@ -168,7 +180,7 @@ pub(super) async fn figure_keys(
         let customer_id = share.customer_id;
         let mut buckets = HashMap::new();
         for (event, reading) in share.readings() {
-            let (id, quarter) = (reading.metric_id, Quarter::of(event.timestamp));
+            let (id, quarter) = (reading.meter, Quarter::of(event.timestamp));
             buckets.entry((id, quarter)).or_insert_with(|| {
                 keys.push(schema::bucket(account, customer_id, id, quarter).key().clone());
             });

@@ -1,0 +1,131 @@
+use serde::{Deserialize, Serialize};
+
+use super::PriceFilter;
+use crate::{Currency, Decimal, Error, MetricId, PricingUnit, cost::Accrual, limits, price::Price};
+
+/// What an alert watches (§2.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Condition {
+    /// Usage of one metric in the billing period, at or above a threshold: `usage_exceeded`.
+    UsageExceeded {
+        /// The metric.
+        metric_id: MetricId,
+    },
+    /// Cost of the billing period after adjustments and before credits, at or above a threshold:
+    /// `cost_exceeded`.
+    CostExceeded {
+        /// The currency or pricing unit that the cost is in.
+        currency: PricingUnit,
+    },
+    /// Cost of the billing period before adjustments and credits, at or above a threshold:
+    /// `spend_exceeded` (wire 1.4).
+    SpendExceeded {
+        /// The currency or pricing unit that the cost is in.
+        currency: PricingUnit,
+        /// Which prices count: those that pass every filter.
+        price_filters: Vec<PriceFilter>,
+    },
+}
+
+impl Condition {
+    /// Returns the type of alert on the wire.
+    #[must_use]
+    pub const fn alert_type(&self) -> &'static str {
+        match self {
+            Self::UsageExceeded { .. } => "usage_exceeded",
+            Self::CostExceeded { .. } => "cost_exceeded",
+            Self::SpendExceeded { .. } => "spend_exceeded",
+        }
+    }
+
+    /// Returns the metric whose usage it watches.
+    #[must_use]
+    pub const fn metric_id(&self) -> Option<MetricId> {
+        match self {
+            Self::UsageExceeded { metric_id } => Some(*metric_id),
+            Self::CostExceeded { .. } | Self::SpendExceeded { .. } => None,
+        }
+    }
+
+    /// Tells whether it watches what usage and fees cost.
+    pub(crate) const fn is_on_cost(&self) -> bool {
+        self.metric_id().is_none()
+    }
+
+    /// Returns what it watches of what a billing period has come to: none before the first event or
+    /// fee that counts.
+    pub(crate) fn cost(&self, accrual: &Accrual) -> Option<Decimal> {
+        match self {
+            Self::UsageExceeded { .. } => None,
+            Self::CostExceeded { currency } => accrual.total(currency),
+            Self::SpendExceeded { currency, price_filters } => {
+                let passes =
+                    |price: &Price| price_filters.iter().all(|filter| filter.passes(price));
+                accrual.subtotal(currency, passes)
+            }
+        }
+    }
+
+    /// Tells whether a subscription or a plan version can have only one of the two (wire 1.4).
+    pub(super) fn excludes(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::CostExceeded { .. }, Self::CostExceeded { .. }) => true,
+            (
+                Self::SpendExceeded { currency, price_filters },
+                Self::SpendExceeded { currency: other, price_filters: others },
+            ) => currency == other && PriceFilter::are_the_same(price_filters, others),
+            _ => self == other,
+        }
+    }
+}
+
+/// What a new alert is to watch (wire 1.3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NewCondition {
+    /// Usage of one metric: `usage_exceeded`.
+    UsageExceeded {
+        /// The metric.
+        metric_id: MetricId,
+    },
+    /// Cost after adjustments: `cost_exceeded`.
+    CostExceeded {
+        /// The currency or pricing unit that the cost is in; the one that the plan is invoiced in
+        /// where none is given.
+        currency: Option<PricingUnit>,
+    },
+    /// Cost before adjustments: `spend_exceeded`.
+    SpendExceeded {
+        /// The currency or pricing unit that the cost is in.
+        currency: PricingUnit,
+        /// Which prices count: those that pass every filter; all where there is none.
+        price_filters: Vec<PriceFilter>,
+    },
+}
+
+impl NewCondition {
+    pub(super) fn decide(self, invoiced_in: Currency) -> Result<Condition, Error> {
+        Ok(match self {
+            Self::UsageExceeded { metric_id } => Condition::UsageExceeded { metric_id },
+            Self::CostExceeded { currency } => {
+                Condition::CostExceeded { currency: currency.unwrap_or_else(|| invoiced_in.into()) }
+            }
+            Self::SpendExceeded { currency, price_filters } => {
+                check_filters(&price_filters)?;
+                Condition::SpendExceeded { currency, price_filters }
+            }
+        })
+    }
+}
+
+pub(super) fn check_filters(filters: &[PriceFilter]) -> Result<(), Error> {
+    if filters.len() > limits::PRICE_FILTERS {
+        let (found, most) = (filters.len(), limits::PRICE_FILTERS);
+        let message = format!("found {found} filters, expected at most {most}");
+        return Err(Error::invalid("/price_filters", message));
+    }
+    filters.iter().enumerate().try_for_each(|(index, filter)| filter.check(index))
+}

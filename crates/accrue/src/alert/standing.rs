@@ -1,0 +1,162 @@
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::{Alert, Cause, Condition, Crossing, Exceeded, Fired};
+use crate::{
+    AlertId, Decimal, EventKey, SubscriptionId, Timeframe, Timestamp,
+    cost::{Accrual, Tariff},
+    usage::{
+        Aggregate, Amount, Digest, MeterId, Reading, Seen, Sightings, SplitId, Total,
+        is_within_a_day,
+    },
+};
+
+/// A subscription while events are added to it: the alerts that watch it, and its billing periods.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    pub(crate) subscription_id: SubscriptionId,
+    /// The splits whose cells its prices rate.
+    pub(crate) splits: Vec<SplitId>,
+    pub(crate) alerts: Vec<Alert>,
+    /// The billing periods that its events may fall in, with what they hold.
+    pub(crate) standings: Vec<Standing>,
+}
+
+/// Where one billing period of one subscription stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) timeframe: Timeframe,
+    pub(crate) total: Total,
+    /// What it has come to, where an alert watches that.
+    accrual: Option<Accrual>,
+    /// What has fired, of each alert that may fire now.
+    pub(crate) fired: BTreeMap<AlertId, Fired>,
+    /// The distinct values of the period by meter, where sightings cannot tell.
+    pub(crate) members: Option<HashSet<(MeterId, Digest)>>,
+    pub(crate) total_moved: bool,
+    pub(crate) fired_moved: BTreeSet<AlertId>,
+}
+
+impl Watched {
+    /// Adds an event to the billing period that holds it, and returns the alerts that fire: those
+    /// on usage first, then those on cost. What was seen is that before the event.
+    pub(crate) fn add(
+        &mut self,
+        at: Timestamp,
+        key: &EventKey,
+        readings: &[Reading],
+        seen: &Seen,
+    ) -> Vec<Exceeded> {
+        let holding = self.standings.iter_mut().find(|standing| standing.timeframe.contains(at));
+        let Some(standing) = holding else { return Vec::new() };
+        let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+        let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
+        let costs: Vec<_> = on_cost().map(|alert| standing.value(&alert.condition)).collect();
+        let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
+        for reading in readings {
+            if reading.split.is_some_and(|split| !self.splits.contains(&split)) {
+                continue;
+            }
+            let Some(amount) = standing.amount(reading, seen) else { continue };
+            let is_watched = |alert: &&Alert| {
+                alert.condition.metric_id().is_some_and(|id| reading.meter == id.into())
+            };
+            let watching = || self.alerts.iter().filter(is_watched);
+            let before = watching().next().and_then(|_| standing.total.figure(reading.meter));
+            standing.total.add(reading.meter, amount);
+            standing.total_moved = true;
+            moved.push(reading.meter);
+            exceeded.extend(watching().filter_map(|alert| {
+                standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
+            }));
+        }
+        if let Some(accrual) = &mut standing.accrual {
+            accrual.follow(&moved, &standing.total);
+        }
+        exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {
+            standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
+        }));
+        exceeded
+    }
+}
+
+impl Standing {
+    pub(crate) const fn new(
+        timeframe: Timeframe,
+        total: Total,
+        fired: BTreeMap<AlertId, Fired>,
+    ) -> Self {
+        let fired_moved = BTreeSet::new();
+        Self {
+            timeframe,
+            total,
+            accrual: None,
+            fired,
+            members: None,
+            total_moved: false,
+            fired_moved,
+        }
+    }
+
+    /// Rates what the period holds, as of an instant.
+    pub(crate) fn accrue(&mut self, tariff: &Tariff, until: Timestamp) {
+        self.accrual = Some(tariff.accrue(self.timeframe, &self.total, until));
+    }
+
+    /// Returns the value that an alert watches; none where there is none yet.
+    pub(crate) fn value(&self, condition: &Condition) -> Option<Decimal> {
+        match condition.metric_id() {
+            Some(metric_id) => self.total.figure(metric_id),
+            None => condition.cost(self.accrual.as_ref()?),
+        }
+    }
+
+    /// Tells whether sightings may be unable to judge this period, so that its members are needed.
+    pub(crate) fn needs_members<'a>(
+        &self,
+        sightings: impl IntoIterator<Item = &'a Sightings>,
+    ) -> bool {
+        is_within_a_day(self.timeframe)
+            || sightings.into_iter().any(|seen| seen.seen_in(self.timeframe).is_none())
+    }
+
+    /// Judges an alert on the value that there is now, and keeps what fired.
+    pub(crate) fn judge(
+        &mut self,
+        subscription_id: SubscriptionId,
+        alert: &Alert,
+        before: Option<&Decimal>,
+        cause: &Cause,
+    ) -> Option<Exceeded> {
+        let value_after = self.value(&alert.condition)?;
+        let fired = self.fired.entry(alert.id).or_default();
+        let Crossing { threshold, thresholds } = fired.judge(alert, before, &value_after)?;
+        self.fired_moved.insert(alert.id);
+        Some(Exceeded {
+            subscription_id,
+            alert: alert.clone(),
+            value_before: before.cloned(),
+            value_after,
+            threshold,
+            thresholds,
+            timeframe: self.timeframe,
+            cause: cause.clone(),
+        })
+    }
+
+    /// Returns what a reading adds to this period; nothing for a value that it has already.
+    fn amount(&mut self, reading: &Reading, seen: &Seen) -> Option<Aggregate> {
+        let digest = match &reading.amount {
+            Amount::Plain(amount) => return Some(amount.clone()),
+            Amount::Distinct(digest) => *digest,
+        };
+        let value = (reading.meter, digest);
+        let is_new = match &mut self.members {
+            Some(members) => members.insert(value),
+            None => {
+                let seen = seen.get(&value).map(|seen| seen.seen_in(self.timeframe));
+                seen.is_none_or(|seen| seen == Some(false))
+            }
+        };
+        is_new.then_some(Aggregate::Distinct(1))
+    }
+}

@@ -1,0 +1,204 @@
+use std::time::Duration;
+
+use super::{Account, figures::Running, unit::Unit};
+use crate::{
+    CustomerId, Error, IdOr, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    cost::{Cost, CostQuery, Statement, Tariff},
+    limits, schema,
+    subscription::{Enrolment, Subscription},
+    usage::{Meters, Total, cut},
+};
+
+impl Account {
+    /// Computes what a subscription costs: in the current billing period, or in any timeframe; as
+    /// one, or day by day (wire 5.1).
+    ///
+    /// The current billing period is answered from running totals. Any other timeframe costs the
+    /// aggregates of its billing periods, and the events of at most two quarters of an hour for each
+    /// instant at which it is cut, however long the history is.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where the timeframe has more than 10,000
+    /// days, and is to be cut into them.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, item::NewItem, plan::NewPlan};
+    /// # use accrue::{price::{Cadence, NewPrice}, subscription::{BillingAnchor, NewSubscription}};
+    /// use accrue::cost::CostQuery;
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// # let (name, ten) = (Name::parse("seat")?, Decimal::from(10));
+    /// # plan.prices = vec![NewPrice::fee_in_advance(name, item.id, usd, Cadence::Monthly, ten).into()];
+    /// # let plan = account.create_plan(plan).await?;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let mut pro = NewSubscription::new(ada.id, plan.id);
+    /// pro.anchor = BillingAnchor::SubscriptionStart;
+    /// let pro = account.create_subscription(pro).await?;
+    /// let costs = account.subscription_costs(pro.id, &CostQuery::default()).await?;
+    /// assert_eq!(costs[0].total, Decimal::from(10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn subscription_costs(
+        &self,
+        id: SubscriptionId,
+        query: &CostQuery,
+    ) -> Result<Vec<Cost>, Error> {
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let enrolment = unit.enrolment(id).await?;
+            let Subscription { customer_id, currency, .. } = enrolment.subscription;
+            unit.get(&schema::head(self.id(), customer_id)).await?;
+            let timeframe = query.timeframe.unwrap_or_else(|| unit.current_period(&enrolment));
+            let currency = query.currency.clone().unwrap_or_else(|| currency.into());
+            let slots = cut(timeframe, query.view, &enrolment.subscription.timezone)?;
+            let costs = unit.costs(&enrolment, &slots, &currency).await?;
+            if unit.holds().await? {
+                return Ok(Cost::gather(costs, query.view));
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Computes what all subscriptions of a customer cost together, line by line for each price
+    /// (wire 4.1): in any timeframe, or in that of their current billing periods.
+    ///
+    /// # Errors
+    ///
+    /// As [`subscription_costs`](Self::subscription_costs).
+    pub async fn customer_costs(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        query: &CostQuery,
+    ) -> Result<Vec<Cost>, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let customer = unit.customer(&customer).await?;
+            unit.get(&schema::head(self.id(), customer.id)).await?;
+            let enrolments = unit.every_enrolment(customer.id).await?;
+            let timeframe = match query.timeframe {
+                Some(timeframe) => timeframe,
+                None => unit.current_periods(&enrolments)?,
+            };
+            let slots = cut(timeframe, query.view, &customer.timezone)?;
+            let invoiced = customer.currency.map(PricingUnit::from);
+            let currency = query.currency.clone().or(invoiced);
+            let Some(currency) = currency else {
+                // Nothing was ever subscribed to.
+                return Ok(Vec::new());
+            };
+            let mut costs: Vec<Cost> =
+                slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
+            for enrolment in &enrolments {
+                let more = unit.costs(enrolment, &slots, &currency).await?;
+                costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
+            }
+            if unit.holds().await? {
+                return Ok(Cost::gather(costs, query.view));
+            }
+        }
+        Err(Error::contended())
+    }
+}
+
+/// The caller has read the head of the customer, which guards the ranges.
+impl Unit<'_> {
+    async fn costs(
+        &mut self,
+        enrolment: &Enrolment,
+        slots: &[Timeframe],
+        currency: &PricingUnit,
+    ) -> Result<Vec<Cost>, Error> {
+        let tariff = self.tariff(enrolment).await?;
+        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let meters = self.meters().await?.only(&tariff.metrics(), &splits);
+        let mut statement = Statement::new(&tariff, slots, self.now);
+        let ends = slots.first().zip(slots.last());
+        let whole = ends.and_then(|(first, last)| Timeframe::new(first.start(), last.end()).ok());
+        let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+        let periods = tariff.subscription.periods();
+        for period in whole.iter().flat_map(|whole| periods.overlapping(*whole)) {
+            if period.start() > until {
+                // Nothing can have been used yet.
+                break;
+            }
+            let marks = statement.marks(period);
+            let used = self.used_at(&tariff, &meters, period, &marks).await?;
+            statement.add(period, &used);
+        }
+        Ok(statement.finish(currency))
+    }
+
+    /// Returns what was used from the start of a billing period up to some of its instants.
+    async fn used_at(
+        &mut self,
+        tariff: &Tariff,
+        meters: &Meters,
+        period: Timeframe,
+        marks: &[Timestamp],
+    ) -> Result<Vec<(Timestamp, Total)>, Error> {
+        let Subscription { id, customer_id, .. } = tariff.subscription;
+        let (mut used, mut running) = (Vec::with_capacity(marks.len()), Running::default());
+        let mut from = period.start();
+        for mark in marks {
+            let is_all = *mark == period.end() && period.contains(self.now);
+            let total = if is_all {
+                let row = self.get(&schema::total(self.account, id, period.start())).await?;
+                row.unwrap_or_default().total
+            } else {
+                if let Ok(segment) = Timeframe::new(from, *mark) {
+                    self.run_on(&mut running, customer_id, meters, segment).await?;
+                }
+                running.total.clone()
+            };
+            used.push((*mark, total));
+            from = *mark;
+        }
+        Ok(used)
+    }
+
+    /// Returns the billing period of now: the first one of what has not begun, the last one of what
+    /// has ended.
+    pub(super) fn current_period(&self, enrolment: &Enrolment) -> Timeframe {
+        let subscription = &enrolment.subscription;
+        let start = subscription.start_date;
+        let last = subscription
+            .end_date
+            .map(|end| end.saturating_sub(Duration::from_micros(1)).max(start));
+        let at = self.now.max(start);
+        let at = last.map_or(at, |last| at.min(last));
+        subscription.periods().containing(at).unwrap_or(Timeframe::nothing_at(start))
+    }
+
+    /// Returns the timeframe of the current billing periods of those that have begun and not ended.
+    fn current_periods(&self, enrolments: &[Enrolment]) -> Result<Timeframe, Error> {
+        let live = enrolments.iter().filter(|of| of.subscription.covers(self.now));
+        let periods: Vec<_> = live.map(|enrolment| self.current_period(enrolment)).collect();
+        let start = periods.iter().map(|period| period.start()).min().unwrap_or(self.now);
+        let end = periods.iter().map(|period| period.end()).max().unwrap_or(self.now);
+        Timeframe::new(start, end).map_err(|error| Error::corrupt(error.to_string()))
+    }
+
+    /// Reads every subscription that a customer has, or had.
+    async fn every_enrolment(&mut self, customer: CustomerId) -> Result<Vec<Enrolment>, Error> {
+        let index = schema::Index::subscriptions_of_customer(self.account, customer);
+        let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
+        let mut slots = Vec::new();
+        for row in self.scan_all(scan).await? {
+            let place = schema::position(row.key.bytes());
+            let place = place.ok_or_else(|| Error::corrupt("a list has a row without a place"))?;
+            let id = SubscriptionId::from_bytes(schema::id_at(&place));
+            slots.push(schema::subscription(self.account, id));
+        }
+        let found: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
+        found.ok_or_else(|| Error::corrupt("a list names no subscription"))
+    }
+}

@@ -1,0 +1,144 @@
+use std::time::Duration;
+
+use super::unit::Unit;
+use crate::{
+    Error, Timeframe, Timestamp,
+    alert::{Alert, Cause, Standing},
+    limits, schema,
+    subscription::{Enrolment, Subscription},
+};
+
+const INSTANT: Duration = Duration::from_micros(1);
+
+/// The billing periods that are judged where no event moves the value: the current one, and one that
+/// begins so soon that its events are taken already.
+pub(super) fn judged_at_once(subscription: &Subscription, at: Timestamp) -> Vec<Timeframe> {
+    let ahead = Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(INSTANT);
+    let soon = Timeframe::new(at, at.saturating_add(ahead));
+    soon.map_or_else(|_| Vec::new(), |soon| subscription.periods().overlapping(soon).collect())
+}
+
+impl Unit<'_> {
+    /// Judges an alert of a subscription on the usage that there is at an instant.
+    pub(super) async fn judge_at_once(
+        &mut self,
+        enrolment: &Enrolment,
+        alert: &Alert,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        if !self.configuration().await?.features.alerts {
+            return Ok(());
+        }
+        let alerts = std::slice::from_ref(alert);
+        let cause = Cause::Configuration { alert_id: alert.id };
+        for period in judged_at_once(&enrolment.subscription, at) {
+            let standing = self.standing(enrolment, period.start(), alerts, at).await?;
+            if let Some(mut standing) = standing {
+                self.judge_standing(enrolment, &mut standing, alerts, &cause, at).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges alerts on what a billing period holds already: the value does not move.
+    pub(super) async fn judge_standing(
+        &mut self,
+        enrolment: &Enrolment,
+        standing: &mut Standing,
+        alerts: &[Alert],
+        cause: &Cause,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let subscription = &enrolment.subscription;
+        for alert in alerts {
+            if let Some(mut exceeded) = standing.judge(subscription.id, alert, None, cause) {
+                exceeded.value_before = Some(exceeded.value_after.clone());
+                self.tell(subscription.customer_id, at, exceeded.into()).await?;
+            }
+        }
+        self.save_standing(enrolment, standing)
+    }
+
+    /// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
+    /// one.
+    pub(super) async fn judge_turn(
+        &mut self,
+        enrolment: &Enrolment,
+        alerts: &[Alert],
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
+        let alerts: Vec<_> = on_cost.cloned().collect();
+        if alerts.is_empty() {
+            return Ok(());
+        }
+        let Subscription { id, customer_id, .. } = enrolment.subscription;
+        let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
+        let periods = enrolment.subscription.periods();
+        let ending = periods.containing(right_before).filter(|period| !period.contains(at));
+        let tariff = self.tariff(enrolment).await?;
+        for period in ending.into_iter().chain(periods.containing(at)) {
+            let standing = self.standing(enrolment, period.start(), &alerts, at).await?;
+            let Some(mut standing) = standing else { continue };
+            let earlier = tariff.accrue(period, &standing.total, right_before);
+            for alert in &alerts {
+                let before = alert.condition.cost(&earlier);
+                if let Some(exceeded) = standing.judge(id, alert, before.as_ref(), &cause) {
+                    self.tell(customer_id, at, exceeded.into()).await?;
+                }
+            }
+            self.save_standing(enrolment, &standing)?;
+        }
+        Ok(())
+    }
+
+    /// Reads where the billing period that holds an instant stands, and what of some alerts has fired
+    /// in it; none outside of the subscription's life. What it has come to is that until another
+    /// instant.
+    pub(super) async fn standing(
+        &mut self,
+        enrolment: &Enrolment,
+        at: Timestamp,
+        alerts: &[Alert],
+        until: Timestamp,
+    ) -> Result<Option<Standing>, Error> {
+        let Some(timeframe) = enrolment.subscription.periods().containing(at) else {
+            return Ok(None);
+        };
+        let id = enrolment.subscription.id;
+        let total = schema::total(self.account, id, timeframe.start());
+        let state = |alert| schema::alert_state(self.account, id, timeframe.start(), alert);
+        let states: Vec<_> = alerts.iter().map(|alert| (alert.id, state(alert.id))).collect();
+        let keys = states.iter().map(|(_, state)| state.key()).chain([total.key()]);
+        self.fetch(keys.collect::<Vec<_>>()).await?;
+        let total = self.row(&total)?.unwrap_or_default().total;
+        let fired = states
+            .iter()
+            .map(|(alert, state)| Ok((*alert, self.row(state)?.unwrap_or_default().fired)));
+        let fired = fired.collect::<Result<_, Error>>()?;
+        let mut standing = Standing::new(timeframe, total, fired);
+        if alerts.iter().any(|alert| alert.condition.is_on_cost()) {
+            standing.accrue(&self.tariff(enrolment).await?, until);
+        }
+        Ok(Some(standing))
+    }
+
+    /// Writes what of a billing period has moved.
+    pub(super) fn save_standing(
+        &mut self,
+        enrolment: &Enrolment,
+        standing: &Standing,
+    ) -> Result<(), Error> {
+        let (id, start) = (enrolment.subscription.id, standing.timeframe.start());
+        if standing.total_moved {
+            let entry = schema::TotalEntry { total: standing.total.clone() };
+            self.put(&schema::total(self.account, id, start), &entry)?;
+        }
+        for alert in &standing.fired_moved {
+            let fired = standing.fired.get(alert).cloned().unwrap_or_default();
+            let slot = schema::alert_state(self.account, id, start, *alert);
+            self.put(&slot, &schema::AlertState { fired })?;
+        }
+        Ok(())
+    }
+}

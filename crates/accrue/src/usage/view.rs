@@ -1,0 +1,34 @@
+use crate::{
+    Error, Timeframe, Zone, limits,
+    price::Cycle,
+    subscription::{BillingAnchor, BillingPeriods},
+};
+
+/// How a timeframe is cut. A day is one of the customer's time zone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum View {
+    /// Not at all.
+    #[default]
+    Whole,
+    /// From its beginning to the end of each day.
+    Cumulative,
+    /// Day by day.
+    Periodic,
+}
+
+/// Cuts a timeframe into slots that adjoin: into days, or not at all.
+pub(crate) fn cut(timeframe: Timeframe, view: View, zone: &Zone) -> Result<Vec<Timeframe>, Error> {
+    if view == View::Whole {
+        return Ok(vec![timeframe]);
+    }
+    let (start, end) = (timeframe.start(), Some(timeframe.end()));
+    let (day, midnight) = (Cycle::Days(1), BillingAnchor::FirstOfMonth);
+    let days = BillingPeriods::new(day, midnight, zone.clone(), start, end);
+    let days: Vec<_> = days.overlapping(timeframe).take(limits::RESULT_ROWS + 1).collect();
+    if days.len() > limits::RESULT_ROWS {
+        let most = limits::RESULT_ROWS;
+        return Err(Error::too_many(format!("the timeframe has more than {most} days")));
+    }
+    Ok(days)
+}
