@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, AlertId, Clock as _, CustomerId, Error, IdempotencyKey, ItemId, KeyedCall, MetricId,
-    PlanId, SubscriptionId,
+    Account, AlertId, Clock as _, Currency, CustomerId, Error, IdempotencyKey, ItemId, KeyedCall,
+    MetadataUpdate, MetricId, PlanId, PriceId, SubscriptionId,
     alert::NewAlert,
     customer::CustomerUpdate,
     idempotency::Freshness,
     item::NewItem,
+    plan::{DefaultVersion, NewPlanVersion, PlanVersion},
+    price::{Cadence, Model, NewPrice, PriceUpdate, Unit},
     subscription::{Cancellation, NewSubscription},
     webhook::Body,
 };
@@ -17,7 +19,7 @@ use pollster::block_on;
 use serde_json::json;
 
 use crate::{
-    host::{Host, customer, event, name, thresholds},
+    host::{Host, customer, event, external, name, thresholds},
     stores::dump,
 };
 
@@ -34,6 +36,10 @@ pub enum Operation {
     SetThresholds,
     EnableAlert,
     ArchiveItem,
+    CreatePrice,
+    UpdatePrice,
+    CreatePlanVersion,
+    SetDefaultPlanVersion,
 }
 
 /// All of them.
@@ -48,6 +54,10 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::SetThresholds,
     Operation::EnableAlert,
     Operation::ArchiveItem,
+    Operation::CreatePrice,
+    Operation::UpdatePrice,
+    Operation::CreatePlanVersion,
+    Operation::SetDefaultPlanVersion,
 ];
 
 /// What was there before.
@@ -60,6 +70,7 @@ pub struct Scene {
     pub subscription: SubscriptionId,
     pub alert: AlertId,
     pub item: ItemId,
+    pub price: PriceId,
 }
 
 /// An answer, as text.
@@ -71,7 +82,8 @@ pub struct Answered {
 
 impl Scene {
     /// A customer with usage and two subscriptions, one of which is due to have begun, on a plan
-    /// whose alerts have changed since; usage that waits for another customer.
+    /// whose alerts have changed since, and that has a second version; usage that waits for another
+    /// customer.
     #[must_use]
     pub fn set(host: &Host) -> Self {
         let metric = host.metric("SELECT count(*) FROM events").id;
@@ -96,8 +108,11 @@ impl Scene {
             account.update_alert(alert, thresholds(&["2", "5"])).await.unwrap();
             let of_plan = NewAlert::usage_exceeded(metric, thresholds(&["3", "4"]));
             account.create_plan_alert(plan, of_plan).await.unwrap();
+            let price = account.create_price(per_unit(metric, item, 1)).await.unwrap().id;
+            let version = NewPlanVersion::new([price.into()]);
+            account.create_plan_version(plan, version).await.unwrap();
             host.clock.advance(Duration::from_secs(120));
-            Self { customer, metric, other_metric, plan, subscription, alert, item }
+            Self { customer, metric, other_metric, plan, subscription, alert, item, price }
         })
     }
 }
@@ -161,14 +176,41 @@ impl Operation {
             }
             Self::EnableAlert => answer(account.enable_alert(scene.alert).keyed(key)).await,
             Self::ArchiveItem => answer(account.archive_item(scene.item).keyed(key)).await,
+            Self::CreatePrice => {
+                let mut new = per_unit(scene.metric, scene.item, variant);
+                new.external_price_id = Some(external("new"));
+                answer(account.create_price(new).keyed(key)).await
+            }
+            Self::UpdatePrice => {
+                let entry = ("variant".to_owned(), Some(variant.to_string()));
+                let update = PriceUpdate { metadata: MetadataUpdate::Merge([entry].into()) };
+                answer(account.update_price(scene.price, update).keyed(key)).await
+            }
+            Self::CreatePlanVersion => {
+                let new = per_unit(scene.other_metric, scene.item, variant);
+                let mut version = NewPlanVersion::new([new.into(), scene.price.into()]);
+                version.default = DefaultVersion::Replace;
+                answer(account.create_plan_version(scene.plan, version).keyed(key)).await
+            }
+            Self::SetDefaultPlanVersion => {
+                let version = PlanVersion::new(2);
+                answer(account.set_default_plan_version(scene.plan, version).keyed(key)).await
+            }
         }
     }
 
     /// Whether its payload is another one for another variant.
     #[must_use]
     pub const fn has_variants(self) -> bool {
-        !matches!(self, Self::EnableAlert | Self::ArchiveItem)
+        !matches!(self, Self::EnableAlert | Self::ArchiveItem | Self::SetDefaultPlanVersion)
     }
+}
+
+/// A monthly price in dollars for each unit of a metric.
+fn per_unit(metric: MetricId, item: ItemId, dollars: u64) -> NewPrice {
+    let usd = Currency::parse("USD").unwrap();
+    let model = Model::Unit(Unit { unit_amount: dollars.into() });
+    NewPrice::usage(name("price"), item, usd, Cadence::Monthly, metric, model)
 }
 
 async fn answer<T>(call: KeyedCall<T>) -> Result<Answered, Error>
@@ -193,7 +235,7 @@ pub fn told(error: &Error) -> String {
 }
 
 /// What can be told of a state without looking at ids: how many rows each table has, the usage of
-/// a subscription, and what the messages say.
+/// a subscription, what a plan and a price have become, and what the messages say.
 #[must_use]
 pub fn shape(host: &Host, scene: &Scene) -> String {
     host.tick();
@@ -219,5 +261,7 @@ pub fn shape(host: &Host, scene: &Scene) -> String {
         })
         .collect();
     said.sort();
-    format!("{counts:#?}\n{figures:?}\n{said:#?}")
+    let plan = block_on(host.account.fetch_plan(scene.plan)).unwrap().version;
+    let price = block_on(host.account.fetch_price(scene.price)).unwrap().metadata;
+    format!("{counts:#?}\n{figures:?}\n{plan:?} {price:?}\n{said:#?}")
 }

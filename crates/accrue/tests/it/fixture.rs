@@ -1,13 +1,14 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{
-    Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, EventKey, EventName,
-    ExternalId, ManualClock, MetricId, Name, PropertyName, SeededEntropy, Timestamp,
+    Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, ErrorKind, EventKey,
+    EventName, ExternalId, ManualClock, MetricId, Name, PropertyName, SeededEntropy, Timestamp,
     alert::{NewAlert, Thresholds},
     customer::{Customer, NewCustomer},
     item::{Item, NewItem},
     metric::{Metric, MetricQuery, NewMetric},
-    plan::{NewPlan, Plan},
+    plan::{NewPlan, Plan, PlanPrice},
+    price::{Cadence, Matrix, MatrixCell, Model, NewPrice, Unit},
     store::{MemoryStore, Scan, Store},
     subscription::{NewSubscription, Subscription},
     usage::{Event, PropertyValue},
@@ -51,6 +52,39 @@ impl Fixture {
     pub(crate) fn plan(&self) -> Plan {
         let new = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
         block_on(self.account.create_plan(new).into_future()).unwrap()
+    }
+
+    /// A plan whose first version has these prices.
+    pub(crate) fn priced_plan(&self, prices: impl IntoIterator<Item = PlanPrice>) -> Plan {
+        let mut new = NewPlan::new(name("plan"), usd());
+        new.prices = prices.into_iter().collect();
+        run(self.account.create_plan(new)).unwrap()
+    }
+
+    /// A fee of 5 in advance, of an item of its own.
+    pub(crate) fn fee(&self, cadence: Cadence) -> NewPrice {
+        NewPrice::fee_in_advance(name("fee"), self.item().id, usd(), cadence, number("5"))
+    }
+
+    /// A price of 0.25 for each unit of a metric.
+    pub(crate) fn per_unit(&self, metric: &Metric, cadence: Cadence) -> NewPrice {
+        let model = Model::Unit(Unit { unit_amount: number("0.25") });
+        NewPrice::usage(name("usage"), metric.item_id, usd(), cadence, metric.id, model)
+    }
+
+    /// A monthly price with so many cells, by the property `region`.
+    pub(crate) fn by_region(&self, metric: &Metric, cells: usize) -> NewPrice {
+        let cell = |n| MatrixCell {
+            dimension_values: vec![Some(format!("region {n}"))],
+            unit_amount: number("2"),
+        };
+        let model = Model::Matrix(Matrix {
+            dimensions: vec![PropertyName::parse("region").unwrap()],
+            default_unit_amount: number("1"),
+            matrix_values: (0..cells).map(cell).collect(),
+        });
+        let cadence = Cadence::Monthly;
+        NewPrice::usage(name("regions"), metric.item_id, usd(), cadence, metric.id, model)
     }
 
     pub(crate) fn customer(&self, external: &str) -> Customer {
@@ -136,6 +170,18 @@ pub(crate) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
+pub(crate) fn number(text: &str) -> Decimal {
+    Decimal::parse(text).unwrap()
+}
+
+pub(crate) fn usd() -> Currency {
+    Currency::parse("USD").unwrap()
+}
+
+pub(crate) fn external(text: &str) -> ExternalId {
+    ExternalId::parse(text).unwrap()
+}
+
 pub(crate) fn thresholds(values: &[&str]) -> Thresholds {
     Thresholds::new(values.iter().map(|value| Decimal::parse(value).unwrap())).unwrap()
 }
@@ -167,3 +213,14 @@ pub(crate) fn run<T: Send + 'static>(call: accrue::Call<T>) -> Result<T, Error> 
 
 pub(crate) const COUNT: &str = "SELECT count(*) FROM events";
 pub(crate) const SUM: &str = "SELECT sum(n) FROM events";
+
+/// Runs an operation that is refused, and gives the kind of error and its text. Nothing is written.
+pub(crate) fn refused<T: std::fmt::Debug + Send + 'static>(
+    fixture: &Fixture,
+    call: accrue::Call<T>,
+) -> (ErrorKind, String) {
+    let before = fixture.dump();
+    let error = run(call).unwrap_err();
+    assert_eq!(fixture.dump(), before, "nothing is written");
+    (error.kind(), error.to_string())
+}

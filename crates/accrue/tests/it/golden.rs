@@ -4,13 +4,22 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
-    AccountId, Billing, ManualClock, SeededEntropy, SubscriptionFilter,
+    AccountId, Billing, ManualClock, SeededEntropy, SubscriptionFilter, Zone,
+    customer::NewCustomer,
+    metric::Metric,
+    plan::PlanPrice,
+    price::{
+        BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, Model, NewPrice, Package,
+        Tier, Tiered, Unit,
+    },
     schema::TABLES,
     store::{Batch, Document, Key, MemoryStore, Store},
-    subscription::Cancellation,
+    subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
-use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
+use crate::fixture::{
+    COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, usage_alert,
+};
 
 const V1: &str = include_str!("../golden/v1.txt");
 
@@ -37,7 +46,62 @@ fn story() -> Fixture {
     ];
     block_on(fixture.account.ingest(events).keyed(key).into_future()).unwrap();
     run(fixture.account.configure(accrue::account::Configuration::default())).unwrap();
+    subscribe_to_every_model(&fixture, &sum);
     fixture
+}
+
+/// A version of a plan with a price of every form, and a subscription to it that has yet to begin.
+fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
+    let usage = |model, cadence| NewPrice {
+        charge: Charge::Usage { metric_id: metric.id, model },
+        ..fixture.per_unit(metric, cadence)
+    };
+    let monthly = Cadence::Monthly;
+    let package = Package { package_amount: number("0.5"), package_size: 100 };
+    let tier = |first, last: Option<&str>| Tier {
+        first_unit: number(first),
+        last_unit: last.map(number),
+        unit_amount: number("0.1"),
+    };
+    let tiered = Tiered { tiers: vec![tier("0", Some("10")), tier("10", None)] };
+    let bulk = |maximum: Option<&str>| BulkTier {
+        maximum_units: maximum.map(number),
+        unit_amount: number("1.75"),
+    };
+    let bulk = Bulk { tiers: vec![bulk(Some("10")), bulk(None)] };
+    let mut prices = [
+        fixture.per_unit(metric, monthly),
+        usage(Model::Package(package), Cadence::Custom(Cycle::MONTH)),
+        usage(Model::Tiered(tiered), monthly),
+        usage(Model::Bulk(bulk), monthly),
+        fixture.by_region(metric, 1),
+        fixture.fee(Cadence::Annual),
+        fixture.fee(Cadence::OneTime),
+    ];
+    prices[0].external_price_id = Some(external("usage"));
+    prices[0].conversion_rate = Some(number("0.01"));
+    prices[0].adjustments.minimum = Some(number("1"));
+    prices[0].adjustments.maximum = Some(number("1000"));
+    prices[1].adjustments.discount = Some(Discount::Percentage(number("0.15")));
+    prices[2].adjustments.discount = Some(Discount::Amount(number("2")));
+    prices[3].adjustments.discount = Some(Discount::Usage(number("3")));
+    prices[6].charge = Charge::Fixed {
+        quantity: number("2"),
+        model: Model::Unit(Unit { unit_amount: number("9.99") }),
+        billing_mode: BillingMode::InArrear,
+    };
+    let plan = fixture.priced_plan(prices.map(PlanPrice::from));
+    let first = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
+
+    let email = accrue::Email::parse("b@example.com").unwrap();
+    let mut bob = NewCustomer::new(name("bob"), email);
+    bob.timezone = Some(Zone::parse("Europe/Berlin").unwrap());
+    let bob = run(fixture.account.create_customer(bob)).unwrap();
+    let mut new = NewSubscription::new(bob.id, plan.id);
+    new.start_date = Some(at("2027-01-01T00:00:00Z"));
+    new.anchor = BillingAnchor::Day { day: 31, month: Some(2), year: Some(2028) };
+    new.fee_quantities = [(first.prices[5].id, number("2.5"))].into();
+    run(fixture.account.create_subscription(new)).unwrap();
 }
 
 /// A row as the golden file has it: table, key, document.
@@ -97,13 +161,24 @@ fn documents_of_version_1_stay_readable() {
     let account = billing.account(AccountId::parse("acme").unwrap());
 
     let page = Default::default();
-    let found = block_on(account.list_subscriptions(SubscriptionFilter::default(), &page)).unwrap();
+    let ada = block_on(account.fetch_customer(external("ada"))).unwrap();
+    let filter = SubscriptionFilter { customer_id: Some(ada.id), ..Default::default() };
+    let found = block_on(account.list_subscriptions(filter, &page)).unwrap();
     let usage = block_on(account.subscription_usage(found.data[0].id)).unwrap();
     let figures: Vec<_> = usage.metrics.iter().map(|usage| usage.quantity.clone()).collect();
     assert_eq!(format!("{figures:?}"), "[Some(0), Some(0), Some(0), None]");
     while block_on(billing.tick(10)).unwrap().more {}
     let messages = block_on(account.messages(100)).unwrap();
     let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
-    assert_eq!(types.last(), Some(&"subscription.ended"));
+    assert_eq!(types.iter().filter(|name| **name == "subscription.ended").count(), 1);
     assert_eq!(types.iter().filter(|name| name.contains("usage_exceeded")).count(), 3);
+
+    let price = block_on(account.fetch_price(external("usage"))).unwrap();
+    assert_eq!(price.adjustments.maximum, Some(number("1000")));
+    let plans = block_on(account.list_plans(Default::default(), &page)).unwrap().data;
+    let prices = plans.iter().map(|plan| {
+        let version = account.fetch_plan_version(plan.id, plan.version);
+        block_on(version).unwrap().prices.len()
+    });
+    assert_eq!(prices.sum::<usize>(), 7);
 }

@@ -8,12 +8,16 @@ use std::{
 
 use accrue::{
     Account, AccountId, Billing, SeededEntropy,
+    plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanVersion},
+    price::Cadence,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
     subscription::{Cancellation, NewSubscription},
 };
 use async_trait::async_trait;
 
-use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
+use crate::fixture::{
+    COUNT, Fixture, SUM, at, block_on, event, external, name, run, usage_alert, usd,
+};
 
 /// A store on which somebody else acts right before the n-th call.
 struct Interrupted {
@@ -178,8 +182,34 @@ fn a_tick_that_gets_in_between_is_no_corruption() {
     });
 }
 
-fn external(text: &str) -> accrue::ExternalId {
-    accrue::ExternalId::parse(text).unwrap()
+#[test]
+fn versions_of_a_plan_that_are_created_at_once_get_two_numbers() {
+    let set_up = |fixture: &Fixture| {
+        let mut new = NewPlan::new(name("plan"), usd());
+        new.external_plan_id = Some(external("pro"));
+        run(fixture.account.create_plan(new)).unwrap();
+        let mut seats = fixture.fee(Cadence::Monthly);
+        seats.external_price_id = Some(external("seats"));
+        run(fixture.account.create_price(seats)).unwrap();
+    };
+    let create = |default| {
+        move |account: &Account| {
+            let mut new = NewPlanVersion::new([external("seats").into()]);
+            new.default = default;
+            run(account.create_plan_version(external("pro"), new)).unwrap();
+        }
+    };
+    let (ours, theirs) = (create(DefaultVersion::Keep), create(DefaultVersion::Replace));
+    at_every_call(set_up, ours, theirs, |fixture| {
+        let fetch = |number| {
+            let version = PlanVersion::new(number);
+            block_on(fixture.account.fetch_plan_version(external("pro"), version))
+        };
+        assert!(fetch(2).is_ok() && fetch(3).is_ok());
+        assert!(fetch(4).unwrap_err().is_not_found());
+        let default = block_on(fixture.account.fetch_plan(external("pro"))).unwrap().version;
+        assert_eq!(default, PlanVersion::new(2), "theirs was first, and is not forgotten");
+    });
 }
 
 /// Several processes are several handles on one store.

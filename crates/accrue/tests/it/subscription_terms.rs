@@ -1,0 +1,112 @@
+use accrue::{
+    ErrorKind, PriceId, Zone,
+    customer::NewCustomer,
+    plan::Plan,
+    price::{Cadence, Cycle},
+    subscription::{BillingAnchor, NewSubscription},
+};
+
+use crate::fixture::{COUNT, Fixture, at, block_on, name, number, refused, run};
+
+/// A plan with a fee and a usage price, and the ids of both.
+fn plan(fixture: &Fixture) -> (Plan, PriceId, PriceId) {
+    let fee = fixture.fee(Cadence::Monthly);
+    let usage = fixture.per_unit(&fixture.metric(COUNT), Cadence::Quarterly);
+    let plan = fixture.priced_plan([fee.into(), usage.into()]);
+    let first = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
+    (plan, first.prices[0].id, first.prices[1].id)
+}
+
+#[test]
+fn a_subscription_keeps_the_zone_of_its_customer_and_the_cycle_of_its_version() {
+    let fixture = Fixture::new();
+    let email = accrue::Email::parse("a@example.com").unwrap();
+    let mut customer = NewCustomer::new(name("ada"), email);
+    customer.timezone = Some(Zone::parse("Europe/Berlin").unwrap());
+    let customer = run(fixture.account.create_customer(customer)).unwrap();
+    let (plan, fee, _) = plan(&fixture);
+    let mut new = NewSubscription::new(customer.id, plan.id);
+    new.anchor = BillingAnchor::Day { day: 31, month: Some(12), year: None };
+    new.fee_quantities = [(fee, number("2.5"))].into();
+    let subscription = run(fixture.account.create_subscription(new.clone())).unwrap();
+    assert_eq!(subscription.timezone.name(), "Europe/Berlin");
+    assert_eq!(subscription.cycle, Cycle::Months(3));
+    assert_eq!(subscription.anchor, new.anchor);
+    assert_eq!(subscription.fee_quantities, new.fee_quantities);
+    let found = block_on(fixture.account.fetch_subscription(subscription.id)).unwrap();
+    assert_eq!(found, subscription);
+}
+
+#[test]
+fn billing_cycles_begin_on_the_first_of_a_month_where_nothing_else_is_said() {
+    let fixture = Fixture::new();
+    let subscription = fixture.subscribe(fixture.customer("ada").id, &fixture.plan());
+    assert_eq!(subscription.anchor, BillingAnchor::FirstOfMonth);
+    assert_eq!((subscription.timezone, subscription.cycle), (Zone::UTC, Cycle::MONTH));
+    assert!(subscription.fee_quantities.is_empty());
+}
+
+#[test]
+fn a_quantity_is_that_of_a_fixed_fee_of_the_version() {
+    let fixture = Fixture::new();
+    let (plan, _, usage) = plan(&fixture);
+    let other = run(fixture.account.create_price(fixture.fee(Cadence::Monthly))).unwrap().id;
+    let customer = fixture.customer("ada").id;
+    for price in [usage, other] {
+        let mut new = NewSubscription::new(customer, plan.id);
+        new.fee_quantities = [(price, number("1"))].into();
+        let detail = format!("the price {price} is no fixed fee of the plan version");
+        let found = refused(&fixture, fixture.account.create_subscription(new));
+        assert_eq!(found, (ErrorKind::ConstraintViolation, detail));
+    }
+}
+
+#[test]
+fn a_quantity_is_a_number_from_zero_on_that_could_come_in() {
+    let fixture = Fixture::new();
+    let (plan, fee, _) = plan(&fixture);
+    let customer = fixture.customer("ada").id;
+    let create = |quantity: accrue::Decimal| {
+        let mut new = NewSubscription::new(customer, plan.id);
+        new.fee_quantities = [(fee, quantity)].into();
+        fixture.account.create_subscription(new)
+    };
+    let most = number("9999999999999999999999999999");
+    for quantity in [number("-1"), number("-0.5"), most.clone() + number("1")] {
+        let detail =
+            format!("/fee_quantities/{fee}: found {quantity}, expected a number from zero on");
+        let found = refused(&fixture, create(quantity));
+        assert_eq!(found, (ErrorKind::RequestValidation, detail));
+    }
+    for quantity in [number("0"), number("0.5"), most] {
+        run(create(quantity)).unwrap();
+    }
+}
+
+#[test]
+fn an_anchor_is_a_day_of_a_month() {
+    let fixture = Fixture::new();
+    let (customer, plan) = (fixture.customer("ada").id, fixture.plan());
+    let create = |day, month| {
+        let mut new = NewSubscription::new(customer, plan.id);
+        new.anchor = BillingAnchor::Day { day, month, year: None };
+        // Its life lies behind: whichever periods it has, none is open.
+        new.start_date = Some(at("2025-01-01T00:00:00Z"));
+        new.end_date = Some(at("2025-02-01T00:00:00Z"));
+        fixture.account.create_subscription(new)
+    };
+    for (day, month, field, found, last) in [
+        (0, None, "day", 0, 31),
+        (32, Some(1), "day", 32, 31),
+        (1, Some(0), "month", 0, 12),
+        (31, Some(13), "month", 13, 12),
+    ] {
+        let place = format!("/billing_cycle_anchor_configuration/{field}");
+        let detail = format!("{place}: found {found}, expected 1 to {last}");
+        let found = refused(&fixture, create(day, month));
+        assert_eq!(found, (ErrorKind::RequestValidation, detail));
+    }
+    for (day, month) in [(1, None), (31, Some(1)), (31, Some(12))] {
+        run(create(day, month)).unwrap();
+    }
+}
