@@ -1,1 +1,281 @@
+//! What holds of the billing periods of every life, in every zone.
 
+use jiff::{
+    SignedDuration, Timestamp as Instant, ToSpan as _,
+    civil::{Date, DateTime, Time},
+    tz::TimeZone,
+};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Zones whose clocks change by an hour, by half of one, at midnight, by a whole date, or never.
+const ZONES: [&str; 15] = [
+    "UTC",
+    "Africa/Cairo",
+    "America/Asuncion",
+    "America/Havana",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "America/St_Johns",
+    "Asia/Beirut",
+    "Asia/Kathmandu",
+    "Atlantic/Azores",
+    "Australia/Lord_Howe",
+    "Europe/Berlin",
+    "Pacific/Apia",
+    "Pacific/Kiritimati",
+    "Pacific/Kwajalein",
+];
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+#[derive(Clone, Debug)]
+struct Life {
+    cycle: Cycle,
+    anchor: BillingAnchor,
+    zone: &'static str,
+    start: Timestamp,
+    end: Timestamp,
+}
+
+fn lives() -> impl Strategy<Value = Life> {
+    let cycle = prop_oneof![
+        prop::sample::select(&[1, 3, 6, 12, 24][..]).prop_map(Cycle::Months),
+        (1_u16..=120).prop_map(Cycle::Months),
+        (1_u16..=40).prop_map(Cycle::Days),
+        (1_u16..=3_660).prop_map(Cycle::Days),
+    ];
+    let year = prop::option::of(1_985_u16..2_040);
+    let anchor = prop_oneof![
+        Just(BillingAnchor::FirstOfMonth),
+        Just(BillingAnchor::SubscriptionStart),
+        (1_u8..=31, prop::option::of((1_u8..=12, year))).prop_map(|(day, rest)| {
+            let (month, year) = rest.map_or((None, None), |(month, year)| (Some(month), year));
+            BillingAnchor::Day { day, month, year }
+        }),
+    ];
+    let length = prop_oneof![1..3 * DAY, 1..800 * DAY, Just(i64::MAX)];
+    (cycle, anchor, prop::sample::select(&ZONES[..]), start(), length).prop_map(
+        |(cycle, anchor, zone, start, length)| {
+            // A life that nobody has ended is watched for three years.
+            let end = instant(start.micros() + length.min(1_100 * DAY));
+            Life { cycle, anchor, zone, start, end }
+        },
+    )
+}
+
+/// Instants of fifty years, often on the quarter of an hour, and around dates that zones skipped.
+fn start() -> impl Strategy<Value = Timestamp> {
+    let skipped = |text: &str| {
+        let at = Timestamp::parse(text).unwrap().micros();
+        (at - 40 * DAY..at + 2 * DAY).boxed()
+    };
+    let micros = prop_oneof![
+        4 => 0_i64..2_200_000_000 * SECOND,
+        1 => skipped("2011-12-30T10:00:00Z"),
+        1 => skipped("1993-08-21T12:00:00Z"),
+        1 => skipped("1994-12-31T10:00:00Z"),
+        1 => skipped("2018-11-04T03:00:00Z"),
+        1 => skipped("2026-10-25T01:00:00Z"),
+    ];
+    let quarter = 900 * SECOND;
+    let unit = prop::sample::select(vec![1, SECOND, quarter, quarter]);
+    (micros, unit).prop_map(|(micros, unit)| instant(micros / unit * unit))
+}
+
+fn instant(micros: i64) -> Timestamp {
+    Timestamp::from_micros(micros).unwrap()
+}
+
+impl Life {
+    fn periods(&self) -> BillingPeriods {
+        let zone = Zone::parse(self.zone).unwrap();
+        BillingPeriods::new(self.cycle, self.anchor, zone, self.start, Some(self.end))
+    }
+
+    fn whole(&self) -> Timeframe {
+        Timeframe::new(self.start, self.end).unwrap()
+    }
+
+    /// The instant so many thousandths into it.
+    fn at(&self, thousandths: i64) -> Timestamp {
+        let length = self.end.micros() - self.start.micros() - 1;
+        instant(self.start.micros() + length / 1_000 * thousandths)
+    }
+}
+
+/// The slow way: from boundary to boundary, date by date.
+struct Oracle {
+    zone: TimeZone,
+    origin: DateTime,
+    day: i8,
+    life: Life,
+}
+
+impl Oracle {
+    fn new(life: &Life) -> Self {
+        let zone = jiff::tz::TimeZoneDatabase::bundled().get(life.zone).unwrap();
+        let start = zone.to_datetime(life.start.to_jiff());
+        let life = life.clone();
+        let (day, month, year) = match life.anchor {
+            BillingAnchor::SubscriptionStart => {
+                return Self { zone, origin: start, day: start.day(), life };
+            }
+            BillingAnchor::FirstOfMonth => (1, None, None),
+            BillingAnchor::Day { day, month, year } => (day.try_into().unwrap(), month, year),
+        };
+        let month = month.map(|month| i8::try_from(month).unwrap());
+        let year = year.map(|year| i16::try_from(year).unwrap());
+        let midnight = |year, month| {
+            on_day(Date::new(year, month, 1).unwrap(), day).to_datetime(Time::midnight())
+        };
+        // The last of the dates that the anchor may mean and that have come.
+        let latest = |month: Option<i8>| {
+            let years = (start.year() - 1..=start.year() + 1).rev();
+            let mut dates = years.flat_map(|year| {
+                (1..=12).rev().map(move |month| (year, month)).collect::<Vec<_>>()
+            });
+            let found = dates.find(|(y, m)| {
+                month.is_none_or(|month| month == *m)
+                    && first_showing(&zone, midnight(*y, *m)) <= life.start.to_jiff()
+            });
+            found.map(|(year, month)| midnight(year, month)).unwrap()
+        };
+        let origin = match (month, year, life.cycle) {
+            (Some(month), Some(year), _) => midnight(year, month),
+            (Some(month), None, Cycle::Months(_)) => midnight(start.year(), month),
+            (month, _, _) => latest(month),
+        };
+        Self { zone, origin, day, life }
+    }
+
+    fn civil(&self, index: i32) -> DateTime {
+        match self.life.cycle {
+            Cycle::Days(step) => self.origin + (index * i32::from(step)).days(),
+            Cycle::Months(step) => {
+                let first = self.origin.date().first_of_month();
+                let month = first + (index * i32::from(step)).months();
+                on_day(month, self.day).to_datetime(self.origin.time())
+            }
+        }
+    }
+
+    fn boundary(&self, index: i32) -> Instant {
+        if index == 0 && self.life.anchor == BillingAnchor::SubscriptionStart {
+            return self.life.start.to_jiff();
+        }
+        first_showing(&self.zone, self.civil(index))
+    }
+
+    /// Returns the cycle that holds an instant: its number, its start and its end.
+    fn cycle(&self, at: Timestamp) -> (i32, Instant, Instant) {
+        let mut index = 0;
+        while self.boundary(index) > at.to_jiff() {
+            index -= 1;
+        }
+        while self.boundary(index + 1) <= at.to_jiff() {
+            index += 1;
+        }
+        (index, self.boundary(index), self.boundary(index + 1))
+    }
+
+    fn containing(&self, at: Timestamp) -> Timeframe {
+        let (_, start, end) = self.cycle(at);
+        let start = start.max(self.life.start.to_jiff()).as_microsecond();
+        let end = end.min(self.life.end.to_jiff()).as_microsecond();
+        Timeframe::new(instant(start), instant(end)).unwrap()
+    }
+
+    fn days(&self, period: Timeframe) -> Days {
+        let (index, start, end) = self.cycle(period.start());
+        let (mut part, mut whole) = (0, 0);
+        let mut day = start;
+        for number in 1.. {
+            if day >= end {
+                break;
+            }
+            let next = first_showing(&self.zone, self.civil(index) + number.days()).min(end);
+            let touched = day < period.end().to_jiff() && period.start().to_jiff() < next;
+            whole += u32::from(day < next);
+            part += u32::from(day < next && touched);
+            day = next;
+        }
+        Days { part, whole }
+    }
+}
+
+fn on_day(month: Date, day: i8) -> Date {
+    month.with().day(day.min(month.days_in_month())).build().unwrap()
+}
+
+/// Goes back from where the library's rule puts a skipped time to where the gap ends.
+fn first_showing(zone: &TimeZone, civil: DateTime) -> Instant {
+    let found = zone.to_timestamp(civil).unwrap();
+    let minute = SignedDuration::from_mins(1);
+    let shows = |instant: Instant| zone.to_datetime(instant) >= civil;
+    let whole = Instant::from_second(found.as_second().div_euclid(60) * 60).unwrap();
+    if zone.to_datetime(found) == civil || !shows(whole) {
+        return found;
+    }
+    let before = std::iter::successors(Some(whole), |instant| Some(*instant - minute));
+    before.take_while(|instant| shows(*instant)).last().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn periods_tile_the_life(life in lives(), at in 0_i64..1_000) {
+        let periods = life.periods();
+        let tiles: Vec<_> = periods.overlapping(life.whole()).collect();
+        prop_assert_eq!(tiles.first().copied(), periods.first());
+        prop_assert_eq!(tiles.first().map(|tile| tile.start()), Some(life.start));
+        prop_assert_eq!(tiles.last().map(|tile| tile.end()), Some(life.end));
+        prop_assert!(tiles.windows(2).all(|pair| pair[0].end() == pair[1].start()));
+        prop_assert!(tiles.iter().all(|tile| tile.start() < tile.end()));
+        let holding: Vec<_> = tiles.into_iter().filter(|tile| tile.contains(life.at(at))).collect();
+        prop_assert_eq!(holding, vec![periods.containing(life.at(at)).unwrap()]);
+        prop_assert_eq!(periods.containing(life.end), None);
+    }
+
+    #[test]
+    fn those_that_overlap_share_an_instant(
+        life in lives(), from in 0_i64..1_000, length in 0_i64..1_000,
+    ) {
+        let some = Timeframe::new(life.at(from), life.at(from.max(length))).unwrap();
+        let periods = life.periods();
+        let sharing = periods.overlapping(life.whole())
+            .filter(|tile| tile.start().max(some.start()) < tile.end().min(some.end()));
+        prop_assert!(periods.overlapping(some).eq(sharing));
+    }
+
+    #[test]
+    fn a_walk_finds_the_same(life in lives(), at in 0_i64..1_000) {
+        let oracle = Oracle::new(&life);
+        let period = oracle.containing(life.at(at));
+        prop_assert_eq!(life.periods().containing(life.at(at)), Some(period));
+        prop_assert_eq!(life.periods().days(period), oracle.days(period));
+    }
+
+    #[test]
+    fn days_add_up_where_a_day_ends(life in lives(), at in 0_i64..1_000) {
+        let periods = life.periods();
+        let inside = life.at(at);
+        let period = periods.containing(inside).unwrap();
+        let Days { part, whole } = periods.days(period);
+        prop_assert!(0 < part && part <= whole);
+        let parts = |cut| {
+            let pieces = [(period.start(), cut), (cut, period.end())];
+            let pieces = pieces.map(|(from, to)| Timeframe::new(from, to).unwrap());
+            pieces.map(|piece| periods.days(piece).part).iter().sum::<u32>()
+        };
+        // A day that is cut counts in both pieces.
+        prop_assert!((part..=part + 1).contains(&parts(inside)));
+        let Oracle { zone, origin, .. } = Oracle::new(&life);
+        let date = zone.to_datetime(inside.to_jiff()).date();
+        let border = first_showing(&zone, date.to_datetime(origin.time())).as_microsecond();
+        if (period.start().micros()..period.end().micros()).contains(&border) {
+            prop_assert_eq!(parts(instant(border)), part);
+        }
+    }
+}
