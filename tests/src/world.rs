@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use accrue::{
     AlertId, CustomerId, Decimal, ErrorKind, EventKey, EventName, IdOr, MetricId, PlanId,
     PropertyName, SubscriptionId, Timeframe, Timestamp,
-    alert::{NewAlert, Thresholds},
+    alert::{self, NewAlert, Thresholds},
     metric::{MetricQuery, NewMetric},
     store::MemoryStore,
     subscription::{Cancellation, NewSubscription},
