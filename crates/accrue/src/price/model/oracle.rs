@@ -22,19 +22,28 @@ fn thousandths(n: i64) -> Decimal {
     Decimal::parse(&format!("{n}e-3")).unwrap()
 }
 
-/// The ends of all tiers but the last, in tenths, and the unit amounts of all.
-fn tiers() -> impl Strategy<Value = (Vec<u32>, Vec<i64>)> {
+#[derive(Debug)]
+struct Tiers {
+    /// The ends of all tiers but the last, in tenths.
+    ends: Vec<u32>,
+    /// The unit amounts of all tiers.
+    amounts: Vec<i64>,
+    /// What is rated, in tenths: often exactly an end.
+    quantity: u32,
+}
+
+fn tiers() -> impl Strategy<Value = Tiers> {
     let widths = prop::collection::vec(1_u32..150, 0..6);
     widths.prop_flat_map(|widths| {
-        let ends: Vec<u32> = widths
-            .iter()
-            .scan(0, |end, width| {
-                *end += width;
-                Some(*end)
-            })
-            .collect();
+        let ends: Vec<u32> = (1..=widths.len()).map(|n| widths[..n].iter().sum()).collect();
         let amounts = prop::collection::vec(-50_i64..1_000, ends.len() + 1);
-        (Just(ends), amounts)
+        let exact = prop::sample::select([ends.as_slice(), &[0]].concat());
+        let quantity = prop_oneof![0_u32..1_000, exact];
+        (amounts, quantity).prop_map(move |(amounts, quantity)| Tiers {
+            ends: ends.clone(),
+            amounts,
+            quantity,
+        })
     })
 }
 
@@ -73,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn tiered(quantity in 0_u32..1_000, (ends, amounts) in tiers()) {
+    fn tiered(Tiers { ends, amounts, quantity } in tiers()) {
         let tier_of = |tenth: u32| ends.iter().filter(|end| tenth > **end).count();
         let expect = (1..=quantity).map(|tenth| amounts[tier_of(tenth)]).sum();
         let tiers = amounts.iter().enumerate().map(|(index, amount)| Tier {
@@ -91,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn bulk(quantity in 0_u32..1_000, (ends, amounts) in tiers()) {
+    fn bulk(Tiers { ends, amounts, quantity } in tiers()) {
         let tier = ends.iter().filter(|end| quantity > **end).count();
         let expect = (0..quantity).map(|_| amounts[tier]).sum();
         let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier {
@@ -136,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn below_zero_costs_nothing(quantity in 0_u32..1_000, (ends, amounts) in tiers()) {
+    fn below_zero_costs_nothing(Tiers { ends, amounts, quantity } in tiers()) {
         let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier {
             maximum_units: ends.get(index).copied().map(tenths),
             unit_amount: hundredths(*amount),
