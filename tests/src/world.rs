@@ -10,7 +10,7 @@ use accrue::{
     alert::{self, NewAlert, Thresholds},
     metric::{MetricQuery, NewMetric},
     store::MemoryStore,
-    subscription::{Cancellation, NewSubscription},
+    subscription::{BillingAnchor, Cancellation, NewSubscription},
     usage::{Event, PropertyValue},
     webhook,
 };
@@ -145,6 +145,7 @@ impl World {
         let start = self.resolve(start);
         let end = life.map(|life| start + life);
         let mut new = NewSubscription::new(external(&alias(customer)), self.plans[plan]);
+        new.anchor = BillingAnchor::SubscriptionStart;
         new.start_date = Some(micros(start));
         new.end_date = end.map(micros);
         let created = block_on(self.host.account.create_subscription(new).into_future());

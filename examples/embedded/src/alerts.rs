@@ -1,6 +1,7 @@
 use accrue::{
     Decimal, EventKey, Timestamp,
-    webhook::{Body, Cause, Message, UsageExceeded},
+    alert::{Cause, Exceeded},
+    webhook::{Body, Message},
 };
 use serde::Serialize;
 
@@ -30,12 +31,14 @@ impl FiredAlert {
     /// Reads a message; none where it does not tell of an alert.
     pub(crate) fn read(message: &Message, setup: &Setup) -> Option<Self> {
         match &message.body {
-            Body::UsageExceeded(exceeded) => Some(Self::usage(message, exceeded, setup)),
+            Body::UsageExceeded(exceeded)
+            | Body::CostExceeded(exceeded)
+            | Body::SpendExceeded(exceeded) => Some(Self::of(message, exceeded, setup)),
             _ => None,
         }
     }
 
-    fn usage(message: &Message, exceeded: &UsageExceeded, setup: &Setup) -> Self {
+    fn of(message: &Message, exceeded: &Exceeded, setup: &Setup) -> Self {
         let (event, at) = match &exceeded.cause {
             Cause::Event { idempotency_key, timestamp } => {
                 (Some(idempotency_key.clone()), *timestamp)
@@ -44,7 +47,7 @@ impl FiredAlert {
         };
         Self {
             alert_type: exceeded.alert.condition.alert_type(),
-            metric: setup.metric_name(exceeded.metric_id),
+            metric: exceeded.alert.condition.metric_id().and_then(|id| setup.metric_name(id)),
             threshold: Some(exceeded.threshold.clone()),
             value_before: exceeded.value_before.clone().unwrap_or_default(),
             value_after: exceeded.value_after.clone(),

@@ -7,7 +7,7 @@ use accrue::{
     item::NewItem,
     metric::{MetricQuery, NewMetric},
     plan::NewPlan,
-    subscription::NewSubscription,
+    subscription::{BillingAnchor, NewSubscription},
 };
 use indicatif::ProgressBar;
 
@@ -121,7 +121,8 @@ impl Setup {
         let mut new = NewCustomer::new(name(customer.as_str()), email);
         new.external_customer_id = Some(customer);
         let customer = account.create_customer(new).await?;
-        let new = NewSubscription::new(customer.id, plan.clone());
+        let mut new = NewSubscription::new(customer.id, plan.clone());
+        new.anchor = BillingAnchor::SubscriptionStart;
         let subscription = account.create_subscription(new).await?;
         let alert = self.usage_alert(REQUESTS, &REQUESTS_THRESHOLDS)?;
         account.create_subscription_alert(subscription.id, alert).await?;

@@ -1,9 +1,6 @@
 use accrue::{
-    ErrorKind, MetricId,
-    alert::Alert,
-    metric::Metric,
-    subscription::Subscription,
-    webhook::{Body, Cause},
+    ErrorKind, MetricId, alert::Alert, alert::Cause, metric::Metric, subscription::Subscription,
+    webhook::Body,
 };
 
 use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, thresholds, usage_alert};

@@ -3,6 +3,7 @@ use std::{sync::Arc, time::Duration};
 use accrue::{
     Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, ErrorKind, EventKey,
     EventName, ExternalId, ManualClock, MetricId, Name, PropertyName, SeededEntropy, Timestamp,
+    alert::Exceeded,
     alert::{NewAlert, Thresholds},
     customer::{Customer, NewCustomer},
     item::{Item, NewItem},
@@ -10,9 +11,9 @@ use accrue::{
     plan::{NewPlan, Plan, PlanPrice},
     price::{Cadence, Matrix, MatrixCell, Model, NewPrice, Unit},
     store::{MemoryStore, Scan, Store},
-    subscription::{NewSubscription, Subscription},
+    subscription::{BillingAnchor, NewSubscription, Subscription},
     usage::{Event, PropertyValue},
-    webhook::{Body, Message, UsageExceeded},
+    webhook::{Body, Message},
 };
 pub(crate) use pollster::block_on;
 
@@ -104,6 +105,7 @@ impl Fixture {
         start: Option<&str>,
     ) -> Subscription {
         let mut new = NewSubscription::new(customer, plan.id);
+        new.anchor = BillingAnchor::SubscriptionStart;
         new.start_date = start.map(at);
         block_on(self.account.create_subscription(new).into_future()).unwrap()
     }
@@ -135,7 +137,7 @@ impl Fixture {
     /// Reads and acknowledges every message, and gives those of alerts as
     /// `threshold: before -> after`.
     pub(crate) fn fired(&self) -> Vec<String> {
-        let describe = |exceeded: &UsageExceeded| {
+        let describe = |exceeded: &Exceeded| {
             let before =
                 exceeded.value_before.as_ref().map_or("none".to_owned(), Decimal::to_string);
             let thresholds: Vec<_> = exceeded.thresholds.iter().map(Decimal::to_string).collect();

@@ -1,7 +1,8 @@
 use accrue::{
     ErrorKind, SubscriptionFilter,
+    alert::Cause,
     subscription::{Cancellation, NewSubscription, SubscriptionStatus},
-    webhook::{Body, Cause},
+    webhook::Body,
 };
 
 use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
