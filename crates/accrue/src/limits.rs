@@ -95,6 +95,8 @@ pub const SUBSCRIPTIONS: usize = 200;
 pub const ROSTER: usize = 1_000;
 /// The most prices of a version of a plan.
 pub const PRICES: usize = 100;
+/// The most units of a package: the largest whole number that every store keeps exactly (store 8).
+pub const PACKAGE_UNITS: u64 = (1 << 53) - 1;
 /// The most tiers of a price.
 pub const TIERS: usize = 200;
 /// The most cells of a matrix.

@@ -40,7 +40,8 @@ fn a_subscription_keeps_the_zone_of_its_customer_and_the_cycle_of_its_version() 
 #[test]
 fn billing_cycles_begin_on_the_first_of_a_month_where_nothing_else_is_said() {
     let fixture = Fixture::new();
-    let subscription = fixture.subscribe(fixture.customer("ada").id, &fixture.plan());
+    let new = NewSubscription::new(fixture.customer("ada").id, fixture.plan().id);
+    let subscription = run(fixture.account.create_subscription(new)).unwrap();
     assert_eq!(subscription.anchor, BillingAnchor::FirstOfMonth);
     assert_eq!((subscription.timezone, subscription.cycle), (Zone::UTC, Cycle::MONTH));
     assert!(subscription.fee_quantities.is_empty());
