@@ -58,7 +58,7 @@ fn a_unit_amount_has_the_digits_of_what_comes_in() {
     model_refused(
         package(number("1"), 0),
         "/package_config/package_size",
-        "found 0, expected a whole number of 1 or more",
+        "found 0, expected a whole number of 1 to 9007199254740991",
     );
     created(price(usage(package(number("-1"), 1))));
 }

@@ -3,7 +3,7 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating};
-use crate::{Decimal, Error, price::check_bounds};
+use crate::{Decimal, Error, limits, price::check_bounds};
 
 /// So much for each started package of units.
 ///
