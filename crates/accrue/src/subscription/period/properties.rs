@@ -278,4 +278,29 @@ proptest! {
             prop_assert_eq!(parts(instant(border)), part);
         }
     }
+
+    #[test]
+    fn no_cycle_is_endless_or_empty(
+        units in prop_oneof![0..=120_u16, any::<u16>()], by_day in any::<bool>(), day in any::<u8>(),
+        month in any::<Option<u8>>(), year in any::<Option<u16>>(), zone in 0_usize..15,
+        start in prop_oneof![1..=Timestamp::MAX.micros(), 1..=DAY], from_the_end in any::<bool>(),
+    ) {
+        let cycle = if by_day { Cycle::Days(units) } else { Cycle::Months(units) };
+        let start = if from_the_end { Timestamp::MAX.micros() - start + 1 } else { start - 1 };
+        let (start, zone) = (instant(start), Zone::parse(ZONES[zone]).unwrap());
+        for anchor in [BillingAnchor::SubscriptionStart, BillingAnchor::Day { day, month, year }] {
+            let periods = BillingPeriods::new(cycle, anchor, zone.clone(), start, None);
+            let first = periods.first().filter(|first| first.start() == start);
+            prop_assert_eq!(first.is_some(), start < Timestamp::MAX);
+            let rest = Timeframe::new(start, Timestamp::MAX).unwrap();
+            for period in periods.overlapping(rest).take(5) {
+                prop_assert!(period.start() < period.end());
+                // Longer ones are refused, and slow to count where a zone skipped a date.
+                if units <= 120 {
+                    let Days { part, whole } = periods.days(period);
+                    prop_assert!(0 < part && part <= whole);
+                }
+            }
+        }
+    }
 }
