@@ -1,9 +1,5 @@
 mod dates;
 mod grid;
-#[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod table;
 
 use self::grid::Grid;
 use super::BillingAnchor;
@@ -116,3 +112,6 @@ fn timestamp(instant: jiff::Timestamp) -> Timestamp {
     let micros = micros.clamp(Timestamp::MIN.micros(), Timestamp::MAX.micros());
     Timestamp::from_micros(micros).unwrap_or(Timestamp::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,8 +15,6 @@ pub(super) struct Grid {
     dates: Dates,
     time: Time,
     zone: Zone,
-    /// Boundary 0 where its civil time does not tell: it may be the second of two.
-    origin: Option<Instant>,
 }
 
 /// What lies between two boundaries. It is not empty.
@@ -35,8 +33,10 @@ impl Grid {
         match anchor {
             BillingAnchor::SubscriptionStart => {
                 let civil = zone.civil(start);
+                // A start that is the second of two times cuts the cycle of the first: the life
+                // begins no earlier.
                 let dates = Dates::new(cycle, civil.date());
-                Self { dates, time: civil.time(), zone, origin: Some(start) }
+                Self { dates, time: civil.time(), zone }
             }
             BillingAnchor::FirstOfMonth => Self::on_day(cycle, (1, None, None), zone, start),
             BillingAnchor::Day { day, month, year } => {
@@ -61,7 +61,7 @@ impl Grid {
             Some(month) => (month_number(anchor_year, i8::try_from(month).unwrap_or(12)), 12),
         };
         let days = Dates::Months { first, step: every, day };
-        let mut grid = Self { dates: days, time: Time::midnight(), zone, origin: None };
+        let mut grid = Self { dates: days, time: Time::midnight(), zone };
         let is_told = month.is_some() && (year.is_some() || matches!(cycle, Cycle::Months(_)));
         let meant = if is_told { 0 } else { grid.locate(start).index };
         grid.dates = match cycle {
@@ -77,7 +77,7 @@ impl Grid {
     /// Returns the days of a cycle: from its start, date by date at the same time.
     pub(super) fn days_of(&self, cycle: &Cell) -> Self {
         let dates = Dates::new(Cycle::Days(1), self.dates.date(cycle.index));
-        Self { dates, time: self.time, zone: self.zone.clone(), origin: Some(cycle.start) }
+        Self { dates, time: self.time, zone: self.zone.clone() }
     }
 
     /// Finds the cell that holds an instant.
@@ -123,9 +123,6 @@ impl Grid {
     }
 
     fn boundary(&self, index: i64) -> Instant {
-        match self.origin {
-            Some(origin) if index == 0 => origin,
-            _ => self.zone.first_showing(self.dates.date(index).to_datetime(self.time)),
-        }
+        self.zone.first_showing(self.dates.date(index).to_datetime(self.time))
     }
 }

@@ -12,7 +12,7 @@ fn check(zone: &str, anchor: &str, cycle: &str, life: &str, at: &str, expect: &s
     let mut found = period.map_or("none".to_owned(), |period| {
         format!("{} {}", minutes(period.start()), minutes(period.end()))
     });
-    // A cycle that ends after the calendar has no length.
+    // Where a cycle ends after the calendar, the row tells no days.
     if let Some(period) = period.filter(|_| expect.contains('/')) {
         let Days { part, whole } = periods.days(period);
         found.push_str(&format!(" {part}/{whole}"));

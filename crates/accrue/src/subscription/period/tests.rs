@@ -1,0 +1,5 @@
+mod oracle;
+mod properties;
+mod table;
+
+use super::*;
