@@ -36,8 +36,8 @@ impl Zone {
             return Ok(Self::UTC);
         }
         // The library keeps the zones that it has read, also from one call to the next.
-        let found = TimeZoneDatabase::bundled().get(name).map(Self);
-        found.map_err(|_| ZoneError { name: name.chars().take(64).collect() })
+        let found = TimeZoneDatabase::bundled().get(name).ok().filter(|zone| !zone.is_unknown());
+        found.map(Self).ok_or_else(|| ZoneError { name: name.chars().take(64).collect() })
     }
 
     /// Returns its name.
