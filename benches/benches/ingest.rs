@@ -3,36 +3,40 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::store::{MemoryStore, Store};
-use accrue_benches::{BATCH, Tap, Workload, now, write_raw};
+use accrue_benches::{BATCH, Tap, Watch, Workload, now, write_raw};
 use accrue_sled::SledStore;
 use criterion::{Criterion, Throughput};
 
 fn ingest(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder for the stores");
     let sled = |name: &str| SledStore::open(folder.path().join(name)).expect("a new store");
-    compare(criterion, "memory", MemoryStore::new(), MemoryStore::new());
-    compare(criterion, "sled", sled("ours"), sled("raw"));
+    let memory = [MemoryStore::new(), MemoryStore::new()];
+    compare(criterion, "memory", memory, MemoryStore::new());
+    compare(criterion, "sled", [sled("usage"), sled("cost")], sled("raw"));
 }
 
-fn compare(criterion: &mut Criterion, name: &str, ours: impl Store, raw: impl Store) {
+fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 2], raw: S) {
     let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(BATCH)).sample_size(20);
     group.measurement_time(Duration::from_secs(10));
-    let mut workload = Workload::new(ours).expect("a working store");
-    group.bench_function("ingest", |bench| {
-        bench.iter_custom(|rounds| {
-            let mut spent = Duration::ZERO;
-            for _ in 0..rounds {
-                let batch = workload.next_batch().expect("a batch");
-                let start = now();
-                workload.ingest(batch).expect("a working store");
-                spent += start.elapsed();
-            }
-            spent
+    let watched = [("ingest", Watch::Usage), ("ingest with cost alerts", Watch::UsageAndCost)];
+    for (store, (what, watch)) in ours.into_iter().zip(watched) {
+        let mut workload = Workload::new(store, watch).expect("a working store");
+        group.bench_function(what, |bench| {
+            bench.iter_custom(|rounds| {
+                let mut spent = Duration::ZERO;
+                for _ in 0..rounds {
+                    let batch = workload.next_batch().expect("a batch");
+                    let start = now();
+                    workload.ingest(batch).expect("a working store");
+                    spent += start.elapsed();
+                }
+                spent
+            });
         });
-    });
+    }
     let tap = Arc::new(Tap::new(MemoryStore::new()));
-    let mut source = Workload::new(Arc::clone(&tap)).expect("a working store");
+    let mut source = Workload::new(Arc::clone(&tap), Watch::Usage).expect("a working store");
     group.bench_function("raw", |bench| {
         bench.iter_custom(|rounds| {
             let mut spent = Duration::ZERO;

@@ -9,7 +9,7 @@ use accrue::store::{Batch, Store};
 
 pub use self::{
     tap::{Log, Tap, now},
-    workload::Workload,
+    workload::{Watch, Workload},
 };
 
 /// How many events one batch has.

@@ -1,11 +1,15 @@
+use std::time::Duration;
+
 use accrue::{
-    Account, AccountId, Billing, Currency, Decimal, Email, EventKey, EventName, ExternalId,
-    ManualClock, Name, PropertyName, SeededEntropy, Timestamp,
+    Account, AccountId, Billing, Currency, Decimal, Email, EventKey, EventName, ExternalId, ItemId,
+    ManualClock, MetricId, Name, PropertyName, SeededEntropy, SubscriptionId, Timeframe, Timestamp,
     alert::{NewAlert, Thresholds},
+    cost::{Cost, CostQuery},
     customer::NewCustomer,
     item::NewItem,
     metric::{MetricQuery, NewMetric},
-    plan::NewPlan,
+    plan::{NewPlan, PlanPrice},
+    price::{Cadence, Model, NewPrice, Tier, Tiered, Unit},
     store::Store,
     subscription::NewSubscription,
     usage::Event,
@@ -15,18 +19,29 @@ use pollster::block_on;
 use crate::{BATCH, Outcome};
 
 /// An account with eight customers on one plan, three metrics, a plan alert and an alert on each
-/// subscription, and an endless row of batches for it.
+/// subscription, and an endless row of batches for it. The plan has a fee and two usage prices.
 #[derive(Debug)]
 pub struct Workload {
     account: Account,
     clock: ManualClock,
+    step: Duration,
     customers: Vec<ExternalId>,
+    subscriptions: Vec<SubscriptionId>,
     events: u64,
+}
+
+/// What the alerts watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Usage: one alert of the plan, one of each subscription.
+    Usage,
+    /// The same, and an alert of the plan on cost beside them.
+    UsageAndCost,
 }
 
 const CUSTOMERS: u64 = 8;
 /// Between one event and the next.
-const STEP_MICROS: i64 = 10_000;
+const STEP: Duration = Duration::from_millis(10);
 const START: &str = "2026-03-01T00:00:00Z";
 
 impl Workload {
@@ -35,16 +50,26 @@ impl Workload {
     /// # Errors
     ///
     /// If the store fails.
-    pub fn new(store: impl Store) -> Outcome<Self> {
+    pub fn new(store: impl Store, watch: Watch) -> Outcome<Self> {
+        Self::paced(store, watch, STEP)
+    }
+
+    /// Sets the account up in a store, for events that lie so far apart.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub fn paced(store: impl Store, watch: Watch, step: Duration) -> Outcome<Self> {
         let clock = ManualClock::at(Timestamp::parse(START)?);
         let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
         let account = billing.account(AccountId::parse("bench")?);
-        let mut workload = Self { account, clock, customers: Vec::new(), events: 0 };
-        block_on(workload.set_up())?;
+        let (customers, subscriptions) = (Vec::new(), Vec::new());
+        let mut workload = Self { account, clock, step, customers, subscriptions, events: 0 };
+        block_on(workload.set_up(watch))?;
         Ok(workload)
     }
 
-    async fn set_up(&mut self) -> Outcome<()> {
+    async fn set_up(&mut self, watch: Watch) -> Outcome<()> {
         let account = self.account.clone();
         let item = account.create_item(NewItem::new(Name::parse("tokens")?)).await?;
         let mut metrics = Vec::new();
@@ -56,13 +81,17 @@ impl Workload {
             let metric = NewMetric::new(Name::parse(name)?, item.id, MetricQuery::parse(sql)?);
             metrics.push(account.create_metric(metric).await?.id);
         }
-        let plan = NewPlan::new(Name::parse("pro")?, Currency::parse("USD")?);
-        let plan = account.create_plan(plan).await?;
-        // Thresholds that are far away, so that both alerts are judged for every event.
-        let far = || Decimal::parse("1e20").map(|value| Thresholds::new([value]));
         let [requests, output, ..] = metrics.as_slice() else { return Err("no metrics".into()) };
+        let mut plan = NewPlan::new(Name::parse("pro")?, Currency::parse("USD")?);
+        plan.prices = prices(item.id, *requests, *output)?;
+        let plan = account.create_plan(plan).await?;
+        // Thresholds that are far away, so that all alerts are judged for every event.
+        let far = || Decimal::parse("1e20").map(|value| Thresholds::new([value]));
         let alert = NewAlert::usage_exceeded(*output, far()??);
         account.create_plan_alert(plan.id, alert).await?;
+        if watch == Watch::UsageAndCost {
+            account.create_plan_alert(plan.id, NewAlert::cost_exceeded(far()??)).await?;
+        }
         for number in 0..CUSTOMERS {
             let external = ExternalId::parse(format!("customer-{number}"))?;
             let mut customer =
@@ -73,6 +102,7 @@ impl Workload {
             let subscription = account.create_subscription(subscription).await?;
             let alert = NewAlert::usage_exceeded(*requests, far()??);
             account.create_subscription_alert(subscription.id, alert).await?;
+            self.subscriptions.push(subscription.id);
             self.customers.push(external);
         }
         Ok(())
@@ -84,10 +114,10 @@ impl Workload {
     ///
     /// None in practice: its names are within their bounds.
     pub fn next_batch(&mut self) -> Outcome<Vec<Event>> {
-        let first = Timestamp::parse(START)?.micros();
+        let start = Timestamp::parse(START)?;
         let mut batch = Vec::new();
         for number in self.events..self.events + BATCH {
-            let timestamp = Timestamp::from_micros(first + i64::try_from(number)? * STEP_MICROS)?;
+            let timestamp = start.saturating_add(self.step * u32::try_from(number)?);
             self.clock.set(timestamp);
             let customer = usize::try_from(number % CUSTOMERS)?;
             let customer = self.customers.get(customer).ok_or("no customer")?;
@@ -121,4 +151,65 @@ impl Workload {
         block_on(self.account.ingest(batch).into_future())?;
         Ok(())
     }
+
+    /// Ingests until so many events are stored.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub fn ingest_until(&mut self, events: u64) -> Outcome<()> {
+        while self.events < events {
+            let batch = self.next_batch()?;
+            self.ingest(batch)?;
+        }
+        Ok(())
+    }
+
+    /// Computes what the first subscription costs.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub fn costs(&self, query: &CostQuery) -> Outcome<Vec<Cost>> {
+        let subscription = self.subscriptions.first().ok_or("no subscription")?;
+        Ok(block_on(self.account.subscription_costs(*subscription, query))?)
+    }
+
+    /// The timeframe from one time after the first event to another.
+    ///
+    /// # Errors
+    ///
+    /// If it ends before it starts.
+    pub fn timeframe(from: Duration, until: Duration) -> Outcome<Timeframe> {
+        let start = Timestamp::parse(START)?;
+        Ok(Timeframe::new(start.saturating_add(from), start.saturating_add(until))?)
+    }
+}
+
+/// A monthly fee, a price for each request, and a graduated one for output tokens.
+fn prices(item: ItemId, requests: MetricId, output: MetricId) -> Outcome<Vec<PlanPrice>> {
+    let usd = Currency::parse("USD")?;
+    let amount = Decimal::parse;
+    let usage = |name: &str, metric, model| -> Outcome<PlanPrice> {
+        let name = Name::parse(name)?;
+        Ok(NewPrice::usage(name, item, usd, Cadence::Monthly, metric, model).into())
+    };
+    let fee = Name::parse("monthly fee")?;
+    let fee = NewPrice::fee_in_advance(fee, item, usd, Cadence::Monthly, Decimal::from(20));
+    let tier = |first: u64, last: Option<u64>, unit_amount| Tier {
+        first_unit: first.into(),
+        last_unit: last.map(Decimal::from),
+        unit_amount,
+    };
+    let tiers = vec![
+        tier(0, Some(100_000), amount("0.00001")?),
+        tier(100_000, Some(300_000), amount("0.000008")?),
+        tier(300_000, None, amount("0.000005")?),
+    ];
+    let each = Model::Unit(Unit { unit_amount: amount("0.0025")? });
+    Ok(vec![
+        fee.into(),
+        usage("requests", requests, each)?,
+        usage("output tokens", output, Model::Tiered(Tiered { tiers }))?,
+    ])
 }

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::store::{MemoryStore, Store};
-use accrue_benches::{BATCH, Log, Outcome, Tap, Workload, now, write_raw};
+use accrue_benches::{BATCH, Log, Outcome, Tap, Watch, Workload, now, write_raw};
 use accrue_sled::SledStore;
 
 /// How many events each line of the table is measured over.
@@ -30,7 +30,7 @@ fn main() -> Outcome<()> {
         "stored", "ingest", "store", "own", "raw", "x raw"
     );
     let tap = Arc::new(Tap::new(ours));
-    let mut workload = Workload::new(Arc::clone(&tap))?;
+    let mut workload = Workload::new(Arc::clone(&tap), Watch::Usage)?;
     let Log { batches, .. } = tap.take();
     for batch in batches {
         write_raw(&raw, batch)?;

@@ -6,7 +6,7 @@ mod rounding;
 use std::{
     fmt,
     iter::Sum,
-    ops::{Add, Mul, Neg, Sub},
+    ops::{Add, AddAssign, Mul, Neg, Sub},
 };
 
 use bigdecimal::{
@@ -205,6 +205,12 @@ impl Add for Decimal {
 
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Decimal {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
     }
 }
 

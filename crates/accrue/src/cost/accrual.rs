@@ -44,8 +44,8 @@ impl Accrual {
                 let fees = fees(&priced.price, &tariff.subscription, period);
                 for fee in fees.into_iter().filter(|fee| fee.at <= until) {
                     line.has_value = true;
-                    line.subtotal = std::mem::take(&mut line.subtotal) + fee.subtotal;
-                    line.total = std::mem::take(&mut line.total) + fee.total;
+                    line.subtotal += fee.subtotal;
+                    line.total += fee.total;
                 }
             } else {
                 line.rate(used, has_ended);

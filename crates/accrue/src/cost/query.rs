@@ -89,7 +89,7 @@ impl Cost {
             let worth = lines
                 .iter()
                 .filter_map(|line| line.worth.clone().map(|worth| amount(line).clone() * worth));
-            worth.fold(Decimal::zero(), |sum, amount| sum + amount)
+            worth.sum()
         };
         let (subtotal, total) = (sum(|line| &line.subtotal), sum(|line| &line.total));
         Self { timeframe, currency, subtotal, total, lines }
@@ -123,16 +123,16 @@ impl Cost {
                 None => self.lines.push(line),
             }
         }
-        self.subtotal = std::mem::take(&mut self.subtotal) + other.subtotal;
-        self.total = std::mem::take(&mut self.total) + other.total;
+        self.subtotal += other.subtotal;
+        self.total += other.total;
     }
 }
 
 impl CostLine {
     fn add(&mut self, other: Self) {
-        self.quantity = std::mem::take(&mut self.quantity) + other.quantity;
-        self.subtotal = std::mem::take(&mut self.subtotal) + other.subtotal;
-        self.total = std::mem::take(&mut self.total) + other.total;
+        self.quantity += other.quantity;
+        self.subtotal += other.subtotal;
+        self.total += other.total;
         self.parts = Vec::new();
     }
 }

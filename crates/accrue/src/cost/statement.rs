@@ -35,9 +35,9 @@ impl<'a> Statement<'a> {
                 let mut sums = Sums::default();
                 let fees = fees(&priced.price, &tariff.subscription, until_now(*slot, now));
                 for fee in fees.into_iter().filter(|fee| fee.at <= now) {
-                    sums.quantity = std::mem::take(&mut sums.quantity) + fee.quantity;
-                    sums.subtotal = std::mem::take(&mut sums.subtotal) + fee.subtotal;
-                    sums.total = std::mem::take(&mut sums.total) + fee.total;
+                    sums.quantity += fee.quantity;
+                    sums.subtotal += fee.subtotal;
+                    sums.total += fee.total;
                 }
                 sums
             });
@@ -65,12 +65,10 @@ impl<'a> Statement<'a> {
             let rated: Vec<_> =
                 used.iter().map(|(at, used)| (*at, self.rate(priced, period, *at, used))).collect();
             for pair in rated.windows(2) {
-                let [(from, before), (until, after)] = pair else { continue };
-                let holding = |(slot, _): &&mut (Timeframe, Vec<Sums>)| {
-                    slot.start() <= *from && *until <= slot.end()
-                };
-                let slot = self.slots.iter_mut().find(holding);
-                let Some(sums) = slot.and_then(|(_, lines)| lines.get_mut(index)) else { continue };
+                let [(from, before), (_, after)] = pair else { continue };
+                let slot = self.slots.partition_point(|(slot, _)| slot.end() <= *from);
+                let lines = self.slots.get_mut(slot).map(|(_, lines)| lines);
+                let Some(sums) = lines.and_then(|lines| lines.get_mut(index)) else { continue };
                 let whole = *from == period.start();
                 sums.add(before, after, whole);
             }
@@ -111,7 +109,7 @@ impl Sums {
     fn add(&mut self, before: &Rated, after: &Rated, whole: bool) {
         let is_first = self.quantity.is_zero() && self.parts.is_empty();
         let moved = |sum: &mut Decimal, before: &Decimal, after: &Decimal| {
-            *sum = std::mem::take(sum) + after.clone() - before.clone();
+            *sum += after.clone() - before.clone();
         };
         moved(&mut self.quantity, &before.quantity, &after.quantity);
         moved(&mut self.subtotal, &before.subtotal.amount, &after.subtotal.amount);

@@ -33,8 +33,8 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it would end before it
-    /// starts, the customer has 200 subscriptions, or a quantity is given for a price that is no
-    /// fixed fee of the plan version;
+    /// starts, the customer is invoiced in another currency or has 200 subscriptions, or a quantity
+    /// is given for a price that is no fixed fee of the plan version;
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, or
     /// there is no such day or month to begin billing cycles on.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {

@@ -81,6 +81,11 @@ impl NewSubscription {
             let detail = format!("the end {end} is not after the start {start_date}");
             return Err(Error::constraint(detail));
         }
+        if let Some(other) = customer.currency.filter(|currency| *currency != terms.currency) {
+            let (found, other) = (terms.currency.code(), other.code());
+            let detail = format!("the plan is invoiced in {found}, the customer in {other}");
+            return Err(Error::constraint(detail));
+        }
         Ok(Subscription {
             id,
             customer_id: customer.id,

@@ -32,7 +32,7 @@ impl Aggregate {
             (Self::Count(sum), Self::Count(more)) | (Self::Distinct(sum), Self::Distinct(more)) => {
                 *sum = sum.saturating_add(more);
             }
-            (Self::Sum(sum), Self::Sum(more)) => *sum = std::mem::take(sum) + more,
+            (Self::Sum(sum), Self::Sum(more)) => *sum += more,
             (Self::Min(least), Self::Min(other)) if other < *least => *least = other,
             (Self::Max(most), Self::Max(other)) if other > *most => *most = other,
             (Self::Latest(latest), Self::Latest(other))
