@@ -92,6 +92,35 @@ fn the_domain_knows_no_engine() {
     }));
 }
 
+/// Which modules of the domain use which is the order in which they are read.
+#[test]
+fn the_domain_is_read_from_words_to_messages() {
+    let order = [
+        "expression",
+        "account",
+        "customer",
+        "item",
+        "metric",
+        "price",
+        "plan",
+        "subscription",
+        "usage",
+        "cost",
+        "alert",
+        "webhook",
+    ];
+    // The properties of an event are what an expression is about.
+    let known = |of: &str, later: &str| of == "expression" && later == "usage";
+    check(core().filter(|file| !file.is_all_tests()).flat_map(|file| {
+        let place = order.iter().position(|module| file.is_in(module));
+        let later = place.map_or(&[][..], |place| order.get(place + 1..).unwrap_or_default());
+        let of = place.and_then(|place| order.get(place)).copied().unwrap_or_default();
+        let later = later.iter().filter(|later| !known(of, later));
+        let say = |later: &&str| format!("{of} is read before {later}, which it imports");
+        later.flat_map(|later| file.imports_of(later, "", &say(later))).collect::<Vec<_>>()
+    }));
+}
+
 #[test]
 fn every_module_of_the_core_is_of_the_domain_or_listed_here() {
     let others = ["engine", "lib", "schema", "store", "system"];
@@ -429,10 +458,14 @@ impl Source {
         lines.map(|(number, line)| (number, line.split(" // ").next().unwrap_or(line)))
     }
 
+    fn is_all_tests(&self) -> bool {
+        ["/tests.rs", "/oracle.rs", "/sample.rs"].iter().any(|end| self.path.ends_with(end))
+            || self.path.contains("/tests/")
+    }
+
     /// The code up to the tests, which stand last.
     fn code_without_tests(&self) -> impl Iterator<Item = (usize, &str)> {
-        let is_all_tests = ["/tests.rs", "/oracle.rs", "/sample.rs"];
-        let is_test = is_all_tests.iter().any(|end| self.path.ends_with(end));
+        let is_test = self.is_all_tests();
         // A module of tests that is a file of its own is one line, and code may follow it.
         let marks = |line: &str| line.trim_start().starts_with("#[cfg(test)]");
         let mut after_mark = false;

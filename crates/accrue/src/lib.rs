@@ -1,6 +1,6 @@
 //! accrue is an embeddable usage-based billing engine: a library that a host links in.
 //!
-//! Usage events go in; metered usage, alerts and the messages that webhooks carry come out. No
+//! Usage events go in; metered usage, cost, alerts and the messages that webhooks carry come out. No
 //! service runs beside it, and it brings no executor: its futures run on any.
 //!
 //! # Quick start
@@ -10,10 +10,12 @@
 //!     AccountId, Billing, Clock, Currency, Decimal, Email, EventKey, EventName, ManualClock, Name,
 //!     PropertyName, SeededEntropy, Timestamp,
 //!     alert::{NewAlert, Thresholds},
+//!     cost::CostQuery,
 //!     customer::NewCustomer,
 //!     item::NewItem,
 //!     metric::{MetricQuery, NewMetric},
 //!     plan::NewPlan,
+//!     price::{Cadence, Model, NewPrice, Unit},
 //!     store::MemoryStore,
 //!     subscription::NewSubscription,
 //!     usage::Event,
@@ -30,16 +32,20 @@
 //! let sql = MetricQuery::parse("SELECT sum(output_tokens) FROM events")?;
 //! let metric = NewMetric::new(Name::parse("Tokens")?, item.id, sql);
 //! let metric = account.create_metric(metric).await?;
-//! let plan = NewPlan::new(Name::parse("Pro")?, Currency::parse("USD")?);
+//! let usd = Currency::parse("USD")?;
+//! let each = Model::Unit(Unit { unit_amount: Decimal::parse("0.00001")? });
+//! let (name, monthly) = (Name::parse("Output tokens")?, Cadence::Monthly);
+//! let tokens = NewPrice::usage(name, item.id, usd, monthly, metric.id, each);
+//! let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+//! plan.prices = vec![tokens.into()];
 //! let plan = account.create_plan(plan).await?;
 //!
-//! // A customer on the plan, and an alert on its usage.
+//! // A customer on the plan, and an alert on its cost.
 //! let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
 //! let ada = account.create_customer(ada).await?;
 //! let pro = account.create_subscription(NewSubscription::new(ada.id, plan.id)).await?;
-//! let thresholds = Thresholds::new([Decimal::parse("1000")?])?;
-//! let alert = NewAlert::usage_exceeded(metric.id, thresholds);
-//! account.create_subscription_alert(pro.id, alert).await?;
+//! let thresholds = Thresholds::new([Decimal::parse("0.01")?])?;
+//! account.create_subscription_alert(pro.id, NewAlert::cost_exceeded(thresholds)).await?;
 //!
 //! // An event. What it makes fire is in the same commit.
 //! let tokens = (PropertyName::parse("output_tokens")?, 1_200_u64.into());
@@ -53,6 +59,8 @@
 //! account.ingest([event]).await?;
 //! let usage = account.subscription_usage(pro.id).await?;
 //! assert_eq!(usage.metrics[0].quantity, Some(Decimal::parse("1200")?));
+//! let costs = account.subscription_costs(pro.id, &CostQuery::default()).await?;
+//! assert_eq!(costs[0].total, Decimal::parse("0.012")?);
 //!
 //! // The messages that wait. One that is acknowledged is gone.
 //! let messages = account.messages(100).await?;
@@ -61,7 +69,7 @@
 //!     "customer.created",
 //!     "subscription.created",
 //!     "subscription.started",
-//!     "subscription.usage_exceeded",
+//!     "subscription.cost_exceeded",
 //! ]);
 //! account.acknowledge(messages.iter().map(|message| message.place)).await?;
 //! assert!(account.messages(100).await?.is_empty());
@@ -96,8 +104,7 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`], [`alert`],
-//!   [`webhook`]; and
-//!   [`idempotency`], what a key is answered with.
+//!   [`webhook`]; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.

@@ -120,7 +120,7 @@ pub const PRICING_UNIT_PLACES: u32 = 2;
 pub const SPEND_ALERTS: usize = 50;
 /// The most price filters of an alert.
 pub const PRICE_FILTERS: usize = 10;
-/// The most values of a price filter.
+/// The most values of all price filters of an alert.
 pub const PRICE_FILTER_VALUES: usize = 100;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;

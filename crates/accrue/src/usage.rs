@@ -5,9 +5,11 @@ mod event;
 mod incoming;
 mod ingestion;
 mod meter;
+mod meters;
 mod property;
 mod quarter;
 mod query;
+mod reading;
 mod search;
 mod sightings;
 mod tally;
@@ -16,10 +18,12 @@ mod view;
 pub(crate) use self::{
     aggregate::Aggregate,
     ingestion::{ContentHash, EventKeyEntry, StoredEvent},
-    meter::{MeterId, Meters, Split, SplitId},
+    meter::{MeterId, Split, SplitId},
+    meters::Meters,
     quarter::{Cut, Quarter},
+    reading::{Amount, Digest, Reading},
     sightings::{Seen, Sightings, is_within_a_day},
-    tally::{Amount, Digest, Membership, Reading, Tally, Total},
+    tally::{Membership, Tally, Total},
     view::cut,
 };
 pub use self::{

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, ItemId, PriceId, limits,
+    ItemId, PriceId,
     price::{Price, PriceType},
 };
 
@@ -71,17 +71,12 @@ impl PriceFilter {
         one.iter().collect::<BTreeSet<_>>() == other.iter().collect()
     }
 
-    pub(super) fn check(&self, index: usize) -> Result<(), Error> {
-        let found = match &self.values {
+    /// Returns how many values there are.
+    pub(super) fn count(&self) -> usize {
+        match &self.values {
             FilterValues::PriceId(ids) => ids.len(),
             FilterValues::ItemId(ids) => ids.len(),
             FilterValues::PriceType(types) => types.len(),
-        };
-        if found == 0 || found > limits::PRICE_FILTER_VALUES {
-            let most = limits::PRICE_FILTER_VALUES;
-            let message = format!("found {found} values, expected 1 to {most}");
-            return Err(Error::invalid(format!("/price_filters/{index}/values"), message));
         }
-        Ok(())
     }
 }

@@ -1,14 +1,10 @@
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::tally::Reading;
 use crate::{
-    EventKey, MetricId, PropertyName,
+    MetricId, PropertyName,
     expression::Fields,
-    metric::{Function, Metric},
     price::{Charge, Matrix, Model},
 };
 
@@ -96,13 +92,13 @@ impl Split {
     }
 
     /// Returns everything that is added up for it.
-    fn meters(&self) -> impl Iterator<Item = MeterId> {
+    pub(super) fn meters(&self) -> impl Iterator<Item = MeterId> {
         let cells = self.cells.iter().map(|values| self.cell(values));
         cells.chain([self.default_cell()])
     }
 
     /// Returns the cell that an event lies in.
-    fn meter_of(&self, fields: &Fields<'_>) -> MeterId {
+    pub(super) fn meter_of(&self, fields: &Fields<'_>) -> MeterId {
         let values: CellValues = self.dimensions.iter().map(|name| fields.text(name)).collect();
         match self.cells.binary_search(&values) {
             Ok(_) => self.cell(&values),
@@ -122,86 +118,6 @@ fn id_of<'a>(of: &[u8; 16], parts: impl IntoIterator<Item = Option<&'a str>>) ->
     }
     let digest: [u8; 32] = hash.finalize().into();
     Uuid::from_bytes(digest.first_chunk::<16>().copied().unwrap_or_default())
-}
-
-/// What events are held against: metrics, and splits of some of them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Meters {
-    /// How often the account's set of them has grown.
-    pub(crate) generation: u64,
-    pub(crate) metrics: Vec<Metric>,
-    pub(crate) splits: Vec<Split>,
-}
-
-impl Meters {
-    /// Only one metric.
-    pub(crate) fn one(metric: Metric) -> Self {
-        Self { generation: metric.since, metrics: vec![metric], splits: Vec::new() }
-    }
-
-    /// Only the metrics, without splits.
-    pub(crate) fn only_metrics(&self) -> Self {
-        Self { splits: Vec::new(), ..self.clone() }
-    }
-
-    /// Only what counts distinct values.
-    pub(crate) fn only_distinct(mut self) -> Self {
-        self.metrics.retain(|metric| matches!(metric.sql.function(), Function::CountDistinct(_)));
-        self
-    }
-
-    /// All metrics, but only some splits.
-    pub(crate) fn with_splits(&self, splits: &[SplitId]) -> Self {
-        let wanted = self.splits.iter().filter(|split| splits.contains(&split.id));
-        Self { splits: wanted.cloned().collect(), ..self.clone() }
-    }
-
-    /// Only some metrics, and some splits.
-    pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, splits: &[SplitId]) -> Self {
-        let mut meters = self.with_splits(splits);
-        meters.metrics.retain(|metric| metrics.contains(&metric.id));
-        meters
-    }
-
-    /// Returns what an event contributes that was accepted in a generation of the set.
-    pub(crate) fn readings(
-        &self,
-        generation: u64,
-        fields: &Fields<'_>,
-        key: &EventKey,
-    ) -> Vec<Reading> {
-        let mut readings = Vec::with_capacity(self.metrics.len());
-        for metric in self.metrics.iter().filter(|metric| metric.since <= generation) {
-            let Some(contribution) = metric.sql.contribution(fields) else { continue };
-            let (function, at) = (metric.sql.function(), fields.timestamp());
-            let plain = Reading::new(metric.id, function, contribution, at, key);
-            let of_metric = self.splits.iter().filter(|split| split.metric_id == metric.id);
-            for split in of_metric.filter(|split| split.since <= generation) {
-                let (meter, split) = (split.meter_of(fields), Some(split.id));
-                readings.push(Reading { meter, split, amount: plain.amount.clone() });
-            }
-            readings.push(plain);
-        }
-        readings
-    }
-
-    /// Returns the meters that are plain aggregates.
-    pub(crate) fn added_up(&self) -> impl Iterator<Item = MeterId> {
-        self.ids(|function| !matches!(function, Function::CountDistinct(_)))
-    }
-
-    /// Returns the meters that count distinct values.
-    pub(crate) fn distinct(&self) -> impl Iterator<Item = MeterId> {
-        self.ids(|function| matches!(function, Function::CountDistinct(_)))
-    }
-
-    fn ids(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = MeterId> {
-        let metrics = self.metrics.iter().filter(move |metric| wanted(metric.sql.function()));
-        metrics.flat_map(|metric| {
-            let splits = self.splits.iter().filter(|split| split.metric_id == metric.id);
-            splits.flat_map(Split::meters).chain([metric.id.into()])
-        })
-    }
 }
 
 #[cfg(test)]

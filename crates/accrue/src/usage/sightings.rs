@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MeterId, tally::Digest};
+use super::{meter::MeterId, reading::Digest};
 use crate::{Timeframe, Timestamp};
 
 /// When one value of one metric was seen for one customer: enough to tell, for any billing period,

@@ -1,0 +1,91 @@
+use std::collections::BTreeSet;
+
+use super::{
+    meter::{MeterId, Split, SplitId},
+    reading::Reading,
+};
+use crate::{
+    EventKey, MetricId,
+    expression::Fields,
+    metric::{Function, Metric},
+};
+
+/// What events are held against: metrics, and splits of some of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meters {
+    /// How often the account's set of them has grown.
+    pub(crate) generation: u64,
+    pub(crate) metrics: Vec<Metric>,
+    pub(crate) splits: Vec<Split>,
+}
+
+impl Meters {
+    /// Only one metric.
+    pub(crate) fn one(metric: Metric) -> Self {
+        Self { generation: metric.since, metrics: vec![metric], splits: Vec::new() }
+    }
+
+    /// Only the metrics, without splits.
+    pub(crate) fn only_metrics(&self) -> Self {
+        Self { splits: Vec::new(), ..self.clone() }
+    }
+
+    /// Only what counts distinct values.
+    pub(crate) fn only_distinct(mut self) -> Self {
+        self.metrics.retain(|metric| matches!(metric.sql.function(), Function::CountDistinct(_)));
+        self
+    }
+
+    /// All metrics, but only some splits.
+    pub(crate) fn with_splits(&self, splits: &[SplitId]) -> Self {
+        let wanted = self.splits.iter().filter(|split| splits.contains(&split.id));
+        Self { splits: wanted.cloned().collect(), ..self.clone() }
+    }
+
+    /// Only some metrics, and some splits.
+    pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, splits: &[SplitId]) -> Self {
+        let mut meters = self.with_splits(splits);
+        meters.metrics.retain(|metric| metrics.contains(&metric.id));
+        meters
+    }
+
+    /// Returns what an event contributes that was accepted in a generation of the set.
+    pub(crate) fn readings(
+        &self,
+        generation: u64,
+        fields: &Fields<'_>,
+        key: &EventKey,
+    ) -> Vec<Reading> {
+        let mut readings = Vec::with_capacity(self.metrics.len());
+        for metric in self.metrics.iter().filter(|metric| metric.since <= generation) {
+            let Some(contribution) = metric.sql.contribution(fields) else { continue };
+            let (function, at) = (metric.sql.function(), fields.timestamp());
+            let plain = Reading::new(metric.id, function, contribution, at, key);
+            let of_metric = self.splits.iter().filter(|split| split.metric_id == metric.id);
+            for split in of_metric.filter(|split| split.since <= generation) {
+                let (meter, split) = (split.meter_of(fields), Some(split.id));
+                readings.push(Reading { meter, split, amount: plain.amount.clone() });
+            }
+            readings.push(plain);
+        }
+        readings
+    }
+
+    /// Returns the meters that are plain aggregates.
+    pub(crate) fn added_up(&self) -> impl Iterator<Item = MeterId> {
+        self.ids(|function| !matches!(function, Function::CountDistinct(_)))
+    }
+
+    /// Returns the meters that count distinct values.
+    pub(crate) fn distinct(&self) -> impl Iterator<Item = MeterId> {
+        self.ids(|function| matches!(function, Function::CountDistinct(_)))
+    }
+
+    fn ids(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = MeterId> {
+        let metrics = self.metrics.iter().filter(move |metric| wanted(metric.sql.function()));
+        metrics.flat_map(|metric| {
+            let splits = self.splits.iter().filter(|split| split.metric_id == metric.id);
+            splits.flat_map(Split::meters).chain([metric.id.into()])
+        })
+    }
+}
