@@ -81,7 +81,7 @@ impl<'a> Statement<'a> {
         let mut rated = priced.rate(used);
         if at == period.end() && at <= self.now {
             let top_up = priced.price.adjustments.top_up(&rated.total);
-            rated.total = rated.total + top_up;
+            rated.total += top_up;
         }
         rated
     }
