@@ -1,7 +1,7 @@
 use accrue::{Account, Decimal, ExternalId, Timeframe};
 use serde::{Serialize, Serializer};
 
-use crate::{Error, error::Doing as _, setup::Setup};
+use crate::setup::Setup;
 
 /// What the metrics say of one customer, by name, in the order in which they are shown.
 ///
@@ -10,21 +10,8 @@ use crate::{Error, error::Doing as _, setup::Setup};
 pub struct Figures(Vec<(&'static str, Option<Decimal>)>);
 
 impl Figures {
-    /// Asks for the figures of every customer, over all of a timeframe.
-    pub(crate) async fn of_all(
-        account: &Account,
-        setup: &Setup,
-        timeframe: Timeframe,
-    ) -> Result<Vec<Self>, Error> {
-        let mut all = Vec::new();
-        for customer in setup.customers() {
-            let figures = Self::of(account, setup, timeframe, &customer).await;
-            all.push(figures.doing("read the figures")?);
-        }
-        Ok(all)
-    }
-
-    async fn of(
+    /// Asks for the figures of one customer, over all of a timeframe.
+    pub(crate) async fn of(
         account: &Account,
         setup: &Setup,
         timeframe: Timeframe,

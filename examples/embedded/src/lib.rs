@@ -4,10 +4,12 @@
 //! what it does all day.
 
 mod alerts;
+mod cost;
 mod error;
 mod figures;
 mod home;
 mod options;
+mod reading;
 mod replay;
 mod report;
 mod run;
@@ -17,6 +19,7 @@ mod trace;
 
 pub use self::{
     alerts::FiredAlert,
+    cost::{CostLine, CustomerCost},
     error::Error,
     figures::Figures,
     options::{BatchSize, Customers, Options, StoreAt},

@@ -5,10 +5,12 @@ use accrue::limits;
 /// Replays a trace of usage through the billing engine, embedded in this process.
 ///
 /// Every row of the trace is a usage event: row i (from 0) belongs to customer i modulo the
-/// number of customers. Five metrics measure the events. A plan alert watches the output
-/// tokens of every customer (100,000; 250,000; 400,000), an alert on each subscription its
-/// requests (1,000). Then the same trace goes in a second time: all of it is known already,
-/// and nothing changes. A durable store is closed, opened again, and asked once more.
+/// number of customers. Five metrics measure the events, and a plan prices them: 20 USD a
+/// month in advance, output tokens in tiers, input tokens by the unit. Plan alerts watch the
+/// output tokens of every customer (100,000; 250,000; 400,000) and the cost (21; 22.5;
+/// 25 USD), an alert on each subscription its requests (1,000). Then the same trace goes in
+/// a second time: all of it is known already, and nothing changes. A durable store is closed,
+/// opened again, and asked once more.
 #[derive(Clone, Debug, clap::Parser)]
 #[command(name = "embedded", version, verbatim_doc_comment)]
 pub struct Options {
@@ -36,7 +38,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value = "500")]
     pub batch: BatchSize,
 
-    /// Write the figures and alerts to a file, as JSON
+    /// Write the figures, alerts and cost to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }

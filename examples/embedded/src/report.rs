@@ -3,7 +3,7 @@ use std::{fs, io, path::Path, time::Duration};
 use accrue::ExternalId;
 use serde::{Serialize, Serializer};
 
-use crate::{Error, alerts::FiredAlert, figures::Figures};
+use crate::{CustomerCost, Error, Figures, FiredAlert};
 
 /// What a run found, for another program to hold against the trace.
 ///
@@ -43,6 +43,8 @@ pub struct CustomerReport {
     pub metrics: Figures,
     /// The alerts, in the order in which they fired.
     pub alerts: Vec<FiredAlert>,
+    /// What it owes.
+    pub cost: CustomerCost,
 }
 
 impl Report {

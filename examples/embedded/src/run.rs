@@ -2,8 +2,9 @@ use accrue::{AccountId, ManualClock};
 use indicatif::ProgressBar;
 
 use crate::{
-    CustomerReport, Error, Figures, Options, Report, SecondPass,
+    CustomerReport, Error, Options, Report, SecondPass,
     home::Home,
+    reading::Reading,
     replay::{Inbox, Pass, Replay},
     setup::Setup,
     trace::Trace,
@@ -22,7 +23,7 @@ pub struct Outcome {
     pub messages: usize,
     /// Whether the second pass changed nothing.
     pub second_pass_is_same: bool,
-    /// Whether the figures are the same after reopening; none where the store cannot be reopened.
+    /// Whether figures and cost are the same after reopening; none where the store cannot be reopened.
     pub reopened_is_same: Option<bool>,
 }
 
@@ -79,10 +80,10 @@ async fn replay(
     };
     restart(bar, "first pass", trace);
     let first = replay.pass().await?;
-    let figures = Figures::of_all(&account, &setup, trace.timeframe()).await?;
+    let readings = Reading::of_all(&account, &setup, trace.timeframe()).await?;
     restart(bar, "second pass", trace);
     let second = replay.pass().await?;
-    let figures_after = Figures::of_all(&account, &setup, trace.timeframe()).await?;
+    let readings_after = Reading::of_all(&account, &setup, trace.timeframe()).await?;
     let second_pass = SecondPass {
         ingested: second.ingested,
         duplicates: second.duplicates,
@@ -92,8 +93,8 @@ async fn replay(
     drop(account);
     let reopened_is_same = if home.is_durable() {
         let account = home.open(&clock)?.account(account_id);
-        let reopened = Figures::of_all(&account, &setup, trace.timeframe()).await?;
-        Some(reopened == figures)
+        let reopened = Reading::of_all(&account, &setup, trace.timeframe()).await?;
+        Some(reopened == readings)
     } else {
         None
     };
@@ -101,9 +102,9 @@ async fn replay(
         trace: trace.name().to_owned(),
         store: home.to_string(),
         messages: greetings.messages + first.inbox.messages + second.inbox.messages,
-        second_pass_is_same: changed_nothing(&second_pass, trace) && figures_after == figures,
+        second_pass_is_same: changed_nothing(&second_pass, trace) && readings_after == readings,
         reopened_is_same,
-        report: report(&setup, first, second_pass, figures),
+        report: report(&setup, first, second_pass, readings),
     })
 }
 
@@ -117,11 +118,12 @@ fn changed_nothing(second_pass: &SecondPass, trace: &Trace) -> bool {
     *second_pass == SecondPass { ingested: 0, duplicates: trace.rows().len(), messages: 0 }
 }
 
-fn report(setup: &Setup, first: Pass, second_pass: SecondPass, figures: Vec<Figures>) -> Report {
+fn report(setup: &Setup, first: Pass, second_pass: SecondPass, readings: Vec<Reading>) -> Report {
     let Pass { ingested, duplicates, took, mut inbox } = first;
-    let customers = setup.customers().zip(figures).map(|(customer, metrics)| {
+    let customers = setup.customers().zip(readings).map(|((customer, _), reading)| {
         let alerts = inbox.alerts.remove(&customer).unwrap_or_default();
-        CustomerReport { external_customer_id: customer, metrics, alerts }
+        let Reading { metrics, cost } = reading;
+        CustomerReport { external_customer_id: customer, metrics, alerts, cost }
     });
     let customers = customers.collect();
     Report { events: ingested + duplicates, duplicates, took, second_pass, customers }

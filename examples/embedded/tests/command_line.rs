@@ -150,7 +150,16 @@ fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
                       stored with sled in target/embedded-sled\n";
         assert!(stdout.starts_with(expect), "{stdout}");
         assert!(stdout.contains("\nreopened     same figures after reopening: yes\n"), "{stdout}");
-        assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");
+        assert!(stdout.lines().all(|line| line.chars().count() <= 100), "{stdout}");
+        let shows = |cells: &[&str]| {
+            let has = |line: &str| line.split('┆').map(str::trim).eq(cells.iter().copied());
+            assert!(stdout.lines().any(has), "{cells:?} in {stdout}");
+        };
+        shows(&["customer", "monthly fee", "output tokens", "input tokens", "total", "alerts"]);
+        shows(&["customer-7", "20", "2.28312", "0.510954", "22.794074", "4"]);
+        shows(&["total", "160", "10.54994", "4.103446", "174.653386", "14"]);
+        let at = "2026-03-02T09:39:45";
+        shows(&["customer-7", "cost in USD", "22.5", "22.484022 → 22.503553", "row-1767", at]);
         let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["events"], 2_000);

@@ -58,6 +58,9 @@ fn the_report_of_the_trace_equals_an_independent_computation() {
             figures.cloned().reduce(|sum, figure| sum + figure).unwrap().to_string()
         };
         assert_eq!([0, 1, 2].map(total), ["19366", "22361870", "4088665"]);
+        let cost = report.customers.iter().map(|of| of.cost.total.clone());
+        let cost = cost.reduce(|sum, total| sum + total).unwrap();
+        assert_eq!(cost.to_string(), "211.605195");
     }
 }
 
@@ -65,9 +68,13 @@ fn the_report_of_the_trace_equals_an_independent_computation() {
 fn the_outcome_of_the_trace_does_not_depend_on_batches() {
     let Some(trace) = real_trace() else { return };
     let expected = oracle::expected(trace.as_ref(), 8);
+    let folder = tempfile::tempdir().unwrap();
     for batch in ["1", "1000"] {
-        let report = report([&trace, "--store", "memory", "--batch", batch]);
-        assert_eq!(oracle::told(&report), expected, "batches of {batch}");
+        let sled = format!("sled:{}", folder.path().join(batch).display());
+        for store in ["memory", &sled] {
+            let report = report([&trace, "--store", store, "--batch", batch]);
+            assert_eq!(oracle::told(&report), expected, "batches of {batch}, {store}");
+        }
     }
 }
 
@@ -76,9 +83,16 @@ fn the_first_customer_of_the_trace_is_the_one_of_the_report_format() {
     let Some(trace) = real_trace() else { return };
     let first = "\
 customer-0 2421 2804825 513666 7650 377
+  monthly fee: 1 for 20 USD
+  output tokens: 513666 for 3.66833 USD
+  input tokens: 2804825 for 2.804825 USD
+  total: 26.473155
+  cost 21: 20.996569 to 21.002248 by row-2160 at 2023-11-16T18:23:25.516030Z
   output tokens 100000: 99884 to 100269 by row-3064 at 2023-11-16T18:26:28.297756Z
+  cost 22.5: 22.499114 to 22.500126 by row-5744 at 2023-11-16T18:35:04.581487Z
   requests 1000: 999 to 1000 by row-7992 at 2023-11-16T18:41:02.576323Z
   output tokens 250000: 249806 to 250205 by row-8520 at 2023-11-16T18:42:22.636901Z
+  cost 25: 24.999165 to 25.002311 by row-14168 at 2023-11-16T18:55:45.898014Z
   output tokens 400000: 399971 to 400139 by row-15920 at 2023-11-16T19:00:53.935177Z
 customer-1 ";
     let told = oracle::told(&report([&trace, "--store", "memory"]));
@@ -100,7 +114,7 @@ fn the_outcome_of_the_sample_does_not_depend_on_batches_or_the_store() {
         for batch in ["1", "7", "1000"] {
             assert_eq!(sample("memory", batch), first, "{customers} customers, {batch}");
         }
-        for batch in ["7", "500"] {
+        for batch in ["1", "7", "500", "1000"] {
             let store = folder.path().join(format!("{customers}-{batch}"));
             let store = format!("sled:{}", store.display());
             assert_eq!(sample(&store, batch), first, "{customers} customers, {batch}, {store}");
@@ -109,12 +123,17 @@ fn the_outcome_of_the_sample_does_not_depend_on_batches_or_the_store() {
 }
 
 #[test]
-fn the_sample_shows_alerts_of_both_kinds_and_a_customer_without_any() {
+fn the_sample_shows_alerts_of_every_kind_and_a_customer_without_any() {
     let told = |customers| report(["--store", "memory", "--customers", customers]).customers;
     let alerts = told("8").iter().map(|customer| customer.alerts.len()).collect::<Vec<_>>();
-    assert_eq!(alerts, [0, 0, 0, 1, 1, 1, 1, 2]);
+    assert_eq!(alerts, [0, 1, 1, 2, 2, 2, 2, 4]);
     let [all] = told("1").try_into().unwrap();
-    assert!(all.alerts.iter().any(|alert| alert.metric == Some("requests")));
+    let has = |kind, metric| {
+        all.alerts.iter().any(|alert| (alert.alert_type, alert.metric) == (kind, metric))
+    };
+    assert!(has("usage_exceeded", Some("requests")));
+    assert!(has("usage_exceeded", Some("output tokens")));
+    assert!(has("cost_exceeded", None));
 }
 
 #[test]
@@ -129,6 +148,16 @@ fn a_customer_without_events_has_no_largest_request() {
     let path = file.to_str().unwrap();
     let report = report([path, "--store", "memory", "--customers", "2"]);
     let json = serde_json::to_value(&report).unwrap();
+    let cost = |output: (&str, &str), input: (&str, &str), total: &str| {
+        let line = |price, (quantity, amount)| {
+            serde_json::json!({
+                "price": price, "currency": "USD", "quantity": quantity, "amount": amount
+            })
+        };
+        let fee = line("monthly fee", ("1", "20"));
+        let tokens = [line("output tokens", output), line("input tokens", input)];
+        serde_json::json!({"lines": [fee, tokens[0], tokens[1]], "total": total})
+    };
     let expected = serde_json::json!({
         "events": 1,
         "duplicates": 0,
@@ -152,7 +181,16 @@ fn a_customer_without_events_has_no_largest_request() {
                     "value_after": "400000",
                     "event": "row-0",
                     "at": "2026-03-01T00:00:00.000000Z",
+                }, {
+                    "type": "cost_exceeded",
+                    "metric": null,
+                    "threshold": "22.5",
+                    "value_before": "20",
+                    "value_after": "23.100007",
+                    "event": "row-0",
+                    "at": "2026-03-01T00:00:00.000000Z",
                 }],
+                "cost": cost(("400000", "3.1"), ("7", "0.000007"), "23.100007"),
             },
             {
                 "external_customer_id": "customer-1",
@@ -164,13 +202,15 @@ fn a_customer_without_events_has_no_largest_request() {
                     "distinct output sizes": "0",
                 },
                 "alerts": [],
+                "cost": cost(("0", "0"), ("0", "0"), "20"),
             },
         ],
     });
     assert_eq!(json, expected);
 }
 
-/// A trace with days between its rows is cut so that none of them comes too late.
+/// A trace with days between its rows is cut so that none of them comes too late. The cost is that
+/// of the billing period in which it ends.
 #[test]
 fn a_sparse_trace_is_taken_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -184,7 +224,14 @@ fn a_sparse_trace_is_taken_as_a_whole() {
     }
     std::fs::write(&file, text).unwrap();
     let report = report([file.to_str().unwrap(), "--store", "memory", "--customers", "1"]);
-    assert_eq!(oracle::told(&report), "customer-0 59 590 59 10 1\n");
+    let expected = "\
+customer-0 59 590 59 10 1
+  monthly fee: 1 for 20 USD
+  output tokens: 28 for 0.00028 USD
+  input tokens: 280 for 0.00028 USD
+  total: 20.00056
+";
+    assert_eq!(oracle::told(&report), expected);
 }
 
 fn csv(trace: &Trace) -> String {

@@ -28,12 +28,20 @@ pub(crate) fn told(report: &Report) -> String {
                 .expect("a string takes it");
         }
         text.push('\n');
+        for line in &customer.cost.lines {
+            let (price, quantity) = (&line.price, &line.quantity);
+            writeln!(text, "  {price}: {quantity} for {} {}", line.amount, line.currency.as_str())
+                .expect("a string takes it");
+        }
+        writeln!(text, "  total: {}", customer.cost.total).expect("a string takes it");
         for alert in &customer.alerts {
-            assert_eq!(alert.alert_type, "usage_exceeded");
+            let (kind, expect) =
+                alert.metric.map_or(("cost", "cost_exceeded"), |metric| (metric, "usage_exceeded"));
+            assert_eq!(alert.alert_type, expect);
             writeln!(
                 text,
                 "  {} {}: {} to {} by {} at {}",
-                alert.metric.expect("it watches a metric"),
+                kind,
                 alert.threshold.as_ref().expect("it has a threshold"),
                 alert.value_before,
                 alert.value_after,

@@ -1,9 +1,13 @@
 # Computes from a trace, apart from the engine, what the report must say: for each customer its
-# figures, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv
+# figures and its cost, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv
+#
+# All numbers are whole, amounts in millionths of a USD, and far below 2^53: so they are exact. Every
+# row lies in the first billing period.
 
 BEGIN {
     FS = ","
-    thresholds = split("100000 250000 400000", output_threshold, " ")
+    outputs = split("100000 250000 400000", output_threshold, " ")
+    costs = split("21000000 22500000 25000000", cost_threshold, " ")
 }
 
 NR == 1 { next }
@@ -15,8 +19,15 @@ NR == 1 { next }
     output = $3 + 0
     at = substr($1, 1, 10) "T" substr($1, 12, 15) "Z"
 
-    crossed("output tokens", c, written[c], written[c] + output)
-    if (requests[c] + 1 == 1000) fired("requests", c, 1000, 999, 1000)
+    before = written[c]
+    after = written[c] + output
+    last = crossed(output_threshold, outputs, before, after)
+    if (last) fired("output tokens", whole(last), whole(before), whole(after))
+    if (requests[c] + 1 == 1000) fired("requests", 1000, 999, 1000)
+    before = cost(written[c], read[c])
+    after = cost(written[c] + output, read[c] + input)
+    last = crossed(cost_threshold, costs, before, after)
+    if (last) fired("cost", usd(last), usd(before), usd(after))
 
     requests[c]++
     read[c] += input
@@ -31,18 +42,53 @@ NR == 1 { next }
 END {
     for (c = 0; c < customers; c++) {
         printf "customer-%d %.0f %.0f %.0f %.0f %.0f\n", c, requests[c], read[c], written[c], largest[c], sizes[c]
+        printf "  monthly fee: 1 for %s USD\n", usd(monthly_fee())
+        printf "  output tokens: %.0f for %s USD\n", written[c], usd(output_tokens(written[c]))
+        printf "  input tokens: %.0f for %s USD\n", read[c], usd(input_tokens(read[c]))
+        printf "  total: %s\n", usd(cost(written[c], read[c]))
         printf "%s", alerts[c]
     }
 }
 
-# One crossing for one event: the most advanced threshold of those that it crosses.
-function crossed(metric, c, before, after,    i, last) {
-    last = 0
-    for (i = 1; i <= thresholds; i++)
-        if (before < output_threshold[i] + 0 && after >= output_threshold[i] + 0) last = i
-    if (last) fired(metric, c, output_threshold[last], before, after)
+function cost(written, read) {
+    return monthly_fee() + output_tokens(written) + input_tokens(read)
 }
 
-function fired(metric, c, threshold, before, after) {
-    alerts[c] = alerts[c] sprintf("  %s %.0f: %.0f to %.0f by row-%d at %s\n", metric, threshold, before, after, row, at)
+function monthly_fee() {
+    return 20000000
+}
+
+function input_tokens(tokens) {
+    return tokens
+}
+
+# Each tier prices the tokens that lie in it.
+function output_tokens(tokens) {
+    if (tokens <= 100000) return tokens * 10
+    if (tokens <= 300000) return 1000000 + (tokens - 100000) * 8
+    return 2600000 + (tokens - 300000) * 5
+}
+
+# One crossing for one event: the most advanced threshold of those that it crosses, or 0.
+function crossed(thresholds, count, before, after,    i, last) {
+    last = 0
+    for (i = 1; i <= count; i++)
+        if (before < thresholds[i] + 0 && after >= thresholds[i] + 0) last = thresholds[i]
+    return last
+}
+
+function fired(what, threshold, before, after) {
+    alerts[c] = alerts[c] sprintf("  %s %s: %s to %s by row-%d at %s\n", what, threshold, before, after, row, at)
+}
+
+function whole(number) {
+    return sprintf("%.0f", number)
+}
+
+# Writes millionths as a decimal without trailing zeros.
+function usd(millionths,    rest, text) {
+    rest = millionths % 1000000
+    text = sprintf("%.0f.%06d", (millionths - rest) / 1000000, rest)
+    sub(/\.?0+$/, "", text)
+    return text
 }

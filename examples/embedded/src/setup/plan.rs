@@ -1,0 +1,73 @@
+//! What it costs: a plan with its prices, and the alerts for everybody who subscribes to it.
+
+use accrue::{
+    Account, Currency, Decimal, ExternalId, ItemId, Name,
+    alert::{NewAlert, Thresholds},
+    plan::NewPlan,
+    price::{Cadence, Model, NewPrice, Tier, Tiered, Unit},
+};
+
+use super::metrics::{INPUT_TOKENS, Metrics, OUTPUT_TOKENS};
+
+const MONTHLY_FEE: &str = "20";
+const INPUT_TOKEN: &str = "0.000001";
+/// From above which output token, up to and including which, each one costs how much.
+const OUTPUT_TOKEN_TIERS: [(&str, Option<&str>, &str); 3] = [
+    ("0", Some("100000"), "0.00001"),
+    ("100000", Some("300000"), "0.000008"),
+    ("300000", None, "0.000005"),
+];
+
+const OUTPUT_TOKENS_THRESHOLDS: [&str; 3] = ["100000", "250000", "400000"];
+const COST_THRESHOLDS: [&str; 3] = ["21", "22.5", "25"];
+
+/// Creates the plan with its alerts. Returns its alias.
+pub(super) async fn create(
+    account: &Account,
+    item: ItemId,
+    metrics: &Metrics,
+) -> Result<ExternalId, accrue::Error> {
+    let alias = ExternalId::parse("pay-as-you-go").expect("a short text");
+    let usd = Currency::parse("USD").expect("a currency");
+    let mut plan = NewPlan::new(name("Pay as you go"), usd);
+    plan.external_plan_id = Some(alias.clone());
+    plan.prices = prices(item, usd, metrics).map(Into::into).into();
+    account.create_plan(plan).await?;
+
+    let at = thresholds(&OUTPUT_TOKENS_THRESHOLDS)?;
+    let usage = NewAlert::usage_exceeded(metrics.id(OUTPUT_TOKENS), at);
+    account.create_plan_alert(alias.clone(), usage).await?;
+    let cost = NewAlert::cost_exceeded(thresholds(&COST_THRESHOLDS)?);
+    account.create_plan_alert(alias.clone(), cost).await?;
+    Ok(alias)
+}
+
+/// Makes thresholds of numbers that are written out.
+pub(super) fn thresholds(values: &[&str]) -> Result<Thresholds, accrue::Error> {
+    Thresholds::new(values.iter().copied().map(decimal))
+}
+
+fn prices(item: ItemId, usd: Currency, metrics: &Metrics) -> [NewPrice; 3] {
+    let usage = |metric, model| {
+        NewPrice::usage(name(metric), item, usd, Cadence::Monthly, metrics.id(metric), model)
+    };
+    let tiers = OUTPUT_TOKEN_TIERS.map(|(first_unit, last_unit, unit_amount)| Tier {
+        first_unit: decimal(first_unit),
+        last_unit: last_unit.map(decimal),
+        unit_amount: decimal(unit_amount),
+    });
+    let fee = decimal(MONTHLY_FEE);
+    [
+        NewPrice::fee_in_advance(name("monthly fee"), item, usd, Cadence::Monthly, fee),
+        usage(OUTPUT_TOKENS, Model::Tiered(Tiered { tiers: tiers.into() })),
+        usage(INPUT_TOKENS, Model::Unit(Unit { unit_amount: decimal(INPUT_TOKEN) })),
+    ]
+}
+
+fn decimal(text: &str) -> Decimal {
+    Decimal::parse(text).expect("a number")
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).expect("a short text")
+}
