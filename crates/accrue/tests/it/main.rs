@@ -8,8 +8,10 @@
 )]
 
 mod alerts;
+mod cost_alerts;
 mod customers;
 mod events;
+mod fees;
 mod fixture;
 mod golden;
 mod idempotency;
@@ -17,9 +19,11 @@ mod lists;
 mod messages;
 mod plan_alerts;
 mod plan_versions;
+mod priced;
 mod prices;
 mod races;
 mod resources;
 mod subscription_terms;
 mod subscriptions;
 mod tick;
+mod turns;
