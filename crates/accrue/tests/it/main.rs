@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod absences;
 mod alerts;
 mod cost_alerts;
 mod customers;
@@ -23,6 +24,7 @@ mod priced;
 mod prices;
 mod races;
 mod resources;
+mod spend_alerts;
 mod subscription_terms;
 mod subscriptions;
 mod tick;
