@@ -141,6 +141,18 @@ fn an_end_that_was_scheduled_brings_what_is_due_in_arrears() {
 }
 
 #[test]
+fn a_scheduled_end_that_brings_nothing_new_tells_nothing() {
+    let priced = priced(|fixture, _| [fixture.advance_fee("31")]);
+    priced.alert(cost_alert(&["31"]));
+    assert_eq!(priced.told().len(), 1);
+    let end = Cancellation::RequestedDate(at("2026-03-20T12:00:00Z"));
+    run(priced.fixture.account.cancel_subscription(priced.subscription.id, end)).unwrap();
+    priced.fixture.set("2026-06-01T00:00:00Z");
+    priced.fixture.tick();
+    assert!(priced.fixture.drain().iter().all(|message| exceeded(message).is_none()));
+}
+
+#[test]
 fn a_cancellation_now_brings_what_is_due_in_arrears() {
     let priced = priced(|fixture, metric| {
         let mut usage = fixture.usage_at("1", metric);

@@ -9,7 +9,9 @@
 
 mod absences;
 mod alerts;
+mod bad_input;
 mod cost_alerts;
+mod costs;
 mod customers;
 mod events;
 mod fees;
@@ -17,6 +19,7 @@ mod fixture;
 mod golden;
 mod idempotency;
 mod lists;
+mod matrix;
 mod messages;
 mod plan_alerts;
 mod plan_versions;
@@ -29,3 +32,4 @@ mod subscription_terms;
 mod subscriptions;
 mod tick;
 mod turns;
+mod usage_series;
