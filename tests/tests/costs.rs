@@ -108,8 +108,9 @@ fn a_cost_writes_nothing() {
     story.rows(Some(between("2026-03-10T09:00:00Z", "2026-04-10T09:00:00Z")));
     let query = CostQuery::default();
     block_on(story.host.account.subscription_costs(story.subscription, &query)).unwrap();
-    let changes = story.store.take_log().into_iter().filter(
-        |call| matches!(call, Recorded::Commit { batch, .. } if !batch.changes().is_empty()),
-    );
+    let changes =
+        story.store.take_log().into_iter().filter(
+            |call| matches!(call, Recorded::Commit { batch, .. } if !batch.changes.is_empty()),
+        );
     assert_eq!(changes.count(), 0);
 }

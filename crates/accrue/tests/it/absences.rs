@@ -53,6 +53,20 @@ fn a_write_after_a_long_absence_settles_all_of_it_first() {
 }
 
 #[test]
+fn a_write_after_thousands_of_turns_is_no_lost_race() {
+    let priced = priced(|fixture, metric| {
+        let daily = Cadence::Custom(Cycle::Days(1));
+        let mut usage = fixture.usage_at("1", metric);
+        usage.cadence = daily;
+        [usage, fixture.fee_of("5", daily, BillingMode::InAdvance)]
+    });
+    priced.alert(cost_alert(&["5"]));
+    priced.fixture.advance_days(7_000);
+    priced.use_now("a", "1");
+    assert_eq!(priced.told().len(), 7_001);
+}
+
+#[test]
 fn two_rhythms_of_one_subscription_turn_in_order() {
     let priced = priced(|fixture, _| {
         let days = Cadence::Custom(Cycle::Days(10));
