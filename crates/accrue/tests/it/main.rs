@@ -9,6 +9,7 @@
 
 mod absences;
 mod alerts;
+mod at_once;
 mod bad_input;
 mod cost_alerts;
 mod costs;
