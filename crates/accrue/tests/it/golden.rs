@@ -5,20 +5,25 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
     AccountId, Billing, ManualClock, SeededEntropy, SubscriptionFilter, Zone,
+    alert::{FilterOperator, FilterValues, NewAlert, NewCondition, PriceFilter},
     customer::NewCustomer,
     metric::Metric,
     plan::PlanPrice,
     price::{
         BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, Model, NewPrice, Package,
-        Tier, Tiered, Unit,
+        PriceType, Tier, Tiered, Unit,
     },
     schema::TABLES,
     store::{Batch, Document, Key, MemoryStore, Store},
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
-use crate::fixture::{
-    COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, usage_alert,
+use crate::{
+    fixture::{
+        COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
+        usage_alert,
+    },
+    priced::{cost_alert, unit},
 };
 
 const V1: &str = include_str!("../golden/v1.txt");
@@ -47,7 +52,33 @@ fn story() -> Fixture {
     block_on(fixture.account.ingest(events).keyed(key).into_future()).unwrap();
     run(fixture.account.configure(accrue::account::Configuration::default())).unwrap();
     subscribe_to_every_model(&fixture, &sum);
+    fire_on_cost(&fixture, &sum);
     fixture
+}
+
+/// Alerts on cost that fired by their configuration, by an event and by a turn of the billing
+/// period, and one on spend with a filter of every kind, whose creation is not settled.
+fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
+    let prices = [fixture.usage_at("1", metric), fixture.advance_fee("5")];
+    let plan = fixture.priced_plan(prices.map(PlanPrice::from));
+    let eve = fixture.customer("eve");
+    let subscription = fixture.subscribe(eve.id, &plan);
+    let new = cost_alert(&["5", "6.5"]);
+    run(fixture.account.create_subscription_alert(subscription.id, new)).unwrap();
+    fixture.use_now("eve", "d", "1.5");
+    fixture.set("2026-04-10T12:00:01Z");
+    fixture.use_now("eve", "e", "0.5");
+
+    let filter = |operator, values| PriceFilter { operator, values };
+    let usage = fixture.prices_of(&plan)[0];
+    let price_filters = vec![
+        filter(FilterOperator::Includes, FilterValues::PriceType([PriceType::Fixed].into())),
+        filter(FilterOperator::Excludes, FilterValues::PriceId([usage].into())),
+        filter(FilterOperator::Excludes, FilterValues::ItemId([metric.item_id].into())),
+    ];
+    let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };
+    let new = NewAlert { condition, thresholds: thresholds(&["5"]) };
+    run(fixture.account.create_plan_alert(plan.id, new)).unwrap();
 }
 
 /// A version of a plan with a price of every form, and a subscription to it that has yet to begin.
@@ -170,8 +201,11 @@ fn documents_of_version_1_stay_readable() {
     while block_on(billing.tick(10)).unwrap().more {}
     let messages = block_on(account.messages(100)).unwrap();
     let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
-    assert_eq!(types.iter().filter(|name| **name == "subscription.ended").count(), 1);
-    assert_eq!(types.iter().filter(|name| name.contains("usage_exceeded")).count(), 3);
+    let count = |kind: &str| types.iter().filter(|name| **name == kind).count();
+    assert_eq!(count("subscription.ended"), 1);
+    assert_eq!(count("subscription.usage_exceeded"), 3);
+    assert_eq!(count("subscription.cost_exceeded"), 5, "two are those of May and June");
+    assert_eq!(count("subscription.spend_exceeded"), 3);
 
     let price = block_on(account.fetch_price(external("usage"))).unwrap();
     assert_eq!(price.adjustments.maximum, Some(number("1000")));
@@ -180,5 +214,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 7);
+    assert_eq!(prices.sum::<usize>(), 9);
 }

@@ -7,19 +7,32 @@
     reason = "a test fails by panicking"
 )]
 
+mod absences;
 mod alerts;
+mod at_once;
+mod bad_input;
+mod cost_alerts;
+mod costs;
+mod customer_costs;
 mod customers;
 mod events;
+mod fees;
 mod fixture;
 mod golden;
 mod idempotency;
 mod lists;
+mod matrix;
 mod messages;
 mod plan_alerts;
 mod plan_versions;
+mod priced;
 mod prices;
+mod proration;
 mod races;
 mod resources;
+mod spend_alerts;
 mod subscription_terms;
 mod subscriptions;
 mod tick;
+mod turns;
+mod usage_series;

@@ -8,15 +8,18 @@ use std::{
 
 use accrue::{
     Account, AccountId, Billing, SeededEntropy,
-    plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanVersion},
+    plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     price::Cadence,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
     subscription::{Cancellation, NewSubscription},
 };
 use async_trait::async_trait;
 
-use crate::fixture::{
-    COUNT, Fixture, SUM, at, block_on, event, external, name, run, usage_alert, usd,
+use crate::{
+    fixture::{
+        COUNT, Fixture, SUM, at, block_on, event, external, name, run, thresholds, usage_alert, usd,
+    },
+    priced::cost_alert,
 };
 
 /// A store on which somebody else acts right before the n-th call.
@@ -162,6 +165,42 @@ fn an_alert_fires_once_whatever_gets_in_between() {
         while block_on(fixture.billing.tick(10)).unwrap().more {}
         assert_eq!(fixture.fired(), ["5: 5 -> 5", "10: 5 -> 10"]);
     });
+}
+
+#[test]
+fn a_turn_is_told_once_whatever_gets_in_between() {
+    let set_up = |fixture: &Fixture| {
+        let metric = fixture.metric(SUM);
+        let prices = [fixture.usage_at("1", &metric), fixture.advance_fee("5")];
+        let plan = fixture.priced_plan(prices.map(PlanPrice::from));
+        fixture.subscribe(fixture.customer("ada").id, &plan);
+        run(fixture.account.create_plan_alert(plan.id, cost_alert(&["5", "6"]))).unwrap();
+        fixture.tick();
+        fixture.drain();
+        fixture.set("2026-04-11T00:00:00Z");
+    };
+    let ingest = |account: &Account| {
+        run(account.ingest([event("ada", "a", at("2026-04-11T00:00:00Z"), "1")])).unwrap();
+    };
+    let tick = |account: &Account| while block_on(account.billing().tick(10)).unwrap().more {};
+    let change = |account: &Account| {
+        let page = Default::default();
+        let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
+        let alerts = account.list_subscription_alerts(all.data[0].id, Default::default(), &page);
+        let alert = block_on(alerts).unwrap().data[0].id;
+        run(account.update_alert(alert, thresholds(&["6", "5"]))).unwrap();
+    };
+    let check = |fixture: &Fixture| {
+        ingest(&fixture.account);
+        tick(&fixture.account);
+        let expect =
+            ["cost 5: none -> 5 by period 2026-04-10T12:00:00Z", "cost 6: 5 -> 6 by event a"];
+        assert_eq!(fixture.told(), expect);
+    };
+    at_every_call(set_up, ingest, tick, check);
+    at_every_call(set_up, tick, ingest, check);
+    at_every_call(set_up, ingest, change, check);
+    at_every_call(set_up, tick, change, check);
 }
 
 #[test]
