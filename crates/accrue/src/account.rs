@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Zone, limits};
+use crate::{Error, Timestamp, Zone, limits};
 
 /// What an account configures.
 ///
@@ -42,6 +42,33 @@ impl Default for Configuration {
             grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
             features: Features { alerts: true },
         }
+    }
+}
+
+/// What an account configures, and since when.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AccountEntry {
+    pub(crate) configuration: Configuration,
+    /// When alerts were switched off and on again, in turns: what comes due is judged as of its own
+    /// instant, whenever that is.
+    switches: Vec<Timestamp>,
+}
+
+impl AccountEntry {
+    /// Takes a new configuration.
+    pub(crate) fn configure(mut self, configuration: Configuration, now: Timestamp) -> Self {
+        if configuration.features.alerts != self.configuration.features.alerts {
+            self.switches.push(now);
+            if self.switches.len() > limits::SWITCHES {
+                self.switches.drain(..2);
+            }
+        }
+        Self { configuration, ..self }
+    }
+
+    /// Tells whether alerts were available at an instant.
+    pub(crate) fn had_alerts(&self, at: Timestamp) -> bool {
+        self.switches.iter().filter(|switch| **switch <= at).count().is_multiple_of(2)
     }
 }
 

@@ -6,6 +6,7 @@ mod crossing;
 mod exceeded;
 mod filter;
 mod fired;
+mod gauge;
 mod standing;
 
 use serde::{Deserialize, Serialize};

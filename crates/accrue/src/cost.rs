@@ -7,4 +7,9 @@ mod statement;
 mod tariff;
 
 pub use self::query::{Cost, CostLine, CostQuery};
-pub(crate) use self::{accrual::Accrual, fee::fees, statement::Statement, tariff::Tariff};
+pub(crate) use self::{
+    accrual::{Accrual, Amounts, Moved},
+    fee::fees,
+    statement::Statement,
+    tariff::Tariff,
+};

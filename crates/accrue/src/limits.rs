@@ -87,6 +87,8 @@ pub const EXPRESSION_BYTES: usize = 4 * 1024;
 /// The most parentheses and `NOT`s within each other in an expression.
 pub const EXPRESSION_DEPTH: usize = 64;
 
+/// How many times alerts were switched off or on that an account remembers: an even number.
+pub const SWITCHES: usize = 1_000;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
 /// The most live subscriptions of a customer.
@@ -97,6 +99,8 @@ pub const ROSTER: usize = 1_000;
 pub const PRICES: usize = 100;
 /// The most units of a package: the largest whole number that every store keeps exactly (store 8).
 pub const PACKAGE_UNITS: u64 = (1 << 53) - 1;
+/// How often a fee falls due in a billing period of the usage beside it, at most.
+pub const FEES_OF_A_PERIOD: u32 = 400;
 /// The most tiers of a price.
 pub const TIERS: usize = 200;
 /// The most cells of a matrix.
@@ -124,6 +128,9 @@ pub const PRICE_FILTERS: usize = 10;
 pub const PRICE_FILTER_VALUES: usize = 100;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
+/// The most changes to the alerts of a version of a plan that its subscriptions have yet to settle:
+/// a tick settles them.
+pub const UNSETTLED_CHANGES: u64 = 10_000;
 /// The most thresholds that an alert is given over its life.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 

@@ -189,8 +189,8 @@ impl NewPrice {
         })
     }
 
-    /// Says what is wrong with the price.
-    fn check(&self) -> Result<(), Error> {
+    /// Says what is wrong with the price, whatever there is.
+    pub(crate) fn check(&self) -> Result<(), Error> {
         self.check_charge()?;
         self.check_cycle()?;
         if let Some(rate) = &self.conversion_rate {

@@ -9,6 +9,8 @@ mod document;
 mod key;
 mod slot;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use self::key::KeyBytes;
@@ -16,7 +18,7 @@ pub(crate) use self::slot::Slot;
 use crate::{
     AccountId, AlertId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MessageId,
     MetricId, PlanId, PriceId, SubscriptionId, Timeframe, Timestamp,
-    account::Configuration,
+    account::AccountEntry,
     alert::{Alert, Fired},
     customer::Customer,
     idempotency::Record,
@@ -29,8 +31,8 @@ use crate::{
     store::{Row, Scan, Table},
     subscription::Enrolment,
     usage::{
-        Aggregate, Digest, EventKeyEntry, MeterId, Quarter, Sightings, Split, SplitId, StoredEvent,
-        Total,
+        Aggregate, CellId, Digest, EventKeyEntry, MeterId, Quarter, Sightings, Split, SplitId,
+        StoredEvent,
     },
     webhook::Body,
 };
@@ -50,6 +52,7 @@ tables! {
     ALERT = "alert",
     ALERT_STATE = "alert_state",
     BUCKET = "bucket",
+    CELL_TOTAL = "cell_total",
     CUSTOMER = "customer",
     CUSTOMER_BY_TIME = "customer_by_time",
     CUSTOMER_EXTERNAL = "customer_external",
@@ -92,7 +95,7 @@ pub(crate) struct Nothing {}
 // Accounts.
 
 /// `account (account)`: what it configures.
-pub(crate) fn account(account: &AccountId) -> Slot<Configuration> {
+pub(crate) fn account(account: &AccountId) -> Slot<AccountEntry> {
     KeyBytes::of(account).slot(ACCOUNT)
 }
 
@@ -621,7 +624,8 @@ pub(crate) fn sightings(
     KeyBytes::of(account).meter_of(customer, meter).bytes(digest).slot(SIGHTINGS)
 }
 
-/// `total (account, subscription, period start)`: what a billing period adds up to.
+/// `total (account, subscription, period start)`: what a billing period adds up to, but for the
+/// cells of matrices.
 pub(crate) fn total(
     account: &AccountId,
     id: SubscriptionId,
@@ -630,10 +634,25 @@ pub(crate) fn total(
     KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).slot(TOTAL)
 }
 
-/// What a billing period adds up to.
+/// What the metrics of a billing period add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TotalEntry {
-    pub(crate) total: Total,
+    pub(crate) total: BTreeMap<MetricId, Aggregate>,
+}
+
+/// `cell_total (account, subscription, period start)`: what the cells of its matrices add up to.
+pub(crate) fn cell_total(
+    account: &AccountId,
+    id: SubscriptionId,
+    period_start: Timestamp,
+) -> Slot<CellTotalEntry> {
+    KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).slot(CELL_TOTAL)
+}
+
+/// What the cells of the matrices of a billing period add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CellTotalEntry {
+    pub(crate) cells: BTreeMap<CellId, Aggregate>,
 }
 
 // Lists.

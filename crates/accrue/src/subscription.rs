@@ -17,7 +17,7 @@ pub use self::{
     period::{BillingPeriods, Days},
 };
 pub(crate) use self::{
-    enrolment::{Enrolment, Told},
+    enrolment::{Enrolment, Told, Turns},
     new::Terms,
 };
 use crate::{

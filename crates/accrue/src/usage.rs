@@ -18,7 +18,7 @@ mod view;
 pub(crate) use self::{
     aggregate::Aggregate,
     ingestion::{ContentHash, EventKeyEntry, StoredEvent},
-    meter::{MeterId, Split, SplitId},
+    meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
     quarter::{Cut, Quarter},
     reading::{Amount, Digest, Reading},

@@ -1,7 +1,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::PriceFilter;
-use crate::{Currency, Decimal, Error, MetricId, PricingUnit, cost::Accrual, limits, price::Price};
+use crate::{
+    Currency, Decimal, Error, MetricId, PricingUnit,
+    cost::{Accrual, Amounts},
+    limits,
+    price::Price,
+};
 
 /// What an alert watches (§2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,14 +62,31 @@ impl Condition {
     /// Returns what it watches of what a billing period has come to: none before the first event or
     /// fee that counts.
     pub(crate) fn cost(&self, accrual: &Accrual) -> Option<Decimal> {
+        let counting = accrual.lines().filter_map(|(price, amounts)| {
+            let worth = self.worth(price, accrual.invoiced_in)?;
+            Some(self.amount(amounts)?.clone() * worth)
+        });
+        counting.reduce(|sum, amount| sum + amount)
+    }
+
+    /// Returns how much of its unit one of a price's is worth; none where the price does not count.
+    pub(super) fn worth(&self, price: &Price, invoiced_in: Currency) -> Option<Decimal> {
         match self {
             Self::UsageExceeded { .. } => None,
-            Self::CostExceeded { currency } => accrual.total(currency),
+            Self::CostExceeded { currency } => price.worth_in(currency, invoiced_in),
             Self::SpendExceeded { currency, price_filters } => {
-                let passes =
-                    |price: &Price| price_filters.iter().all(|filter| filter.passes(price));
-                accrual.subtotal(currency, passes)
+                let passes = price_filters.iter().all(|filter| filter.passes(price));
+                price.worth_in(currency, invoiced_in).filter(|_| passes)
             }
+        }
+    }
+
+    /// Returns which amount of a line it counts.
+    pub(super) const fn amount<'a>(&self, amounts: &'a Amounts) -> Option<&'a Decimal> {
+        match self {
+            Self::UsageExceeded { .. } => None,
+            Self::CostExceeded { .. } => amounts.total.as_ref(),
+            Self::SpendExceeded { .. } => amounts.subtotal.as_ref(),
         }
     }
 
@@ -107,17 +129,16 @@ pub enum NewCondition {
 }
 
 impl NewCondition {
-    pub(super) fn decide(self, invoiced_in: Currency) -> Result<Condition, Error> {
-        Ok(match self {
+    pub(super) fn decide(self, invoiced_in: Currency) -> Condition {
+        match self {
             Self::UsageExceeded { metric_id } => Condition::UsageExceeded { metric_id },
             Self::CostExceeded { currency } => {
                 Condition::CostExceeded { currency: currency.unwrap_or_else(|| invoiced_in.into()) }
             }
             Self::SpendExceeded { currency, price_filters } => {
-                check_filters(&price_filters)?;
                 Condition::SpendExceeded { currency, price_filters }
             }
-        })
+        }
     }
 }
 

@@ -34,6 +34,14 @@ impl NewAlert {
         Self { condition: NewCondition::SpendExceeded { currency, price_filters }, thresholds }
     }
 
+    /// Says what is wrong with it, whatever there is.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.condition {
+            NewCondition::SpendExceeded { price_filters, .. } => check_filters(price_filters),
+            NewCondition::UsageExceeded { .. } | NewCondition::CostExceeded { .. } => Ok(()),
+        }
+    }
+
     /// Decides on a new alert, held against those that its subscription or plan version has.
     pub(crate) fn decide(
         self,
@@ -43,7 +51,7 @@ impl NewAlert {
         siblings: &[Alert],
         now: Timestamp,
     ) -> Result<Alert, Error> {
-        let condition = self.condition.decide(invoiced_in)?;
+        let condition = self.condition.decide(invoiced_in);
         check_siblings(&condition, siblings.iter())?;
         let thresholds = self.thresholds;
         Ok(Alert { id, condition, thresholds, scope, enabled: true, created_at: now })
@@ -74,6 +82,11 @@ impl From<Thresholds> for AlertUpdate {
 }
 
 impl AlertUpdate {
+    /// Says what is wrong with it, whatever there is.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.price_filters.as_deref().map_or(Ok(()), check_filters)
+    }
+
     /// Decides on the alert, held against the others of its subscription or plan version.
     pub(crate) fn decide(self, mut alert: Alert, siblings: &[Alert]) -> Result<Alert, Error> {
         alert.thresholds = self.thresholds;
@@ -83,7 +96,6 @@ impl AlertUpdate {
                     format!("an alert {} has no price filters", alert.condition.alert_type());
                 return Err(Error::constraint(detail));
             };
-            check_filters(&new)?;
             *price_filters = new;
             let others = siblings.iter().filter(|other| other.id != alert.id);
             check_siblings(&alert.condition, others)?;

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::{Alert, Cause, Condition, Crossing, Exceeded, Fired};
+use super::{Alert, Cause, Crossing, Exceeded, Fired, gauge::Gauge};
 use crate::{
     AlertId, Decimal, EventKey, SubscriptionId, Timeframe, Timestamp,
     cost::{Accrual, Tariff},
@@ -26,8 +26,10 @@ pub(crate) struct Watched {
 pub(crate) struct Standing {
     pub(crate) timeframe: Timeframe,
     pub(crate) total: Total,
-    /// What it has come to, where an alert watches that.
-    accrual: Option<Accrual>,
+    /// Whether alerts are judged on it: not on one that is older than the one before the current.
+    pub(crate) is_judged: bool,
+    /// What it has come to, and what of it alerts watch, where any does.
+    accrual: Option<(Accrual, BTreeMap<AlertId, Gauge>)>,
     /// What has fired, of each alert that may fire now.
     pub(crate) fired: BTreeMap<AlertId, Fired>,
     /// The distinct values of the period by meter, where sightings cannot tell.
@@ -50,7 +52,7 @@ impl Watched {
         let Some(standing) = holding else { return Vec::new() };
         let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
         let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
-        let costs: Vec<_> = on_cost().map(|alert| standing.value(&alert.condition)).collect();
+        let costs: Vec<_> = on_cost().map(|alert| standing.value(alert)).collect();
         let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
         for reading in readings {
             if reading.split.is_some_and(|split| !self.splits.contains(&split)) {
@@ -69,8 +71,9 @@ impl Watched {
                 standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
             }));
         }
-        if let Some(accrual) = &mut standing.accrual {
-            accrual.follow(&moved, &standing.total);
+        if let Some((accrual, gauges)) = &mut standing.accrual {
+            let moved = accrual.follow(&moved, &standing.total);
+            gauges.values_mut().for_each(|gauge| gauge.follow(&moved, accrual));
         }
         exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {
             standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
@@ -89,6 +92,7 @@ impl Standing {
         Self {
             timeframe,
             total,
+            is_judged: true,
             accrual: None,
             fired,
             members: None,
@@ -98,15 +102,22 @@ impl Standing {
     }
 
     /// Rates what the period holds, as of an instant.
-    pub(crate) fn accrue(&mut self, tariff: &Tariff, until: Timestamp) {
-        self.accrual = Some(tariff.accrue(self.timeframe, &self.total, until));
+    pub(crate) fn accrue(&mut self, tariff: &Tariff, alerts: &[Alert], until: Timestamp) {
+        let accrual = tariff.accrue(self.timeframe, &self.total, until);
+        let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
+        let gauges = on_cost.map(|alert| (alert.id, Gauge::new(&alert.condition, &accrual)));
+        let gauges = gauges.collect();
+        self.accrual = Some((accrual, gauges));
     }
 
     /// Returns the value that an alert watches; none where there is none yet.
-    pub(crate) fn value(&self, condition: &Condition) -> Option<Decimal> {
-        match condition.metric_id() {
+    pub(crate) fn value(&self, alert: &Alert) -> Option<Decimal> {
+        match alert.condition.metric_id() {
             Some(metric_id) => self.total.figure(metric_id),
-            None => condition.cost(self.accrual.as_ref()?),
+            None => {
+                let (_, gauges) = self.accrual.as_ref()?;
+                gauges.get(&alert.id)?.value().cloned()
+            }
         }
     }
 
@@ -127,7 +138,7 @@ impl Standing {
         before: Option<&Decimal>,
         cause: &Cause,
     ) -> Option<Exceeded> {
-        let value_after = self.value(&alert.condition)?;
+        let value_after = self.value(alert).filter(|_| self.is_judged)?;
         let fired = self.fired.entry(alert.id).or_default();
         let Crossing { threshold, thresholds } = fired.judge(alert, before, &value_after)?;
         self.fired_moved.insert(alert.id);

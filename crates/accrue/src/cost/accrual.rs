@@ -3,8 +3,9 @@ use super::{
     tariff::{Priced, Tariff},
 };
 use crate::{
-    Currency, Decimal, PricingUnit, Timeframe, Timestamp,
-    price::Price,
+    Currency, Decimal, Timeframe, Timestamp,
+    price::{Discount, Price},
+    subscription::Subscription,
     usage::{MeterId, Total},
 };
 
@@ -14,93 +15,114 @@ use crate::{
 /// minimum adds once the period has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Accrual {
-    invoiced_in: Currency,
+    pub(crate) invoiced_in: Currency,
     has_ended: bool,
     lines: Vec<Line>,
 }
 
-/// What one price has come to.
+/// What one price has come to: nothing before anything was used or has fallen due.
 #[derive(Clone, Debug)]
-struct Line {
+pub(crate) struct Line {
     priced: Priced,
-    /// Whether anything was used or has fallen due.
-    has_value: bool,
-    subtotal: Decimal,
-    total: Decimal,
+    /// What was used of each meter, and what that costs.
+    cells: Vec<(Decimal, Decimal)>,
+    is_used: bool,
+    amounts: Amounts,
 }
+
+/// What a price has come to, before and after adjustments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Amounts {
+    pub(crate) subtotal: Option<Decimal>,
+    pub(crate) total: Option<Decimal>,
+}
+
+/// A line that has moved: its place, and what it had come to before.
+pub(crate) type Moved = (usize, Amounts);
 
 impl Accrual {
     pub(super) fn new(tariff: &Tariff, period: Timeframe, used: &Total, until: Timestamp) -> Self {
         let has_ended = period.end() <= until;
-        let invoiced_in = tariff.subscription.currency;
         let lines = tariff.prices.iter().map(|priced| {
-            let mut line = Line {
-                priced: priced.clone(),
-                has_value: false,
-                subtotal: Decimal::zero(),
-                total: Decimal::zero(),
-            };
+            let mut line = Line::new(priced.clone());
             if priced.meters.is_empty() {
-                let fees = fees(&priced.price, &tariff.subscription, period);
-                for fee in fees.into_iter().filter(|fee| fee.at <= until) {
-                    line.has_value = true;
-                    line.subtotal += fee.subtotal;
-                    line.total += fee.total;
-                }
+                line.charge(&tariff.subscription, period, until);
             } else {
-                line.rate(used, has_ended);
+                line.follow(None, used, has_ended);
             }
             line
         });
-        Self { invoiced_in, has_ended, lines: lines.collect() }
+        Self { invoiced_in: tariff.subscription.currency, has_ended, lines: lines.collect() }
     }
 
-    /// Rates the prices again whose usage has moved.
-    pub(crate) fn follow(&mut self, moved: &[MeterId], used: &Total) {
-        for line in &mut self.lines {
+    /// Rates the prices again whose usage has moved, and returns which those are.
+    pub(crate) fn follow(&mut self, moved: &[MeterId], used: &Total) -> Vec<Moved> {
+        let mut lines = Vec::new();
+        for (index, line) in self.lines.iter_mut().enumerate() {
             if line.priced.meters.iter().any(|meter| moved.contains(meter)) {
-                line.rate(used, self.has_ended);
+                let before = line.amounts.clone();
+                line.follow(Some(moved), used, self.has_ended);
+                lines.push((index, before));
             }
         }
+        lines
     }
 
-    /// Returns the cost after adjustments, of the prices that count in a unit; none before the first
-    /// event or fee of one of them.
-    pub(crate) fn total(&self, unit: &PricingUnit) -> Option<Decimal> {
-        self.sum(unit, |_| true, |line| &line.total)
+    /// Returns the prices, in order, with what each has come to.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&Price, &Amounts)> {
+        self.lines.iter().map(|line| (&*line.priced.price, &line.amounts))
     }
 
-    /// Returns the cost before adjustments, of the prices that count in a unit and pass; none before
-    /// the first event or fee of one of them.
-    pub(crate) fn subtotal(
-        &self,
-        unit: &PricingUnit,
-        passes: impl Fn(&Price) -> bool,
-    ) -> Option<Decimal> {
-        self.sum(unit, passes, |line| &line.subtotal)
-    }
-
-    fn sum(
-        &self,
-        unit: &PricingUnit,
-        passes: impl Fn(&Price) -> bool,
-        amount: impl Fn(&Line) -> &Decimal,
-    ) -> Option<Decimal> {
-        let lines = self.lines.iter().filter(|line| line.has_value && passes(&line.priced.price));
-        let amounts = lines.filter_map(|line| {
-            let worth = line.priced.price.worth_in(unit, self.invoiced_in)?;
-            Some(amount(line).clone() * worth)
-        });
-        amounts.reduce(|sum, amount| sum + amount)
+    /// Returns what the price at a place has come to.
+    pub(crate) fn amounts(&self, index: usize) -> Option<&Amounts> {
+        self.lines.get(index).map(|line| &line.amounts)
     }
 }
 
 impl Line {
-    fn rate(&mut self, used: &Total, has_ended: bool) {
-        let rated = self.priced.rate(used);
-        let top_up = self.priced.price.adjustments.top_up(&rated.total);
-        self.has_value = self.priced.is_used(used) || (has_ended && !top_up.is_zero());
-        self.subtotal = rated.subtotal.amount;
-        self.total = if has_ended { rated.total + top_up } else { rated.total };
+    fn new(priced: Priced) -> Self {
+        let cells = vec![(Decimal::zero(), Decimal::zero()); priced.meters.len()];
+        Self { priced, cells, is_used: false, amounts: Amounts::default() }
+    }
+
+    /// Counts the fees that have fallen due.
+    fn charge(&mut self, subscription: &Subscription, period: Timeframe, until: Timestamp) {
+        let fees = fees(&self.priced.price, subscription, period);
+        for fee in fees.into_iter().filter(|fee| fee.at <= until) {
+            *self.amounts.subtotal.get_or_insert_default() += fee.subtotal;
+            *self.amounts.total.get_or_insert_default() += fee.total;
+        }
+    }
+
+    /// Rates what was used of the meters that have moved, or of all. What a minimum adds is owed at
+    /// the end, and is no spend.
+    fn follow(&mut self, moved: Option<&[MeterId]>, used: &Total, has_ended: bool) {
+        let price = &self.priced.price;
+        let (model, adjustments) = (price.charge.model(), &price.adjustments);
+        let meters = self.priced.meters.iter().zip(&mut self.cells).enumerate();
+        let mut subtotal = self.amounts.subtotal.take().unwrap_or_default();
+        for (index, (meter, (quantity, amount))) in meters {
+            if moved.is_some_and(|moved| !moved.contains(meter)) {
+                continue;
+            }
+            if let Some(figure) = used.figure(*meter) {
+                self.is_used = true;
+                let before = std::mem::replace(amount, model.amount(index, &figure));
+                subtotal += amount.clone() - before;
+                *quantity = figure;
+            }
+        }
+        let rated = match (&adjustments.discount, self.cells.as_slice()) {
+            (Some(Discount::Usage(units)), [(quantity, _)]) => {
+                model.amount(0, &(quantity.clone() - units.clone()))
+            }
+            _ => subtotal.clone(),
+        };
+        let total = adjustments.adjust(rated);
+        let top_up = adjustments.top_up(&total);
+        let is_topped_up = has_ended && !top_up.is_zero();
+        let total = if is_topped_up { total + top_up } else { total };
+        self.amounts.subtotal = self.is_used.then_some(subtotal);
+        self.amounts.total = (self.is_used || is_topped_up).then_some(total);
     }
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Decimal, PricingUnit, Timeframe, Timestamp,
-    price::{Price, Rated},
+    price::{Part, Price, Rated},
     usage::Total,
 };
 
@@ -24,7 +24,9 @@ struct Sums {
     quantity: Decimal,
     subtotal: Decimal,
     total: Decimal,
-    parts: Vec<crate::price::Part>,
+    parts: Vec<Part>,
+    /// Whether usage was added: parts explain the first piece alone.
+    is_rated: bool,
 }
 
 impl<'a> Statement<'a> {
@@ -49,9 +51,11 @@ impl<'a> Statement<'a> {
     /// Returns the instants of a billing period at which it must be known what was used since its
     /// start: where a slot begins or ends.
     pub(crate) fn marks(&self, period: Timeframe) -> Vec<Timestamp> {
-        let bounds = self.slots.iter().flat_map(|(slot, _)| [slot.start(), slot.end()]);
+        let first = self.slots.partition_point(|(slot, _)| slot.end() < period.start());
+        let slots = self.slots.get(first..).unwrap_or_default().iter().map(|(slot, _)| *slot);
+        let within = slots.take_while(|slot| slot.start() <= period.end());
+        let bounds = within.flat_map(|slot| [slot.start(), slot.end()]);
         let mut marks: Vec<_> = bounds.map(|at| at.clamp(period.start(), period.end())).collect();
-        marks.sort();
         marks.dedup();
         marks
     }
@@ -107,7 +111,7 @@ fn until_now(slot: Timeframe, now: Timestamp) -> Timeframe {
 
 impl Sums {
     fn add(&mut self, before: &Rated, after: &Rated, whole: bool) {
-        let is_first = self.quantity.is_zero() && self.parts.is_empty();
+        let is_first = !std::mem::replace(&mut self.is_rated, true);
         let moved = |sum: &mut Decimal, before: &Decimal, after: &Decimal| {
             *sum += after.clone() - before.clone();
         };

@@ -3,8 +3,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::Accrual;
 use crate::{
     Decimal, MetricId, Timeframe, Timestamp,
-    price::{Charge, Cycle, Model, Price, Quantity, Rated},
-    subscription::Subscription,
+    price::{Charge, Model, Price, Quantity, Rated},
+    subscription::{Subscription, Turns},
     usage::{MeterId, Split, Total},
 };
 
@@ -38,14 +38,19 @@ impl Tariff {
         metrics.collect()
     }
 
-    /// Returns the cycles at whose turns something is charged: a fee, or what a minimum adds.
-    pub(crate) fn turns(&self) -> Vec<Cycle> {
+    /// Returns when something is charged: a fee, or what a minimum adds.
+    pub(crate) fn turns(&self) -> Turns {
         let own = self.subscription.cycle;
-        let turns = self.prices.iter().filter_map(|Priced { price, .. }| match price.charge {
-            Charge::Fixed { .. } => Some(price.cadence.cycle().unwrap_or(own)),
-            Charge::Usage { .. } => price.adjustments.minimum.as_ref().map(|_| own),
-        });
-        turns.collect::<BTreeSet<_>>().into_iter().collect()
+        let mut turns = Turns::default();
+        for Priced { price, .. } in &self.prices {
+            match (&price.charge, price.cadence.cycle()) {
+                (Charge::Fixed { .. }, Some(cycle)) => turns.add(cycle),
+                (Charge::Fixed { .. }, None) => turns.once = true,
+                (Charge::Usage { .. }, _) if price.adjustments.minimum.is_some() => turns.add(own),
+                (Charge::Usage { .. }, _) => {}
+            }
+        }
+        turns
     }
 
     /// Returns what a billing period has come to at an instant, on what was used in it.
@@ -64,11 +69,6 @@ impl Priced {
             Charge::Fixed { .. } => Vec::new(),
         };
         Self { price, meters }
-    }
-
-    /// Tells whether anything was used that it prices.
-    pub(crate) fn is_used(&self, used: &Total) -> bool {
-        self.meters.iter().any(|meter| used.figure(*meter).is_some())
     }
 
     /// Rates what was used.

@@ -7,7 +7,10 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    AccountId, Error, Timestamp, account::Configuration, idempotency::Fingerprint, limits, schema,
+    AccountId, Error, Timestamp,
+    account::{AccountEntry, Configuration},
+    idempotency::Fingerprint,
+    limits, schema,
 };
 
 /// The handle on one account (tenant): it has the operations. Cheap to clone.
@@ -76,8 +79,16 @@ impl Account {
 impl Unit<'_> {
     /// Returns what the account configures.
     pub(super) async fn configuration(&mut self) -> Result<Configuration, Error> {
-        let slot = schema::account(self.account);
-        Ok(self.get(&slot).await?.unwrap_or_default())
+        Ok(self.account_entry().await?.configuration)
+    }
+
+    /// Tells whether the account had alerts at an instant.
+    pub(super) async fn had_alerts(&mut self, at: Timestamp) -> Result<bool, Error> {
+        Ok(self.account_entry().await?.had_alerts(at))
+    }
+
+    async fn account_entry(&mut self) -> Result<AccountEntry, Error> {
+        Ok(self.get(&schema::account(self.account)).await?.unwrap_or_default())
     }
 
     /// Returns the oldest instant at which an event may still be taken, whatever grace period the
@@ -104,9 +115,9 @@ impl Command for Configure {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Configuration, Stop> {
         self.configuration.check()?;
-        let slot = schema::account(unit.account);
-        unit.get(&slot).await?;
-        unit.put(&slot, &self.configuration)?;
+        let before = unit.account_entry().await?;
+        let after = before.configure(self.configuration.clone(), unit.now);
+        unit.put(&schema::account(unit.account), &after)?;
         Ok(self.configuration.clone())
     }
 }

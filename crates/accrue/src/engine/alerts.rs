@@ -37,7 +37,8 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// As [`create_subscription_alert`](Self::create_subscription_alert).
+    /// As [`create_subscription_alert`](Self::create_subscription_alert); also where 10,000 changes
+    /// to the alerts of the version wait for a tick.
     pub fn create_plan_alert(&self, plan: impl Into<IdOr<PlanId>>, new: NewAlert) -> Call<Alert> {
         Call::new(self, CreatePlanAlert { plan: plan.into(), version: None, new })
     }
@@ -242,6 +243,11 @@ impl Unit<'_> {
     ) -> Result<(), Error> {
         let slot = schema::plan_roster(self.account, plan_id, version);
         let mut roster = self.get(&slot).await?.unwrap_or_default();
+        if roster.generation.saturating_sub(roster.settled) >= limits::UNSETTLED_CHANGES {
+            let most = limits::UNSETTLED_CHANGES;
+            let detail = format!("{most} changes to the alerts of the version wait for a tick");
+            return Err(Error::constraint(detail));
+        }
         roster.generation = roster.generation.saturating_add(1);
         if !roster.alerts.contains(&alert.id) {
             roster.alerts.push(alert.id);
@@ -280,6 +286,7 @@ impl Command for CreateSubscriptionAlert {
     type Outcome = Alert;
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+        self.new.check()?;
         unit.require_alerts().await?;
         let mut enrolment = unit.settled_enrolment(self.id).await?;
         unit.check_metric(&self.new).await?;
@@ -314,6 +321,7 @@ impl Command for CreatePlanAlert {
     type Outcome = Alert;
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+        self.new.check()?;
         unit.require_alerts().await?;
         let plan = unit.plan(&self.plan).await?;
         let version = self.version.unwrap_or(plan.version);
@@ -350,6 +358,13 @@ struct ChangeAlert {
 }
 
 impl Change {
+    fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Update(update) => update.check(),
+            Self::Enable | Self::Disable => Ok(()),
+        }
+    }
+
     async fn apply(&self, alert: Alert, unit: &mut Unit<'_>) -> Result<Alert, Error> {
         match self {
             Self::Update(update) => {
@@ -367,6 +382,7 @@ impl Command for ChangeAlert {
     type Outcome = Alert;
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+        self.change.check()?;
         unit.require_alerts().await?;
         let before = unit.alert(self.id).await?;
         let alert = self.change.apply(before.clone(), unit).await?;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::{Account, figures::Running, unit::Unit};
 use crate::{
     CustomerId, Error, IdOr, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    cost::{Cost, CostQuery, Statement, Tariff},
+    cost::{Cost, CostQuery, Statement},
     limits, schema,
     subscription::{Enrolment, Subscription},
     usage::{Meters, Total, cut},
@@ -68,7 +68,7 @@ impl Account {
     }
 
     /// Computes what all subscriptions of a customer cost together, line by line for each price
-    /// (wire 4.1): in any timeframe, or in that of their current billing periods.
+    /// (wire 4.1): in any timeframe, or each in its own current billing period.
     ///
     /// # Errors
     ///
@@ -83,10 +83,13 @@ impl Account {
             let mut unit = self.reading();
             let customer = unit.customer(&customer).await?;
             unit.get(&schema::head(self.id(), customer.id)).await?;
-            let enrolments = unit.every_enrolment(customer.id).await?;
+            let mut enrolments = unit.every_enrolment(customer.id).await?;
             let timeframe = match query.timeframe {
                 Some(timeframe) => timeframe,
-                None => unit.current_periods(&enrolments)?,
+                None => {
+                    enrolments.retain(|enrolment| enrolment.subscription.covers(unit.now));
+                    unit.current_periods(&enrolments)?
+                }
             };
             let slots = cut(timeframe, query.view, &customer.timezone)?;
             let invoiced = customer.currency.map(PricingUnit::from);
@@ -98,6 +101,10 @@ impl Account {
             let mut costs: Vec<Cost> =
                 slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
             for enrolment in &enrolments {
+                let slots = match query.timeframe {
+                    Some(_) => slots.clone(),
+                    None => within(&slots, unit.current_period(enrolment)),
+                };
                 let more = unit.costs(enrolment, &slots, &currency).await?;
                 costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
             }
@@ -131,7 +138,7 @@ impl Unit<'_> {
                 break;
             }
             let marks = statement.marks(period);
-            let used = self.used_at(&tariff, &meters, period, &marks).await?;
+            let used = self.used_at(enrolment, &meters, period, &marks).await?;
             statement.add(period, &used);
         }
         Ok(statement.finish(currency))
@@ -140,19 +147,18 @@ impl Unit<'_> {
     /// Returns what was used from the start of a billing period up to some of its instants.
     async fn used_at(
         &mut self,
-        tariff: &Tariff,
+        enrolment: &Enrolment,
         meters: &Meters,
         period: Timeframe,
         marks: &[Timestamp],
     ) -> Result<Vec<(Timestamp, Total)>, Error> {
-        let Subscription { id, customer_id, .. } = tariff.subscription;
+        let customer_id = enrolment.subscription.customer_id;
         let (mut used, mut running) = (Vec::with_capacity(marks.len()), Running::default());
         let mut from = period.start();
         for mark in marks {
             let is_all = *mark == period.end() && period.contains(self.now);
             let total = if is_all {
-                let row = self.get(&schema::total(self.account, id, period.start())).await?;
-                row.unwrap_or_default().total
+                self.total(enrolment, period.start()).await?
             } else {
                 if let Ok(segment) = Timeframe::new(from, *mark) {
                     self.run_on(&mut running, customer_id, meters, segment).await?;
@@ -178,10 +184,10 @@ impl Unit<'_> {
         subscription.periods().containing(at).unwrap_or(Timeframe::nothing_at(start))
     }
 
-    /// Returns the timeframe of the current billing periods of those that have begun and not ended.
+    /// Returns the timeframe that the current billing periods of subscriptions lie in.
     fn current_periods(&self, enrolments: &[Enrolment]) -> Result<Timeframe, Error> {
-        let live = enrolments.iter().filter(|of| of.subscription.covers(self.now));
-        let periods: Vec<_> = live.map(|enrolment| self.current_period(enrolment)).collect();
+        let periods = enrolments.iter().map(|enrolment| self.current_period(enrolment));
+        let periods: Vec<_> = periods.collect();
         let start = periods.iter().map(|period| period.start()).min().unwrap_or(self.now);
         let end = periods.iter().map(|period| period.end()).max().unwrap_or(self.now);
         Timeframe::new(start, end).map_err(|error| Error::corrupt(error.to_string()))
@@ -201,4 +207,14 @@ impl Unit<'_> {
         let found: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
         found.ok_or_else(|| Error::corrupt("a list names no subscription"))
     }
+}
+
+/// Cuts slots that adjoin to a timeframe, so that they still do.
+fn within(slots: &[Timeframe], timeframe: Timeframe) -> Vec<Timeframe> {
+    let (start, end) = (timeframe.start(), timeframe.end());
+    let cut = slots.iter().map(|slot| {
+        let from = slot.start().clamp(start, end);
+        Timeframe::nothing_at(from).until(slot.end().clamp(start, end))
+    });
+    cut.collect()
 }

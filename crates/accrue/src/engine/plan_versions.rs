@@ -132,6 +132,12 @@ impl Unit<'_> {
     }
 
     async fn plan_prices(&mut self, prices: &[PlanPrice]) -> Result<Vec<Price>, Error> {
+        let within = |index: usize| format!("/prices/{index}/price");
+        for (index, price) in prices.iter().enumerate() {
+            if let PlanPrice::New(new) = price {
+                new.check().map_err(|error| error.within(&within(index)))?;
+            }
+        }
         let keys: Vec<_> = prices.iter().flat_map(|price| self.keys_of(price)).collect();
         self.fetch(&keys).await?;
         let mut all = Vec::with_capacity(prices.len());
@@ -140,7 +146,7 @@ impl Unit<'_> {
                 PlanPrice::New(new) => self.create_price(new).await,
                 PlanPrice::Existing(id) => self.price(id).await,
             };
-            all.push(price.map_err(|error| error.within(&format!("/prices/{index}/price")))?);
+            all.push(price.map_err(|error| error.within(&within(index)))?);
         }
         Ok(all)
     }

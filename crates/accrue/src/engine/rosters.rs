@@ -59,16 +59,18 @@ impl Unit<'_> {
     pub(super) async fn watching(&mut self, enrolment: &Enrolment) -> Result<Vec<Alert>, Error> {
         let plan = self.plan_roster_of(enrolment).await?;
         let shared = self.alerts(&plan.alerts).await?;
-        self.watching_of(enrolment, shared).await
+        self.watching_at(enrolment, shared, self.now).await
     }
 
-    /// Returns the enabled alerts that watch a subscription: its own, and some of its plan version.
-    pub(super) async fn watching_of(
+    /// Returns the enabled alerts that watch a subscription at an instant: its own, and some of its
+    /// plan version.
+    pub(super) async fn watching_at(
         &mut self,
         enrolment: &Enrolment,
         shared: Vec<Alert>,
+        at: Timestamp,
     ) -> Result<Vec<Alert>, Error> {
-        if !self.configuration().await?.features.alerts {
+        if !self.had_alerts(at).await? {
             return Ok(Vec::new());
         }
         let mut alerts = self.alerts(&enrolment.alerts).await?;

@@ -14,12 +14,8 @@ use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, schema};
 /// How many customers one commit settles.
 const CUSTOMERS_TOGETHER: usize = 32;
 
-/// How many changes to a plan's alerts, and how many turns of its billing periods, one commit settles
-/// for one subscription.
-const MANY: u64 = 64;
-
-/// How many, where those of all subscriptions do not fit: a customer can have a thousand of them.
-const FEW: u64 = 8;
+/// How many things that came due one commit settles for one customer: fewer where those do not fit.
+const TOGETHER: [usize; 4] = [1_024, 128, 16, 1];
 
 /// Does what time owes some customers, in commits of its own.
 pub(super) async fn settle(
@@ -27,8 +23,9 @@ pub(super) async fn settle(
     account: &AccountId,
     customers: &[CustomerId],
 ) -> Result<(), Error> {
+    let [many, ..] = TOGETHER;
     for customers in customers.chunks(CUSTOMERS_TOGETHER) {
-        match settle_together(shared, account, customers, MANY).await {
+        match settle_together(shared, account, customers, many).await {
             Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {
                 for customer in customers {
                     settle_alone(shared, account, *customer).await?;
@@ -40,25 +37,27 @@ pub(super) async fn settle(
     Ok(())
 }
 
-/// Settles a customer to whom more is owed than fits one commit: so much of it as fits.
+/// Settles a customer to whom more may be owed than fits one commit: so much of it as fits.
 async fn settle_alone(
     shared: &Shared,
     account: &AccountId,
     customer: CustomerId,
 ) -> Result<(), Error> {
-    match settle_together(shared, account, &[customer], FEW).await {
-        Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {
-            settle_together(shared, account, &[customer], 1).await
+    let mut settled = Ok(());
+    for most in TOGETHER {
+        settled = settle_together(shared, account, &[customer], most).await;
+        if !matches!(&settled, Err(error) if error.kind() == ErrorKind::ResourceTooLarge) {
+            break;
         }
-        settled => settled,
     }
+    settled
 }
 
 async fn settle_together(
     shared: &Shared,
     account: &AccountId,
     customers: &[CustomerId],
-    most: u64,
+    most: usize,
 ) -> Result<(), Error> {
     match apply(shared, account, &Settle { customers, most }, &Open).await? {
         Applied::Done(settled) => settled,
@@ -75,9 +74,9 @@ async fn settle_together(
 /// it first, so nothing has happened to it since.
 pub(super) struct Settle<'a> {
     pub(super) customers: &'a [CustomerId],
-    /// How many changes to a plan's alerts, and how many turns, are settled for one subscription:
-    /// more come next time.
-    pub(super) most: u64,
+    /// How many things that came due are settled for one customer, the first ones: more come next
+    /// time.
+    pub(super) most: usize,
 }
 
 #[async_trait]
@@ -90,16 +89,16 @@ impl Command for Settle<'_> {
         let enrolled = unit.enrolled(self.customers).await?;
         unit.fetch_plan_rosters(&enrolled).await?;
         for Enrolled { customer_id, enrolments, .. } in enrolled {
-            let (mut debtors, mut all) = (Vec::with_capacity(enrolments.len()), Vec::new());
-            for (index, enrolment) in enrolments.into_iter().enumerate() {
-                let (debtor, due) = Debtor::new(unit, enrolment, self.most).await?;
-                all.extend(due.into_iter().map(|(at, due)| (at, index, due)));
-                debtors.push(debtor);
+            let mut debtors: Vec<_> = enrolments.into_iter().map(Debtor::new).collect();
+            let mut all = Vec::new();
+            for (index, debtor) in debtors.iter().enumerate() {
+                let due = debtor.due(unit, self.most).await?;
+                all.extend(due.into_iter().map(|due| (index, due)));
             }
-            all.sort_by_key(|(at, index, _)| (*at, *index));
-            for (at, index, due) in all {
+            all.sort_by_key(|(index, due)| (due.order(), *index));
+            for (index, due) in all.into_iter().take(self.most) {
                 if let Some(debtor) = debtors.get_mut(index) {
-                    debtor.settle(unit, at, due).await?;
+                    debtor.settle(unit, due).await?;
                 }
             }
             let enrolments: Vec<_> = debtors.into_iter().map(|debtor| debtor.enrolment).collect();

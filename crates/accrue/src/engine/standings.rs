@@ -2,13 +2,14 @@ use std::time::Duration;
 
 use super::unit::Unit;
 use crate::{
-    Error, Timeframe, Timestamp,
+    Decimal, Error, Timeframe, Timestamp,
     alert::{Alert, Cause, Standing},
     limits, schema,
     subscription::{Enrolment, Subscription},
 };
 
-const INSTANT: Duration = Duration::from_micros(1);
+/// What lies between one instant and the next.
+pub(super) const INSTANT: Duration = Duration::from_micros(1);
 
 /// The billing periods that are judged where no event moves the value: the current one, and one that
 /// begins so soon that its events are taken already.
@@ -26,7 +27,7 @@ impl Unit<'_> {
         alert: &Alert,
         at: Timestamp,
     ) -> Result<(), Error> {
-        if !self.configuration().await?.features.alerts {
+        if !self.had_alerts(at).await? {
             return Ok(());
         }
         let alerts = std::slice::from_ref(alert);
@@ -59,6 +60,24 @@ impl Unit<'_> {
         self.save_standing(enrolment, standing)
     }
 
+    /// Judges alerts on a billing period whose values were others before.
+    pub(super) async fn judge_moved(
+        &mut self,
+        enrolment: &Enrolment,
+        standing: &mut Standing,
+        moved: &[(Alert, Option<Decimal>)],
+        cause: &Cause,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let Subscription { id, customer_id, .. } = enrolment.subscription;
+        for (alert, before) in moved {
+            if let Some(exceeded) = standing.judge(id, alert, before.as_ref(), cause) {
+                self.tell(customer_id, at, exceeded.into()).await?;
+            }
+        }
+        self.save_standing(enrolment, standing)
+    }
+
     /// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
     /// one.
     pub(super) async fn judge_turn(
@@ -72,7 +91,6 @@ impl Unit<'_> {
         if alerts.is_empty() {
             return Ok(());
         }
-        let Subscription { id, customer_id, .. } = enrolment.subscription;
         let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
         let periods = enrolment.subscription.periods();
         let ending = periods.containing(right_before).filter(|period| !period.contains(at));
@@ -81,13 +99,9 @@ impl Unit<'_> {
             let standing = self.standing(enrolment, period.start(), &alerts, at).await?;
             let Some(mut standing) = standing else { continue };
             let earlier = tariff.accrue(period, &standing.total, right_before);
-            for alert in &alerts {
-                let before = alert.condition.cost(&earlier);
-                if let Some(exceeded) = standing.judge(id, alert, before.as_ref(), &cause) {
-                    self.tell(customer_id, at, exceeded.into()).await?;
-                }
-            }
-            self.save_standing(enrolment, &standing)?;
+            let moved = alerts.iter().map(|alert| (alert.clone(), alert.condition.cost(&earlier)));
+            let moved: Vec<_> = moved.collect();
+            self.judge_moved(enrolment, &mut standing, &moved, &cause, at).await?;
         }
         Ok(())
     }
@@ -106,19 +120,17 @@ impl Unit<'_> {
             return Ok(None);
         };
         let id = enrolment.subscription.id;
-        let total = schema::total(self.account, id, timeframe.start());
         let state = |alert| schema::alert_state(self.account, id, timeframe.start(), alert);
         let states: Vec<_> = alerts.iter().map(|alert| (alert.id, state(alert.id))).collect();
-        let keys = states.iter().map(|(_, state)| state.key()).chain([total.key()]);
-        self.fetch(keys.collect::<Vec<_>>()).await?;
-        let total = self.row(&total)?.unwrap_or_default().total;
+        self.fetch(states.iter().map(|(_, state)| state.key()).collect::<Vec<_>>()).await?;
+        let total = self.total(enrolment, timeframe.start()).await?;
         let fired = states
             .iter()
             .map(|(alert, state)| Ok((*alert, self.row(state)?.unwrap_or_default().fired)));
         let fired = fired.collect::<Result<_, Error>>()?;
         let mut standing = Standing::new(timeframe, total, fired);
         if alerts.iter().any(|alert| alert.condition.is_on_cost()) {
-            standing.accrue(&self.tariff(enrolment).await?, until);
+            standing.accrue(&self.tariff(enrolment).await?, alerts, until);
         }
         Ok(Some(standing))
     }
@@ -131,8 +143,7 @@ impl Unit<'_> {
     ) -> Result<(), Error> {
         let (id, start) = (enrolment.subscription.id, standing.timeframe.start());
         if standing.total_moved {
-            let entry = schema::TotalEntry { total: standing.total.clone() };
-            self.put(&schema::total(self.account, id, start), &entry)?;
+            self.put_total(id, start, &standing.total)?;
         }
         for alert in &standing.fired_moved {
             let fired = standing.fired.get(alert).cloned().unwrap_or_default();

@@ -1,7 +1,4 @@
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
@@ -10,18 +7,17 @@ use super::{
     apply::{Command, Request, fingerprint},
     lists::{Walk, position},
     rosters::Enrolled,
-    standings::judged_at_once,
     unit::{Stop, Unit},
 };
 use crate::{
-    Decimal, Error, Page, PageRequest, PriceId, SubscriptionId, Timeframe, Timestamp,
-    alert::Cause,
+    Decimal, Error, Page, PageRequest, PriceId, SubscriptionId, Timestamp,
     idempotency::Fingerprint,
     limits,
     page::Listing,
     schema::{self, CustomerEntry, Index, PlanRoster, SubscriptionOf},
     subscription::{
         Cancellation, Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told,
+        Turns,
     },
     webhook::Body,
 };
@@ -101,44 +97,6 @@ impl Account {
 }
 
 impl Unit<'_> {
-    /// Returns the billing periods of a subscription that hold usage which can still be asked for or
-    /// added to: those that events may fall in, or the last one of a life that is long past.
-    fn open_periods(&self, subscription: &Subscription) -> Result<Vec<Timeframe>, Error> {
-        const INSTANT: Duration = Duration::from_micros(1);
-        let ahead = Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(INSTANT);
-        let open = Timeframe::new(self.oldest_open(), self.now.saturating_add(ahead));
-        let open = open.map_err(|error| Error::corrupt(error.to_string()))?;
-        let periods = subscription.periods();
-        let mut found: Vec<_> = periods.overlapping(open).collect();
-        if let Some(end) = subscription.end_date.filter(|end| *end <= open.start()) {
-            found.extend(periods.containing(end.saturating_sub(INSTANT)));
-        }
-        Ok(found)
-    }
-
-    /// Sums a billing period anew from its buckets, and judges the alerts that watch the
-    /// subscription where it is the current one or the next.
-    async fn count_anew(
-        &mut self,
-        enrolment: &Enrolment,
-        timeframe: Timeframe,
-    ) -> Result<(), Error> {
-        let splits = self.plan_roster_of(enrolment).await?.splits;
-        let meters = self.meters().await?.with_splits(&splits);
-        let Subscription { id: subscription_id, customer_id, .. } = enrolment.subscription;
-        let total = self.total_between(customer_id, &meters, timeframe).await?;
-        let alerts = self.watching(enrolment).await?;
-        let standing = self.standing(enrolment, timeframe.start(), &alerts, self.now).await?;
-        let Some(mut standing) = standing else { return Ok(()) };
-        standing.total_moved = standing.total != total;
-        standing.total = total;
-        standing.accrue(&self.tariff(enrolment).await?, self.now);
-        let (cause, now) = (Cause::Subscription { subscription_id }, self.now);
-        let is_judged = judged_at_once(&enrolment.subscription, now).contains(&timeframe);
-        let judged = if is_judged { alerts.as_slice() } else { &[] };
-        self.judge_standing(enrolment, &mut standing, judged, &cause, now).await
-    }
-
     fn save_enrolment(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
         let id = enrolment.subscription.id;
         self.put(&schema::subscription(self.account, id), enrolment)
@@ -172,7 +130,7 @@ impl Command for CreateSubscription {
             muted: BTreeSet::new(),
             generation,
             told: Told::Created,
-            turns: Vec::new(),
+            turns: Turns::default(),
             turned: None,
         };
         enrolment.turns = unit.tariff(&enrolment).await?.turns();
@@ -196,7 +154,7 @@ impl Command for CreateSubscription {
             // What was charged so far is judged with the usage, all at once.
             enrolment.turned = Some(unit.now);
         }
-        count_earlier_usage(unit, &enrolment).await?;
+        unit.count_earlier_usage(&enrolment).await?;
 
         if customer.currency.is_none() {
             customer.currency = Some(plan.currency);
@@ -254,15 +212,6 @@ fn check_count(enrolments: &[Enrolment], now: Timestamp) -> Result<(), Error> {
     Err(Error::constraint(format!("the customer has {count} {what} subscriptions already")))
 }
 
-/// Counts the usage that a new subscription finds in its open billing periods, and judges its alerts
-/// on that of the current one.
-async fn count_earlier_usage(unit: &mut Unit<'_>, enrolment: &Enrolment) -> Result<(), Error> {
-    for timeframe in unit.open_periods(&enrolment.subscription)? {
-        unit.count_anew(enrolment, timeframe).await?;
-    }
-    Ok(())
-}
-
 struct CancelSubscription {
     id: SubscriptionId,
     cancellation: Cancellation,
@@ -276,22 +225,18 @@ impl Command for CancelSubscription {
         let mut enrolment = unit.settled_enrolment(self.id).await?;
         let customer_id = enrolment.subscription.customer_id;
         let end = self.cancellation.decide(&enrolment.subscription, unit.now)?;
-        let before = enrolment.subscription.clone();
+        let before = enrolment.clone();
         enrolment.subscription.end_date = Some(end);
 
         let subscription_id = self.id;
         let body = if end <= unit.now {
-            enrolment.told = Told::Ended;
+            (enrolment.told, enrolment.turned) = (Told::Ended, Some(end));
             Body::SubscriptionEnded { subscription_id }
         } else {
             Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
         };
         unit.tell(customer_id, unit.now, body).await?;
-        count_to_the_new_end(unit, &before, &enrolment, end).await?;
-        if end <= unit.now {
-            enrolment.turned = Some(end);
-            judge_the_end(unit, &enrolment, end).await?;
-        }
+        unit.count_to_the_new_end(&before, &enrolment, end).await?;
 
         unit.save_enrolment(&enrolment)?;
         let enrolled = unit.enrolled(&[customer_id]).await?;
@@ -306,45 +251,4 @@ impl Request for CancelSubscription {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("cancel_subscription", &(self.id, self.cancellation))
     }
-}
-
-/// Events may lie a little in the future, so that a new end can leave some out, or let some in.
-async fn count_to_the_new_end(
-    unit: &mut Unit<'_>,
-    before: &Subscription,
-    enrolment: &Enrolment,
-    end: Timestamp,
-) -> Result<(), Error> {
-    let earlier = before.end_date.map_or(end, |old| old.min(end));
-    let customer_id = before.customer_id;
-    let moved = schema::events(unit.account, customer_id, earlier, Timestamp::MAX, 1);
-    if unit.scan(&moved).await?.is_empty() {
-        return Ok(());
-    }
-    let after = unit.open_periods(&enrolment.subscription)?;
-    for old in unit.open_periods(before)? {
-        if !after.iter().any(|period| period.start() == old.start()) {
-            let slot = schema::total(unit.account, before.id, old.start());
-            unit.get(&slot).await?;
-            unit.delete(&slot);
-        }
-    }
-    for timeframe in after {
-        unit.count_anew(enrolment, timeframe).await?;
-    }
-    Ok(())
-}
-
-/// Judges what the end of a subscription brings: fees in arrears, and what minima add.
-async fn judge_the_end(
-    unit: &mut Unit<'_>,
-    enrolment: &Enrolment,
-    end: Timestamp,
-) -> Result<(), Error> {
-    let alerts = unit.watching(enrolment).await?;
-    let last = end.saturating_sub(Duration::from_micros(1));
-    let standing = unit.standing(enrolment, last, &alerts, end).await?;
-    let Some(mut standing) = standing else { return Ok(()) };
-    let cause = Cause::Subscription { subscription_id: enrolment.subscription.id };
-    unit.judge_standing(enrolment, &mut standing, &alerts, &cause, end).await
 }

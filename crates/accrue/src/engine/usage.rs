@@ -101,8 +101,7 @@ impl Unit<'_> {
         let enrolment = self.enrolment(id).await?;
         let timeframe = self.current_period(&enrolment);
         let metrics = self.meters().await?.metrics;
-        let total = schema::total(self.account, id, timeframe.start());
-        let total = self.get(&total).await?.unwrap_or_default().total;
+        let total = self.total(&enrolment, timeframe.start()).await?;
         let metrics = metrics.into_iter().map(|metric| MetricUsage {
             metric_id: metric.id,
             quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),

@@ -58,6 +58,7 @@ impl Unit<'_> {
         }
         let asked = query.timeframe.unwrap_or_else(|| self.current_period(&enrolment));
         let slots = cut(asked, query.view, &subscription.timezone)?;
+        check_count(slots.len().saturating_mul(meters.metrics.len()))?;
         let groups = match &query.group_by {
             Some(property) => self.grouped(subscription, &meters, &slots, query, property).await?,
             None => {
@@ -65,12 +66,8 @@ impl Unit<'_> {
                 BTreeMap::from([(None, totals)])
             }
         };
-        let figures = groups.len().saturating_mul(meters.metrics.len()).saturating_mul(slots.len());
-        if figures > limits::RESULT_ROWS {
-            let most = limits::RESULT_ROWS;
-            let detail = format!("there are {figures} figures, expected at most {most}");
-            return Err(Error::too_many(detail));
-        }
+        let series = groups.len().saturating_mul(meters.metrics.len());
+        check_count(slots.len().saturating_mul(series))?;
         let mut series = Vec::new();
         for metric in &meters.metrics {
             for (value, totals) in &groups {
@@ -141,14 +138,20 @@ impl Unit<'_> {
                 slots.resize(index, Total::default());
                 slots.push(group.total.clone());
             }
-            if groups.len() > limits::RESULT_ROWS {
-                let most = limits::RESULT_ROWS;
-                return Err(Error::too_many(format!("there are more than {most} groups")));
-            }
+            check_count(groups.len())?;
         }
         groups.values_mut().for_each(|totals| totals.resize(slots.len(), Total::default()));
         Ok(groups)
     }
+}
+
+/// Refuses an answer of too many figures.
+fn check_count(figures: usize) -> Result<(), Error> {
+    let most = limits::RESULT_ROWS;
+    if figures <= most {
+        return Ok(());
+    }
+    Err(Error::too_many(format!("there are {figures} figures or more, expected at most {most}")))
 }
 
 /// Cuts a timeframe to the life of a subscription.

@@ -82,6 +82,18 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
     }
 }
 
+/// Refuses a fee that falls due too often within a billing period: an alert on cost counts them.
+pub(super) fn check_fees(prices: &[Price], cycle: Cycle) -> Result<(), Error> {
+    let most = limits::FEES_OF_A_PERIOD;
+    let fees = prices.iter().filter_map(|price| price.cadence.cycle());
+    match fees.into_iter().find(|fee| fee.days().saturating_mul(most) < cycle.days()) {
+        Some(fee) => Err(Error::constraint(format!(
+            "a fee bills every {fee}, more than {most} times in a billing period of {cycle}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Returns the billing cycle of the subscriptions of a version: that of its usage prices; where it
 /// has none the shortest of its fees, and a month where it has none of those.
 pub(super) fn billing_cycle(prices: &[Price]) -> Cycle {

@@ -66,6 +66,7 @@ impl PricedVersion {
     ) -> Result<Self, Error> {
         prices::check_together(&prices)?;
         let cycle = prices::billing_cycle(&prices);
+        prices::check_fees(&prices, cycle)?;
         Ok(Self { plan_id, version, prices, cycle, created_at: now })
     }
 }

@@ -84,6 +84,10 @@ trait Rates {
 
     /// Rates a quantity. One below zero costs nothing.
     fn rate(&self, quantity: &Quantity) -> Rating;
+
+    /// Returns what the quantity of one cell costs, and nothing else: of a matrix in its order, of
+    /// any other model the first. The cells add up to what [`rate`](Self::rate) says.
+    fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal;
 }
 
 /// Declares the models: one line for each.
@@ -175,6 +179,13 @@ macro_rules! models {
             pub fn rate(&self, quantity: &Quantity) -> Rating {
                 match self {
                     $(Self::$name(config) => config.rate(quantity),)*
+                }
+            }
+
+            /// Returns what the quantity of one cell costs, without saying why.
+            pub(crate) fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal {
+                match self {
+                    $(Self::$name(config) => config.amount(cell, quantity),)*
                 }
             }
         }

@@ -17,10 +17,27 @@ pub(crate) struct Enrolment {
     pub(crate) generation: u64,
     /// How much of its life messages have told.
     pub(crate) told: Told,
-    /// The cycles at whose turns its prices charge something: a fee, or what a minimum adds.
-    pub(crate) turns: Vec<Cycle>,
+    /// When its prices charge something.
+    pub(crate) turns: Turns,
     /// The last turn that it has settled.
     pub(crate) turned: Option<Timestamp>,
+}
+
+/// When the prices of a subscription charge something: a fee, or what a minimum adds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Turns {
+    /// With the periods of these cycles, without one twice.
+    cycles: Vec<Cycle>,
+    /// With the first billing period.
+    pub(crate) once: bool,
+}
+
+impl Turns {
+    pub(crate) fn add(&mut self, cycle: Cycle) {
+        if !self.cycles.contains(&cycle) {
+            self.cycles.push(cycle);
+        }
+    }
 }
 
 /// How much of a subscription's life messages have told.
@@ -44,10 +61,13 @@ impl Enrolment {
         let Subscription { start_date, end_date, .. } = self.subscription;
         let Some(turned) = self.turned else {
             let is_lived = end_date.is_none_or(|end| start_date < end);
-            return (is_lived && !self.turns.is_empty()).then_some(start_date);
+            let is_charged = self.turns.once || !self.turns.cycles.is_empty();
+            return (is_lived && is_charged).then_some(start_date);
         };
-        let periods = self.turns.iter().map(|cycle| self.subscription.periods_of(*cycle));
-        periods.filter_map(|periods| periods.containing(turned)).map(Timeframe::end).min()
+        let periods = self.turns.cycles.iter().map(|cycle| self.subscription.periods_of(*cycle));
+        let next = periods.filter_map(|periods| periods.containing(turned));
+        let first = self.subscription.periods().first().filter(|_| self.turns.once);
+        next.chain(first).map(Timeframe::end).filter(|end| turned < *end).min()
     }
 
     /// Returns what of its life comes next, and when: its start or its end.

@@ -9,21 +9,31 @@ use crate::{
 };
 
 /// What amounts are added up under: a metric, or the part of it that lies in one cell of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct MeterId(Uuid);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum MeterId {
+    Metric(MetricId),
+    Cell(CellId),
+}
 
 impl MeterId {
     pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
-        self.0.as_bytes()
+        match self {
+            Self::Metric(id) => id.as_bytes(),
+            Self::Cell(id) => id.0.as_bytes(),
+        }
     }
 }
 
 impl From<MetricId> for MeterId {
     fn from(id: MetricId) -> Self {
-        Self(Uuid::from_bytes(*id.as_bytes()))
+        Self::Metric(id)
     }
 }
+
+/// Identifies a cell of a split by what it consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct CellId(Uuid);
 
 /// Identifies a split by what it consists of, so that prices with the same cells share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -77,12 +87,12 @@ impl Split {
 
     /// Returns what the events of a cell are added up under.
     fn cell(&self, values: &[Option<String>]) -> MeterId {
-        MeterId(id_of(self.id.as_bytes(), values.iter().map(Option::as_deref)))
+        MeterId::Cell(CellId(id_of(self.id.as_bytes(), values.iter().map(Option::as_deref))))
     }
 
     /// Returns what the events that lie in no cell are added up under.
     fn default_cell(&self) -> MeterId {
-        MeterId(id_of(self.id.as_bytes(), []))
+        MeterId::Cell(CellId(id_of(self.id.as_bytes(), [])))
     }
 
     /// Returns what the cells of a matrix are added up under, in its order, the default cell last.

@@ -1,34 +1,46 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     aggregate::Aggregate,
-    meter::MeterId,
+    meter::{CellId, MeterId},
     quarter::Quarter,
     reading::{Amount, Digest, Reading},
     sightings::Seen,
 };
-use crate::{Decimal, Timestamp};
+use crate::{Decimal, MetricId, Timestamp};
 
 /// What a billing period of a subscription, or any timeframe, adds up to: of all meters that have
 /// anything.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Total(pub(crate) BTreeMap<MeterId, Aggregate>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Total {
+    pub(crate) metrics: BTreeMap<MetricId, Aggregate>,
+    pub(crate) cells: BTreeMap<CellId, Aggregate>,
+}
 
 impl Total {
     pub(crate) fn add(&mut self, meter: MeterId, amount: Aggregate) {
-        match self.0.entry(meter) {
-            Entry::Occupied(mut total) => total.get_mut().add(amount),
-            Entry::Vacant(vacant) => {
-                vacant.insert(amount);
-            }
+        match meter {
+            MeterId::Metric(id) => add(self.metrics.entry(id), amount),
+            MeterId::Cell(id) => add(self.cells.entry(id), amount),
         }
     }
 
     pub(crate) fn figure(&self, meter: impl Into<MeterId>) -> Option<Decimal> {
-        self.0.get(&meter.into()).map(Aggregate::figure)
+        let found = match meter.into() {
+            MeterId::Metric(id) => self.metrics.get(&id),
+            MeterId::Cell(id) => self.cells.get(&id),
+        };
+        found.map(Aggregate::figure)
+    }
+}
+
+/// Adds to an aggregate, or begins one.
+fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
+    match entry {
+        Entry::Occupied(mut aggregate) => aggregate.get_mut().add(amount),
+        Entry::Vacant(vacant) => {
+            vacant.insert(amount);
+        }
     }
 }
 
@@ -92,11 +104,6 @@ impl Tally {
                 Aggregate::Distinct(1)
             }
         };
-        match self.buckets.entry((reading.meter, quarter)) {
-            Entry::Occupied(mut bucket) => bucket.get_mut().add(amount),
-            Entry::Vacant(vacant) => {
-                vacant.insert(amount);
-            }
-        }
+        add(self.buckets.entry((reading.meter, quarter)), amount);
     }
 }

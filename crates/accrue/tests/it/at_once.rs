@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 
 use accrue::{
-    Currency, Decimal, PriceId,
+    PriceId,
     alert::{FilterOperator, FilterValues, NewAlert, NewCondition, PriceFilter},
     cost::CostQuery,
-    plan::NewPlan,
     price::{BillingMode, Cadence, Cycle},
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
 use crate::{
-    fixture::{at, block_on, name, number, run, thresholds},
+    fixture::{at, block_on, number, run, thresholds},
     priced::{NOTHING, cost_alert, metered, priced, unit},
 };
 
@@ -129,38 +128,15 @@ fn a_turn_while_alerts_are_not_available_is_silent_whoever_looks() {
     assert_eq!(story(false), expect);
 }
 
-#[test]
-fn a_price_that_counts_for_one_subscription_alone_is_rounded_for_that_one() {
-    let priced = metered();
-    let fixture = &priced.fixture;
-    let mut price = fixture.fee_of("100", Cadence::Monthly, BillingMode::InAdvance);
-    price.currency = unit("credits");
-    price.conversion_rate = Some(number("0.01"));
-    let price = run(fixture.account.create_price(price)).unwrap();
-    for code in ["USD", "EUR"] {
-        let mut new = NewPlan::new(name("plan"), Currency::parse(code).unwrap());
-        new.prices = vec![price.id.into()];
-        let plan = run(fixture.account.create_plan(new)).unwrap();
-        fixture.subscribe(priced.customer, &plan);
-    }
-    for currency in ["USD", "EUR"] {
-        let query = CostQuery { currency: Some(unit(currency)), ..CostQuery::default() };
-        let costs = block_on(fixture.account.customer_costs(priced.customer, &query)).unwrap();
-        assert_eq!(costs[0].total, number("1"), "{currency}");
-        let rounded: Decimal = costs[0].rounded().into_iter().map(|(_, amount)| amount).sum();
-        assert_eq!(rounded, number("1"), "{currency}");
-    }
-}
-
 /// An alert on spend that has as many filters and values as there can be. All prices pass them.
 fn with_every_filter(from: usize) -> NewAlert {
     let id = |n: usize| format!("019cd79e-4600-7000-8000-{n:012x}").parse();
     let ids = |from: usize| -> BTreeSet<PriceId> {
-        (from..from + 100).map(|n| id(n).unwrap_or_else(|_| unreachable!("it is an id"))).collect()
+        (from..from + 10).map(|n| id(n).unwrap_or_else(|_| unreachable!("it is an id"))).collect()
     };
     let filter = |n: usize| PriceFilter {
         operator: FilterOperator::Excludes,
-        values: FilterValues::PriceId(ids(from + n * 100)),
+        values: FilterValues::PriceId(ids(from + n * 10)),
     };
     let price_filters = (0..10).map(filter).collect();
     let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };

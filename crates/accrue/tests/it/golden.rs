@@ -59,7 +59,8 @@ fn story() -> Fixture {
 /// Alerts on cost that fired by their configuration, by an event and by a turn of the billing
 /// period, and one on spend with a filter of every kind, whose creation is not settled.
 fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
-    let prices = [fixture.usage_at("1", metric), fixture.advance_fee("5")];
+    let prices =
+        [fixture.usage_at("1", metric), fixture.advance_fee("5"), fixture.by_region(metric, 1)];
     let plan = fixture.priced_plan(prices.map(PlanPrice::from));
     let eve = fixture.customer("eve");
     let subscription = fixture.subscribe(eve.id, &plan);
@@ -214,5 +215,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 9);
+    assert_eq!(prices.sum::<usize>(), 10);
 }

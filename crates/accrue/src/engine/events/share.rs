@@ -2,13 +2,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::New;
 use crate::{
-    CustomerId, Error, Timeframe,
+    CustomerId, Error, Timeframe, Timestamp,
     alert::{Alert, Watched},
-    engine::{figures::Running, rosters::Enrolled, unit::Unit},
+    engine::{figures::Running, rosters::Enrolled, standings::INSTANT, unit::Unit},
     expression::Fields,
     schema::{self, Bucket, Nothing},
     store::Key,
-    subscription::Enrolment,
+    subscription::{Enrolment, Subscription},
     usage::{Amount, Event, Membership, MeterId, Meters, Quarter, Reading, Tally},
 };
 
@@ -76,10 +76,12 @@ impl<'a> Share<'a> {
             let alerts = self.alerts(unit, enrolment).await?;
             let splits = unit.plan_roster_of(enrolment).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
+            let oldest_judged = oldest_judged(&enrolment.subscription, unit.now);
             for period in periods {
                 let (at, until) = (period.start(), unit.now);
                 let standing = unit.standing(enrolment, at, &alerts, until).await?;
                 let Some(mut standing) = standing else { continue };
+                standing.is_judged = oldest_judged <= period.start();
                 if standing.needs_members(tally.sightings.values()) {
                     let meters = meters.with_splits(&splits).only_distinct();
                     let mut running = Running::default();
@@ -144,6 +146,16 @@ impl<'a> Share<'a> {
     }
 }
 
+/// Returns the start of the billing period before the current one, or before the last one of what has
+/// ended: events of older periods fire nothing.
+fn oldest_judged(subscription: &Subscription, now: Timestamp) -> Timestamp {
+    let periods = subscription.periods();
+    let last = subscription.end_date.map_or(now, |end| end.saturating_sub(INSTANT).min(now));
+    let current = periods.containing(last);
+    let before = current.and_then(|of| periods.containing(of.start().saturating_sub(INSTANT)));
+    before.or(current).map_or(Timestamp::MIN, Timeframe::start)
+}
+
 /// The billing periods of a subscription that some events fall in.
 fn periods_of(enrolment: &Enrolment, events: &[(&Event, Vec<Reading>)]) -> Vec<Timeframe> {
     let all = enrolment.subscription.periods();
@@ -193,9 +205,13 @@ pub(super) async fn figure_keys(
         for (enrolment, periods) in &share.periods {
             let id = enrolment.subscription.id;
             let alerts = share.alerts(unit, enrolment).await?;
+            let has_cells = !unit.plan_roster_of(enrolment).await?.splits.is_empty();
             for start in periods.iter().map(|period| period.start()) {
                 let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
                 keys.push(schema::total(account, id, start).key().clone());
+                if has_cells {
+                    keys.push(schema::cell_total(account, id, start).key().clone());
+                }
                 keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
             }
         }

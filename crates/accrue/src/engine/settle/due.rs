@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use crate::{
     AlertId, Error, Timestamp,
@@ -9,117 +9,128 @@ use crate::{
     webhook::Body,
 };
 
-/// What came due for one subscription.
-pub(super) enum Due {
-    /// An alert of its plan changed: the number of the change, its instant, and what it left.
-    Alert(u64, Timestamp, Box<Alert>),
-    /// It began or ended.
-    Life(Told),
+/// What came due for one subscription, and when.
+pub(super) struct Due {
+    pub(super) at: Timestamp,
+    what: What,
+}
+
+enum What {
+    /// It began.
+    Began,
+    /// It ended.
+    Ended,
     /// A billing period began or ended, and with it fees fell due.
     Turn,
+    /// An alert of its plan changed: the number of the change, its own instant, and what it left.
+    Changed(u64, Timestamp, Box<Alert>),
+}
+
+impl Due {
+    /// The order in which things are settled. A change comes after what its instant brought: so it
+    /// does where somebody has settled that before the change was made.
+    pub(super) const fn order(&self) -> (Timestamp, u8) {
+        let rank = match self.what {
+            What::Began => 0,
+            What::Ended => 1,
+            What::Turn => 2,
+            What::Changed(..) => 3,
+        };
+        (self.at, rank)
+    }
 }
 
 /// A subscription while what it is owed is settled.
 pub(super) struct Debtor {
     pub(super) enrolment: Enrolment,
     /// The alerts of its plan version, as they were at the last change that it has settled. Known
-    /// where a turn is due, which is judged on them.
-    plan_alerts: BTreeMap<AlertId, Alert>,
+    /// once a turn was judged on them.
+    plan_alerts: Option<BTreeMap<AlertId, Alert>>,
 }
 
 impl Debtor {
-    /// Lists what came due for a subscription, in order, and takes it on. Not more than `most` of a
-    /// kind: where there is more, nothing is listed that came due after the last of them.
-    pub(super) async fn new(
-        unit: &mut Unit<'_>,
-        enrolment: Enrolment,
-        most: u64,
-    ) -> Result<(Self, Vec<(Timestamp, Due)>), Error> {
-        let mut due = Vec::new();
-        let (changes, until) = changes(unit, &enrolment, most).await?;
-        due.extend(changes);
-        let mut ahead = enrolment.clone();
-        while let Some((at, told)) = ahead.next_told().filter(|(at, _)| *at <= until) {
-            due.push((at, Due::Life(told)));
+    pub(super) const fn new(enrolment: Enrolment) -> Self {
+        Self { enrolment, plan_alerts: None }
+    }
+
+    /// Lists what came due first, in order.
+    pub(super) async fn due(&self, unit: &mut Unit<'_>, most: usize) -> Result<Vec<Due>, Error> {
+        let mut due = changes(unit, &self.enrolment, most).await?;
+        let mut ahead = self.enrolment.clone();
+        while let Some((at, told)) = ahead.next_told().filter(|(at, _)| *at <= unit.now) {
+            let what = if told == Told::Ended { What::Ended } else { What::Began };
+            due.push(Due { at, what });
             ahead.told = told;
         }
-        let mut turns = 0_u64;
-        while let Some(at) = ahead.next_turn().filter(|at| *at <= until) {
-            if turns >= most {
-                due.retain(|(other, _)| *other < at);
-                break;
-            }
-            due.push((at, Due::Turn));
+        for _ in 0..most {
+            let Some(at) = ahead.next_turn().filter(|at| *at <= unit.now) else { break };
+            due.push(Due { at, what: What::Turn });
             ahead.turned = Some(at);
-            turns = turns.saturating_add(1);
         }
-        due.sort_by_key(|(at, _)| *at);
-        let plan_alerts = match turns {
-            0 => BTreeMap::new(),
-            _ => plan_alerts(unit, &enrolment).await?,
-        };
-        Ok((Self { enrolment, plan_alerts }, due))
+        due.sort_by_key(Due::order);
+        due.truncate(most);
+        Ok(due)
     }
 
     /// Settles one thing that came due.
-    pub(super) async fn settle(
-        &mut self,
-        unit: &mut Unit<'_>,
-        at: Timestamp,
-        due: Due,
-    ) -> Result<(), Error> {
-        let enrolment = &mut self.enrolment;
-        let Subscription { id: subscription_id, customer_id, .. } = enrolment.subscription;
-        match due {
-            Due::Life(told) => {
-                enrolment.told = told;
-                let body = match told {
-                    Told::Created => Body::SubscriptionCreated { subscription_id },
-                    Told::Started => Body::SubscriptionStarted { subscription_id },
-                    Told::Ended => Body::SubscriptionEnded { subscription_id },
-                };
-                unit.tell(customer_id, at, body).await
+    pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
+        let Due { at, what } = due;
+        let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
+        match what {
+            What::Began => {
+                self.enrolment.told = Told::Started;
+                unit.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
             }
-            Due::Alert(number, at, alert) => {
-                enrolment.generation = number;
-                self.plan_alerts.insert(alert.id, (*alert).clone());
-                if enrolment.muted.contains(&alert.id) {
+            What::Ended => {
+                self.enrolment.told = Told::Ended;
+                unit.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
+            }
+            What::Turn => {
+                let shared = self.plan_alerts(unit).await?;
+                self.enrolment.turned = Some(at);
+                let alerts = unit.watching_at(&self.enrolment, shared, at).await?;
+                unit.judge_turn(&self.enrolment, &alerts, at).await
+            }
+            What::Changed(number, at, alert) => {
+                self.enrolment.generation = number;
+                if let Some(plan_alerts) = &mut self.plan_alerts {
+                    plan_alerts.insert(alert.id, (*alert).clone());
+                }
+                if self.enrolment.muted.contains(&alert.id) {
                     return Ok(());
                 }
-                unit.judge_at_once(enrolment, &alert, at).await
-            }
-            Due::Turn => {
-                enrolment.turned = Some(at);
-                let shared = self.plan_alerts.values().cloned().collect();
-                let alerts = unit.watching_of(enrolment, shared).await?;
-                unit.judge_turn(enrolment, &alerts, at).await
+                unit.judge_at_once(&self.enrolment, &alert, at).await
             }
         }
     }
+
+    async fn plan_alerts(&mut self, unit: &mut Unit<'_>) -> Result<Vec<Alert>, Error> {
+        let alerts = match self.plan_alerts.take() {
+            Some(alerts) => alerts,
+            None => plan_alerts(unit, &self.enrolment).await?,
+        };
+        let alerts = self.plan_alerts.insert(alerts);
+        let order = unit.plan_roster_of(&self.enrolment).await?.alerts;
+        Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
+    }
 }
 
-/// Lists the changes to a plan's alerts that a subscription has not settled, and the instant up to
-/// which other things may be settled with them.
+/// Lists the first changes to a plan's alerts that a subscription has not settled.
 async fn changes(
     unit: &mut Unit<'_>,
     enrolment: &Enrolment,
-    most: u64,
-) -> Result<(Vec<(Timestamp, Due)>, Timestamp), Error> {
+    most: usize,
+) -> Result<Vec<Due>, Error> {
     let generation = unit.plan_roster_of(enrolment).await?.generation;
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
     let last = generation.min(enrolment.generation.saturating_add(most));
-    let mut latest = Timestamp::MIN;
-    let mut due = Vec::new();
+    let (mut due, mut latest) = (Vec::new(), Timestamp::MIN);
     for (number, PlanGeneration { at, alert, .. }) in unseen(unit, enrolment, last).await? {
         // Two processes may tell the time differently; the number tells the order.
         latest = latest.max(at);
-        due.push((latest, Due::Alert(number, at, Box::new(alert))));
+        due.push(Due { at: latest, what: What::Changed(number, at, Box::new(alert)) });
     }
-    let until = if last < generation {
-        latest.saturating_sub(Duration::from_micros(1)).min(unit.now)
-    } else {
-        unit.now
-    };
-    Ok((due, until))
+    Ok(due)
 }
 
 /// Returns the alerts of a subscription's plan version, as they were at the last change that it has

@@ -70,4 +70,10 @@ impl Rates for Bulk {
         });
         Rating::of(part.into_iter().collect())
     }
+
+    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
+        let quantity = quantity.clone().max(Decimal::zero());
+        let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(self.tiers.last());
+        tier.map_or_else(Decimal::zero, |tier| quantity * tier.unit_amount.clone())
+    }
 }

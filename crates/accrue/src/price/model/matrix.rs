@@ -93,4 +93,10 @@ impl Rates for Matrix {
         let default = Part::new(PartOf::DefaultCell, others, &self.default_unit_amount);
         Rating::of(parts.chain([default]).collect())
     }
+
+    fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal {
+        let own = self.matrix_values.get(cell).map(|cell| &cell.unit_amount);
+        let unit_amount = own.unwrap_or(&self.default_unit_amount).clone();
+        quantity.clone().max(Decimal::zero()) * unit_amount
+    }
 }

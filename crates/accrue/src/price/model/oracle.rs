@@ -56,6 +56,14 @@ fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
         assert_eq!(part.amount, part.quantity.clone() * part.unit_amount.clone());
         assert!(!part.quantity.is_negative());
     }
+    let total = quantity.total();
+    let cells = match (model, quantity) {
+        (Model::Matrix(_), Quantity::Cells(cells)) => cells.iter().enumerate().collect(),
+        (Model::Matrix(matrix), Quantity::One(_)) => vec![(matrix.matrix_values.len(), &total)],
+        _ => vec![(0, &total)],
+    };
+    let amounts = cells.into_iter().map(|(cell, quantity)| model.amount(cell, quantity));
+    assert_eq!(amounts.sum::<Decimal>(), model.rate(quantity).amount);
 }
 
 proptest! {

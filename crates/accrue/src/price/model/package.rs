@@ -17,6 +17,14 @@ pub struct Package {
     pub package_size: u64,
 }
 
+impl Package {
+    /// Returns how many packages a quantity starts.
+    fn packages(&self, quantity: &Decimal) -> Decimal {
+        let size = NonZeroU64::new(self.package_size).unwrap_or(NonZeroU64::MIN);
+        quantity.clone().max(Decimal::zero()).div_ceil(size)
+    }
+}
+
 impl Rates for Package {
     fn check(&self) -> Result<(), Error> {
         check_bounds("/package_config/package_amount", &self.package_amount)?;
@@ -29,8 +37,11 @@ impl Rates for Package {
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
-        let size = NonZeroU64::new(self.package_size).unwrap_or(NonZeroU64::MIN);
-        let packages = quantity.billable().div_ceil(size);
+        let packages = self.packages(&quantity.total());
         Rating::of(vec![Part::new(PartOf::Whole, packages, &self.package_amount)])
+    }
+
+    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
+        self.packages(quantity) * self.package_amount.clone()
     }
 }

@@ -77,6 +77,11 @@ impl Rates for Tiered {
         let quantity = quantity.billable();
         Rating::of(self.tiers.iter().map(|tier| tier.rate(&quantity)).collect())
     }
+
+    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
+        let reached = self.tiers.iter().take_while(|tier| tier.first_unit < *quantity);
+        reached.map(|tier| tier.units(quantity) * tier.unit_amount.clone()).sum()
+    }
 }
 
 impl Tier {
@@ -104,10 +109,14 @@ impl Tier {
     }
 
     fn rate(&self, quantity: &Decimal) -> Part {
-        let end = self.last_unit.as_ref().map_or(quantity, |last| last.min(quantity));
-        let units = (end.clone() - self.first_unit.clone()).max(Decimal::zero());
         let of =
             PartOf::Tier { first_unit: self.first_unit.clone(), last_unit: self.last_unit.clone() };
-        Part::new(of, units, &self.unit_amount)
+        Part::new(of, self.units(quantity), &self.unit_amount)
+    }
+
+    /// Returns how many units of a quantity lie in the tier.
+    fn units(&self, quantity: &Decimal) -> Decimal {
+        let end = self.last_unit.as_ref().map_or(quantity, |last| last.min(quantity));
+        (end.clone() - self.first_unit.clone()).max(Decimal::zero())
     }
 }

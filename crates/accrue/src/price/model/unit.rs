@@ -21,4 +21,8 @@ impl Rates for Unit {
         let part = Part::new(PartOf::Whole, quantity.billable(), &self.unit_amount);
         Rating::of(vec![part])
     }
+
+    fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
+        quantity.clone().max(Decimal::zero()) * self.unit_amount.clone()
+    }
 }

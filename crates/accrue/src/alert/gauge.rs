@@ -1,0 +1,39 @@
+use super::Condition;
+use crate::{
+    Decimal,
+    cost::{Accrual, Amounts, Moved},
+};
+
+/// What an alert on cost watches, kept up while events are added: an event moves it by what the lines
+/// move that the event moves.
+#[derive(Clone, Debug)]
+pub(super) struct Gauge {
+    condition: Condition,
+    /// How much of the alert's unit one of each line's is worth; none where a line does not count.
+    worth: Vec<Option<Decimal>>,
+    value: Option<Decimal>,
+}
+
+impl Gauge {
+    pub(super) fn new(condition: &Condition, accrual: &Accrual) -> Self {
+        let worth = accrual.lines().map(|(price, _)| condition.worth(price, accrual.invoiced_in));
+        let (worth, value) = (worth.collect(), condition.cost(accrual));
+        Self { condition: condition.clone(), worth, value }
+    }
+
+    /// Returns the value; none before the first event or fee that counts.
+    pub(super) const fn value(&self) -> Option<&Decimal> {
+        self.value.as_ref()
+    }
+
+    /// Follows lines that have moved.
+    pub(super) fn follow(&mut self, moved: &[Moved], accrual: &Accrual) {
+        for (index, before) in moved {
+            let Some(Some(worth)) = self.worth.get(*index) else { continue };
+            let amount = |amounts: &Amounts| self.condition.amount(amounts).cloned();
+            let Some(after) = accrual.amounts(*index).and_then(amount) else { continue };
+            let change = after - amount(before).unwrap_or_default();
+            *self.value.get_or_insert_default() += change * worth.clone();
+        }
+    }
+}

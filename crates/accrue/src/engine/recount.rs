@@ -1,0 +1,126 @@
+use super::{
+    standings::{INSTANT, judged_at_once},
+    unit::Unit,
+};
+use crate::{
+    Decimal, Error, Timeframe, Timestamp,
+    alert::{Alert, Cause},
+    limits, schema,
+    subscription::{Enrolment, Subscription},
+};
+
+/// Billing periods that are summed anew from their buckets: where a subscription begins over usage
+/// that there is, or its end moves.
+impl Unit<'_> {
+    /// Counts the usage that a new subscription finds in its open billing periods, and judges the
+    /// alerts that watch it.
+    pub(super) async fn count_earlier_usage(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
+        for timeframe in self.open_periods(&enrolment.subscription)? {
+            self.recount(enrolment, timeframe).await?;
+        }
+        let (alerts, now) = (self.watching(enrolment).await?, self.now);
+        let cause = Cause::Subscription { subscription_id: enrolment.subscription.id };
+        for period in judged_at_once(&enrolment.subscription, now) {
+            let standing = self.standing(enrolment, period.start(), &alerts, now).await?;
+            if let Some(mut standing) = standing {
+                self.judge_standing(enrolment, &mut standing, &alerts, &cause, now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what a subscription used up to a new end, and judges the alerts that watch it on what
+    /// that changes: fees are prorated to the end, and an end that is now brings what was owed then.
+    pub(super) async fn count_to_the_new_end(
+        &mut self,
+        before: &Enrolment,
+        after: &Enrolment,
+        end: Timestamp,
+    ) -> Result<(), Error> {
+        let (alerts, now) = (self.watching(before).await?, self.now);
+        let periods = after.subscription.periods();
+        let last = periods.containing(end.saturating_sub(INSTANT)).filter(|_| end <= now);
+        let judged: Vec<_> =
+            judged_at_once(&after.subscription, now).into_iter().chain(last).collect();
+        let mut earlier = Vec::with_capacity(judged.len());
+        for period in &judged {
+            earlier.push(self.values(before, period.start(), &alerts).await?);
+        }
+        self.recount_to(&before.subscription, after, end).await?;
+        let cause = Cause::Subscription { subscription_id: after.subscription.id };
+        for (period, moved) in judged.iter().zip(&earlier) {
+            let standing = self.standing(after, period.start(), &alerts, now).await?;
+            if let Some(mut standing) = standing {
+                self.judge_moved(after, &mut standing, moved, &cause, now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the values that alerts watch now, in the billing period that holds an instant.
+    async fn values(
+        &mut self,
+        enrolment: &Enrolment,
+        at: Timestamp,
+        alerts: &[Alert],
+    ) -> Result<Vec<(Alert, Option<Decimal>)>, Error> {
+        let standing = self.standing(enrolment, at, alerts, self.now).await?;
+        let value = |alert: &Alert| standing.as_ref()?.value(alert);
+        Ok(alerts.iter().map(|alert| (alert.clone(), value(alert))).collect())
+    }
+
+    /// Events may lie a little in the future, so that a new end can leave some out, or let some in.
+    async fn recount_to(
+        &mut self,
+        before: &Subscription,
+        after: &Enrolment,
+        end: Timestamp,
+    ) -> Result<(), Error> {
+        let earlier = before.end_date.map_or(end, |old| old.min(end));
+        let customer_id = before.customer_id;
+        let moved = schema::events(self.account, customer_id, earlier, Timestamp::MAX, 1);
+        if self.scan(&moved).await?.is_empty() {
+            return Ok(());
+        }
+        let open = self.open_periods(&after.subscription)?;
+        for old in self.open_periods(before)? {
+            if !open.iter().any(|period| period.start() == old.start()) {
+                let total = self.total(after, old.start()).await?;
+                self.delete_total(before.id, old.start(), &total);
+            }
+        }
+        for timeframe in open {
+            self.recount(after, timeframe).await?;
+        }
+        Ok(())
+    }
+
+    /// Sums a billing period anew from its buckets.
+    async fn recount(&mut self, enrolment: &Enrolment, timeframe: Timeframe) -> Result<(), Error> {
+        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let meters = self.meters().await?.with_splits(&splits);
+        let customer_id = enrolment.subscription.customer_id;
+        let total = self.total_between(customer_id, &meters, timeframe).await?;
+        let before = self.total(enrolment, timeframe.start()).await?;
+        if before == total {
+            return Ok(());
+        }
+        let (id, start) = (enrolment.subscription.id, timeframe.start());
+        self.delete_total(id, start, &before);
+        self.put_total(id, start, &total)
+    }
+
+    /// Returns the billing periods of a subscription that hold usage which can still be asked for or
+    /// added to: those that events may fall in, or the last one of a life that is long past.
+    fn open_periods(&self, subscription: &Subscription) -> Result<Vec<Timeframe>, Error> {
+        let ahead = std::time::Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(INSTANT);
+        let open = Timeframe::new(self.oldest_open(), self.now.saturating_add(ahead));
+        let open = open.map_err(|error| Error::corrupt(error.to_string()))?;
+        let periods = subscription.periods();
+        let mut found: Vec<_> = periods.overlapping(open).collect();
+        if let Some(end) = subscription.end_date.filter(|end| *end <= open.start()) {
+            found.extend(periods.containing(end.saturating_sub(INSTANT)));
+        }
+        Ok(found)
+    }
+}
