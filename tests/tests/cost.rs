@@ -58,9 +58,11 @@ proptest! {
         steps in bill::alerts(),
         manner in script::manner(),
     ) {
-        bill::run(beginning, &opening, &steps, &Manner::plain());
+        let plain = bill::run(beginning, &opening, &steps, &Manner::plain());
         let single = Manner { batches: vec![1], ticks: vec![true] };
-        bill::run(beginning, &opening, &steps, &single);
-        bill::run(beginning, &opening, &steps, &manner);
+        for manner in [single, manner] {
+            let other = bill::run(beginning, &opening, &steps, &manner);
+            prop_assert_eq!(&other.messages, &plain.messages);
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use accrue::{
-    AlertId, CustomerId, ErrorKind, ItemId, MetricId, PlanId, PriceId, SubscriptionId, Zone,
+    AlertId, CustomerId, ErrorKind, ItemId, MetricId, PlanId, PriceId, SubscriptionId, Timestamp,
+    Zone,
     alert::{AlertUpdate, NewAlert, NewCondition},
     item::NewItem,
     metric::{MetricQuery, NewMetric},
@@ -14,8 +15,8 @@ use accrue::{
 use pollster::block_on;
 
 use super::{
-    Alert, Biller, Condition, Filter, Instant, Opening, Scope, Step, Subscribe, Terms, When,
-    alerts::Named, span,
+    Alert, Biller, Condition, Filter, Instant, Message, Opening, Scope, Step, Subscribe, Terms,
+    When, alerts::Named, span,
 };
 use crate::{
     host::{Host, customer, instant, micros, name},
@@ -37,6 +38,8 @@ pub struct Bench {
     pub(super) customers: Vec<CustomerId>,
     pub(super) lives: Vec<SubscriptionId>,
     pub(super) alerts: Vec<AlertId>,
+    /// What the engine told of each subscription, once the script is done.
+    pub messages: Vec<Vec<Message>>,
     keys: usize,
 }
 
@@ -55,7 +58,7 @@ pub fn run(beginning: &str, opening: &Opening, steps: &[Step], manner: &Manner) 
         bench.step(step, &mut sizes);
     }
     bench.host.tick();
-    bench.check_messages();
+    bench.messages = bench.check_messages();
     bench
 }
 
@@ -106,6 +109,7 @@ impl Bench {
             customers,
             lives,
             alerts,
+            messages: Vec::new(),
             keys: 0,
         }
     }
@@ -162,7 +166,10 @@ impl Bench {
         let cancellation = match how {
             Cancel::Immediate => Cancellation::Immediate,
             Cancel::EndOfTerm => Cancellation::EndOfSubscriptionTerm,
-            Cancel::At(when) => Cancellation::RequestedDate(micros(self.resolve(when))),
+            Cancel::At(when) => {
+                let end = self.biller.lives[life].core.end_date.unwrap_or(Timestamp::MAX);
+                Cancellation::RequestedDate(micros(self.resolve(when)).min(end))
+            }
         };
         let call = self.host.account.cancel_subscription(self.lives[life], cancellation);
         match block_on(call.into_future()) {
@@ -208,7 +215,7 @@ impl Bench {
         let mut batch = Vec::<Event>::new();
         let mut new = Vec::new();
         for spec in specs {
-            let event = self.event(spec);
+            let event = self.event(spec, &batch);
             let known = self.biller.events.iter().chain(&batch).any(|of| of.key == event.key);
             new.push(if known { Fate::Duplicate } else { Fate::New });
             batch.push(event);
@@ -223,11 +230,12 @@ impl Bench {
         }
     }
 
-    fn event(&mut self, spec: &EventSpec) -> Event {
+    fn event(&mut self, spec: &EventSpec, batch: &[Event]) -> Event {
         if let Again::Same(index) = spec.again
-            && let Some(index) = nth(index, self.biller.events.len())
+            && let Some(index) = nth(index, self.biller.events.len() + batch.len())
         {
-            return self.biller.events[index].clone();
+            let mut known = self.biller.events.iter().chain(batch);
+            return known.nth(index).unwrap().clone();
         }
         self.keys += 1;
         let at = self.resolve(spec.at).clamp(self.biller.now - GRACE, self.biller.now + AHEAD);

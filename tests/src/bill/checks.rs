@@ -47,7 +47,10 @@ impl Bench {
         };
         for cost in &found {
             assert!(places(cost).into_iter().eq(0..self.prices[of.plan].len()), "{cost:?}");
-            for line in cost.lines.iter().filter(|line| !line.parts.is_empty()) {
+            let period = of.period(cost.timeframe.start().micros());
+            let is_one = period.is_some_and(|(_, end)| cost.timeframe.end().micros() <= end);
+            let with_parts = cost.lines.iter().filter(|line| is_one && !line.parts.is_empty());
+            for line in with_parts {
                 let sum: BigDecimal = line.parts.iter().map(|part| big(&part.amount)).sum();
                 assert_eq!(sum, big(&line.subtotal), "the parts of {line:?}");
             }
@@ -195,19 +198,20 @@ fn add_up(bills: Vec<Bill>) -> Bill {
 // Messages.
 
 impl Bench {
-    /// Compares the messages of each subscription, in their order.
-    pub(super) fn check_messages(&self) {
-        let mut found = BTreeMap::<usize, Vec<Message>>::new();
+    /// Compares the messages of each subscription, in their order, and returns them.
+    pub(super) fn check_messages(&self) -> Vec<Vec<Message>> {
+        let mut found = vec![Vec::new(); self.lives.len()];
         for message in self.host.drain() {
             if let Some(message) = self.to_biller(&message) {
-                found.entry(message.subscription).or_default().push(message);
+                found[message.subscription].push(message);
             }
         }
-        for life in 0..self.lives.len() {
+        for (life, found) in found.iter().enumerate() {
             let of_life = |message: &&Message| message.subscription == life;
             let expected: Vec<_> = self.biller.messages.iter().filter(of_life).cloned().collect();
-            assert_eq!(found.remove(&life).unwrap_or_default(), expected);
+            assert_eq!(self.ordered(found), self.ordered(&expected), "of subscription {life}");
         }
+        found
     }
 
     fn to_biller(&self, message: &webhook::Message) -> Option<Message> {
@@ -226,6 +230,31 @@ impl Bench {
             _ => return None,
         };
         Some(Message { at: message.created_at.micros(), subscription, body })
+    }
+
+    /// Alerts on cost that fire together have no order among them, and none of those has that a new
+    /// life or a new end is judged by: by number.
+    fn ordered(&self, messages: &[Message]) -> Vec<Message> {
+        let is_on_usage =
+            |alert: usize| matches!(self.biller.alerts[alert].condition, Condition::Usage(_));
+        let together = |one: &Message, next: &Message| match (&one.body, &next.body) {
+            (
+                Body::Exceeded { alert, period, cause, .. },
+                Body::Exceeded { alert: other, period: of_other, cause: cause_of_other, .. },
+            ) => {
+                let is_one = one.at == next.at && period == of_other && cause == cause_of_other;
+                let is_on_cost = !is_on_usage(*alert) && !is_on_usage(*other);
+                is_one && (is_on_cost || *cause == Cause::Subscription)
+            }
+            _ => false,
+        };
+        let number = |message: &Message| match message.body {
+            Body::Exceeded { alert, .. } => alert,
+            _ => 0,
+        };
+        let mut messages = messages.to_vec();
+        messages.chunk_by_mut(together).for_each(|run| run.sort_by_key(number));
+        messages
     }
 
     fn exceeded(&self, of: &alert::Exceeded, body: &webhook::Body) -> Body {
