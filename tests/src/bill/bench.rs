@@ -275,6 +275,8 @@ impl Bench {
                 price_filters: self.engine_filters(plan, filters),
             },
         };
+        // Ids of one millisecond have no order, and alerts that fire together are in that of ids.
+        self.set(self.biller.now + 1_000);
         self.leave_turns(scope);
         let new = NewAlert { condition: wanted, thresholds: engine_thresholds(thresholds) };
         let account = &self.host.account;

@@ -209,7 +209,7 @@ impl Bench {
         for (life, found) in found.iter().enumerate() {
             let of_life = |message: &&Message| message.subscription == life;
             let expected: Vec<_> = self.biller.messages.iter().filter(of_life).cloned().collect();
-            assert_eq!(self.ordered(found), self.ordered(&expected), "of subscription {life}");
+            assert_eq!(found, &expected, "of subscription {life}");
         }
         found
     }
@@ -230,31 +230,6 @@ impl Bench {
             _ => return None,
         };
         Some(Message { at: message.created_at.micros(), subscription, body })
-    }
-
-    /// Alerts on cost that fire together have no order among them, and none of those has that a new
-    /// life or a new end is judged by: by number.
-    fn ordered(&self, messages: &[Message]) -> Vec<Message> {
-        let is_on_usage =
-            |alert: usize| matches!(self.biller.alerts[alert].condition, Condition::Usage(_));
-        let together = |one: &Message, next: &Message| match (&one.body, &next.body) {
-            (
-                Body::Exceeded { alert, period, cause, .. },
-                Body::Exceeded { alert: other, period: of_other, cause: cause_of_other, .. },
-            ) => {
-                let is_one = one.at == next.at && period == of_other && cause == cause_of_other;
-                let is_on_cost = !is_on_usage(*alert) && !is_on_usage(*other);
-                is_one && (is_on_cost || *cause == Cause::Subscription)
-            }
-            _ => false,
-        };
-        let number = |message: &Message| match message.body {
-            Body::Exceeded { alert, .. } => alert,
-            _ => 0,
-        };
-        let mut messages = messages.to_vec();
-        messages.chunk_by_mut(together).for_each(|run| run.sort_by_key(number));
-        messages
     }
 
     fn exceeded(&self, of: &alert::Exceeded, body: &webhook::Body) -> Body {

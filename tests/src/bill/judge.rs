@@ -105,7 +105,7 @@ impl Biller {
         if end.is_some_and(|end| end <= now) {
             self.tell(now, life, Body::Ended);
         }
-        self.judge_at_once(&self.watching(life), life, &Cause::Subscription);
+        self.judge_life(life);
     }
 
     pub(super) fn cancel(&mut self, life: At, core: Subscription) {
@@ -116,7 +116,14 @@ impl Biller {
             true => self.tell(now, life, Body::Ended),
             false => self.tell(now, life, Body::CancellationScheduled(end)),
         }
-        self.judge_at_once(&self.watching(life), life, &Cause::Subscription);
+        self.judge_life(life);
+    }
+
+    /// Judges all alerts of a subscription whose life has become another, the oldest first.
+    fn judge_life(&mut self, life: At) {
+        let mut watching = self.watching(life);
+        watching.sort_unstable();
+        self.judge_at_once(&watching, life, &Cause::Subscription);
     }
 
     /// Judges an alert that was created, enabled or changed, for everyone whom it watches.
