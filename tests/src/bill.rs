@@ -4,12 +4,14 @@
 
 mod alerts;
 mod bench;
+mod changes;
 mod checks;
 mod costs;
 mod days;
 mod engine;
 mod fees;
 mod judge;
+mod openings;
 mod prices;
 mod script;
 mod usage;
@@ -25,8 +27,9 @@ use bigdecimal::BigDecimal;
 pub use self::{
     alerts::{Alert, Body, Cause, Condition, Filter, Message, Named, Scope},
     bench::{Bench, Slice, run},
+    openings::{Opening, opening},
     prices::{Adjustments, Charge, Discount, Model, Price, Tier},
-    script::{Ask, Life, Opening, Step, Subscribe, Terms, When, adding_up, alerts, costs, opening},
+    script::{Ask, Life, Step, Subscribe, Terms, When, adding_up, alerts, costs},
 };
 use crate::model::{At, Event, Instant, MetricSpec};
 
@@ -54,6 +57,8 @@ pub struct Enrolled {
     pub plan: At,
     /// What the core says of it, for its billing periods.
     pub core: Subscription,
+    /// How many of each fee, where that is not the price's own quantity.
+    quantities: Vec<Option<BigDecimal>>,
     /// Up to when time has been told.
     told: Instant,
 }

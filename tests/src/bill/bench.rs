@@ -1,28 +1,25 @@
 //! The engine and the biller side by side: each step is done by both.
 
-use std::collections::BTreeSet;
-
 use accrue::{
-    AlertId, CustomerId, ErrorKind, ItemId, MetricId, PlanId, PriceId, SubscriptionId, Timestamp,
-    Zone,
-    alert::{AlertUpdate, NewAlert, NewCondition},
+    AlertId, Currency, CustomerId, ErrorKind, ItemId, MetricId, PlanId, PriceId, SubscriptionId,
+    Timestamp, Zone,
     item::NewItem,
     metric::{MetricQuery, NewMetric},
-    plan::NewPlan,
+    plan::{NewPlan, NewPlanVersion, PlanVersion},
     store::MemoryStore,
     subscription::{Cancellation, NewSubscription},
 };
+use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    Alert, Biller, Condition, Filter, Instant, Message, Opening, Scope, Step, Subscribe, Terms,
-    When, alerts::Named, span,
+    Biller, Charge, Instant, Message, Opening, Step, Subscribe, When, engine::decimal, span,
 };
 use crate::{
     host::{Host, customer, instant, micros, name},
     model::{self, AHEAD, Event, Fate, GRACE, MICROS_PER_DAY},
-    script::{Again, Cancel, EventSpec, Manner, On, Pause},
-    world::{QUARTER, alias, engine_event, engine_thresholds, model_thresholds, nth},
+    script::{Again, Cancel, EventSpec, Manner, Pause},
+    world::{QUARTER, alias, engine_event, nth},
 };
 
 /// The engine and the biller.
@@ -33,7 +30,7 @@ pub struct Bench {
     pub(super) zones: Vec<&'static str>,
     pub(super) items: Vec<ItemId>,
     pub(super) metrics: Vec<MetricId>,
-    pub(super) plans: Vec<PlanId>,
+    pub(super) plans: Vec<(PlanId, PlanVersion)>,
     pub(super) prices: Vec<Vec<PriceId>>,
     pub(super) customers: Vec<CustomerId>,
     pub(super) lives: Vec<SubscriptionId>,
@@ -75,15 +72,25 @@ impl Bench {
             block_on(account.create_metric(new).into_future()).unwrap().id
         };
         let metrics: Vec<_> = opening.metrics.iter().map(metric).collect();
-        let (mut plans, mut prices) = (Vec::new(), Vec::new());
+        let (mut plans, mut prices) = (Vec::<(PlanId, PlanVersion)>::new(), Vec::new());
         for of_plan in &opening.plans {
-            let new_prices = of_plan.iter().map(|price| price.to_engine(&items, &metrics).into());
-            let mut new = NewPlan::new(name("plan"), accrue::Currency::parse("USD").unwrap());
-            new.prices = new_prices.collect();
-            let plan = block_on(account.create_plan(new).into_future()).unwrap();
-            let version = block_on(account.fetch_plan_version(plan.id, plan.version)).unwrap();
-            prices.push(version.prices.iter().map(|price| price.id).collect());
-            plans.push(plan.id);
+            let of_plan = of_plan.iter().map(|price| price.to_engine(&items, &metrics).into());
+            let (plan, version) = match plans.last().filter(|_| opening.is_one_plan) {
+                Some((plan, _)) => {
+                    let new = NewPlanVersion::new(of_plan);
+                    let call = account.create_plan_version(*plan, new);
+                    (*plan, block_on(call.into_future()).unwrap().version)
+                }
+                None => {
+                    let mut new = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
+                    new.prices = of_plan.collect();
+                    let plan = block_on(account.create_plan(new).into_future()).unwrap();
+                    (plan.id, plan.version)
+                }
+            };
+            let priced = block_on(account.fetch_plan_version(plan, version)).unwrap();
+            prices.push(priced.prices.iter().map(|price| price.id).collect());
+            plans.push((plan, version));
         }
         let customer = |(index, zone): (usize, &&'static str)| {
             let mut new = customer(&alias(index));
@@ -152,14 +159,25 @@ impl Bench {
     fn subscribe(&mut self, subscribe: &Subscribe) {
         let customer = subscribe.customer % self.customers.len();
         let plan = subscribe.plan % self.plans.len();
-        let mut new = NewSubscription::new(self.customers[customer], self.plans[plan]);
+        let (id, version) = self.plans[plan];
+        let mut new = NewSubscription::new(self.customers[customer], id);
+        new.plan_version = Some(version);
         let start = self.biller.now + subscribe.start;
         new.anchor = subscribe.anchor;
         new.start_date = Some(micros(start));
         new.end_date = subscribe.length.map(|length| micros(start + length));
+        let prices = self.biller.plans[plan].iter().zip(&subscribe.quantities);
+        let quantities = prices.map(|(price, quantity)| {
+            let is_fee = matches!(price.charge, Charge::Fee { .. });
+            quantity.filter(|_| is_fee).map(BigDecimal::from)
+        });
+        let quantities: Vec<_> = quantities.collect();
+        let chosen = self.prices[plan].iter().zip(&quantities);
+        let chosen = chosen.filter_map(|(id, quantity)| Some((*id, decimal(quantity.as_ref()?))));
+        new.fee_quantities = chosen.collect();
         let core = block_on(self.host.account.create_subscription(new).into_future()).unwrap();
         self.lives.push(core.id);
-        self.biller.subscribe(customer, plan, core);
+        self.biller.subscribe(customer, plan, core, quantities);
     }
 
     fn cancel(&mut self, life: usize, how: Cancel) {
@@ -187,7 +205,7 @@ impl Bench {
         self.set(to.clamp(now, now + 100 * MICROS_PER_DAY));
     }
 
-    fn set(&mut self, to: Instant) {
+    pub(super) fn set(&mut self, to: Instant) {
         self.host.clock.set(micros(to));
         self.biller.advance_to(to);
     }
@@ -242,133 +260,5 @@ impl Bench {
         let customer = spec.customer % self.customers.len();
         let key = format!("event-{}", self.keys);
         Event::new(customer, key, spec.name, at, spec.properties.clone())
-    }
-}
-
-// Alerts.
-
-impl Bench {
-    fn create_alert(&mut self, on: On, terms: &Terms, thresholds: &[&'static str]) {
-        let (scope, plan) = match on {
-            On::Subscription(of) => {
-                let Some(of) = nth(of, self.lives.len()) else { return };
-                (Scope::Subscription(of), self.biller.lives[of].plan)
-            }
-            On::Plan(of) => (Scope::Plan(of % self.plans.len()), of % self.plans.len()),
-        };
-        let condition = match terms {
-            Terms::Usage(metric) => Condition::Usage(metric % self.metrics.len()),
-            Terms::Cost(unit) => Condition::Cost(unit.unwrap_or("USD")),
-            Terms::Spend(unit, filters) => Condition::Spend(unit, self.known(plan, filters)),
-        };
-        let unit = |unit: &str| accrue::PricingUnit::parse(unit).unwrap();
-        let wanted = match &condition {
-            Condition::Usage(metric) => {
-                NewCondition::UsageExceeded { metric_id: self.metrics[*metric] }
-            }
-            Condition::Cost(_) => {
-                let Terms::Cost(currency) = terms else { return };
-                NewCondition::CostExceeded { currency: currency.map(unit) }
-            }
-            Condition::Spend(currency, filters) => NewCondition::SpendExceeded {
-                currency: unit(currency),
-                price_filters: self.engine_filters(plan, filters),
-            },
-        };
-        // Ids of one millisecond have no order, and alerts that fire together are in that of ids.
-        self.set(self.biller.now + 1_000);
-        self.leave_turns(scope);
-        let new = NewAlert { condition: wanted, thresholds: engine_thresholds(thresholds) };
-        let account = &self.host.account;
-        let call = match scope {
-            Scope::Subscription(of) => account.create_subscription_alert(self.lives[of], new),
-            Scope::Plan(of) => account.create_plan_alert(self.plans[of], new),
-        };
-        let created = block_on(call.into_future());
-        let excludes = |alert: &Alert| alert.scope == scope && alert.condition.excludes(&condition);
-        if self.biller.alerts.iter().any(excludes) {
-            assert_eq!(created.unwrap_err().kind(), ErrorKind::ConstraintViolation);
-            return;
-        }
-        self.alerts.push(created.unwrap().id);
-        let thresholds = model_thresholds(thresholds);
-        self.biller.alerts.push(Alert { scope, condition, thresholds, enabled: true });
-        self.biller.configured(self.alerts.len() - 1);
-    }
-
-    fn update_alert(
-        &mut self,
-        alert: usize,
-        thresholds: &[&'static str],
-        filters: Option<&BTreeSet<Filter>>,
-    ) {
-        let mut after = self.biller.alerts[alert].clone();
-        after.thresholds = model_thresholds(thresholds);
-        let plan = match after.scope {
-            Scope::Subscription(of) => self.biller.lives[of].plan,
-            Scope::Plan(of) => of,
-        };
-        let mut update = AlertUpdate::from(engine_thresholds(thresholds));
-        if let (Condition::Spend(_, filters), Some(new)) = (&mut after.condition, filters) {
-            *filters = self.known(plan, new);
-            update.price_filters = Some(self.engine_filters(plan, filters));
-        }
-        self.leave_turns(after.scope);
-        let call = self.host.account.update_alert(self.alerts[alert], update);
-        let updated = block_on(call.into_future());
-        let mut others = self.biller.alerts.iter().enumerate();
-        if others.any(|(index, other)| {
-            index != alert
-                && other.scope == after.scope
-                && other.condition.excludes(&after.condition)
-        }) {
-            assert_eq!(updated.unwrap_err().kind(), ErrorKind::ConstraintViolation);
-            return;
-        }
-        updated.unwrap();
-        self.biller.alerts[alert] = after;
-        self.biller.configured(alert);
-    }
-
-    fn switch(&mut self, alert: usize, enabled: bool) {
-        self.leave_turns(self.biller.alerts[alert].scope);
-        let (account, id) = (&self.host.account, self.alerts[alert]);
-        let call = if enabled { account.enable_alert(id) } else { account.disable_alert(id) };
-        block_on(call.into_future()).unwrap();
-        if self.biller.alerts[alert].enabled != enabled {
-            self.biller.alerts[alert].enabled = enabled;
-            self.biller.configured(alert);
-        }
-    }
-
-    /// Lets an instant pass where a plan's alerts would change together with a turn: which of the
-    /// two comes first depends on whether the turn was settled.
-    fn leave_turns(&mut self, scope: Scope) {
-        if let Scope::Plan(plan) = scope {
-            while self.biller.turns_now(plan) {
-                self.set(self.biller.now + 1);
-            }
-        }
-    }
-
-    /// The filters with those prices alone that a plan has.
-    fn known(&self, plan: usize, filters: &BTreeSet<Filter>) -> BTreeSet<Filter> {
-        let prices = self.prices[plan].len();
-        let known = |filter: &Filter| {
-            let mut filter = filter.clone();
-            if let Named::Prices(of) = &mut filter.named {
-                *of = of.iter().map(|index| index % prices).collect();
-            }
-            filter
-        };
-        filters.iter().map(known).collect()
-    }
-
-    fn engine_filters(
-        &self,
-        plan: usize,
-        filters: &BTreeSet<Filter>,
-    ) -> Vec<accrue::alert::PriceFilter> {
-        filters.iter().map(|filter| filter.to_engine(&self.prices[plan], &self.items)).collect()
     }
 }

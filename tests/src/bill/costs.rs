@@ -2,18 +2,19 @@
 
 use bigdecimal::{BigDecimal, Zero as _};
 
-use super::{Amounts, Biller, Charge, Enrolled, Event, Instant, Price, Span, instant, span};
+use super::{Amounts, At, Biller, Charge, Enrolled, Event, Instant, Price, Span, instant, span};
 use crate::model::AHEAD;
 
 impl Biller {
     /// What each price of a subscription comes to in a span.
     pub(super) fn cost(&self, of: &Enrolled, within: Span) -> Vec<Amounts> {
-        self.plans[of.plan].iter().map(|price| self.cost_of(of, price, within)).collect()
+        (0..self.plans[of.plan].len()).map(|index| self.cost_of(of, index, within)).collect()
     }
 
-    fn cost_of(&self, of: &Enrolled, price: &Price, within: Span) -> Amounts {
+    fn cost_of(&self, of: &Enrolled, index: At, within: Span) -> Amounts {
+        let price = &self.plans[of.plan][index];
         let mut sum = Amounts::default();
-        for due in self.fees(of, price, within) {
+        for due in self.fees(of, index, within) {
             if due.at <= self.now {
                 sum += due.amounts;
             }

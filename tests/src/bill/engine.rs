@@ -107,6 +107,6 @@ fn end(tier: &Tier) -> Option<Decimal> {
     tier.until.as_ref().map(decimal)
 }
 
-fn decimal(exact: &BigDecimal) -> Decimal {
+pub(super) fn decimal(exact: &BigDecimal) -> Decimal {
     number(&exact.to_plain_string())
 }

@@ -3,7 +3,7 @@
 use accrue::PricingUnit;
 use bigdecimal::{BigDecimal, RoundingMode, Zero as _};
 
-use super::{Amounts, Biller, Charge, Enrolled, Instant, Price, Span, days, instant, span};
+use super::{Amounts, At, Biller, Charge, Enrolled, Instant, Price, Span, days, instant, span};
 
 /// What falls due at an instant.
 #[derive(Clone, Debug)]
@@ -25,8 +25,10 @@ impl Due {
 
 impl Biller {
     /// What a price makes fall due in a span, without regard to usage.
-    pub(super) fn fees(&self, of: &Enrolled, price: &Price, within: Span) -> Vec<Due> {
+    pub(super) fn fees(&self, of: &Enrolled, index: At, within: Span) -> Vec<Due> {
+        let price = &self.plans[of.plan][index];
         let Charge::Fee { quantity, model, in_advance } = &price.charge else { return Vec::new() };
+        let quantity = of.quantities[index].as_ref().unwrap_or(quantity);
         let amount = model.rate(std::slice::from_ref(quantity));
         let mut found = Vec::new();
         for (period, subtotal) in periods_with_amounts(of, price, &amount, within) {

@@ -93,9 +93,15 @@ impl Biller {
         }
     }
 
-    pub(super) fn subscribe(&mut self, customer: At, plan: At, core: Subscription) {
+    pub(super) fn subscribe(
+        &mut self,
+        customer: At,
+        plan: At,
+        core: Subscription,
+        quantities: Vec<Option<BigDecimal>>,
+    ) {
         let (life, now) = (self.lives.len(), self.now);
-        let of = Enrolled { customer, plan, core, told: now };
+        let of = Enrolled { customer, plan, core, quantities, told: now };
         let (start, end) = (of.start(), of.end());
         self.lives.push(of);
         self.tell(now, life, Body::Created);
@@ -177,7 +183,7 @@ impl Biller {
             let passes =
                 filters.is_none_or(|all| all.iter().all(|filter| filter.passes(index, price)));
             let Some(worth) = price.worth_in(unit).filter(|_| passes) else { continue };
-            let due = self.fees(of, price, period).into_iter().filter(|due| due.at <= until);
+            let due = self.fees(of, index, period).into_iter().filter(|due| due.at <= until);
             let mut parts: Vec<_> =
                 due.map(|due| (due.amounts.subtotal, due.amounts.total)).collect();
             parts.extend(self.used(of, price, period).map(|used| (used.subtotal, used.total)));
