@@ -125,10 +125,14 @@ impl Biller {
         self.judge_life(life);
     }
 
-    /// Judges all alerts of a subscription whose life has become another, the oldest first.
+    /// Judges all alerts of a subscription that has another life: the oldest first; as at a turn
+    /// where its life has just ended.
     fn judge_life(&mut self, life: At) {
+        let has_just_ended = self.lives[life].end() == Some(self.now);
         let mut watching = self.watching(life);
-        watching.sort_unstable();
+        if !has_just_ended {
+            watching.sort_unstable();
+        }
         self.judge_at_once(&watching, life, &Cause::Subscription);
     }
 
