@@ -13,7 +13,7 @@ use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    Biller, Charge, Instant, Message, Opening, Step, Subscribe, When, engine::decimal, span,
+    Biller, Charge, Instant, Message, Opening, Price, Step, Subscribe, When, engine::decimal, span,
 };
 use crate::{
     host::{Host, customer, instant, micros, name},
@@ -185,7 +185,9 @@ impl Bench {
             Cancel::Immediate => Cancellation::Immediate,
             Cancel::EndOfTerm => Cancellation::EndOfSubscriptionTerm,
             Cancel::At(when) => {
-                let end = self.biller.lives[life].core.end_date.unwrap_or(Timestamp::MAX);
+                let of = &self.biller.lives[life];
+                let is_prorated = self.biller.plans[of.plan].iter().any(Price::is_owed_in_advance);
+                let end = of.core.end_date.filter(|_| is_prorated).unwrap_or(Timestamp::MAX);
                 Cancellation::RequestedDate(micros(self.resolve(when)).min(end))
             }
         };

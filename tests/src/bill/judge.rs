@@ -207,9 +207,10 @@ impl Biller {
     /// begins so soon that its events are taken already.
     fn judge_at_once(&mut self, alerts: &[At], life: At, cause: &Cause) {
         let (of, now) = (&self.lives[life], self.now);
-        let instants = [now, of.start().clamp(now, now + AHEAD), now + AHEAD];
+        let soon = super::instant(now)..super::instant(now + AHEAD + 1);
+        let soon = accrue::Timeframe::new(soon.start, soon.end).unwrap();
         let mut periods: BTreeSet<_> =
-            instants.into_iter().filter_map(|at| of.period(at)).collect();
+            of.core.periods().overlapping(soon).map(super::span).collect();
         if *cause == Cause::Subscription && of.end() == Some(now) {
             periods.extend(of.period_until(now));
         }
