@@ -10,6 +10,7 @@
     reason = "a test fails by a panic"
 )]
 
+pub mod bill;
 pub mod host;
 pub mod model;
 pub mod operation;

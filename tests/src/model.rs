@@ -397,9 +397,11 @@ impl Model {
     /// begins so soon that its events are taken already.
     fn judge_at_once(&mut self, alerts: &[At], subscription: At, cause: &Cause) {
         let start = self.subscriptions[subscription].start;
-        let instants = [self.now, start.clamp(self.now, self.now + AHEAD), self.now + AHEAD];
-        let periods = instants.into_iter().filter_map(|at| self.period(subscription, at));
-        for period in periods.collect::<BTreeSet<_>>() {
+        let first = self.period(subscription, self.now.max(start));
+        let next = |period: &(Instant, Instant)| self.period(subscription, period.1);
+        let periods = std::iter::successors(first, next);
+        let soon: Vec<_> = periods.take_while(|(start, _)| *start <= self.now + AHEAD).collect();
+        for period in soon {
             for alert in alerts {
                 if self.watching(subscription).contains(alert) {
                     self.judge_value(*alert, subscription, period, cause.clone());

@@ -91,10 +91,10 @@ pub enum Again {
     Conflicting(usize),
 }
 
-const SECOND: i64 = 1_000_000;
-const MINUTE: i64 = 60 * SECOND;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+pub(crate) const SECOND: i64 = 1_000_000;
+pub(crate) const MINUTE: i64 = 60 * SECOND;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
+pub(crate) const DAY: i64 = 24 * HOUR;
 
 const NUMBERS: &[&str] = &[
     "0",
@@ -178,7 +178,7 @@ fn metric(distinct: u32) -> impl Strategy<Value = MetricSpec> {
 }
 
 /// A little before, at, or a little after.
-fn around() -> impl Strategy<Value = i64> {
+pub(crate) fn around() -> impl Strategy<Value = i64> {
     prop_oneof![
         3 => -1_i64..=1,
         2 => (-3_i64..=3).prop_map(|minutes| minutes * MINUTE),
@@ -186,7 +186,7 @@ fn around() -> impl Strategy<Value = i64> {
     ]
 }
 
-fn when() -> impl Strategy<Value = When> {
+pub(crate) fn when() -> impl Strategy<Value = When> {
     prop_oneof![
         3 => (-DAY..5 * MINUTE).prop_map(When::Now),
         2 => (-30 * MINUTE..5 * MINUTE).prop_map(When::Now),
@@ -263,7 +263,7 @@ fn pause() -> impl Strategy<Value = Step> {
     .prop_map(Step::Pause)
 }
 
-fn thresholds() -> impl Strategy<Value = Vec<&'static str>> {
+pub(crate) fn thresholds() -> impl Strategy<Value = Vec<&'static str>> {
     subsequence(THRESHOLDS, 1..=4).prop_shuffle()
 }
 

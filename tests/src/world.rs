@@ -2,6 +2,8 @@
 
 mod checks;
 
+pub(crate) use self::checks::big;
+
 use std::collections::BTreeMap;
 
 use accrue::{
@@ -25,7 +27,7 @@ use crate::{
 
 const CUSTOMERS: usize = 3;
 const PLANS: usize = 2;
-const QUARTER: i64 = 15 * 60 * 1_000_000;
+pub(crate) const QUARTER: i64 = 15 * 60 * 1_000_000;
 
 /// The engine and the model.
 #[derive(Debug)]
@@ -272,22 +274,26 @@ impl World {
 
     fn to_engine(&self, spec: &EventSpec, event: &model::Event) -> Event {
         let by_id = self.customers[event.customer].filter(|_| spec.by_id).map(IdOr::Id);
-        let property = |(name, value): &(&str, Value)| {
-            let value = match value {
-                Value::Null | Value::Instant(_) => PropertyValue::Null,
-                Value::Boolean(value) => (*value).into(),
-                Value::Number(value) => number(&value.to_plain_string()).into(),
-                Value::Text(value) => (*value).into(),
-            };
-            (PropertyName::parse(*name).unwrap(), value)
+        engine_event(event, by_id.unwrap_or_else(|| external(&alias(event.customer)).into()))
+    }
+}
+
+pub(crate) fn engine_event(event: &model::Event, customer: IdOr<CustomerId>) -> Event {
+    let property = |(name, value): &(&str, Value)| {
+        let value = match value {
+            Value::Null | Value::Instant(_) => PropertyValue::Null,
+            Value::Boolean(value) => (*value).into(),
+            Value::Number(value) => number(&value.to_plain_string()).into(),
+            Value::Text(value) => (*value).into(),
         };
-        Event {
-            idempotency_key: EventKey::parse(event.key.as_str()).unwrap(),
-            event_name: EventName::parse(event.name).unwrap(),
-            timestamp: micros(event.at),
-            properties: event.properties.iter().map(property).collect(),
-            customer: by_id.unwrap_or_else(|| external(&alias(event.customer)).into()),
-        }
+        (PropertyName::parse(*name).unwrap(), value)
+    };
+    Event {
+        idempotency_key: EventKey::parse(event.key.as_str()).unwrap(),
+        event_name: EventName::parse(event.name).unwrap(),
+        timestamp: micros(event.at),
+        properties: event.properties.iter().map(property).collect(),
+        customer,
     }
 }
 
@@ -396,18 +402,18 @@ fn expect<T: std::fmt::Debug>(answer: Result<T, accrue::Error>, error: Option<Er
 
 // Comparisons.
 
-fn alias(customer: usize) -> String {
+pub(crate) fn alias(customer: usize) -> String {
     format!("customer-{customer}")
 }
 
-fn nth(index: usize, count: usize) -> Option<usize> {
+pub(crate) fn nth(index: usize, count: usize) -> Option<usize> {
     index.checked_rem(count)
 }
 
-fn engine_thresholds(texts: &[&str]) -> Thresholds {
+pub(crate) fn engine_thresholds(texts: &[&str]) -> Thresholds {
     Thresholds::new(texts.iter().map(|text| number(text))).unwrap()
 }
 
-fn model_thresholds(texts: &[&str]) -> Vec<BigDecimal> {
+pub(crate) fn model_thresholds(texts: &[&str]) -> Vec<BigDecimal> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }

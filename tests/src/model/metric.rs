@@ -105,7 +105,7 @@ impl Value {
 
 impl Event {
     /// The value of a field; none where it is missing or null.
-    fn value(&self, field: Field) -> Option<Value> {
+    pub(crate) fn value(&self, field: Field) -> Option<Value> {
         match field {
             Field::EventName => Some(Value::Text(self.name)),
             Field::Timestamp => Some(Value::Instant(self.at)),
@@ -126,7 +126,7 @@ impl Event {
 
 impl MetricSpec {
     /// The figure of some events; none where none contributes.
-    pub(super) fn figure<'a>(&self, events: impl Iterator<Item = &'a Event>) -> Option<BigDecimal> {
+    pub(crate) fn figure<'a>(&self, events: impl Iterator<Item = &'a Event>) -> Option<BigDecimal> {
         let counted = |event: &&Event| {
             self.condition.as_ref().is_none_or(|condition| condition.of(event) == Some(true))
         };
@@ -154,7 +154,7 @@ impl MetricSpec {
         }
     }
 
-    pub(super) fn figure_without_events(&self) -> Option<BigDecimal> {
+    pub(crate) fn figure_without_events(&self) -> Option<BigDecimal> {
         match self.function {
             Function::Min(_) | Function::Max(_) | Function::Latest(_) => None,
             _ => Some(BigDecimal::from(0)),

@@ -96,6 +96,6 @@ impl World {
     }
 }
 
-fn big(number: &Decimal) -> BigDecimal {
+pub(crate) fn big(number: &Decimal) -> BigDecimal {
     number.to_string().parse().unwrap()
 }

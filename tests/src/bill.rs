@@ -1,0 +1,151 @@
+//! A naive biller: it keeps the events that were accepted, and computes every cost, every figure and
+//! every message anew from them. Of the core it borrows the billing periods alone, which have an
+//! oracle of their own.
+
+mod alerts;
+mod bench;
+mod changes;
+mod checks;
+mod costs;
+mod days;
+mod engine;
+mod fees;
+mod judge;
+mod openings;
+mod prices;
+mod script;
+mod usage;
+
+use std::{
+    collections::BTreeSet,
+    ops::{Add, AddAssign, Sub},
+};
+
+use accrue::{subscription::Subscription, usage::View};
+use bigdecimal::BigDecimal;
+
+pub use self::{
+    alerts::{Alert, Body, Cause, Condition, Filter, Message, Named, Scope},
+    bench::{Bench, Slice, run},
+    openings::{Opening, opening},
+    prices::{Adjustments, Charge, Discount, Model, Price, Tier},
+    script::{Ask, Life, Step, Subscribe, Terms, When, adding_up, alerts, costs},
+};
+use crate::model::{At, Event, Instant, MetricSpec};
+
+/// Two instants: from the one, up to the other.
+pub type Span = (Instant, Instant);
+
+/// Everything that was accepted.
+#[derive(Clone, Debug, Default)]
+pub struct Biller {
+    pub now: Instant,
+    pub metrics: Vec<MetricSpec>,
+    /// The prices of each plan.
+    pub plans: Vec<Vec<Price>>,
+    pub events: Vec<Event>,
+    pub lives: Vec<Enrolled>,
+    pub alerts: Vec<Alert>,
+    pub messages: Vec<Message>,
+    fired: BTreeSet<(At, At, BigDecimal, Instant)>,
+}
+
+/// A subscription.
+#[derive(Clone, Debug)]
+pub struct Enrolled {
+    pub customer: At,
+    pub plan: At,
+    /// What the core says of it, for its billing periods.
+    pub core: Subscription,
+    /// How many of each fee, where that is not the price's own quantity.
+    quantities: Vec<Option<BigDecimal>>,
+    /// Up to when time has been told.
+    told: Instant,
+}
+
+/// What something comes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Amounts {
+    pub quantity: BigDecimal,
+    pub subtotal: BigDecimal,
+    pub total: BigDecimal,
+}
+
+impl Add for Amounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            quantity: self.quantity + other.quantity,
+            subtotal: self.subtotal + other.subtotal,
+            total: self.total + other.total,
+        }
+    }
+}
+
+impl AddAssign for Amounts {
+    fn add_assign(&mut self, other: Self) {
+        *self = std::mem::take(self) + other;
+    }
+}
+
+impl Sub for Amounts {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            quantity: self.quantity - other.quantity,
+            subtotal: self.subtotal - other.subtotal,
+            total: self.total - other.total,
+        }
+    }
+}
+
+impl Enrolled {
+    fn start(&self) -> Instant {
+        self.core.start_date.micros()
+    }
+
+    fn end(&self) -> Option<Instant> {
+        self.core.end_date.map(accrue::Timestamp::micros)
+    }
+
+    /// The billing period that holds an instant.
+    fn period(&self, at: Instant) -> Option<Span> {
+        self.core.periods().containing(instant(at)).map(span)
+    }
+
+    /// The billing period that ends at an instant.
+    fn period_until(&self, at: Instant) -> Option<Span> {
+        self.period(at - 1).filter(|(_, end)| *end == at)
+    }
+
+    /// The billing period of now, the first or the last one.
+    fn current_period(&self, now: Instant) -> Span {
+        let last = self.end().map_or(i64::MAX, |end| (end - 1).max(self.start()));
+        self.period(now.max(self.start()).min(last)).unwrap_or((self.start(), self.start()))
+    }
+}
+
+/// Cuts a span at the midnights of a zone, as a view asks; the span of each figure.
+fn slots(view: View, (from, until): Span, zone: &str) -> Vec<Span> {
+    let mut ends: Vec<Instant> = match view {
+        View::Whole => Vec::new(),
+        _ => days::midnights(zone, (from, until)),
+    };
+    ends.push(until);
+    let mut slots = Vec::new();
+    for end in ends {
+        let before = slots.last().map_or(from, |(_, end)| *end);
+        slots.push((if view == View::Cumulative { from } else { before }, end));
+    }
+    slots
+}
+
+fn instant(micros: Instant) -> accrue::Timestamp {
+    crate::host::micros(micros)
+}
+
+fn span(timeframe: accrue::Timeframe) -> Span {
+    (timeframe.start().micros(), timeframe.end().micros())
+}

@@ -1,0 +1,112 @@
+//! Prices and filters as the engine takes them.
+
+use accrue::{
+    Decimal, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
+    alert::{FilterOperator, FilterValues, PriceFilter},
+    price::{self, BillingMode, NewPrice, PriceType},
+};
+use bigdecimal::BigDecimal;
+
+use super::{Charge, Discount, Filter, Model, Named, Price, Tier};
+use crate::host::{name, number};
+
+impl Price {
+    pub(super) fn to_engine(&self, items: &[ItemId], metrics: &[MetricId]) -> NewPrice {
+        let unit = PricingUnit::parse(self.currency).unwrap();
+        let (name, item) = (name("price"), items[self.item]);
+        let mut new = match &self.charge {
+            Charge::Usage { metric, model } => {
+                NewPrice::usage(name, item, unit, self.cadence, metrics[*metric], model.to_engine())
+            }
+            Charge::Fee { quantity, model, in_advance } => {
+                let mut fee = NewPrice::fee_in_advance(name, item, unit, self.cadence, 0.into());
+                let billing_mode = match in_advance {
+                    true => BillingMode::InAdvance,
+                    false => BillingMode::InArrear,
+                };
+                let (quantity, model) = (decimal(quantity), model.to_engine());
+                fee.charge = price::Charge::Fixed { quantity, model, billing_mode };
+                fee
+            }
+        };
+        new.conversion_rate = self.conversion_rate.as_ref().map(decimal);
+        new.adjustments.minimum = self.adjustments.minimum.as_ref().map(decimal);
+        new.adjustments.maximum = self.adjustments.maximum.as_ref().map(decimal);
+        new.adjustments.discount =
+            self.adjustments.discount.as_ref().map(|discount| match discount {
+                Discount::Fraction(fraction) => price::Discount::Percentage(decimal(fraction)),
+                Discount::Amount(off) => price::Discount::Amount(decimal(off)),
+                Discount::Units(off) => price::Discount::Usage(decimal(off)),
+            });
+        new
+    }
+}
+
+impl Model {
+    fn to_engine(&self) -> price::Model {
+        match self {
+            Self::Unit(each) => price::Model::Unit(price::Unit { unit_amount: decimal(each) }),
+            Self::Package(each, size) => price::Model::Package(price::Package {
+                package_amount: decimal(each),
+                package_size: *size,
+            }),
+            Self::Tiered(tiers) => {
+                let begins = [Decimal::zero()].into_iter().chain(tiers.iter().filter_map(end));
+                let tiers = tiers.iter().zip(begins).map(|(tier, first_unit)| price::Tier {
+                    first_unit,
+                    last_unit: end(tier),
+                    unit_amount: decimal(&tier.each),
+                });
+                price::Model::Tiered(price::Tiered { tiers: tiers.collect() })
+            }
+            Self::Bulk(tiers) => {
+                let tiers = tiers.iter().map(|tier| price::BulkTier {
+                    maximum_units: end(tier),
+                    unit_amount: decimal(&tier.each),
+                });
+                price::Model::Bulk(price::Bulk { tiers: tiers.collect() })
+            }
+            Self::Matrix { dimensions, others, cells } => {
+                let cells = cells.iter().map(|(values, each)| price::MatrixCell {
+                    dimension_values: values.iter().map(|of| of.map(str::to_owned)).collect(),
+                    unit_amount: decimal(each),
+                });
+                let dimensions = dimensions.iter().map(|of| PropertyName::parse(*of).unwrap());
+                price::Model::Matrix(price::Matrix {
+                    dimensions: dimensions.collect(),
+                    default_unit_amount: decimal(others),
+                    matrix_values: cells.collect(),
+                })
+            }
+        }
+    }
+}
+
+impl Filter {
+    pub(super) fn to_engine(&self, prices: &[PriceId], items: &[ItemId]) -> PriceFilter {
+        PriceFilter {
+            operator: match self.includes {
+                true => FilterOperator::Includes,
+                false => FilterOperator::Excludes,
+            },
+            values: match &self.named {
+                Named::Prices(of) => {
+                    FilterValues::PriceId(of.iter().map(|index| prices[*index]).collect())
+                }
+                Named::Items(of) => {
+                    FilterValues::ItemId(of.iter().map(|index| items[*index]).collect())
+                }
+                Named::Fees(true) => FilterValues::PriceType([PriceType::Fixed].into()),
+                Named::Fees(false) => FilterValues::PriceType([PriceType::Usage].into()),
+            },
+        }
+    }
+}
+
+fn end(tier: &Tier) -> Option<Decimal> {
+    tier.until.as_ref().map(decimal)
+}
+
+pub(super) fn decimal(exact: &BigDecimal) -> Decimal {
+    number(&exact.to_plain_string())
+}

@@ -1,0 +1,263 @@
+//! Alerts, judged event by event and instant by instant.
+
+use std::collections::BTreeSet;
+
+use accrue::subscription::Subscription;
+use bigdecimal::{BigDecimal, Zero as _};
+
+use super::{Alert, At, Biller, Body, Cause, Condition, Enrolled, Instant, Message, Scope, Span};
+use crate::model::{AHEAD, Event};
+
+/// A value before and after something.
+type Change = (Option<BigDecimal>, Option<BigDecimal>);
+
+// Time.
+
+impl Biller {
+    /// Moves the clock, and tells what comes due for each subscription on the way.
+    pub(super) fn advance_to(&mut self, now: Instant) {
+        self.now = now;
+        for life in 0..self.lives.len() {
+            for at in self.turns(life, now) {
+                let of = &self.lives[life];
+                let (start, end) = (of.start(), of.end());
+                if start == at && end != Some(at) {
+                    self.tell(at, life, Body::Started);
+                }
+                if end == Some(at) {
+                    self.tell(at, life, Body::Ended);
+                }
+                self.turn(life, at);
+            }
+            self.lives[life].told = now;
+        }
+    }
+
+    /// Whether something comes due for a subscription of a plan right now.
+    pub(super) fn turns_now(&self, plan: At) -> bool {
+        let mut lives = (0..self.lives.len()).filter(|life| self.lives[*life].plan == plan);
+        lives.any(|life| {
+            let mut earlier = self.clone();
+            earlier.lives[life].told = self.now - 1;
+            !earlier.turns(life, self.now).is_empty()
+        })
+    }
+
+    /// The instants that have come since time was told, at which a period begins or ends.
+    fn turns(&self, life: At, now: Instant) -> BTreeSet<Instant> {
+        let of = &self.lives[life];
+        let mut found: BTreeSet<_> = [Some(of.start()), of.end()].into_iter().flatten().collect();
+        let cycles = self.plans[of.plan].iter().filter_map(|price| price.cadence.cycle());
+        let around = super::instant(of.told.min(now))..super::instant(now + 1);
+        let around = accrue::Timeframe::new(around.start, around.end).unwrap();
+        for cycle in cycles.chain([of.core.cycle]) {
+            for period in of.core.periods_of(cycle).overlapping(around) {
+                found.extend([period.start().micros(), period.end().micros()]);
+            }
+        }
+        found.retain(|at| of.told < *at && *at <= now);
+        found
+    }
+
+    /// Judges what an instant brings to the period that it ends, and to the one that holds it.
+    fn turn(&mut self, life: At, at: Instant) {
+        let of = &self.lives[life];
+        for period in [of.period_until(at), of.period(at)].into_iter().flatten() {
+            for alert in self.watching(life) {
+                let value = |until| self.value(&self.lives[life], alert, period, until);
+                let change = (value(at - 1), value(at));
+                self.judge(at, alert, life, period, change, Cause::Period(at));
+            }
+        }
+    }
+}
+
+// What callers do.
+
+impl Biller {
+    pub(super) fn accept(&mut self, event: Event) {
+        let lives = 0..self.lives.len();
+        let (at, key) = (event.at, event.key.clone());
+        let of_customer = lives.filter(|life| self.lives[*life].customer == event.customer);
+        let with_alerts: Vec<_> = of_customer
+            .filter_map(|life| Some((life, self.lives[life].period(at)?)))
+            .map(|(life, period)| (life, period, self.values(life, period)))
+            .collect();
+        self.events.push(event);
+        for (life, period, before) in with_alerts {
+            let after = self.values(life, period);
+            for ((alert, before), (_, after)) in before.into_iter().zip(after) {
+                let cause = Cause::Event(key.clone(), at);
+                self.judge(self.now, alert, life, period, (before, after), cause);
+            }
+        }
+    }
+
+    pub(super) fn subscribe(
+        &mut self,
+        customer: At,
+        plan: At,
+        core: Subscription,
+        quantities: Vec<Option<BigDecimal>>,
+    ) {
+        let (life, now) = (self.lives.len(), self.now);
+        let of = Enrolled { customer, plan, core, quantities, told: now };
+        let (start, end) = (of.start(), of.end());
+        self.lives.push(of);
+        self.tell(now, life, Body::Created);
+        if start <= now {
+            self.tell(now, life, Body::Started);
+        }
+        if end.is_some_and(|end| end <= now) {
+            self.tell(now, life, Body::Ended);
+        }
+        self.judge_life(life);
+    }
+
+    pub(super) fn cancel(&mut self, life: At, core: Subscription) {
+        let now = self.now;
+        self.lives[life].core = core;
+        let end = self.lives[life].end().unwrap();
+        match end <= now {
+            true => self.tell(now, life, Body::Ended),
+            false => self.tell(now, life, Body::CancellationScheduled(end)),
+        }
+        self.judge_life(life);
+    }
+
+    /// Judges all alerts of a subscription that has another life: the oldest first; as at a turn
+    /// where its life has just ended.
+    fn judge_life(&mut self, life: At) {
+        let has_just_ended = self.lives[life].end() == Some(self.now);
+        let mut watching = self.watching(life);
+        if !has_just_ended {
+            watching.sort_unstable();
+        }
+        self.judge_at_once(&watching, life, &Cause::Subscription);
+    }
+
+    /// Judges an alert that was created, enabled or changed, for everyone whom it watches.
+    pub(super) fn configured(&mut self, alert: At) {
+        for life in 0..self.lives.len() {
+            if self.watching(life).contains(&alert) {
+                self.judge_at_once(&[alert], life, &Cause::Configuration);
+            }
+        }
+    }
+}
+
+// Judging.
+
+impl Biller {
+    /// The alerts that watch a subscription now, in the order in which they are judged.
+    fn watching(&self, life: At) -> Vec<At> {
+        let reaches = |alert: &Alert| match alert.scope {
+            Scope::Subscription(of) => of == life,
+            Scope::Plan(of) => of == self.lives[life].plan,
+        };
+        let all = self.alerts.iter().enumerate();
+        let mut watching: Vec<_> =
+            all.filter(|(_, alert)| alert.enabled && reaches(alert)).collect();
+        watching.sort_by_key(|(index, alert)| {
+            let is_of_plan = matches!(alert.scope, Scope::Plan(_));
+            match alert.condition {
+                Condition::Usage(metric) => (0, metric, is_of_plan, *index),
+                _ => (1, 0, is_of_plan, *index),
+            }
+        });
+        watching.into_iter().map(|(index, _)| index).collect()
+    }
+
+    fn values(&self, life: At, period: Span) -> Vec<(At, Option<BigDecimal>)> {
+        let value = |alert| (alert, self.value(&self.lives[life], alert, period, self.now));
+        self.watching(life).into_iter().map(value).collect()
+    }
+
+    /// What a billing period has come to until an instant; none before the first event or fee.
+    fn value(&self, of: &Enrolled, alert: At, period: Span, until: Instant) -> Option<BigDecimal> {
+        let (unit, filters) = match &self.alerts[alert].condition {
+            Condition::Usage(metric) => {
+                return self.metrics[*metric].figure(self.events_of(of.customer, period));
+            }
+            Condition::Cost(unit) => (unit, None),
+            Condition::Spend(unit, filters) => (unit, Some(filters)),
+        };
+        let mut value = None;
+        for (index, price) in self.plans[of.plan].iter().enumerate() {
+            let passes =
+                filters.is_none_or(|all| all.iter().all(|filter| filter.passes(index, price)));
+            let Some(worth) = price.worth_in(unit).filter(|_| passes) else { continue };
+            let due = self.fees(of, index, period).into_iter().filter(|due| due.at <= until);
+            let mut parts: Vec<_> =
+                due.map(|due| (due.amounts.subtotal, due.amounts.total)).collect();
+            parts.extend(self.used(of, price, period).map(|used| (used.subtotal, used.total)));
+            let top_up = self.top_up(of, price, period);
+            if period.1 <= until && !top_up.is_zero() {
+                parts.push((BigDecimal::zero(), top_up));
+            }
+            for (subtotal, total) in parts {
+                let part = if filters.is_some() { subtotal } else { total };
+                value = Some(value.unwrap_or_default() + part * &worth);
+            }
+        }
+        value
+    }
+
+    /// Judges alerts on the values that there are now: in the period that holds now, and in one that
+    /// begins so soon that its events are taken already.
+    fn judge_at_once(&mut self, alerts: &[At], life: At, cause: &Cause) {
+        let (of, now) = (&self.lives[life], self.now);
+        let soon = super::instant(now)..super::instant(now + AHEAD + 1);
+        let soon = accrue::Timeframe::new(soon.start, soon.end).unwrap();
+        let mut periods: BTreeSet<_> =
+            of.core.periods().overlapping(soon).map(super::span).collect();
+        if *cause == Cause::Subscription && of.end() == Some(now) {
+            periods.extend(of.period_until(now));
+        }
+        for period in periods {
+            for alert in alerts {
+                let value = self.value(&self.lives[life], *alert, period, now);
+                let known = self.messages.len();
+                self.judge(now, *alert, life, period, (None, value.clone()), cause.clone());
+                for message in &mut self.messages[known..] {
+                    if let Body::Exceeded { before, .. } = &mut message.body {
+                        before.clone_from(&value);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fires what a change of the value crosses and has not fired in the period.
+    fn judge(
+        &mut self,
+        at: Instant,
+        alert: At,
+        life: At,
+        period: Span,
+        (before, after): Change,
+        cause: Cause,
+    ) {
+        let Some(after) = after else { return };
+        let mut thresholds = Vec::new();
+        for threshold in &self.alerts[alert].thresholds {
+            let was_safe = before.as_ref().is_none_or(|before| before < threshold);
+            let place = (alert, life, threshold.normalized(), period.0);
+            if was_safe && after >= *threshold && !self.fired.contains(&place) {
+                thresholds.push(threshold.clone());
+            }
+        }
+        thresholds.sort();
+        for threshold in &thresholds {
+            self.fired.insert((alert, life, threshold.normalized(), period.0));
+        }
+        if !thresholds.is_empty() {
+            let body = Body::Exceeded { alert, before, after, thresholds, period, cause };
+            self.tell(at, life, body);
+        }
+    }
+
+    fn tell(&mut self, at: Instant, subscription: At, body: Body) {
+        self.messages.push(Message { at, subscription, body });
+    }
+}

@@ -1,0 +1,171 @@
+//! What there is before anything happens, by chance.
+
+use accrue::price::{Cadence, Cycle};
+use bigdecimal::BigDecimal;
+use proptest::{
+    collection::vec,
+    option,
+    prelude::*,
+    sample::{select, subsequence},
+};
+
+use super::{Adjustments, Charge, Discount, Model, Price, Tier};
+use crate::model::{Condition, Field, Function, MetricSpec, Operator, Value};
+
+const ZONES: &[&str] = &["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"];
+const AMOUNTS: &[&str] = &["0", "0.05", "0.3333", "1", "2.5", "3", "10", "19.99", "-1.5"];
+pub(super) const REGIONS: &[&str] = &["a", "b", "1"];
+
+/// What there is before anything happens: metrics, the prices of plans, the zones of customers.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    pub metrics: Vec<MetricSpec>,
+    pub plans: Vec<Vec<Price>>,
+    /// Whether they are versions of one.
+    pub is_one_plan: bool,
+    pub zones: Vec<&'static str>,
+}
+
+pub fn opening() -> impl Strategy<Value = Opening> {
+    let opening = (metrics(), vec(plan(), 1..3), any::<bool>(), vec(select(ZONES), 2));
+    opening.prop_map(|(metrics, mut plans, is_one_plan, zones)| {
+        for price in plans.iter_mut().flatten() {
+            if let Charge::Usage { metric, .. } = &mut price.charge {
+                *metric %= metrics.len();
+            }
+        }
+        Opening { metrics, plans, is_one_plan, zones }
+    })
+}
+
+fn big(texts: &'static [&'static str]) -> impl Strategy<Value = BigDecimal> {
+    select(texts).prop_map(|text| text.parse().unwrap())
+}
+
+/// The last one is negative, which is for usage alone.
+fn amount(of_usage: bool) -> impl Strategy<Value = BigDecimal> {
+    big(if of_usage { AMOUNTS } else { &AMOUNTS[..AMOUNTS.len() - 1] })
+}
+
+/// Counts, sums, extremes and distinct values; the first three of the metrics a matrix can rate.
+fn metrics() -> impl Strategy<Value = Vec<MetricSpec>> {
+    let function = select(
+        &[
+            Function::CountAll,
+            Function::Count(Field::Property("region")),
+            Function::Sum("p"),
+            Function::Sum("p"),
+            Function::Min("p"),
+            Function::Max("p"),
+            Function::Distinct(Field::Property("region")),
+            Function::Distinct(Field::Property("p")),
+        ][..],
+    );
+    let condition = prop_oneof![
+        Just(Condition::NameIs("call")),
+        Just(Condition::IsNotNull("region")),
+        Just(Condition::Compare("p", Operator::AtLeast, Value::number("1"))),
+    ];
+    let metric = (function, option::weighted(0.2, condition))
+        .prop_map(|(function, condition)| MetricSpec { function, condition });
+    vec(metric, 2..4)
+}
+
+fn tiers(of_usage: bool) -> impl Strategy<Value = Vec<Tier>> {
+    let bounds = subsequence(&["1", "2.5", "5", "12", "40"][..], 0..3);
+    (bounds, vec(amount(of_usage), 4)).prop_map(|(bounds, amounts)| {
+        let bounds = bounds.into_iter().map(|bound| Some(bound.parse().unwrap()));
+        let tiers = bounds.chain([None]).zip(amounts);
+        tiers.map(|(until, each)| Tier { until, each }).collect()
+    })
+}
+
+fn plain_model(of_usage: bool) -> impl Strategy<Value = Model> {
+    prop_oneof![
+        2 => amount(of_usage).prop_map(Model::Unit),
+        1 => (amount(of_usage), select(&[1_u64, 3, 10][..])).prop_map(|(each, size)| Model::Package(each, size)),
+        1 => tiers(of_usage).prop_map(Model::Tiered),
+        1 => tiers(of_usage).prop_map(Model::Bulk),
+    ]
+}
+
+fn matrix() -> impl Strategy<Value = Model> {
+    let region = option::weighted(0.8, select(REGIONS));
+    let flag = option::weighted(0.8, select(&["true", "false"][..]));
+    let cells = vec((region, flag, amount(true)), 0..4);
+    (any::<bool>(), cells, amount(true)).prop_map(|(both, cells, others)| {
+        let dimensions = if both { vec!["region", "flag"] } else { vec!["region"] };
+        let mut known: Vec<(Vec<Option<&'static str>>, BigDecimal)> = Vec::new();
+        for (region, flag, each) in cells {
+            let values = if both { vec![region, flag] } else { vec![region] };
+            if known.iter().all(|(of, _)| *of != values) {
+                known.push((values, each));
+            }
+        }
+        Model::Matrix { dimensions, others, cells: known }
+    })
+}
+
+fn adjustments(units: bool) -> impl Strategy<Value = Adjustments> {
+    let discount = prop_oneof![
+        big(&["0", "0.1", "0.333", "1"]).prop_map(Discount::Fraction),
+        big(&["1", "4.5", "20"]).prop_map(Discount::Amount),
+        big(&["1", "2.5"]).prop_map(move |off| match units {
+            true => Discount::Units(off),
+            false => Discount::Amount(off),
+        }),
+    ];
+    let minimum = option::weighted(0.25, big(&["0", "3", "12.5"]));
+    let maximum = option::weighted(0.25, big(&["12.5", "30"]));
+    (option::weighted(0.3, discount), minimum, maximum)
+        .prop_map(|(discount, minimum, maximum)| Adjustments { discount, minimum, maximum })
+}
+
+fn usage() -> impl Strategy<Value = (Charge, Adjustments)> {
+    let charge =
+        |model| (any::<usize>(), model).prop_map(|(metric, model)| Charge::Usage { metric, model });
+    prop_oneof![
+        3 => (charge(plain_model(true).boxed()), adjustments(true)),
+        1 => (charge(matrix().boxed()), adjustments(false)),
+    ]
+}
+
+fn fee() -> impl Strategy<Value = (Charge, Adjustments)> {
+    let charge = (big(&["0", "1", "2.5", "4"]), plain_model(false), any::<bool>());
+    let charge = charge.prop_map(|(quantity, model, in_advance)| Charge::Fee {
+        quantity,
+        model,
+        in_advance,
+    });
+    (charge, adjustments(false))
+}
+
+fn recurring() -> impl Strategy<Value = Cadence> {
+    prop_oneof![
+        4 => Just(Cadence::Monthly),
+        1 => Just(Cadence::Quarterly),
+        1 => Just(Cadence::SemiAnnual),
+        1 => Just(Cadence::Annual),
+        1 => (3_u16..20).prop_map(|days| Cadence::Custom(Cycle::Days(days))),
+        1 => (2_u16..5).prop_map(|months| Cadence::Custom(Cycle::Months(months))),
+    ]
+}
+
+fn plan() -> impl Strategy<Value = Vec<Price>> {
+    let cadence = prop_oneof![6 => recurring(), 1 => Just(Cadence::OneTime)];
+    let charge = prop_oneof![3 => usage(), 2 => fee()];
+    let unit = prop_oneof![3 => Just("USD"), 1 => Just("credits")];
+    let rate = option::weighted(0.5, big(&["0.01", "2"]));
+    let price = (0_usize..2, unit, rate, cadence, charge);
+    (recurring(), vec(price, 1..=6)).prop_map(|(of_usage, prices)| {
+        let price = |(item, currency, rate, of_fee, (charge, adjustments))| Price {
+            item,
+            currency,
+            conversion_rate: rate,
+            cadence: if matches!(charge, Charge::Usage { .. }) { of_usage } else { of_fee },
+            charge,
+            adjustments,
+        };
+        prices.into_iter().map(price).collect()
+    })
+}

@@ -1,0 +1,43 @@
+//! What was used between two instants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use accrue::usage::View;
+use bigdecimal::BigDecimal;
+
+use super::{At, Biller, Enrolled, Event, Span, prices::text, slots};
+
+/// Figures by metric and by group, each with its span.
+pub(super) type Series = BTreeMap<(At, Option<Option<String>>), Vec<(Span, Option<BigDecimal>)>>;
+
+impl Biller {
+    /// The usage of a subscription in a span, in all groups that any event of it is of.
+    pub(super) fn series(
+        &self,
+        of: &Enrolled,
+        view: View,
+        within: Span,
+        by: Option<&'static str>,
+    ) -> Series {
+        let lived =
+            |(from, until): Span| (from.max(of.start()), until.min(of.end().unwrap_or(i64::MAX)));
+        let group = |event: &Event| by.map(|property| text(event, property));
+        let groups: BTreeSet<_> = match by {
+            Some(_) => self.events_of(of.customer, lived(within)).map(group).collect(),
+            None => BTreeSet::from([None]),
+        };
+        let mut series = Series::new();
+        for (metric, spec) in self.metrics.iter().enumerate() {
+            for of_group in &groups {
+                let figure = |slot: Span| {
+                    let events = self.events_of(of.customer, lived(slot));
+                    let figure = spec.figure(events.filter(|event| group(event) == *of_group));
+                    (slot, figure.or_else(|| spec.figure_without_events()))
+                };
+                let slots = slots(view, within, of.core.timezone.name()).into_iter();
+                series.insert((metric, of_group.clone()), slots.map(figure).collect());
+            }
+        }
+        series
+    }
+}
