@@ -2,7 +2,7 @@
 
 use accrue::{
     AlertId, Currency, CustomerId, ErrorKind, ItemId, MetricId, PlanId, PriceId, SubscriptionId,
-    Timestamp, Zone,
+    Zone,
     item::NewItem,
     metric::{MetricQuery, NewMetric},
     plan::{NewPlan, NewPlanVersion, PlanVersion},
@@ -13,7 +13,7 @@ use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    Biller, Charge, Instant, Message, Opening, Price, Step, Subscribe, When, engine::decimal, span,
+    Biller, Charge, Instant, Message, Opening, Step, Subscribe, When, engine::decimal, span,
 };
 use crate::{
     host::{Host, customer, instant, micros, name},
@@ -184,12 +184,7 @@ impl Bench {
         let cancellation = match how {
             Cancel::Immediate => Cancellation::Immediate,
             Cancel::EndOfTerm => Cancellation::EndOfSubscriptionTerm,
-            Cancel::At(when) => {
-                let of = &self.biller.lives[life];
-                let is_prorated = self.biller.plans[of.plan].iter().any(Price::is_owed_in_advance);
-                let end = of.core.end_date.filter(|_| is_prorated).unwrap_or(Timestamp::MAX);
-                Cancellation::RequestedDate(micros(self.resolve(when)).min(end))
-            }
+            Cancel::At(when) => Cancellation::RequestedDate(micros(self.resolve(when))),
         };
         let call = self.host.account.cancel_subscription(self.lives[life], cancellation);
         match block_on(call.into_future()) {

@@ -44,7 +44,6 @@ impl Bench {
         };
         // Ids of one millisecond have no order, and alerts that fire together are in that of ids.
         self.set(self.biller.now + 1_000);
-        self.leave_turns(scope);
         let new = NewAlert { condition: wanted, thresholds: engine_thresholds(thresholds) };
         let account = &self.host.account;
         let call = match scope {
@@ -83,7 +82,6 @@ impl Bench {
             *filters = self.known(plan, new);
             update.price_filters = Some(self.engine_filters(plan, filters));
         }
-        self.leave_turns(after.scope);
         let call = self.host.account.update_alert(self.alerts[alert], update);
         let updated = block_on(call.into_future());
         let mut others = self.biller.alerts.iter().enumerate();
@@ -101,23 +99,12 @@ impl Bench {
     }
 
     pub(super) fn switch(&mut self, alert: usize, enabled: bool) {
-        self.leave_turns(self.biller.alerts[alert].scope);
         let (account, id) = (&self.host.account, self.alerts[alert]);
         let call = if enabled { account.enable_alert(id) } else { account.disable_alert(id) };
         block_on(call.into_future()).unwrap();
         if self.biller.alerts[alert].enabled != enabled {
             self.biller.alerts[alert].enabled = enabled;
             self.biller.configured(alert);
-        }
-    }
-
-    /// Lets an instant pass where a plan's alerts would change together with a turn: which of the
-    /// two comes first depends on whether the turn was settled.
-    fn leave_turns(&mut self, scope: Scope) {
-        if let Scope::Plan(plan) = scope {
-            while self.biller.turns_now(plan) {
-                self.set(self.biller.now + 1);
-            }
         }
     }
 

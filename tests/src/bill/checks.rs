@@ -62,15 +62,16 @@ impl Bench {
         let found: Vec<Bill> = found.iter().map(|cost| self.bill(cost)).collect();
         let slots = slots(ask.view, within, of.core.timezone.name());
         let expected: Vec<Bill> =
-            slots.into_iter().map(|slot| self.expected(&[life], slot, ask.unit)).collect();
+            slots.into_iter().map(|slot| self.expected(&[life], slot, None, ask.unit)).collect();
         assert_eq!(found, expected, "{ask:?}: {timeframe:?} of subscription {life}");
     }
 
     fn check_customer_cost(&self, customer: usize, ask: &Ask, timeframe: Option<Timeframe>) {
         let now = self.biller.now;
         let lives = self.biller.lives.iter().enumerate();
-        let lives: Vec<_> =
-            lives.filter(|(_, of)| of.customer == customer).map(|(life, _)| life).collect();
+        let own = lives.filter(|(_, of)| of.customer == customer);
+        let asked = own.filter(|(_, of)| timeframe.is_some() || of.period(now).is_some());
+        let lives: Vec<_> = asked.map(|(life, _)| life).collect();
         let live = lives.iter().map(|life| &self.biller.lives[*life]);
         let periods: Vec<_> = live.filter_map(|of| of.period(now)).collect();
         let current = (
@@ -87,18 +88,28 @@ impl Bench {
         let found: Vec<Bill> =
             block_on(found).unwrap().iter().map(|cost| self.bill(cost)).collect();
         let slots = slots(ask.view, within, self.zones[customer]);
+        let each = timeframe.is_none().then_some(now);
         let expected: Vec<Bill> =
-            slots.into_iter().map(|slot| self.expected(&lives, slot, ask.unit)).collect();
+            slots.into_iter().map(|slot| self.expected(&lives, slot, each, ask.unit)).collect();
         assert_eq!(found, expected, "{ask:?}: {timeframe:?} of customer {customer}");
     }
 
-    /// What subscriptions cost in a span by the biller.
-    fn expected(&self, lives: &[usize], slot: Span, unit: Option<&str>) -> Bill {
+    /// What subscriptions cost in a span by the biller, or each in what of the span lies in its own
+    /// billing period of an instant.
+    fn expected(
+        &self,
+        lives: &[usize],
+        slot: Span,
+        each: Option<super::Instant>,
+        unit: Option<&str>,
+    ) -> Bill {
         let mut lines = BTreeMap::<(usize, usize), Amounts>::new();
         let (mut subtotal, mut total) = (BigDecimal::default(), BigDecimal::default());
         for life in lives {
             let of = &self.biller.lives[*life];
-            for (index, amounts) in self.biller.cost(of, slot).into_iter().enumerate() {
+            let own = each.and_then(|at| of.period(at)).unwrap_or(slot);
+            let part = (slot.0.clamp(own.0, own.1), slot.1.clamp(own.0, own.1));
+            for (index, amounts) in self.biller.cost(of, part).into_iter().enumerate() {
                 let worth = self.biller.plans[of.plan][index].worth_in(unit.unwrap_or("USD"));
                 let worth = worth.unwrap_or_default();
                 subtotal += &amounts.subtotal * &worth;

@@ -33,16 +33,6 @@ impl Biller {
         }
     }
 
-    /// Whether something comes due for a subscription of a plan right now.
-    pub(super) fn turns_now(&self, plan: At) -> bool {
-        let mut lives = (0..self.lives.len()).filter(|life| self.lives[*life].plan == plan);
-        lives.any(|life| {
-            let mut earlier = self.clone();
-            earlier.lives[life].told = self.now - 1;
-            !earlier.turns(life, self.now).is_empty()
-        })
-    }
-
     /// The instants that have come since time was told, at which a period begins or ends.
     fn turns(&self, life: At, now: Instant) -> BTreeSet<Instant> {
         let of = &self.lives[life];
@@ -116,24 +106,48 @@ impl Biller {
 
     pub(super) fn cancel(&mut self, life: At, core: Subscription) {
         let now = self.now;
+        let before = self.lives[life].clone();
         self.lives[life].core = core;
         let end = self.lives[life].end().unwrap();
         match end <= now {
             true => self.tell(now, life, Body::Ended),
             false => self.tell(now, life, Body::CancellationScheduled(end)),
         }
-        self.judge_life(life);
+        let mut periods = self.soon(life);
+        if end <= now {
+            periods.extend(self.lives[life].period_until(end));
+        }
+        for period in periods {
+            for alert in self.own_first(life) {
+                let earlier = before.period(period.0);
+                let earlier = earlier.and_then(|period| self.value(&before, alert, period, now));
+                let value = self.value(&self.lives[life], alert, period, now);
+                self.judge(now, alert, life, period, (earlier, value), Cause::Subscription);
+            }
+        }
     }
 
-    /// Judges all alerts of a subscription that has another life: the oldest first; as at a turn
-    /// where its life has just ended.
+    /// Judges all alerts of a new subscription.
     fn judge_life(&mut self, life: At) {
-        let has_just_ended = self.lives[life].end() == Some(self.now);
+        self.judge_at_once(&self.own_first(life), life, &Cause::Subscription);
+    }
+
+    /// The alerts that watch a subscription: those on usage first, its own before its plan's.
+    fn own_first(&self, life: At) -> Vec<At> {
         let mut watching = self.watching(life);
-        if !has_just_ended {
-            watching.sort_unstable();
-        }
-        self.judge_at_once(&watching, life, &Cause::Subscription);
+        watching.sort_by_key(|alert| {
+            let of = &self.alerts[*alert];
+            let is_on_cost = !matches!(of.condition, Condition::Usage(_));
+            (is_on_cost, matches!(of.scope, Scope::Plan(_)), *alert)
+        });
+        watching
+    }
+
+    /// The billing period that holds now, and one that begins so soon that its events are taken.
+    fn soon(&self, life: At) -> BTreeSet<Span> {
+        let soon = super::instant(self.now)..super::instant(self.now + AHEAD + 1);
+        let soon = accrue::Timeframe::new(soon.start, soon.end).unwrap();
+        self.lives[life].core.periods().overlapping(soon).map(super::span).collect()
     }
 
     /// Judges an alert that was created, enabled or changed, for everyone whom it watches.
@@ -192,7 +206,8 @@ impl Biller {
                 due.map(|due| (due.amounts.subtotal, due.amounts.total)).collect();
             parts.extend(self.used(of, price, period).map(|used| (used.subtotal, used.total)));
             let top_up = self.top_up(of, price, period);
-            if period.1 <= until && !top_up.is_zero() {
+            if filters.is_none() && period.1 <= until && !top_up.is_zero() {
+                // What a minimum adds is owed, and no spend.
                 parts.push((BigDecimal::zero(), top_up));
             }
             for (subtotal, total) in parts {
@@ -206,15 +221,8 @@ impl Biller {
     /// Judges alerts on the values that there are now: in the period that holds now, and in one that
     /// begins so soon that its events are taken already.
     fn judge_at_once(&mut self, alerts: &[At], life: At, cause: &Cause) {
-        let (of, now) = (&self.lives[life], self.now);
-        let soon = super::instant(now)..super::instant(now + AHEAD + 1);
-        let soon = accrue::Timeframe::new(soon.start, soon.end).unwrap();
-        let mut periods: BTreeSet<_> =
-            of.core.periods().overlapping(soon).map(super::span).collect();
-        if *cause == Cause::Subscription && of.end() == Some(now) {
-            periods.extend(of.period_until(now));
-        }
-        for period in periods {
+        let now = self.now;
+        for period in self.soon(life) {
             for alert in alerts {
                 let value = self.value(&self.lives[life], *alert, period, now);
                 let known = self.messages.len();

@@ -42,9 +42,8 @@ fn big(texts: &'static [&'static str]) -> impl Strategy<Value = BigDecimal> {
     select(texts).prop_map(|text| text.parse().unwrap())
 }
 
-/// The last one is negative, which is for usage alone.
-fn amount(of_usage: bool) -> impl Strategy<Value = BigDecimal> {
-    big(if of_usage { AMOUNTS } else { &AMOUNTS[..AMOUNTS.len() - 1] })
+fn amount() -> impl Strategy<Value = BigDecimal> {
+    big(AMOUNTS)
 }
 
 /// Counts, sums, extremes and distinct values; the first three of the metrics a matrix can rate.
@@ -71,29 +70,29 @@ fn metrics() -> impl Strategy<Value = Vec<MetricSpec>> {
     vec(metric, 2..4)
 }
 
-fn tiers(of_usage: bool) -> impl Strategy<Value = Vec<Tier>> {
+fn tiers() -> impl Strategy<Value = Vec<Tier>> {
     let bounds = subsequence(&["1", "2.5", "5", "12", "40"][..], 0..3);
-    (bounds, vec(amount(of_usage), 4)).prop_map(|(bounds, amounts)| {
+    (bounds, vec(amount(), 4)).prop_map(|(bounds, amounts)| {
         let bounds = bounds.into_iter().map(|bound| Some(bound.parse().unwrap()));
         let tiers = bounds.chain([None]).zip(amounts);
         tiers.map(|(until, each)| Tier { until, each }).collect()
     })
 }
 
-fn plain_model(of_usage: bool) -> impl Strategy<Value = Model> {
+fn plain_model() -> impl Strategy<Value = Model> {
     prop_oneof![
-        2 => amount(of_usage).prop_map(Model::Unit),
-        1 => (amount(of_usage), select(&[1_u64, 3, 10][..])).prop_map(|(each, size)| Model::Package(each, size)),
-        1 => tiers(of_usage).prop_map(Model::Tiered),
-        1 => tiers(of_usage).prop_map(Model::Bulk),
+        2 => amount().prop_map(Model::Unit),
+        1 => (amount(), select(&[1_u64, 3, 10][..])).prop_map(|(each, size)| Model::Package(each, size)),
+        1 => tiers().prop_map(Model::Tiered),
+        1 => tiers().prop_map(Model::Bulk),
     ]
 }
 
 fn matrix() -> impl Strategy<Value = Model> {
     let region = option::weighted(0.8, select(REGIONS));
     let flag = option::weighted(0.8, select(&["true", "false"][..]));
-    let cells = vec((region, flag, amount(true)), 0..4);
-    (any::<bool>(), cells, amount(true)).prop_map(|(both, cells, others)| {
+    let cells = vec((region, flag, amount()), 0..4);
+    (any::<bool>(), cells, amount()).prop_map(|(both, cells, others)| {
         let dimensions = if both { vec!["region", "flag"] } else { vec!["region"] };
         let mut known: Vec<(Vec<Option<&'static str>>, BigDecimal)> = Vec::new();
         for (region, flag, each) in cells {
@@ -125,13 +124,13 @@ fn usage() -> impl Strategy<Value = (Charge, Adjustments)> {
     let charge =
         |model| (any::<usize>(), model).prop_map(|(metric, model)| Charge::Usage { metric, model });
     prop_oneof![
-        3 => (charge(plain_model(true).boxed()), adjustments(true)),
+        3 => (charge(plain_model().boxed()), adjustments(true)),
         1 => (charge(matrix().boxed()), adjustments(false)),
     ]
 }
 
 fn fee() -> impl Strategy<Value = (Charge, Adjustments)> {
-    let charge = (big(&["0", "1", "2.5", "4"]), plain_model(false), any::<bool>());
+    let charge = (big(&["0", "1", "2.5", "4"]), plain_model(), any::<bool>());
     let charge = charge.prop_map(|(quantity, model, in_advance)| Charge::Fee {
         quantity,
         model,

@@ -56,11 +56,6 @@ pub enum Discount {
 }
 
 impl Price {
-    /// Whether an end that moves makes another amount of what is due already.
-    pub(super) fn is_owed_in_advance(&self) -> bool {
-        matches!(self.charge, Charge::Fee { in_advance: true, .. })
-    }
-
     /// What one of its own unit is worth in another; none where it does not count there.
     pub(super) fn worth_in(&self, unit: &str) -> Option<BigDecimal> {
         match &self.conversion_rate {

@@ -63,7 +63,7 @@ impl Unit<'_> {
     }
 
     /// Returns the enabled alerts that watch a subscription at an instant: its own, and some of its
-    /// plan version.
+    /// plan version; those on usage first.
     pub(super) async fn watching_at(
         &mut self,
         enrolment: &Enrolment,
@@ -76,6 +76,7 @@ impl Unit<'_> {
         let mut alerts = self.alerts(&enrolment.alerts).await?;
         alerts.extend(shared.into_iter().filter(|alert| !enrolment.muted.contains(&alert.id)));
         alerts.retain(|alert| alert.enabled);
+        alerts.sort_by_key(|alert| alert.condition.is_on_cost());
         Ok(alerts)
     }
 
