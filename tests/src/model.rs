@@ -304,17 +304,34 @@ impl Model {
 
     /// Ends a subscription now or later.
     pub fn cancel(&mut self, subscription: At, end: Instant) {
-        self.subscriptions[subscription].end = Some(end);
+        let before = self.subscriptions[subscription].end.replace(end);
         if end <= self.now {
             self.subscriptions[subscription].told_end = true;
             self.tell(subscription, Body::Ended);
         } else {
             self.tell(subscription, Body::CancellationScheduled(end));
         }
-        // An end that moves to a later date lets usage in.
+        // An end that moves lets usage in or out, also of the period that ends now.
+        let mut periods = self.soon(subscription);
+        periods.extend(self.period(subscription, end - 1).filter(|_| end <= self.now));
         let mut watching = self.watching(subscription);
-        watching.sort_unstable();
-        self.judge_at_once(&watching, subscription, &Cause::Subscription);
+        watching.sort_by_key(|alert| matches!(self.alerts[*alert].scope, Scope::Plan(_)));
+        for period in periods {
+            for alert in &watching {
+                let figure = |model: &Self| {
+                    let period = model.period(subscription, period.0)?;
+                    let of = &model.subscriptions[subscription];
+                    let metric = model.alerts[*alert].metric;
+                    model.figure_of(model.events.len(), metric, of.customer, period)
+                };
+                let after = figure(self);
+                self.subscriptions[subscription].end = before;
+                let earlier = figure(self);
+                self.subscriptions[subscription].end = Some(end);
+                let cause = Cause::Subscription;
+                self.judge(*alert, subscription, period, earlier, after, cause);
+            }
+        }
     }
 
     pub fn create_alert(&mut self, scope: Scope, metric: At, thresholds: Vec<BigDecimal>) {
@@ -396,18 +413,22 @@ impl Model {
     /// Judges alerts on the values that there are now: in the period that holds now, and in one that
     /// begins so soon that its events are taken already.
     fn judge_at_once(&mut self, alerts: &[At], subscription: At, cause: &Cause) {
-        let start = self.subscriptions[subscription].start;
-        let first = self.period(subscription, self.now.max(start));
-        let next = |period: &(Instant, Instant)| self.period(subscription, period.1);
-        let periods = std::iter::successors(first, next);
-        let soon: Vec<_> = periods.take_while(|(start, _)| *start <= self.now + AHEAD).collect();
-        for period in soon {
+        for period in self.soon(subscription) {
             for alert in alerts {
                 if self.watching(subscription).contains(alert) {
                     self.judge_value(*alert, subscription, period, cause.clone());
                 }
             }
         }
+    }
+
+    /// The billing period that holds now, and those that begin so soon that their events are taken.
+    fn soon(&self, subscription: At) -> Vec<(Instant, Instant)> {
+        let start = self.subscriptions[subscription].start;
+        let first = self.period(subscription, self.now.max(start));
+        let next = |period: &(Instant, Instant)| self.period(subscription, period.1);
+        let periods = std::iter::successors(first, next);
+        periods.take_while(|(start, _)| *start <= self.now + AHEAD).collect()
     }
 
     fn judge_value(

@@ -1,7 +1,7 @@
 use super::Condition;
 use crate::{
     Decimal,
-    cost::{Accrual, Amounts, Moved},
+    cost::{Accrual, Moved},
 };
 
 /// What an alert on cost watches, kept up while events are added: an event moves it by what the lines
@@ -27,13 +27,12 @@ impl Gauge {
     }
 
     /// Follows lines that have moved.
-    pub(super) fn follow(&mut self, moved: &[Moved], accrual: &Accrual) {
-        for (index, before) in moved {
+    pub(super) fn follow(&mut self, moved: &[Moved]) {
+        for (index, amounts) in moved {
             let Some(Some(worth)) = self.worth.get(*index) else { continue };
-            let amount = |amounts: &Amounts| self.condition.amount(amounts).cloned();
-            let Some(after) = accrual.amounts(*index).and_then(amount) else { continue };
-            let change = after - amount(before).unwrap_or_default();
-            *self.value.get_or_insert_default() += change * worth.clone();
+            let Some(change) = self.condition.amount(amounts).cloned() else { continue };
+            let change = if *worth == Decimal::from(1) { change } else { change * worth.clone() };
+            *self.value.get_or_insert_default() += change;
         }
     }
 }

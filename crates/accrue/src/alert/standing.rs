@@ -73,7 +73,7 @@ impl Watched {
         }
         if let Some((accrual, gauges)) = &mut standing.accrual {
             let moved = accrual.follow(&moved, &standing.total);
-            gauges.values_mut().for_each(|gauge| gauge.follow(&moved, accrual));
+            gauges.values_mut().for_each(|gauge| gauge.follow(&moved));
         }
         exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {
             standing.judge(self.subscription_id, alert, before.as_ref(), &cause)

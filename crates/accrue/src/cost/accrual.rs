@@ -37,7 +37,7 @@ pub(crate) struct Amounts {
     pub(crate) total: Option<Decimal>,
 }
 
-/// A line that has moved: its place, and what it had come to before.
+/// A line that has moved: its place, and by how much.
 pub(crate) type Moved = (usize, Amounts);
 
 impl Accrual {
@@ -62,7 +62,7 @@ impl Accrual {
             if line.priced.meters.iter().any(|meter| moved.contains(meter)) {
                 let before = line.amounts.clone();
                 line.follow(Some(moved), used, self.has_ended);
-                lines.push((index, before));
+                lines.push((index, line.amounts.since(before)));
             }
         }
         lines
@@ -72,10 +72,18 @@ impl Accrual {
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&Price, &Amounts)> {
         self.lines.iter().map(|line| (&*line.priced.price, &line.amounts))
     }
+}
 
-    /// Returns what the price at a place has come to.
-    pub(crate) fn amounts(&self, index: usize) -> Option<&Amounts> {
-        self.lines.get(index).map(|line| &line.amounts)
+impl Amounts {
+    /// Returns by how much they have moved.
+    fn since(&self, before: Self) -> Self {
+        let moved = |after: &Option<Decimal>, before: Option<Decimal>| {
+            after.clone().map(|after| after - before.unwrap_or_default())
+        };
+        Self {
+            subtotal: moved(&self.subtotal, before.subtotal),
+            total: moved(&self.total, before.total),
+        }
     }
 }
 

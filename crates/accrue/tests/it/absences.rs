@@ -108,3 +108,21 @@ fn an_upcoming_subscription_is_judged_when_it_starts() {
     fixture.tick();
     assert_eq!(fixture.told(), ["cost 5: none -> 5 by period 2026-03-20T00:00:00Z"]);
 }
+
+#[test]
+fn a_fee_that_falls_due_once_leaves_no_deadline_behind() {
+    let once = |mode| {
+        let priced = priced(|fixture, _| [fixture.fee_of("5", Cadence::OneTime, mode)]);
+        priced.fixture.tick();
+        block_on(priced.fixture.billing.next_deadline()).unwrap()
+    };
+    let end_of_the_first_period = at("2026-04-10T12:00:00Z");
+    assert_eq!(once(BillingMode::InAdvance), Some(end_of_the_first_period));
+    let priced =
+        priced(|fixture, _| [fixture.fee_of("5", Cadence::OneTime, BillingMode::InArrear)]);
+    priced.alert(cost_alert(&["5"]));
+    priced.fixture.set("2026-04-10T12:00:00Z");
+    priced.fixture.tick();
+    assert_eq!(priced.told().len(), 1);
+    assert_eq!(block_on(priced.fixture.billing.next_deadline()).unwrap(), None);
+}

@@ -221,3 +221,37 @@ fn the_alert_of_a_customer_that_is_deleted_is_found_no_more() {
     fixture.tick();
     assert_eq!(fixture.told(), [""; 0]);
 }
+
+#[test]
+fn a_plan_alert_cannot_change_10_000_times_without_a_tick() {
+    let priced = metered();
+    let alert = priced.plan_alert(cost_alert(&["5"]));
+    let account = &priced.fixture.account;
+    for _ in 0..4_999 {
+        run(account.disable_alert(alert.id)).unwrap();
+        run(account.enable_alert(alert.id)).unwrap();
+    }
+    run(account.disable_alert(alert.id)).unwrap();
+    let (kind, detail) = refused(&priced.fixture, account.enable_alert(alert.id));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert_eq!(detail, "10000 changes to the alerts of the version wait for a tick");
+    priced.fixture.tick();
+    run(account.enable_alert(alert.id)).unwrap();
+}
+
+#[test]
+fn a_fee_falls_due_at_most_400_times_in_a_period_of_usage() {
+    let fixture = Fixture::new();
+    let metric = fixture.metric(SUM);
+    let plan = |months, days| {
+        let usage = fixture.per_unit(&metric, Cadence::Custom(Cycle::Months(months)));
+        let fee = fixture.fee(Cadence::Custom(Cycle::Days(days)));
+        let mut new = NewPlan::new(name("plan"), usd());
+        new.prices = [usage, fee].map(PlanPrice::from).into();
+        fixture.account.create_plan(new)
+    };
+    let (kind, detail) = refused(&fixture, plan(120, 1));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(detail.contains("more than 400 times"), "{detail}");
+    run(plan(12, 1)).unwrap();
+}

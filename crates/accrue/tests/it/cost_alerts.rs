@@ -1,6 +1,9 @@
+use std::time::Duration;
+
 use accrue::{
+    account::Configuration,
     alert::{Cause, Condition},
-    price::Adjustments,
+    price::{Adjustments, Cadence, Cycle},
     webhook::Body,
 };
 
@@ -296,4 +299,22 @@ fn nobody_elses_usage_moves_a_cost() {
     fixture.subscribe(bob.id, &priced.plan);
     fixture.use_now("bob", "a", "100");
     assert_eq!(priced.told(), NOTHING);
+}
+
+#[test]
+fn an_event_of_a_period_before_the_previous_one_fires_nothing() {
+    let daily = Cadence::Custom(Cycle::Days(1));
+    let priced = priced(|fixture, metric| [fixture.per_unit(metric, daily)]);
+    let account = &priced.fixture.account;
+    let mut configuration = Configuration::default();
+    configuration.grace_period = Duration::from_secs(20 * 24 * 60 * 60);
+    run(account.configure(configuration)).unwrap();
+    priced.alert(cost_alert(&["0"]));
+    priced.fixture.set("2026-03-20T11:00:00Z");
+    let use_at = |key, instant| run(account.ingest([event("ada", key, at(instant), "1")])).unwrap();
+    use_at("old", "2026-03-17T11:00:00Z");
+    assert_eq!(priced.told(), NOTHING);
+    use_at("previous", "2026-03-18T13:00:00Z");
+    use_at("current", "2026-03-20T10:00:00Z");
+    assert_eq!(priced.told().len(), 2);
 }

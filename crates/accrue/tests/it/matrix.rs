@@ -289,3 +289,23 @@ fn a_kind_of_matrix_is_its_properties_and_its_cells_whatever_they_cost() {
     assert!(matches!(plain.charge, Charge::Usage { .. }));
     run(fixture.account.create_price(plain)).unwrap();
 }
+
+#[test]
+fn the_totals_of_every_metric_and_every_cell_fit_their_rows() {
+    let fixture = Fixture::new();
+    for _ in 0..99 {
+        fixture.metric("SELECT latest(n) FROM events");
+    }
+    let sum = fixture.metric(SUM);
+    let prices = [fixture.by_region(&sum, 99), fixture.by_region(&sum, 99)];
+    let plan = fixture.priced_plan(prices.map(PlanPrice::from));
+    let ada = fixture.customer("ada").id;
+    fixture.subscribe(ada, &plan);
+    for region in 0..100 {
+        // Quotation marks take two bytes each in a document.
+        let key = format!("{}{region:03}", "\"".repeat(253));
+        let region = format!("region {region}");
+        let event = with(&key, "12345678901234.56789012345678", &[("region", (&*region).into())]);
+        run(fixture.account.ingest([event])).unwrap();
+    }
+}
