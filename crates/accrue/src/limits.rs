@@ -76,8 +76,8 @@ pub const BATCH_EVENTS: usize = 1_000;
 pub const FUTURE_SECONDS: u64 = 5 * 60;
 /// The grace period of an account that has not chosen one, in hours.
 pub const GRACE_HOURS: u64 = 24;
-/// The longest grace period, in days: shorter than any month, so that an event that is late enough
-/// to be refused never lies in a period before the previous one.
+/// The longest grace period, in days: shorter than any month, so that an event that is taken never
+/// lies in a monthly period before the previous one.
 pub const GRACE_DAYS: u64 = 28;
 /// The most ids of one search.
 pub const SEARCH_EVENTS: usize = 500;

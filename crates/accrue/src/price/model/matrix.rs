@@ -24,7 +24,7 @@ pub struct Matrix {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixCell {
     /// The values of the dimensions that its events have, in their order; `None` where the property
-    /// is missing. A number or a boolean is compared by its text.
+    /// is missing. A number or a boolean is compared by its shortest text: `1` and not `1.0`.
     pub dimension_values: Vec<Option<String>>,
     /// What a unit costs.
     pub unit_amount: Decimal,
