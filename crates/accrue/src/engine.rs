@@ -4,6 +4,11 @@
 //! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Unit` of
 //! work (reads become preconditions, writes are buffered) and commits it, under an idempotency key
 //! together with the answer. What a customer is owed by time comes first, in `settle`.
+//!
+//! Where figures come from: `totals` are what billing periods add up to, kept with every event;
+//! `figures` are what any timeframe adds up to, from buckets; `standings` are where a billing period
+//! stands and which alerts have fired in it; `recount` sums periods anew. `costs` and `usage_series`
+//! answer with them.
 
 mod account;
 mod alerts;

@@ -116,7 +116,7 @@ pub enum NewCondition {
     /// Cost after adjustments: `cost_exceeded`.
     CostExceeded {
         /// The currency or pricing unit that the cost is in; the one that the plan is invoiced in
-        /// where none is given.
+        /// where none is given. Where no price counts in it, there is never a value.
         currency: Option<PricingUnit>,
     },
     /// Cost before adjustments: `spend_exceeded`.
