@@ -100,3 +100,35 @@ mod micros {
         u64::deserialize(d).map(Duration::from_micros)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(seconds * 1_000_000).unwrap()
+    }
+
+    fn switch(entry: AccountEntry, alerts: bool, now: Timestamp) -> AccountEntry {
+        let configuration = Configuration { features: Features { alerts }, ..Default::default() };
+        entry.configure(configuration, now)
+    }
+
+    #[test]
+    fn what_was_available_is_known_at_every_instant() {
+        let entry = switch(AccountEntry::default(), true, at(5));
+        let entry = switch(switch(entry, false, at(10)), true, at(20));
+        let found = [9, 10, 19, 20].map(|seconds| entry.had_alerts(at(seconds)));
+        assert_eq!(found, [true, false, false, true]);
+    }
+
+    #[test]
+    fn the_oldest_switches_are_forgotten_in_pairs() {
+        let mut entry = AccountEntry::default();
+        for n in 0..=i64::try_from(limits::SWITCHES).unwrap() {
+            entry = switch(entry, n % 2 == 1, at(n));
+            assert_eq!(entry.had_alerts(at(n)), n % 2 == 1);
+        }
+        assert!(entry.switches.len() <= limits::SWITCHES);
+    }
+}

@@ -91,3 +91,29 @@ impl fmt::Debug for Currency {
 pub struct CurrencyError {
     code: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_rounded_as_its_currency_is_and_to_two_digits_where_it_is_none() {
+        let check = |unit: &str, currency: Option<&str>, places: u32| {
+            let unit = PricingUnit::parse(unit).unwrap();
+            assert_eq!(unit.currency().map(Currency::code), currency);
+            assert_eq!(unit.places(), places);
+        };
+        check("EUR", Some("EUR"), 2);
+        check("JPY", Some("JPY"), 0);
+        check("KWD", Some("KWD"), 3);
+        check("eur", None, 2);
+        check("credits", None, 2);
+    }
+
+    #[test]
+    fn a_pricing_unit_has_at_most_64_characters() {
+        assert!(PricingUnit::parse("ü".repeat(64)).is_ok());
+        assert!(PricingUnit::parse("ü".repeat(65)).is_err());
+        assert!(PricingUnit::parse("").is_err());
+    }
+}
