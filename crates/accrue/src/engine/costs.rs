@@ -83,12 +83,12 @@ impl Account {
             let mut unit = self.reading();
             let customer = unit.customer(&customer).await?;
             unit.get(&schema::head(self.id(), customer.id)).await?;
-            let mut enrolments = unit.every_enrolment(customer.id).await?;
-            let timeframe = match query.timeframe {
-                Some(timeframe) => timeframe,
+            let (enrolments, timeframe) = match query.timeframe {
+                Some(timeframe) => (unit.every_enrolment(customer.id).await?, timeframe),
                 None => {
-                    enrolments.retain(|enrolment| enrolment.subscription.covers(unit.now));
-                    unit.current_periods(&enrolments)?
+                    let live = unit.live_enrolments(customer.id).await?;
+                    let timeframe = unit.current_periods(&live)?;
+                    (live, timeframe)
                 }
             };
             let slots = cut(timeframe, query.view, &customer.timezone)?;
@@ -191,6 +191,13 @@ impl Unit<'_> {
         let start = periods.iter().map(|period| period.start()).min().unwrap_or(self.now);
         let end = periods.iter().map(|period| period.end()).max().unwrap_or(self.now);
         Timeframe::new(start, end).map_err(|error| Error::corrupt(error.to_string()))
+    }
+
+    /// Reads the subscriptions of a customer that have begun and not ended.
+    async fn live_enrolments(&mut self, customer: CustomerId) -> Result<Vec<Enrolment>, Error> {
+        let enrolled = self.enrolled(&[customer]).await?;
+        let all = enrolled.into_iter().flat_map(|of| of.enrolments);
+        Ok(all.filter(|enrolment| enrolment.subscription.covers(self.now)).collect())
     }
 
     /// Reads every subscription that a customer has, or had.
