@@ -103,7 +103,7 @@ impl Standing {
 
     /// Rates what the period holds, as of an instant.
     pub(crate) fn accrue(&mut self, tariff: &Tariff, alerts: &[Alert], until: Timestamp) {
-        let accrual = tariff.accrue(self.timeframe, &self.total, until);
+        let accrual = Accrual::new(tariff, self.timeframe, &self.total, until);
         let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
         let gauges = on_cost.map(|alert| (alert.id, Gauge::new(&alert.condition, &accrual)));
         let gauges = gauges.collect();

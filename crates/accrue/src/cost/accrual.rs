@@ -41,7 +41,8 @@ pub(crate) struct Amounts {
 pub(crate) type Moved = (usize, Amounts);
 
 impl Accrual {
-    pub(super) fn new(tariff: &Tariff, period: Timeframe, used: &Total, until: Timestamp) -> Self {
+    /// Rates what was used in a billing period, and counts what has fallen due until an instant.
+    pub(crate) fn new(tariff: &Tariff, period: Timeframe, used: &Total, until: Timestamp) -> Self {
         let has_ended = period.end() <= until;
         let lines = tariff.prices.iter().map(|priced| {
             let mut line = Line::new(priced.clone());

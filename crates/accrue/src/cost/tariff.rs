@@ -1,8 +1,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::Accrual;
 use crate::{
-    Decimal, MetricId, Timeframe, Timestamp,
+    Decimal, MetricId,
     price::{Charge, Model, Price, Quantity, Rated},
     subscription::{Subscription, Turns},
     usage::{MeterId, Split, Total},
@@ -51,11 +50,6 @@ impl Tariff {
             }
         }
         turns
-    }
-
-    /// Returns what a billing period has come to at an instant, on what was used in it.
-    pub(crate) fn accrue(&self, period: Timeframe, used: &Total, until: Timestamp) -> Accrual {
-        Accrual::new(self, period, used, until)
     }
 }
 

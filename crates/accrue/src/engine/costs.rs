@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Account, figures::Running, unit::Unit};
+use super::{Account, figures::Running, lists::position, standings::INSTANT, unit::Unit};
 use crate::{
     CustomerId, Error, IdOr, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery, Statement},
@@ -176,9 +176,7 @@ impl Unit<'_> {
     pub(super) fn current_period(&self, enrolment: &Enrolment) -> Timeframe {
         let subscription = &enrolment.subscription;
         let start = subscription.start_date;
-        let last = subscription
-            .end_date
-            .map(|end| end.saturating_sub(Duration::from_micros(1)).max(start));
+        let last = subscription.end_date.map(|end| end.saturating_sub(INSTANT).max(start));
         let at = self.now.max(start);
         let at = last.map_or(at, |last| at.min(last));
         subscription.periods().containing(at).unwrap_or(Timeframe::nothing_at(start))
@@ -206,9 +204,7 @@ impl Unit<'_> {
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
         let mut slots = Vec::new();
         for row in self.scan_all(scan).await? {
-            let place = schema::position(row.key.bytes());
-            let place = place.ok_or_else(|| Error::corrupt("a list has a row without a place"))?;
-            let id = SubscriptionId::from_bytes(schema::id_at(&place));
+            let id = SubscriptionId::from_bytes(schema::id_at(&position(&row)?));
             slots.push(schema::subscription(self.account, id));
         }
         let found: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();

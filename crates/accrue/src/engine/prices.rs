@@ -106,9 +106,7 @@ impl Unit<'_> {
         self.put(&schema::price_by_time(self.account, &price), &Nothing {})?;
         Ok(price)
     }
-}
 
-impl Unit<'_> {
     /// Makes sure that the cells of a matrix are metered: from now on, where they were not before.
     async fn meter_cells(&mut self, price: &Price) -> Result<(), Error> {
         let slot = schema::metric_catalogue(self.account);

@@ -4,6 +4,7 @@ use super::unit::Unit;
 use crate::{
     Decimal, Error, Timeframe, Timestamp,
     alert::{Alert, Cause, Standing},
+    cost::Accrual,
     limits, schema,
     subscription::{Enrolment, Subscription},
 };
@@ -98,7 +99,7 @@ impl Unit<'_> {
         for period in ending.into_iter().chain(periods.containing(at)) {
             let standing = self.standing(enrolment, period.start(), &alerts, at).await?;
             let Some(mut standing) = standing else { continue };
-            let earlier = tariff.accrue(period, &standing.total, right_before);
+            let earlier = Accrual::new(&tariff, period, &standing.total, right_before);
             let moved = alerts.iter().map(|alert| (alert.clone(), alert.condition.cost(&earlier)));
             let moved: Vec<_> = moved.collect();
             self.judge_moved(enrolment, &mut standing, &moved, &cause, at).await?;
