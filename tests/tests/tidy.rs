@@ -14,6 +14,7 @@ const DOMAIN: &[&str] = &[
     "account",
     "alert",
     "cost",
+    "credit",
     "currency",
     "customer",
     "decimal",
@@ -106,6 +107,7 @@ fn the_domain_is_read_from_words_to_messages() {
         "subscription",
         "usage",
         "cost",
+        "credit",
         "alert",
         "webhook",
     ];

@@ -7,6 +7,7 @@ mod exceeded;
 mod filter;
 mod fired;
 mod gauge;
+mod in_alert;
 mod standing;
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,7 @@ pub use self::{
 };
 pub(crate) use self::{
     fired::Fired,
+    in_alert::InAlert,
     standing::{Standing, Watched},
 };
 use crate::{

@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
 use crate::{Entropy, Timestamp, text::ExternalId};
@@ -22,6 +23,12 @@ macro_rules! ids {
             #[allow(dead_code, reason = "not every kind of id is made by the engine")]
             pub(crate) fn generate(now: Timestamp, entropy: &dyn Entropy) -> Self {
                 Self(generate(now, entropy))
+            }
+
+            /// Makes the id of what is known by other names already: the same ones, the same id.
+            #[allow(dead_code, reason = "most kinds of id are drawn")]
+            pub(crate) fn derived(at: Timestamp, names: &[&[u8]]) -> Self {
+                Self(derived(at, names))
             }
 
             #[allow(dead_code, reason = "not every kind of id is part of a key")]
@@ -60,10 +67,14 @@ macro_rules! ids {
 ids! {
     /// Identifies an alert.
     AlertId,
+    /// Identifies a block of credits.
+    CreditBlockId,
     /// Identifies a customer.
     CustomerId,
     /// Identifies an item.
     ItemId,
+    /// Identifies an entry of a ledger of credits.
+    LedgerEntryId,
     /// Identifies a message of the outbox.
     MessageId,
     /// Identifies a metric.
@@ -79,8 +90,23 @@ ids! {
 fn generate(now: Timestamp, entropy: &dyn Entropy) -> Uuid {
     let mut random = [0; 10];
     entropy.fill(&mut random);
+    at(now, &random)
+}
+
+fn derived(now: Timestamp, names: &[&[u8]]) -> Uuid {
+    let mut sha = Sha256::new();
+    for name in names {
+        sha.update(u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes());
+        sha.update(name);
+    }
+    let mut bytes = [0; 10];
+    bytes.iter_mut().zip(sha.finalize()).for_each(|(byte, found)| *byte = found);
+    at(now, &bytes)
+}
+
+fn at(now: Timestamp, random: &[u8; 10]) -> Uuid {
     let millis = u64::try_from(now.micros() / 1_000).unwrap_or(0);
-    Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    Builder::from_unix_timestamp_millis(millis, random).into_uuid()
 }
 
 /// Reads the one form that ids are written in: 36 characters, lower case, with hyphens.

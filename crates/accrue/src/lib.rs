@@ -103,8 +103,8 @@
 //!   pages, [`Error`]; and [`limits`], every bound in one place.
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
-//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`], [`alert`],
-//!   [`webhook`]; and [`idempotency`], what a key is answered with.
+//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`],
+//!   [`credit`], [`alert`], [`webhook`]; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.
@@ -115,6 +115,7 @@
 pub mod account;
 pub mod alert;
 pub mod cost;
+pub mod credit;
 pub mod customer;
 pub mod expression;
 pub mod idempotency;
@@ -153,8 +154,8 @@ pub use self::{
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{
-        AlertId, CustomerId, IdError, IdOr, ItemId, MessageId, MetricId, PlanId, PriceId,
-        SubscriptionId,
+        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId, MessageId,
+        MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     page::{Created, Cursor, Page, PageRequest},

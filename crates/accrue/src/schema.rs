@@ -2,8 +2,8 @@
 //!
 //! Nothing else builds key bytes or documents. A key begins with the account, ended by a zero byte
 //! (an account id has none); ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
-//! bytes from the greatest on; a text of the caller stands last. So rows lie in the order in which
-//! they are read. A name that is no longer used is retired, and never used again.
+//! bytes from the greatest on; a text of the caller stands last, or is ended by a zero byte where it
+//! can have none. So rows lie in the order in which they are read. A name that is no longer used is retired, and never used again.
 
 mod document;
 mod key;
@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
-    AccountId, AlertId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey, ItemId, MessageId,
-    MetricId, PlanId, PriceId, SubscriptionId, Timeframe, Timestamp,
+    AccountId, AlertId, CreditBlockId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey,
+    ItemId, MessageId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
-    alert::{Alert, Fired},
+    alert::{Alert, Fired, InAlert},
+    credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::Record,
     item::Item,
@@ -51,17 +52,26 @@ tables! {
     ACCOUNT = "account",
     ALERT = "alert",
     ALERT_STATE = "alert_state",
+    BALANCE_ALERT_STATE = "balance_alert_state",
     BUCKET = "bucket",
     CELL_TOTAL = "cell_total",
+    CREDIT_BLOCK = "credit_block",
+    CREDIT_BLOCK_BY_TIME = "credit_block_by_time",
+    CREDITS = "credits",
     CUSTOMER = "customer",
     CUSTOMER_BY_TIME = "customer_by_time",
     CUSTOMER_EXTERNAL = "customer_external",
     DEADLINE = "deadline",
+    DRAWN = "drawn",
     EVENT = "event",
     EVENT_KEY = "event_key",
     HEAD = "head",
     ITEM = "item",
     ITEM_BY_TIME = "item_by_time",
+    LEDGER = "ledger",
+    LEDGER_ENTRY = "ledger_entry",
+    LEDGER_ENTRY_BY_KIND = "ledger_entry_by_kind",
+    LEDGER_ENTRY_BY_TIME = "ledger_entry_by_time",
     MEMBER = "member",
     METRIC = "metric",
     METRIC_BY_TIME = "metric_by_time",
@@ -505,6 +515,104 @@ pub(crate) struct AlertState {
     pub(crate) fired: Fired,
 }
 
+/// `balance_alert_state (account, alert)`: which thresholds of an alert on a balance are in alert.
+pub(crate) fn balance_alert_state(account: &AccountId, alert: AlertId) -> Slot<BalanceAlertState> {
+    KeyBytes::of(account).bytes(alert.as_bytes()).slot(BALANCE_ALERT_STATE)
+}
+
+/// Which thresholds of an alert on a balance are in alert.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BalanceAlertState {
+    pub(crate) in_alert: InAlert,
+}
+
+// Credits.
+
+/// `credits (account, customer)`: the currencies and pricing units in which a customer has a ledger,
+/// or alerts on one.
+pub(crate) fn credits(account: &AccountId, id: CustomerId) -> Slot<Credits> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CREDITS)
+}
+
+/// What a customer has of credits, by currency and pricing unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Credits {
+    pub(crate) units: BTreeMap<PricingUnit, CreditsIn>,
+}
+
+/// What a customer has of credits in one currency or pricing unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CreditsIn {
+    /// Whether there is a ledger.
+    pub(crate) has_ledger: bool,
+    /// When the next block of it expires.
+    pub(crate) next_expiry: Option<Timestamp>,
+    /// The alerts on its balance.
+    pub(crate) alerts: Vec<AlertId>,
+}
+
+/// `ledger (account, customer, unit)`
+pub(crate) fn ledger(account: &AccountId, id: CustomerId, unit: &PricingUnit) -> Slot<Ledger> {
+    KeyBytes::of(account).bytes(id.as_bytes()).text(unit).slot(LEDGER)
+}
+
+/// `ledger_entry (account, customer, unit, number)`
+pub(crate) fn ledger_entry(
+    account: &AccountId,
+    id: CustomerId,
+    unit: &PricingUnit,
+    number: u64,
+) -> Slot<Booked> {
+    KeyBytes::of(account).ledger(id, unit).bytes(&number.to_be_bytes()).slot(LEDGER_ENTRY)
+}
+
+/// `ledger_entry_by_time (account, customer, unit, created at, number)`
+pub(crate) fn ledger_entry_by_time(account: &AccountId, entry: &LedgerEntry) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .ledger(entry.customer_id, &entry.currency)
+        .entry(entry)
+        .slot(LEDGER_ENTRY_BY_TIME)
+}
+
+/// `ledger_entry_by_kind (account, customer, unit, kind, created at, number)`
+pub(crate) fn ledger_entry_by_kind(account: &AccountId, entry: &LedgerEntry) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .ledger(entry.customer_id, &entry.currency)
+        .kind(entry.entry_type.kind())
+        .entry(entry)
+        .slot(LEDGER_ENTRY_BY_KIND)
+}
+
+/// `credit_block (account, block)`
+pub(crate) fn credit_block(account: &AccountId, id: CreditBlockId) -> Slot<Block> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CREDIT_BLOCK)
+}
+
+/// `credit_block_by_time (account, customer, unit, created at, block)`
+pub(crate) fn credit_block_by_time(account: &AccountId, of: &Block) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .ledger(of.customer_id, &of.block.currency)
+        .listed(of.block.created_at, of.block.id.as_bytes())
+        .slot(CREDIT_BLOCK_BY_TIME)
+}
+
+/// `drawn (account, subscription, period start, unit)`: what the usage of a billing period has drawn
+/// from a ledger.
+pub(crate) fn drawn(
+    account: &AccountId,
+    id: SubscriptionId,
+    period_start: Timestamp,
+    unit: &PricingUnit,
+) -> Slot<DrawnEntry> {
+    KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).text(unit).slot(DRAWN)
+}
+
+/// What the usage of a billing period has drawn from a ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DrawnEntry {
+    pub(crate) drawn: Drawn,
+}
+
 // Usage.
 
 /// `event_key (account, key)`: that there is such an event, and with which content.
@@ -664,6 +772,26 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    pub(crate) fn credit_blocks(account: &AccountId, id: CustomerId, unit: &PricingUnit) -> Self {
+        let prefix = KeyBytes::of(account).ledger(id, unit).into_vec();
+        Self { table: CREDIT_BLOCK_BY_TIME, prefix }
+    }
+
+    pub(crate) fn ledger_entries(account: &AccountId, id: CustomerId, unit: &PricingUnit) -> Self {
+        let prefix = KeyBytes::of(account).ledger(id, unit).into_vec();
+        Self { table: LEDGER_ENTRY_BY_TIME, prefix }
+    }
+
+    pub(crate) fn ledger_entries_of_kind(
+        account: &AccountId,
+        id: CustomerId,
+        unit: &PricingUnit,
+        kind: EntryKind,
+    ) -> Self {
+        let prefix = KeyBytes::of(account).ledger(id, unit).kind(kind).into_vec();
+        Self { table: LEDGER_ENTRY_BY_KIND, prefix }
+    }
+
     pub(crate) fn customers(account: &AccountId) -> Self {
         Self { table: CUSTOMER_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
     }
@@ -726,4 +854,9 @@ pub(crate) fn position_of(created_at: Timestamp, id: &[u8; 16]) -> Position {
 /// The id of the row that stands at a position.
 pub(crate) fn id_at(position: &Position) -> [u8; 16] {
     position.last_chunk::<16>().copied().unwrap_or_default()
+}
+
+/// The number of the ledger's entry that stands at a position.
+pub(crate) fn number_at(position: &Position) -> u64 {
+    position.last_chunk::<8>().copied().map_or(0, u64::from_be_bytes)
 }

@@ -2,7 +2,8 @@ use std::ops::Deref;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, CustomerId, PlanId, Timestamp,
+    AccountId, CustomerId, PlanId, PricingUnit, Timestamp,
+    credit::{EntryKind, LedgerEntry},
     plan::PlanVersion,
     store::{Key, Table},
     subscription::Enrolment,
@@ -28,7 +29,7 @@ impl KeyBytes {
         self
     }
 
-    /// Adds a text, which must be the last part.
+    /// Adds a text, which must be the last part or be ended.
     pub(super) fn text(self, text: &impl Deref<Target = str>) -> Self {
         self.bytes(text.as_bytes())
     }
@@ -52,6 +53,30 @@ impl KeyBytes {
 
     pub(super) fn plan_version(self, id: PlanId, version: PlanVersion) -> Self {
         self.bytes(id.as_bytes()).bytes(&version.number().to_be_bytes())
+    }
+
+    /// Adds whose ledger it is. A currency or pricing unit has no control character, and no zero byte.
+    pub(super) fn ledger(self, customer: CustomerId, unit: &PricingUnit) -> Self {
+        self.bytes(customer.as_bytes()).text(unit).bytes(&[0])
+    }
+
+    /// Adds when an entry was made, and its number in as many bytes as an id has.
+    pub(super) fn entry(self, entry: &LedgerEntry) -> Self {
+        let number = u128::from(entry.ledger_sequence_number);
+        self.listed(entry.created_at, &number.to_be_bytes())
+    }
+
+    /// Adds what an entry is. A byte is never used for another kind.
+    pub(super) fn kind(self, kind: EntryKind) -> Self {
+        self.bytes(match kind {
+            EntryKind::Increment => b"i",
+            EntryKind::Decrement => b"d",
+            EntryKind::ExpirationChange => b"c",
+            EntryKind::CreditBlockExpiry => b"e",
+            EntryKind::VoidInitiated => b"n",
+            EntryKind::Void => b"v",
+            EntryKind::Amendment => b"a",
+        })
     }
 
     pub(super) fn owner(self, owner: Owner) -> Self {

@@ -1,0 +1,28 @@
+//! Credits: prepaid amounts of a currency or pricing unit, which usage draws down.
+//!
+//! A customer has a ledger for each currency and pricing unit that it was ever given credits in. Its
+//! entries say what moved the balance; its blocks say what is left of what was given, and until when.
+//! After every step the balance is the sum of the entries, and the sum of the blocks less what was
+//! overdrawn.
+
+mod balance;
+mod block;
+mod book;
+mod drawn;
+mod entry;
+mod ledger;
+mod new;
+
+pub use self::{
+    balance::CreditBalance,
+    block::CreditBlock,
+    entry::{EntryBlock, EntryKind, EntryStatus, EntryType, LedgerEntry, VoidReason},
+    new::{LedgerChange, NewLedgerEntry},
+};
+pub(crate) use self::{
+    block::Block,
+    book::Book,
+    drawn::Drawn,
+    entry::Booked,
+    ledger::{Ledger, Pending},
+};

@@ -1,0 +1,49 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp};
+
+/// A block of credits (wire 4.4): what was given at once, and what is left of it.
+///
+/// What usage takes beyond the last block stands in a block of its own, the overdraft: its balance
+/// is zero or below, and it has no dates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CreditBlock {
+    /// Its id.
+    pub id: CreditBlockId,
+    /// What it is in.
+    pub currency: PricingUnit,
+    /// What is left of it.
+    pub balance: Decimal,
+    /// From when on usage draws on it. `None` of an overdraft.
+    pub effective_date: Option<Timestamp>,
+    /// When what is left of it is lost, if ever.
+    pub expiry_date: Option<Timestamp>,
+    /// What the customer paid for one of them.
+    pub per_unit_cost_basis: Option<Decimal>,
+    /// What was given. `None` of an overdraft.
+    pub maximum_initial_balance: Option<Decimal>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+impl CreditBlock {
+    /// Tells whether it is what was taken beyond the last block.
+    #[must_use]
+    pub const fn is_overdraft(&self) -> bool {
+        self.maximum_initial_balance.is_none()
+    }
+}
+
+/// A block, and what the engine keeps beside it in the same row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Block {
+    pub(crate) block: CreditBlock,
+    pub(crate) customer_id: CustomerId,
+    /// The number of the entry that made it: of two blocks, the one with the lower number is older.
+    pub(crate) number: u64,
+    /// What was taken from it and not given back: the most that can be.
+    pub(crate) drawn: Decimal,
+}
