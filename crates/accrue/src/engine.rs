@@ -16,6 +16,7 @@ mod apply;
 mod billing;
 mod call;
 mod costs;
+mod credits;
 mod customers;
 mod events;
 mod figures;
@@ -46,6 +47,7 @@ pub use self::{
     account::Account,
     billing::Billing,
     call::{Call, KeyedCall},
+    credits::{CreditBlockFilter, LedgerFilter},
     garbage::Collected,
     lists::{ListFilter, SubscriptionFilter},
     tick::Tick,

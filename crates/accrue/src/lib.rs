@@ -150,7 +150,10 @@ pub use self::system::{SystemClock, SystemEntropy};
 pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
-    engine::{Account, Billing, Call, Collected, KeyedCall, ListFilter, SubscriptionFilter, Tick},
+    engine::{
+        Account, Billing, Call, Collected, CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter,
+        SubscriptionFilter, Tick,
+    },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{

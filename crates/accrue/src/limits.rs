@@ -126,6 +126,16 @@ pub const SPEND_ALERTS: usize = 50;
 pub const PRICE_FILTERS: usize = 10;
 /// The most values of all price filters of an alert.
 pub const PRICE_FILTER_VALUES: usize = 100;
+/// The most currencies and pricing units in which a customer has credits, or alerts on them.
+pub const LEDGERS: usize = 100;
+/// The most blocks of a ledger that have something left and have not expired.
+pub const CREDIT_BLOCKS: usize = 200;
+/// The blocks that a ledger remembers to have paid an overdraft off: what older ones have paid is
+/// counted with the oldest.
+pub const PAYERS: usize = 20;
+/// The blocks that the usage of a billing period is remembered to have drawn from: what it drew from
+/// others is counted with the one that was drawn longest ago.
+pub const DRAWN_BLOCKS: usize = 200;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
 /// The most changes to the alerts of a version of a plan that its subscriptions have yet to settle:
@@ -138,5 +148,7 @@ pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 pub const RESULT_ROWS: usize = 10_000;
 /// The most rows of a page (§4.1, §8).
 pub const PAGE_ROWS: usize = 100;
+/// The most entries of a page of a ledger (wire 6.2).
+pub const LEDGER_PAGE_ROWS: usize = 1_000;
 /// The rows of a page whose size the caller did not choose (§4.1, §8).
 pub const PAGE_DEFAULT_ROWS: usize = 20;

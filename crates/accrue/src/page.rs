@@ -34,6 +34,19 @@ impl PageRequest {
         Err(Error::invalid("/limit", message))
     }
 
+    /// The first page of a ledger, of at most `limit` entries.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is not within 1 to 1,000 (wire 6.2).
+    pub fn first_of_ledger(limit: usize) -> Result<Self, Error> {
+        if (1..=limits::LEDGER_PAGE_ROWS).contains(&limit) {
+            return Ok(Self { limit, cursor: None });
+        }
+        let message = format!("found {limit}, expected 1 to {}", limits::LEDGER_PAGE_ROWS);
+        Err(Error::invalid("/limit", message))
+    }
+
     /// The page of the same size that follows the one which gave `cursor`.
     #[must_use]
     pub fn after(self, cursor: Cursor) -> Self {

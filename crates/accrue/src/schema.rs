@@ -17,7 +17,8 @@ use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
     AccountId, AlertId, CreditBlockId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey,
-    ItemId, MessageId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    ItemId, MessageId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe,
+    Timestamp,
     account::AccountEntry,
     alert::{Alert, Fired, InAlert},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
