@@ -8,6 +8,7 @@
 mod balance;
 mod block;
 mod book;
+mod charge;
 mod drawn;
 mod entry;
 mod ledger;
@@ -22,6 +23,7 @@ pub use self::{
 pub(crate) use self::{
     block::Block,
     book::Book,
+    charge::Charge,
     drawn::Drawn,
     entry::Booked,
     ledger::{Ledger, Pending},
