@@ -4,12 +4,12 @@ mod plan;
 
 use self::{
     changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
-    creation::{CreatePlanAlert, CreateSubscriptionAlert},
+    creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
 };
 use super::{Account, Call, ListFilter, lists::page_of, unit::Unit};
 use crate::{
     AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
-    alert::{Alert, AlertUpdate, NewAlert, NewCondition, Scope},
+    alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert, NewCondition, Scope},
     limits,
     metric::MetricStatus,
     page::Listing,
@@ -57,13 +57,50 @@ impl Account {
         Call::new(self, CreatePlanAlert { plan: plan.into(), version: Some(version), new })
     }
 
-    /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
-    /// judged at once: a threshold that has fired in the billing period does not fire again.
+    /// Creates an alert on what a customer has of credits in one currency or pricing unit (wire
+    /// 1.3). It is judged at once on the balance that there is.
+    ///
+    /// The customer need not have credits in it yet: without a ledger there is no balance, and
+    /// nothing fires.
     ///
     /// # Errors
     ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where filters are given and it
-    /// is no alert on spend, or another alert watches the same there.
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the customer has an
+    /// alert of that kind on that currency already (wire 1.4), or credits and alerts on them in
+    /// [100](crate::limits::LEDGERS) currencies and pricing units.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// use accrue::{Decimal, PricingUnit, alert::{NewBalanceAlert, Thresholds}};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let low = Thresholds::new([Decimal::from(100), Decimal::from(20)])?;
+    /// let new = NewBalanceAlert::credit_balance_dropped(PricingUnit::parse("credits")?, low);
+    /// let alert = account.create_customer_alert(ada.id, new).await?;
+    /// assert!(alert.balance_alert_status.iter().all(|status| !status.in_alert));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_customer_alert(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        new: NewBalanceAlert,
+    ) -> Call<Alert> {
+        Call::new(self, CreateCustomerAlert { customer: customer.into(), new })
+    }
+
+    /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
+    /// judged at once: a threshold that has fired in the billing period does not fire again, nor does
+    /// one of a balance that is in alert.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is an alert without
+    /// thresholds, filters are given and it is no alert on spend, or another alert watches the same
+    /// there.
     pub fn update_alert(&self, id: AlertId, update: impl Into<AlertUpdate>) -> Call<Alert> {
         Call::new(self, ChangeAlert { id, change: Change::Update(update.into()) })
     }
@@ -113,7 +150,8 @@ impl Account {
     pub async fn fetch_alert(&self, id: AlertId) -> Result<Alert, Error> {
         let mut unit = self.reading();
         unit.require_alerts().await?;
-        unit.alert(id).await
+        let alert = unit.alert(id).await?;
+        unit.shown(alert).await
     }
 
     /// Lists the alerts on a customer, newest first (wire 1.6): those on its subscriptions are not
@@ -124,9 +162,14 @@ impl Account {
         filter: ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
-        self.reading().require_alerts().await?;
-        let customer = self.fetch_customer(customer).await?;
-        self.page_of_alerts(format!("{} {filter:?}", customer.id), Vec::new(), filter, page)
+        let customer = customer.into();
+        let mut unit = self.reading();
+        unit.require_alerts().await?;
+        let customer = unit.customer(&customer).await?;
+        let alerts = unit.balance_alerts(customer.id).await?;
+        let filtered = format!("{} {filter:?}", customer.id);
+        let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
+        Ok(Page { data: unit.shown_all(data).await?, next_cursor })
     }
 
     /// Lists the alerts that watch a subscription, newest first (wire 1.6): its own, and those of
@@ -172,11 +215,14 @@ impl Unit<'_> {
         let unknown = || Error::not_found("alert", id);
         let entry = self.get(&schema::alert(self.account, id)).await?;
         let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
-        if let Scope::Subscription { subscription_id, .. } = entry.alert.scope {
-            self.enrolment(subscription_id)
-                .await
-                .map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-        }
+        let owner = match entry.alert.scope {
+            Scope::Subscription { subscription_id, .. } => {
+                self.enrolment(subscription_id).await.map(drop)
+            }
+            Scope::Customer { customer_id } => self.customer(&customer_id.into()).await.map(drop),
+            Scope::Plan { .. } => Ok(()),
+        };
+        owner.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
         Ok(entry.alert)
     }
 
@@ -190,7 +236,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Returns the alerts of an alert's subscription or plan version.
+    /// Returns the alerts of an alert's subscription, plan version or ledger.
     async fn siblings(&mut self, alert: &Alert) -> Result<Vec<Alert>, Error> {
         let ids = match alert.scope {
             Scope::Subscription { subscription_id, .. } => {
@@ -200,6 +246,10 @@ impl Unit<'_> {
                 let roster = schema::plan_roster(self.account, plan_id, plan_version);
                 self.get(&roster).await?.unwrap_or_default().alerts
             }
+            Scope::Customer { customer_id } => match alert.condition.ledger() {
+                Some(unit) => return self.balance_alerts_in(customer_id, unit).await,
+                None => Vec::new(),
+            },
         };
         self.alerts(&ids).await
     }
@@ -215,8 +265,8 @@ impl Unit<'_> {
     async fn save_alert(&mut self, alert: &Alert) -> Result<(), Error> {
         let slot = schema::alert(self.account, alert.id);
         let before = self.get(&slot).await?;
-        let old = before.as_ref().map_or(&[][..], |before| before.alert.thresholds.values());
-        let values = alert.thresholds.values();
+        let old = before.as_ref().map_or(&[][..], |before| before.alert.threshold_values());
+        let values = alert.threshold_values();
         let new = values.iter().filter(|value| !old.contains(value)).count();
         let given = before.as_ref().map_or(0, |before| before.given).saturating_add(new);
         if given > limits::THRESHOLDS_OF_A_LIFE {
@@ -225,6 +275,17 @@ impl Unit<'_> {
             return Err(Error::constraint(detail));
         }
         self.put(&slot, &AlertEntry { alert: alert.clone(), given, deleted_at: None })
+    }
+
+    /// Writes an alert on a balance, judges it, and moves the head of its customer.
+    async fn save_balance_alert(
+        &mut self,
+        customer_id: CustomerId,
+        alert: &Alert,
+    ) -> Result<(), Error> {
+        self.save_alert(alert).await?;
+        self.judge_balance_at_once(customer_id, alert).await?;
+        self.touch(customer_id).await
     }
 
     /// Writes a subscription's row and moves the head of its customer.

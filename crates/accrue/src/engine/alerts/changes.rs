@@ -53,9 +53,12 @@ impl Command for ChangeAlert {
         self.change.check()?;
         unit.require_alerts().await?;
         let before = unit.alert(self.id).await?;
+        if let Scope::Customer { customer_id } = before.scope {
+            unit.settled_head(customer_id).await?;
+        }
         let alert = self.change.apply(before.clone(), unit).await?;
         if alert == before {
-            return Ok(alert);
+            return Ok(unit.shown(alert).await?);
         }
         match alert.scope {
             Scope::Plan { plan_id, plan_version } => {
@@ -67,8 +70,11 @@ impl Command for ChangeAlert {
                 unit.judge_at_once(&enrolment, &alert, unit.now).await?;
                 unit.save_watched(&enrolment).await?;
             }
+            Scope::Customer { customer_id } => {
+                unit.save_balance_alert(customer_id, &alert).await?;
+            }
         }
-        Ok(alert)
+        Ok(unit.shown(alert).await?)
     }
 }
 
@@ -141,17 +147,26 @@ impl Command for DeleteAlert {
     async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
         unit.require_alerts().await?;
         let alert = unit.alert(self.id).await?;
-        let Scope::Subscription { subscription_id, .. } = alert.scope else {
-            let detail = "an alert of a plan can be disabled and not deleted";
-            return Err(Error::constraint(detail).into());
-        };
-        let mut enrolment = unit.settled_enrolment(subscription_id).await?;
-        enrolment.alerts.retain(|id| *id != self.id);
+        match alert.scope {
+            Scope::Plan { .. } => {
+                let detail = "an alert of a plan can be disabled and not deleted";
+                return Err(Error::constraint(detail).into());
+            }
+            Scope::Subscription { subscription_id, .. } => {
+                let mut enrolment = unit.settled_enrolment(subscription_id).await?;
+                enrolment.alerts.retain(|id| *id != self.id);
+                unit.save_watched(&enrolment).await?;
+            }
+            Scope::Customer { customer_id } => {
+                unit.settled_head(customer_id).await?;
+                unit.remove_balance_alert(customer_id, &alert).await?;
+                unit.touch(customer_id).await?;
+            }
+        }
         let slot = schema::alert(unit.account, self.id);
         let before = unit.get(&slot).await?;
         let given = before.map_or(0, |before| before.given);
         unit.put(&slot, &AlertEntry { alert, given, deleted_at: Some(unit.now) })?;
-        unit.save_watched(&enrolment).await?;
         Ok(())
     }
 }

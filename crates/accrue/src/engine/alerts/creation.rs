@@ -1,8 +1,8 @@
 use async_trait::async_trait;
 
 use crate::{
-    AlertId, Error, IdOr, PlanId, SubscriptionId,
-    alert::{Alert, NewAlert, Scope},
+    AlertId, CustomerId, Error, IdOr, PlanId, SubscriptionId,
+    alert::{Alert, NewAlert, NewBalanceAlert, Scope},
     engine::{
         apply::{Command, Request, fingerprint},
         unit::{Stop, Unit},
@@ -77,5 +77,34 @@ impl Command for CreatePlanAlert {
 impl Request for CreatePlanAlert {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("create_plan_alert", &(&self.plan, self.version, &self.new))
+    }
+}
+
+pub(super) struct CreateCustomerAlert {
+    pub(super) customer: IdOr<CustomerId>,
+    pub(super) new: NewBalanceAlert,
+}
+
+#[async_trait]
+impl Command for CreateCustomerAlert {
+    type Outcome = Alert;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+        unit.require_alerts().await?;
+        let customer_id = unit.customer(&self.customer).await?.id;
+        unit.settled_head(customer_id).await?;
+        let currency = &self.new.currency;
+        let siblings = unit.balance_alerts_in(customer_id, currency).await?;
+        let id = AlertId::generate(unit.now, unit.entropy());
+        let alert = self.new.clone().decide(id, customer_id, &siblings, unit.now)?;
+        unit.add_balance_alert(customer_id, currency, id).await?;
+        unit.save_balance_alert(customer_id, &alert).await?;
+        Ok(unit.shown(alert).await?)
+    }
+}
+
+impl Request for CreateCustomerAlert {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_customer_alert", &(&self.customer, &self.new))
     }
 }
