@@ -13,6 +13,7 @@ mod drawn;
 mod entry;
 mod ledger;
 mod new;
+mod shares;
 
 pub use self::{
     balance::CreditBalance,
