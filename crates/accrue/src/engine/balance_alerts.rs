@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use super::unit::Unit;
 use crate::{
     AlertId, CustomerId, Error, PricingUnit,

@@ -26,7 +26,7 @@ const DEPLETED: usize = 1;
 const RECOVERED: usize = 2;
 
 fn number(value: i64) -> Decimal {
-    Decimal::from(value)
+    Decimal::parse(&value.to_string()).unwrap()
 }
 
 fn thresholds(values: &[i64]) -> Thresholds {
