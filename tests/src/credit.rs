@@ -105,7 +105,8 @@ impl Bank {
     pub fn reconcile(&mut self, earlier: Option<&Biller>, biller: &Biller, life: At) {
         let customer = biller.lives[life].customer;
         let balances = UNITS.map(|unit| self.balance((customer, unit)));
-        let empty = Biller { events: Vec::new(), ..biller.clone() };
+        let mut empty = biller.clone();
+        empty.events.clear();
         let earlier = earlier.unwrap_or(&empty);
         let mut starts: Vec<_> =
             [earlier, biller].into_iter().flat_map(|of| self.open(&of.lives[life])).collect();

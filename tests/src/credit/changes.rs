@@ -52,12 +52,7 @@ impl Bench {
         // A millisecond passes before it is done.
         let now = self.bank.now + 1_000;
         let ledger = self.bank.ledgers.get(&place);
-        let given = |block: usize| {
-            let blocks = ledger?.blocks.iter().enumerate();
-            let given: Vec<_> =
-                blocks.filter(|(_, block)| block.given.is_some()).map(|(at, _)| at).collect();
-            nth(block, given.len()).map(|index| given[index])
-        };
+        let any = |block: usize| nth(block, ledger?.blocks.len());
         Some(match spec {
             ChangeSpec::Increment { amount, effective, expiry, basis } => {
                 let expiry = expiry.map(|expiry| self.resolve(place, expiry));
@@ -71,7 +66,7 @@ impl Bench {
             }
             ChangeSpec::Decrement(amount) => Change::Decrement(exact(amount)),
             ChangeSpec::ExpirationChange { target, amount, source, block } => {
-                let block = given(*block)?;
+                let block = any(*block)?;
                 let of = &ledger?.blocks[block];
                 let target = self.resolve(place, *target).max(of.effective + 1);
                 let (block, expiry) = match source {
@@ -83,12 +78,12 @@ impl Bench {
                 Change::ExpirationChange { target, amount: amount.map(exact), block, expiry }
             }
             ChangeSpec::Void { amount, block } => {
-                let block = given(*block)?;
+                let block = any(*block)?;
                 let left = ledger?.blocks[block].balance.clone();
                 Change::Void(or_all(*amount, left)?, block)
             }
             ChangeSpec::Amendment { amount, block } => {
-                let block = given(*block)?;
+                let block = any(*block)?;
                 let drawn = ledger?.blocks[block].drawn.clone();
                 Change::Amendment(or_all(*amount, drawn)?, block)
             }

@@ -151,6 +151,7 @@ impl Ledger {
         Some((self.blocks[first].expiry?, first))
     }
 
+    /// Loses what a block has left.
     pub fn expire(&mut self, block: At, at: Instant) {
         let left = std::mem::take(&mut self.blocks[block].balance);
         self.enter(EntryKind::Expiry, -left, block, at);
@@ -224,7 +225,7 @@ impl Ledger {
             }
             Change::Amendment(amount, block) => {
                 let of = self.blocks.get(*block).ok_or(Refused)?;
-                if of.given.is_none() || of.is_expired(now) || *amount > of.drawn {
+                if of.is_expired(now) || *amount > of.drawn {
                     return Err(Refused);
                 }
                 self.amend(*block, amount, now);
@@ -239,6 +240,7 @@ impl Ledger {
         let paid = self.overdrawn().min(amount.clone());
         if let Some(overdraft) = self.overdraft.filter(|_| !paid.is_zero()) {
             self.blocks[overdraft].balance += &paid;
+            self.blocks[overdraft].drawn -= &paid;
             self.payers.push((block, paid.clone()));
         }
         new.balance -= &paid;
@@ -287,6 +289,7 @@ impl Ledger {
         if !rest.is_zero() {
             let block = self.overdraft.unwrap_or_else(|| self.open_overdraft(now));
             self.blocks[block].balance -= &rest;
+            self.blocks[block].drawn += &rest;
             parts.push((block, rest));
         }
         parts
@@ -339,39 +342,39 @@ impl Ledger {
 
     fn give_back(&mut self, mut rest: BigDecimal, usage: Usage, now: Instant) {
         let mut drawn = self.drawn.remove(&usage).unwrap_or_default();
-        while rest > BigDecimal::zero()
-            && let Some((block, most)) = drawn.pop()
-        {
-            let part = rest.clone().min(most.clone());
-            rest -= &part;
-            if part < most {
-                drawn.push((block, most - &part));
+        for (block, share) in drawn.iter_mut().rev() {
+            let most = rest.clone().min(share.clone());
+            let mut given = self.give_back_to(*block, &most, now);
+            if self.overdraft == Some(*block) {
+                given += self.give_back_to_payers(&most - &given, now);
             }
-            self.give_back_to(block, part, now);
+            *share -= &given;
+            rest -= given;
         }
+        drawn.retain(|(_, share)| !share.is_zero());
         self.drawn.insert(usage, drawn);
     }
 
-    fn give_back_to(&mut self, block: At, part: BigDecimal, now: Instant) {
-        if self.overdraft != Some(block) {
-            self.amend(block, &part, now);
-            return;
+    /// Gives back what the overdraft does not owe any more, since it was paid off meanwhile.
+    fn give_back_to_payers(&mut self, mut rest: BigDecimal, now: Instant) -> BigDecimal {
+        let (all, mut payers) = (rest.clone(), std::mem::take(&mut self.payers));
+        for (payer, paid) in payers.iter_mut().rev() {
+            let given = self.give_back_to(*payer, &rest.clone().min(paid.clone()), now);
+            *paid -= &given;
+            rest -= given;
         }
-        let owed = part.clone().min(self.overdrawn());
-        if !owed.is_zero() {
-            self.amend(block, &owed, now);
+        payers.retain(|(_, paid)| !paid.is_zero());
+        self.payers = payers;
+        all - rest
+    }
+
+    /// A caller may have given back something already: of that there is no more to give.
+    fn give_back_to(&mut self, block: At, most: &BigDecimal, now: Instant) -> BigDecimal {
+        let given = most.clone().min(self.blocks[block].drawn.clone());
+        if !given.is_zero() {
+            self.amend(block, &given, now);
         }
-        // The rest was paid off meanwhile.
-        let mut rest = part - owed;
-        while !rest.is_zero() {
-            let (payer, paid) = self.payers.pop().unwrap();
-            let part = rest.clone().min(paid.clone());
-            rest -= &part;
-            if part < paid {
-                self.payers.push((payer, paid - &part));
-            }
-            self.amend(payer, &part, now);
-        }
+        given
     }
 
     /// Gives something back to a block; it is lost where that has expired.
