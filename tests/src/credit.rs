@@ -10,6 +10,7 @@ mod script;
 
 use std::collections::BTreeMap;
 
+use accrue::Timestamp;
 use bigdecimal::{BigDecimal, Zero as _};
 
 pub use self::{
@@ -20,11 +21,14 @@ pub use self::{
 };
 use crate::{
     bill::{Biller, Charge, Enrolled, midnights},
-    model::{AHEAD, At, Event, GRACE, Instant, MICROS_PER_DAY},
+    model::{AHEAD, At, Event, Instant, MICROS_PER_DAY},
 };
 
 /// What ledgers are in, in the order of their texts.
 pub const UNITS: [&str; 2] = ["USD", "credits"];
+
+/// The longest grace period that an account can choose.
+const LONGEST_GRACE: i64 = 28 * MICROS_PER_DAY;
 
 /// A ledger: whose, and in what.
 pub type Place = (At, &'static str);
@@ -120,10 +124,14 @@ impl Bank {
         }
     }
 
-    /// When those billing periods begin that events can still fall in.
+    /// When those billing periods begin that events can still fall in, whatever grace period the
+    /// account will choose; or the last one of a life that is longer past.
     fn open(&self, of: &Enrolled) -> Vec<Instant> {
-        let open = (self.now - GRACE, self.now + AHEAD + 1);
-        of.periods(open).into_iter().map(|(start, _)| start).collect()
+        let since = self.now - LONGEST_GRACE;
+        let last = of.core.end_date.map(Timestamp::micros).filter(|end| *end <= since);
+        let last = last.and_then(|end| of.period(end - 1));
+        let open = of.periods((since, self.now + AHEAD + 1)).into_iter().chain(last);
+        open.map(|(start, _)| start).collect()
     }
 
     /// Draws the difference between what two billers say of the billing period that holds an
