@@ -168,8 +168,8 @@ impl Bank {
 fn usage_cost(biller: &Biller, life: At, at: Instant, unit: &str) -> BigDecimal {
     let of = &biller.lives[life];
     let Some(period) = of.period(at) else { return BigDecimal::zero() };
-    let own = biller.plans[of.plan].iter().filter(|price| {
-        price.currency == unit && matches!(price.charge, Charge::Usage { .. })
-    });
+    let own = biller.plans[of.plan]
+        .iter()
+        .filter(|price| price.currency == unit && matches!(price.charge, Charge::Usage { .. }));
     own.filter_map(|price| biller.used(of, price, period)).map(|used| used.subtotal).sum()
 }

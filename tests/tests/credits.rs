@@ -34,7 +34,7 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(150))]
 
     /// §7: the balance is the sum of the entries and of the blocks, and all three are those of the
     /// operations that were accepted; a committed entry never changes; what is refused writes

@@ -238,7 +238,9 @@ pub fn alerts() -> impl Strategy<Value = Vec<Step>> {
         2 => any::<usize>().prop_map(Step::Disable),
     ];
     let opening = (vec(create_alert(), 0..4), vec(subscribe(), 1..4));
-    (opening, vec(create_alert(), 0..4), vec(step, 6..40)).prop_map(|((before, lives), after, steps)| {
-        before.into_iter().chain(lives).chain(after).chain(steps).collect()
-    })
+    (opening, vec(create_alert(), 0..4), vec(step, 6..40)).prop_map(
+        |((before, lives), after, steps)| {
+            before.into_iter().chain(lives).chain(after).chain(steps).collect()
+        },
+    )
 }

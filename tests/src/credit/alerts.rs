@@ -68,14 +68,19 @@ impl BalanceAlert {
     }
 
     /// Says which thresholds a balance crosses that moves; none where it does not fire.
-    fn judge(&mut self, before: Option<&BigDecimal>, after: &BigDecimal) -> Option<Vec<BigDecimal>> {
+    fn judge(
+        &mut self,
+        before: Option<&BigDecimal>,
+        after: &BigDecimal,
+    ) -> Option<Vec<BigDecimal>> {
         let zero = BigDecimal::zero();
         if self.kind == Kind::Recovered {
             let recovers = before.is_some_and(|before| *before <= zero) && *after > zero;
             return (recovers && self.enabled).then(Vec::new);
         }
         self.in_alert.retain(|threshold| after <= threshold);
-        let watched = if self.kind == Kind::Depleted { vec![zero] } else { self.thresholds.clone() };
+        let watched =
+            if self.kind == Kind::Depleted { vec![zero] } else { self.thresholds.clone() };
         let mut crossed: Vec<_> = watched.iter().map(BigDecimal::normalized).collect();
         crossed.retain(|threshold| after <= threshold && !self.in_alert.contains(threshold));
         crossed.sort();

@@ -28,8 +28,7 @@ pub struct Bench {
 /// wherever time is settled.
 pub fn run(beginning: &str, opening: &Opening, steps: &[Step], manner: &Manner) -> Bench {
     let bill = bill::Bench::at(beginning, opening);
-    let bank =
-        Bank { now: bill.biller.now, zones: bill.zones.clone(), ..Bank::default() };
+    let bank = Bank { now: bill.biller.now, zones: bill.zones.clone(), ..Bank::default() };
     let (blocks, alerts, committed) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
     let mut bench = Bench { bill, bank, blocks, alerts, committed };
     let mut sizes: Slice<'_> = manner.batches.iter().copied().cycle();

@@ -25,7 +25,6 @@ use crate::{
 impl Bench {
     pub(super) fn change(&mut self, place: Place, spec: &ChangeSpec) {
         let Some(change) = self.to_change(place, spec) else { return };
-        self.tell_apart();
         let new = NewLedgerEntry::new(unit(place), self.to_engine(place, &change));
         let call = |bench: &Self| {
             let customer = bench.bill.customers[place.0];
@@ -49,8 +48,7 @@ impl Bench {
 
     /// What a caller asks for now; none where there is no block to ask it of.
     fn to_change(&self, place: Place, spec: &ChangeSpec) -> Option<Change> {
-        // A millisecond passes before it is done.
-        let now = self.bank.now + 1_000;
+        let now = self.bank.now;
         let ledger = self.bank.ledgers.get(&place);
         let any = |block: usize| nth(block, ledger?.blocks.len());
         Some(match spec {
@@ -91,7 +89,7 @@ impl Bench {
     }
 
     fn resolve(&self, place: Place, expiry: Expiry) -> Instant {
-        let now = self.bank.now + 1_000;
+        let now = self.bank.now;
         let at = match expiry {
             Expiry::In(by) => now + by,
             Expiry::With(block) => self.expiry(place, block).unwrap_or(now + 1),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use accrue::{CreditBlockFilter, LedgerFilter};
 use accrue::{
     PageRequest,
     alert::{BalanceCrossed, Cause as EngineCause},
     credit::{CreditBlock, EntryStatus, EntryType, LedgerEntry},
     webhook,
 };
-use accrue::{CreditBlockFilter, LedgerFilter};
 use bigdecimal::BigDecimal;
 use pollster::block_on;
 
@@ -77,8 +77,10 @@ impl Bench {
         let mut found = BTreeMap::new();
         for (entry, expected) in self.entries(place).iter().zip(&ledger.entries) {
             found.entry(expected.block).or_insert(entry.credit_block.id);
-            if let (EntryKind::ExpirationChange { to, .. }, EntryType::ExpirationChange { new_block_id, .. }) =
-                (&expected.kind, &entry.entry_type)
+            if let (
+                EntryKind::ExpirationChange { to, .. },
+                EntryType::ExpirationChange { new_block_id, .. },
+            ) = (&expected.kind, &entry.entry_type)
             {
                 found.entry(*to).or_insert(*new_block_id);
             }
@@ -132,10 +134,7 @@ impl Bench {
                     && *new_block_id == self.block(place, *to)
                     && Some(new_block_expiry_date.micros()) == ledger.blocks[*to].expiry
             }
-            (
-                EntryType::VoidInitiated { void_amount, .. },
-                EntryKind::VoidInitiated(expected),
-            )
+            (EntryType::VoidInitiated { void_amount, .. }, EntryKind::VoidInitiated(expected))
             | (EntryType::Void { void_amount, .. }, EntryKind::Void(expected)) => {
                 big(void_amount) == *expected
             }
@@ -158,7 +157,8 @@ impl Bench {
             page = page.after(next);
         }
         assert!(found.is_sorted_by(|a, b| a.created_at >= b.created_at), "newest first");
-        let mut places: Vec<_> = found.iter().map(|block| self.check_block(place, ledger, block)).collect();
+        let mut places: Vec<_> =
+            found.iter().map(|block| self.check_block(place, ledger, block)).collect();
         places.sort_unstable();
         places
     }
@@ -209,17 +209,19 @@ impl Bench {
 
     /// Within an event: usage, cost, then what it does to each ledger.
     fn check_order(&self, customer: At, told: &[webhook::Message]) {
-        let is_own = |message: &&webhook::Message| message.customer.id == self.bill.customers[customer];
+        let is_own =
+            |message: &&webhook::Message| message.customer.id == self.bill.customers[customer];
         let found: Vec<_> = told.iter().filter(is_own).filter_map(of_event).collect();
         let of_customer = |of: &&crate::model::Event| of.customer == customer;
         let mut expected = Vec::new();
         for event in self.bill.biller.events.iter().filter(of_customer) {
-            let on_lives = self.bill.biller.messages.iter().filter_map(|message| match &message.body {
-                bill::Body::Exceeded { alert, cause: bill::Cause::Event(key, _), .. } => {
-                    Some((key, *alert))
-                }
-                _ => None,
-            });
+            let on_lives =
+                self.bill.biller.messages.iter().filter_map(|message| match &message.body {
+                    bill::Body::Exceeded { alert, cause: bill::Cause::Event(key, _), .. } => {
+                        Some((key, *alert))
+                    }
+                    _ => None,
+                });
             for (_, alert) in on_lives.filter(|(key, _)| **key == event.key) {
                 let kind = match self.bill.biller.alerts[alert].condition {
                     bill::Condition::Usage(_) => "subscription.usage_exceeded",

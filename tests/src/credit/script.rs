@@ -19,16 +19,36 @@ use crate::{
 pub enum Step {
     /// What subscribes, cancels, uses, and lets time pass.
     Bill(BillStep),
-    Change { customer: usize, unit: usize, change: ChangeSpec },
-    CreateAlert { customer: usize, unit: usize, kind: Kind, thresholds: Vec<&'static str> },
-    SetThresholds { alert: usize, thresholds: Vec<&'static str> },
+    Change {
+        customer: usize,
+        unit: usize,
+        change: ChangeSpec,
+    },
+    CreateAlert {
+        customer: usize,
+        unit: usize,
+        kind: Kind,
+        thresholds: Vec<&'static str>,
+    },
+    SetThresholds {
+        alert: usize,
+        thresholds: Vec<&'static str>,
+    },
     Enable(usize),
     Disable(usize),
     DeleteAlert(usize),
     /// To the expiry of a block, and so far beyond.
-    ToExpiry { customer: usize, unit: usize, block: usize, by: i64 },
+    ToExpiry {
+        customer: usize,
+        unit: usize,
+        block: usize,
+        by: i64,
+    },
     /// To the end of the day of a customer, and so far beyond.
-    ToMidnight { customer: usize, by: i64 },
+    ToMidnight {
+        customer: usize,
+        by: i64,
+    },
 }
 
 /// What a caller asks of a ledger. Instants are in microseconds from now.
@@ -41,9 +61,20 @@ pub enum ChangeSpec {
         basis: Option<&'static str>,
     },
     Decrement(&'static str),
-    ExpirationChange { target: Expiry, amount: Option<&'static str>, source: Named, block: usize },
-    Void { amount: Option<&'static str>, block: usize },
-    Amendment { amount: Option<&'static str>, block: usize },
+    ExpirationChange {
+        target: Expiry,
+        amount: Option<&'static str>,
+        source: Named,
+        block: usize,
+    },
+    Void {
+        amount: Option<&'static str>,
+        block: usize,
+    },
+    Amendment {
+        amount: Option<&'static str>,
+        block: usize,
+    },
 }
 
 /// When a block expires.
@@ -109,7 +140,8 @@ fn increment() -> impl Strategy<Value = ChangeSpec> {
 }
 
 fn change() -> impl Strategy<Value = ChangeSpec> {
-    let source = select(&[Named::Block, Named::Block, Named::Expiry, Named::Both, Named::Wrong][..]);
+    let source =
+        select(&[Named::Block, Named::Block, Named::Expiry, Named::Both, Named::Wrong][..]);
     let part = || option::weighted(0.6, amount());
     let block = any::<usize>;
     prop_oneof![
@@ -132,8 +164,11 @@ fn unit() -> impl Strategy<Value = usize> {
 }
 
 fn of_ledger(change: impl Strategy<Value = ChangeSpec>) -> impl Strategy<Value = Step> {
-    (customer(), unit(), change)
-        .prop_map(|(customer, unit, change)| Step::Change { customer, unit, change })
+    (customer(), unit(), change).prop_map(|(customer, unit, change)| Step::Change {
+        customer,
+        unit,
+        change,
+    })
 }
 
 fn thresholds() -> impl Strategy<Value = Vec<&'static str>> {
