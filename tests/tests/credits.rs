@@ -174,3 +174,31 @@ fn a_page_of_a_ledger_may_be_of_a_thousand_entries() {
         assert_eq!(entries.data.len(), 1);
     });
 }
+
+/// §7: an event draws what it adds to the cost of the usage prices together, whatever their order.
+#[test]
+fn an_event_draws_what_its_prices_come_to_together() {
+    for amounts in [["5", "-1.5"], ["-1.5", "5"]] {
+        let host = Host::on(MemoryStore::new());
+        let metric = host.metric("SELECT count(*) FROM events");
+        let credits = PricingUnit::parse("credits").unwrap();
+        let mut plan = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
+        let price = |amount: &str| {
+            let model = Model::Unit(Unit { unit_amount: number(amount) });
+            let (item, unit) = (metric.item_id, credits.clone());
+            NewPrice::usage(name("price"), item, unit, Cadence::Monthly, metric.id, model).into()
+        };
+        plan.prices = amounts.map(price).into();
+        block_on(async {
+            let account = &host.account;
+            let plan = account.create_plan(plan).await.unwrap().id;
+            let ada = account.create_customer(customer("ada")).await.unwrap().id;
+            account.create_subscription(NewSubscription::new(ada, plan)).await.unwrap();
+            let ten = NewLedgerEntry::increment(credits.clone(), 10.into());
+            account.create_ledger_entry(ada, ten).await.unwrap();
+            account.ingest([event("ada", "k", host.clock.now(), &[])]).await.unwrap();
+            let balance = account.credit_balance(ada, &credits).await.unwrap().balance;
+            assert_eq!(balance, Some(number("6.5")), "prices of {amounts:?}");
+        });
+    }
+}
