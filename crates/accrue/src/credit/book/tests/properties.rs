@@ -203,9 +203,9 @@ impl Run {
     fn compare(&self, rows: &Shelf, now: Timestamp) {
         self.compare_entries(rows, now);
         let Oracle { blocks, payers, drawn, .. } = &self.oracle;
-        let mut found: Vec<_> = rows.blocks.values().map(pile).collect();
-        found.sort_by_key(|block| block.number);
-        assert_eq!(found, blocks.iter().map(in_tenths).collect::<Vec<_>>());
+        let mut found: Vec<_> = rows.blocks.values().map(row).collect();
+        found.sort_by_key(|(number, ..)| *number);
+        assert_eq!(found, blocks.iter().map(expected).collect::<Vec<_>>());
 
         let open = || blocks.iter().filter(|block| block.is_open());
         let mut found: Vec<_> = rows.ledger.open.iter().map(|id| rows.number(*id)).collect();
@@ -252,27 +252,20 @@ impl Run {
     }
 }
 
-type Row = (u64, Decimal, Decimal, Option<Decimal>, [Option<Timestamp>; 2], Option<Decimal>);
+/// A block: its number, what is left and was drawn, what was given and its cost basis, its dates.
+type Row = (u64, [Decimal; 2], [Option<Decimal>; 2], [Option<Timestamp>; 2]);
 
-#[derive(Debug, PartialEq)]
-struct Held {
-    number: u64,
-    rest: Row,
-}
-
-fn pile(block: &Block) -> Held {
+fn row(block: &Block) -> Row {
     let Block { block, number, drawn, .. } = block;
-    let dates = [block.effective_date, block.expiry_date];
-    let (given, basis) = (&block.maximum_initial_balance, &block.per_unit_cost_basis);
-    let rest = (*number, block.balance.clone(), drawn.clone(), given.clone(), dates, basis.clone());
-    Held { number: *number, rest }
+    let given = [block.maximum_initial_balance.clone(), block.per_unit_cost_basis.clone()];
+    let left = [block.balance.clone(), drawn.clone()];
+    (*number, left, given, [block.effective_date, block.expiry_date])
 }
 
-fn in_tenths(pile: &Pile) -> Held {
+fn expected(pile: &Pile) -> Row {
     let Pile { number, left, drawn, given, effective, expiry, basis } = pile;
-    let (given, basis) = (given.map(tenths), basis.map(tenths));
-    let rest = (*number, tenths(*left), tenths(*drawn), given, [*effective, *expiry], basis);
-    Held { number: *number, rest }
+    let given = [given.map(tenths), basis.map(tenths)];
+    (*number, [*left, *drawn].map(tenths), given, [*effective, *expiry])
 }
 
 proptest! {
