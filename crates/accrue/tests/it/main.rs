@@ -14,7 +14,7 @@ mod bad_input;
 mod cost_alerts;
 mod costs;
 mod credited;
-// mod customer_alerts;
+mod customer_alerts;
 mod customer_costs;
 mod customers;
 mod draw_down;
