@@ -21,6 +21,7 @@ use accrue::{
 };
 
 use crate::{
+    credited::{CREDITS, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
         usage_alert,
@@ -104,6 +105,8 @@ fn draw_credits(fixture: &Fixture) {
         per_unit_cost_basis: None,
     });
     fixture.use_now("eve", "g", "0.25");
+    let expiring = expiring("3", "2026-06-15T00:00:00Z");
+    run(fixture.account.create_ledger_entry(eve, expiring)).unwrap();
 }
 
 /// Alerts on cost that fired by their configuration, by an event and by a turn of the billing
@@ -255,7 +258,7 @@ fn documents_of_version_1_stay_readable() {
     let count = |kind: &str| types.iter().filter(|name| **name == kind).count();
     assert_eq!(count("subscription.ended"), 1);
     assert_eq!(count("subscription.usage_exceeded"), 3);
-    assert_eq!(count("subscription.cost_exceeded"), 5, "two are those of May and June");
+    assert_eq!(count("subscription.cost_exceeded"), 6, "two are those of May and June");
     assert_eq!(count("subscription.spend_exceeded"), 3);
 
     let eve = || external("eve");
@@ -264,9 +267,11 @@ fn documents_of_version_1_stay_readable() {
     let entries = account.list_ledger_entries(eve(), &usd, LedgerFilter::default(), &entries);
     let entries = block_on(entries).unwrap().data;
     let shown: Vec<_> = entries.iter().map(|entry| entry.amount.to_string()).collect();
-    assert_eq!(format!("{}", shown.join(" ")), "");
+    assert_eq!(shown.join(" "), "-0.5 5 -15.5 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
     let balance = block_on(account.credit_balance(eve(), &usd)).unwrap();
-    assert_eq!(balance.balance, Some(number("0")));
+    assert_eq!(balance.balance, Some(number("-11")));
+    let credits = block_on(account.credit_balance(eve(), &unit(CREDITS))).unwrap();
+    assert_eq!(credits.balance, Some(number("0")), "they have expired");
     let alerts = account.list_customer_alerts(eve(), Default::default(), &page);
     let alerts = block_on(alerts).unwrap().data;
     let in_alert = alerts.iter().flat_map(|alert| &alert.balance_alert_status);
