@@ -1,11 +1,16 @@
-mod examples;
+mod caller;
+mod desk;
 mod giving_back;
 mod oracle;
 mod properties;
 mod shelf;
+mod usage;
 
 use super::*;
-use crate::{credit::EntryKind, error::ErrorKind};
+use crate::{
+    credit::{EntryKind, EntryType},
+    error::ErrorKind,
+};
 
 /// So many tenths.
 fn tenths(number: i64) -> Decimal {
@@ -62,7 +67,7 @@ fn check_ledger(shelf: &shelf::Shelf) {
         latest = entry.created_at;
     }
     assert_eq!((ledger.balance.clone(), ledger.latest), (balance, latest));
-    assert_eq!(ledger.entries, entries.len() as u64);
+    assert_eq!(Ok(ledger.entries), entries.len().try_into());
     blocks.values().for_each(|block| check_block(block, entries));
 }
 
@@ -78,7 +83,7 @@ fn check_block(block: &Block, entries: &BTreeMap<u64, Booked>) {
     let of_block = entries.values().map(|booked| &booked.entry);
     let of_block = of_block.filter(|entry| entry.credit_block.id == block.id);
     let lost = of_block.map(|entry| match &entry.entry_type {
-        crate::credit::EntryType::ExpirationChange { moved, .. } => moved.clone(),
+        EntryType::ExpirationChange { moved, .. } => moved.clone(),
         other => match other.kind() {
             EntryKind::Void | EntryKind::CreditBlockExpiry => -entry.amount.clone(),
             _ => Decimal::zero(),

@@ -1,9 +1,11 @@
 //! One fact each of what goes back when usage of a billing period costs less.
 
-use super::{examples::*, *};
+use super::{
+    EntryKind::{Amendment, CreditBlockExpiry},
+    desk::*,
+    *,
+};
 use crate::limits;
-
-use EntryKind::{Amendment, CreditBlockExpiry};
 
 fn give_back(desk: &mut Desk, at: i64, amount: i64) {
     desk.book.give_back(&credits(amount), &mut desk.drawn, hour(at));
@@ -109,4 +111,17 @@ fn a_period_remembers_200_blocks_and_all_that_was_drawn() {
         (shares[0].clone(), shares[1].clone()),
         ((blocks[3], credits(4)), (blocks[4], credits(1)))
     );
+}
+
+#[test]
+fn nothing_is_drawn_or_goes_back_where_nothing_costs_more_or_less() {
+    let mut desk = Desk::new();
+    let id = desk.give(0, 5, None);
+    desk.draw(1, 2);
+    for amount in [0, -1] {
+        desk.draw(2, amount);
+        give_back(&mut desk, 2, amount);
+    }
+    assert_eq!(desk.left(id), credits(3));
+    assert_eq!(desk.book.ledger.entries, 2);
 }

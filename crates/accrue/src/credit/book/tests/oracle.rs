@@ -77,8 +77,13 @@ impl Oracle {
         self.lines.last().map_or(now, |line| line.at.max(now))
     }
 
+    /// Returns the number of the last line.
+    fn last(&self) -> u64 {
+        self.lines.len().try_into().unwrap()
+    }
+
     fn next(&self) -> u64 {
-        self.lines.len() as u64 + 1
+        self.last() + 1
     }
 
     fn block(&mut self, number: u64) -> &mut Pile {
@@ -91,7 +96,7 @@ impl Oracle {
 
     fn line(&mut self, kind: EntryKind, amount: i64, block: u64, at: Timestamp) -> u64 {
         self.lines.push(Line { kind, amount, block, at, is_usage: false });
-        self.lines.len() as u64
+        self.last()
     }
 
     fn add(&mut self, pile: Pile) -> u64 {
@@ -157,7 +162,7 @@ impl Oracle {
                 None => drop(self.line(EntryKind::Decrement, -1, block, at)),
             }
         }
-        Ok(self.lines.len() as u64)
+        Ok(self.last())
     }
 
     pub(super) fn increment(

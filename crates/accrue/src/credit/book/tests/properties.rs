@@ -8,11 +8,14 @@ use super::{
     *,
 };
 
-/// Something that happens to a ledger, some hours after what happened before.
+/// Something that happens to a ledger, some hours after what happened before, or before it where
+/// another process has a clock that is behind.
 #[derive(Clone, Debug)]
 struct Happening {
     hours: i64,
     step: Step,
+    /// Whether what expires until then is booked first, as it should be.
+    is_settled: bool,
     /// Whether everything is saved then, and the ledger opened again.
     is_saved: bool,
 }
@@ -58,12 +61,10 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
-    let hours = prop_oneof![5 => Just(0_i64), 3 => 1_i64..6, 2 => 6_i64..60];
-    let happening = (hours, steps(), any::<bool>()).prop_map(|(hours, step, is_saved)| Happening {
-        hours,
-        step,
-        is_saved,
-    });
+    let hours = prop_oneof![10 => Just(0_i64), 6 => 1_i64..6, 4 => 6_i64..60, 1 => -4_i64..0];
+    let happening = (hours, steps(), prop::bool::weighted(0.9), any::<bool>()).prop_map(
+        |(hours, step, is_settled, is_saved)| Happening { hours, step, is_settled, is_saved },
+    );
     prop::collection::vec(happening, 1..60)
 }
 
@@ -86,14 +87,15 @@ impl Run {
     fn live(&mut self, happening: &Happening) {
         self.hours += happening.hours;
         let now = hour(self.hours);
-        let committed = self.rows().committed(now);
-        for (_, id) in self.book.expiring(now) {
-            self.book.expire(id);
+        let at = self.oracle.instant(now);
+        let committed = self.rows().committed(at);
+        if happening.is_settled {
+            self.book.expiring(now).into_iter().for_each(|(_, id)| self.book.expire(id));
+            self.oracle.settle(now);
         }
-        self.oracle.settle(now);
         self.step(&happening.step, now);
         let rows = self.rows();
-        let later = rows.shown(now);
+        let later = rows.shown(at);
         committed.iter().for_each(|entry| assert!(later.contains(entry), "{entry:?}"));
         check_ledger(&rows);
         self.compare(&rows, now);
@@ -234,6 +236,7 @@ impl Run {
 
     fn compare_entries(&self, rows: &Shelf, now: Timestamp) {
         let lines = &self.oracle.lines;
+        let now = self.oracle.instant(now);
         let shown = rows.shown(now);
         assert_eq!(shown.len(), lines.len());
         for (index, (entry, line)) in shown.iter().zip(lines).enumerate() {
