@@ -272,8 +272,6 @@ fn expected(pile: &Pile) -> Row {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-
     #[test]
     fn a_ledger_is_what_the_rules_say_credit_by_credit(happenings in happenings()) {
         let mut run = Run::new();
