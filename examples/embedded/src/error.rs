@@ -53,8 +53,8 @@ pub enum Error {
     /// The same events once more changed something.
     #[error("the second pass changed something, expected duplicates only")]
     SecondPass,
-    /// The reopened store shows other figures, or another cost.
-    #[error("the reopened store shows other figures or costs than before")]
+    /// The reopened store shows other figures, another cost, or other credits.
+    #[error("the reopened store shows other figures, costs or credits than before")]
     Reopened,
 }
 

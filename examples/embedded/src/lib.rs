@@ -5,9 +5,11 @@
 
 mod alerts;
 mod cost;
+mod credits;
 mod error;
 mod figures;
 mod home;
+mod mail;
 mod options;
 mod reading;
 mod replay;
@@ -20,6 +22,7 @@ mod trace;
 pub use self::{
     alerts::FiredAlert,
     cost::{CostLine, CustomerCost},
+    credits::{CustomerCredits, LedgerLine},
     error::Error,
     figures::Figures,
     options::{BatchSize, Customers, Options, StoreAt},

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod cost;
+mod credits;
 mod number;
 mod usage;
 
@@ -10,8 +11,8 @@ use std::fmt::{self, Display};
 use accrue::Decimal;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use self::number::grouped;
-use crate::Outcome;
+use self::number::{aligned, grouped};
+use crate::{CustomerReport, Outcome};
 
 /// How many customers are shown; the report has them all.
 const SHOWN_CUSTOMERS: usize = 40;
@@ -31,6 +32,7 @@ impl Display for Outcome {
         let shown = all.get(..SHOWN_CUSTOMERS).unwrap_or(all);
         writeln!(f, "\nUsage\n{}", usage::usage(shown, all))?;
         writeln!(f, "\nCost of the billing period, in USD\n{}", cost::cost(shown, all))?;
+        writeln!(f, "\nCredits\n{}", credits::credits(shown, all))?;
         match alerts::alerts(shown) {
             table if table.is_empty() => writeln!(f, "\nAlerts\nnone of these customers has any")?,
             table => writeln!(f, "\nAlerts\n{table}")?,
@@ -76,6 +78,17 @@ fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_preset(LINES).set_header(header);
     table
+}
+
+/// Returns one amount of each customer that is shown, and last what all have of it.
+fn column(
+    shown: &[CustomerReport],
+    all: &[CustomerReport],
+    amount: impl Fn(&CustomerReport) -> Decimal,
+) -> Vec<String> {
+    let total = all.iter().map(&amount).sum();
+    let column: Vec<_> = shown.iter().map(&amount).chain([total]).collect();
+    aligned(&column)
 }
 
 fn figure(figure: Option<&Decimal>) -> Cell {
