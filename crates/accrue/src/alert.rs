@@ -1,5 +1,7 @@
 //! Alerts: thresholds that are judged in the same commit that moves the value.
 
+mod balance;
+mod cause;
 mod condition;
 mod creation;
 mod crossing;
@@ -12,17 +14,20 @@ mod standing;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{
-    condition::{Condition, NewCondition},
-    creation::{AlertUpdate, NewAlert},
-    crossing::{Crossing, crossing},
-    exceeded::{Cause, Exceeded},
-    filter::{FilterOperator, FilterValues, PriceFilter},
-};
 pub(crate) use self::{
+    balance::BalanceWatch,
     fired::Fired,
     in_alert::InAlert,
     standing::{Standing, Watched},
+};
+pub use self::{
+    balance::{BalanceAlertStatus, BalanceCrossed, NewBalanceAlert, NewBalanceCondition},
+    cause::Cause,
+    condition::{Condition, NewCondition},
+    creation::{AlertUpdate, NewAlert},
+    crossing::{Crossing, crossing},
+    exceeded::Exceeded,
+    filter::{FilterOperator, FilterValues, PriceFilter},
 };
 use crate::{
     AlertId, CustomerId, Decimal, Error, PlanId, SubscriptionId, Timestamp, limits,
@@ -37,14 +42,29 @@ pub struct Alert {
     pub id: AlertId,
     /// What it watches.
     pub condition: Condition,
-    /// At which values it fires.
-    pub thresholds: Thresholds,
+    /// At which values it fires. `None` of the alerts on a balance whose only one is zero:
+    /// `credit_balance_depleted` and `credit_balance_recovered`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
     /// Whom it watches.
     pub scope: Scope,
     /// Whether it fires at all.
     pub enabled: bool,
     /// When it was created.
     pub created_at: Timestamp,
+    /// Of an alert on a balance, where an operation answers it: which of its thresholds are in
+    /// alert. Empty of every other alert, and in messages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub balance_alert_status: Vec<BalanceAlertStatus>,
+}
+
+impl Alert {
+    /// Returns the values at which it fires that were given with it, in the order in which they
+    /// were: none of an alert without thresholds.
+    #[must_use]
+    pub fn threshold_values(&self) -> &[Decimal] {
+        self.thresholds.as_ref().map_or(&[], Thresholds::values)
+    }
 }
 
 /// Whom an alert watches.
@@ -65,6 +85,11 @@ pub enum Scope {
         plan_id: PlanId,
         /// The version.
         plan_version: PlanVersion,
+    },
+    /// What one customer has of credits.
+    Customer {
+        /// The customer.
+        customer_id: CustomerId,
     },
 }
 

@@ -13,6 +13,7 @@
 mod account;
 mod alerts;
 mod apply;
+mod balance_alerts;
 mod billing;
 mod call;
 mod costs;

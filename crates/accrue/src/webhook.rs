@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CustomerId, MessageId, SubscriptionId, Timestamp,
-    alert::{Condition, Exceeded},
+    alert::{BalanceCrossed, Condition, Exceeded},
+    credit::CreditBlock,
     customer::{Customer, PreviousAttributes},
     subscription::Subscription,
 };
@@ -93,6 +94,21 @@ pub enum Body {
     /// `subscription.spend_exceeded`
     #[serde(rename = "subscription.spend_exceeded")]
     SpendExceeded(Box<Exceeded>),
+    /// `customer.credit_balance_depleted`
+    #[serde(rename = "customer.credit_balance_depleted")]
+    CreditBalanceDepleted(Box<BalanceCrossed>),
+    /// `customer.credit_balance_dropped`
+    #[serde(rename = "customer.credit_balance_dropped")]
+    CreditBalanceDropped(Box<BalanceCrossed>),
+    /// `customer.credit_balance_recovered`
+    #[serde(rename = "customer.credit_balance_recovered")]
+    CreditBalanceRecovered(Box<BalanceCrossed>),
+    /// `customer.credit_ledger_incremented`
+    #[serde(rename = "customer.credit_ledger_incremented")]
+    CreditLedgerIncremented {
+        /// The block that the increment made, as the increment left it.
+        block: Box<CreditBlock>,
+    },
 }
 
 impl From<Exceeded> for Body {
@@ -101,7 +117,20 @@ impl From<Exceeded> for Body {
         match exceeded.alert.condition {
             Condition::UsageExceeded { .. } => Self::UsageExceeded(exceeded),
             Condition::CostExceeded { .. } => Self::CostExceeded(exceeded),
-            Condition::SpendExceeded { .. } => Self::SpendExceeded(exceeded),
+            // An alert on a balance is judged on none of a subscription's values.
+            _ => Self::SpendExceeded(exceeded),
+        }
+    }
+}
+
+impl From<BalanceCrossed> for Body {
+    fn from(crossed: BalanceCrossed) -> Self {
+        let crossed = Box::new(crossed);
+        match crossed.alert.condition {
+            Condition::CreditBalanceDepleted { .. } => Self::CreditBalanceDepleted(crossed),
+            Condition::CreditBalanceRecovered { .. } => Self::CreditBalanceRecovered(crossed),
+            // No alert but those three is judged on a balance.
+            _ => Self::CreditBalanceDropped(crossed),
         }
     }
 }
@@ -120,6 +149,10 @@ impl Body {
             Self::UsageExceeded(_) => "subscription.usage_exceeded",
             Self::CostExceeded(_) => "subscription.cost_exceeded",
             Self::SpendExceeded(_) => "subscription.spend_exceeded",
+            Self::CreditBalanceDepleted(_) => "customer.credit_balance_depleted",
+            Self::CreditBalanceDropped(_) => "customer.credit_balance_dropped",
+            Self::CreditBalanceRecovered(_) => "customer.credit_balance_recovered",
+            Self::CreditLedgerIncremented { .. } => "customer.credit_ledger_incremented",
         }
     }
 
@@ -127,7 +160,12 @@ impl Body {
     #[must_use]
     pub const fn subscription_id(&self) -> Option<SubscriptionId> {
         match self {
-            Self::CustomerCreated | Self::CustomerEdited { .. } => None,
+            Self::CustomerCreated
+            | Self::CustomerEdited { .. }
+            | Self::CreditBalanceDepleted(_)
+            | Self::CreditBalanceDropped(_)
+            | Self::CreditBalanceRecovered(_)
+            | Self::CreditLedgerIncremented { .. } => None,
             Self::SubscriptionCreated { subscription_id }
             | Self::SubscriptionStarted { subscription_id }
             | Self::SubscriptionEnded { subscription_id }

@@ -32,6 +32,21 @@ pub enum Condition {
         /// Which prices count: those that pass every filter.
         price_filters: Vec<PriceFilter>,
     },
+    /// A customer's balance of credits, at zero or below: `credit_balance_depleted`.
+    CreditBalanceDepleted {
+        /// The currency or pricing unit of the ledger.
+        currency: PricingUnit,
+    },
+    /// A customer's balance of credits, at or below a threshold: `credit_balance_dropped`.
+    CreditBalanceDropped {
+        /// The currency or pricing unit of the ledger.
+        currency: PricingUnit,
+    },
+    /// A customer's balance of credits, above zero again: `credit_balance_recovered`.
+    CreditBalanceRecovered {
+        /// The currency or pricing unit of the ledger.
+        currency: PricingUnit,
+    },
 }
 
 impl Condition {
@@ -42,6 +57,9 @@ impl Condition {
             Self::UsageExceeded { .. } => "usage_exceeded",
             Self::CostExceeded { .. } => "cost_exceeded",
             Self::SpendExceeded { .. } => "spend_exceeded",
+            Self::CreditBalanceDepleted { .. } => "credit_balance_depleted",
+            Self::CreditBalanceDropped { .. } => "credit_balance_dropped",
+            Self::CreditBalanceRecovered { .. } => "credit_balance_recovered",
         }
     }
 
@@ -50,13 +68,26 @@ impl Condition {
     pub const fn metric_id(&self) -> Option<MetricId> {
         match self {
             Self::UsageExceeded { metric_id } => Some(*metric_id),
-            Self::CostExceeded { .. } | Self::SpendExceeded { .. } => None,
+            _ => None,
         }
     }
 
-    /// Tells whether it watches what usage and fees cost.
+    /// Returns the currency or pricing unit of the ledger of credits whose balance it watches.
+    #[must_use]
+    pub const fn ledger(&self) -> Option<&PricingUnit> {
+        match self {
+            Self::CreditBalanceDepleted { currency }
+            | Self::CreditBalanceDropped { currency }
+            | Self::CreditBalanceRecovered { currency } => Some(currency),
+            Self::UsageExceeded { .. } | Self::CostExceeded { .. } | Self::SpendExceeded { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Tells whether it watches what usage and fees of a subscription cost.
     pub(crate) const fn is_on_cost(&self) -> bool {
-        self.metric_id().is_none()
+        matches!(self, Self::CostExceeded { .. } | Self::SpendExceeded { .. })
     }
 
     /// Returns what it watches of what a billing period has come to: none before the first event or
@@ -72,25 +103,26 @@ impl Condition {
     /// Returns how much of its unit one of a price's is worth; none where the price does not count.
     pub(super) fn worth(&self, price: &Price, invoiced_in: Currency) -> Option<Decimal> {
         match self {
-            Self::UsageExceeded { .. } => None,
             Self::CostExceeded { currency } => price.worth_in(currency, invoiced_in),
             Self::SpendExceeded { currency, price_filters } => {
                 let passes = price_filters.iter().all(|filter| filter.passes(price));
                 price.worth_in(currency, invoiced_in).filter(|_| passes)
             }
+            _ => None,
         }
     }
 
     /// Returns which amount of a line it counts.
     pub(super) const fn amount<'a>(&self, amounts: &'a Amounts) -> Option<&'a Decimal> {
         match self {
-            Self::UsageExceeded { .. } => None,
             Self::CostExceeded { .. } => amounts.total.as_ref(),
             Self::SpendExceeded { .. } => amounts.subtotal.as_ref(),
+            _ => None,
         }
     }
 
-    /// Tells whether a subscription or a plan version can have only one of the two (wire 1.4).
+    /// Tells whether a subscription, a plan version or a customer can have only one of the two
+    /// (wire 1.4).
     pub(super) fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::CostExceeded { .. }, Self::CostExceeded { .. }) => true,

@@ -53,8 +53,15 @@ impl NewAlert {
     ) -> Result<Alert, Error> {
         let condition = self.condition.decide(invoiced_in);
         check_siblings(&condition, siblings.iter())?;
-        let thresholds = self.thresholds;
-        Ok(Alert { id, condition, thresholds, scope, enabled: true, created_at: now })
+        Ok(Alert {
+            id,
+            condition,
+            thresholds: Some(self.thresholds),
+            scope,
+            enabled: true,
+            created_at: now,
+            balance_alert_status: Vec::new(),
+        })
     }
 }
 
@@ -87,9 +94,13 @@ impl AlertUpdate {
         self.price_filters.as_deref().map_or(Ok(()), check_filters)
     }
 
-    /// Decides on the alert, held against the others of its subscription or plan version.
+    /// Decides on the alert, held against the others of its subscription, plan version or customer.
     pub(crate) fn decide(self, mut alert: Alert, siblings: &[Alert]) -> Result<Alert, Error> {
-        alert.thresholds = self.thresholds;
+        if alert.thresholds.is_none() {
+            let detail = format!("an alert {} has no thresholds", alert.condition.alert_type());
+            return Err(Error::constraint(detail));
+        }
+        alert.thresholds = Some(self.thresholds);
         if let Some(new) = self.price_filters {
             let Condition::SpendExceeded { price_filters, .. } = &mut alert.condition else {
                 let detail =
@@ -105,7 +116,7 @@ impl AlertUpdate {
 }
 
 /// Refuses an alert that watches what another one there does, or is one too many.
-fn check_siblings<'a>(
+pub(super) fn check_siblings<'a>(
     condition: &Condition,
     others: impl Iterator<Item = &'a Alert>,
 ) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::Alert;
-use crate::{AlertId, Decimal, EventKey, SubscriptionId, Timeframe, Timestamp};
+use super::{Alert, Cause};
+use crate::{Decimal, SubscriptionId, Timeframe};
 
 /// An alert on usage, cost or spend fired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,33 +23,4 @@ pub struct Exceeded {
     pub timeframe: Timeframe,
     /// What made it fire.
     pub cause: Cause,
-}
-
-/// What made an alert fire, with its id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Cause {
-    /// A usage event.
-    Event {
-        /// Its key.
-        idempotency_key: EventKey,
-        /// Its instant.
-        timestamp: Timestamp,
-    },
-    /// The alert was created, enabled, or given other thresholds.
-    Configuration {
-        /// The alert.
-        alert_id: AlertId,
-    },
-    /// A billing period began or ended, and fees or a minimum fell due.
-    Period {
-        /// When.
-        timestamp: Timestamp,
-    },
-    /// The subscription was created over usage that there was already, or was cancelled.
-    Subscription {
-        /// The subscription.
-        subscription_id: SubscriptionId,
-    },
 }

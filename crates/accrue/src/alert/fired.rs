@@ -22,7 +22,7 @@ impl Fired {
         if !alert.enabled {
             return None;
         }
-        let thresholds = alert.thresholds.values().iter();
+        let thresholds = alert.threshold_values().iter();
         let armed = thresholds.filter(|threshold| !self.0.contains(threshold));
         let crossing = crossing(before, after, armed)?;
         self.0.extend(crossing.thresholds.iter().cloned());

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Decimal;
@@ -8,4 +10,31 @@ use crate::Decimal;
 /// By value, so that it survives disabling and edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct InAlert(Vec<Decimal>);
+pub(crate) struct InAlert(BTreeSet<Decimal>);
+
+impl InAlert {
+    pub(super) fn contains(&self, threshold: &Decimal) -> bool {
+        self.0.contains(threshold)
+    }
+
+    /// Keeps thresholds that fire.
+    pub(super) fn extend(&mut self, thresholds: impl IntoIterator<Item = Decimal>) {
+        self.0.extend(thresholds);
+    }
+
+    /// Arms the thresholds again that a balance is strictly above, and tells whether there are any.
+    pub(super) fn arm_below(&mut self, balance: &Decimal) -> bool {
+        let is_above = self.0.first().is_some_and(|smallest| smallest < balance);
+        if is_above {
+            self.0 = self.0.split_off(balance);
+        }
+        is_above
+    }
+
+    /// Arms every threshold again, and tells whether there are any.
+    pub(super) fn arm_all(&mut self) -> bool {
+        let are_there = !self.0.is_empty();
+        self.0.clear();
+        are_there
+    }
+}

@@ -1,20 +1,20 @@
-use async_trait::async_trait;
+mod changes;
+mod creation;
+mod plan;
 
-use super::{
-    Account, Call, ListFilter,
-    apply::{Command, Request, fingerprint},
-    lists::page_of,
-    unit::{Stop, Unit},
+use self::{
+    changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
+    creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
 };
+use super::{Account, Call, ListFilter, lists::page_of, unit::Unit};
 use crate::{
     AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
-    alert::{Alert, AlertUpdate, NewAlert, NewCondition, Scope},
-    idempotency::Fingerprint,
+    alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert, NewCondition, Scope},
     limits,
     metric::MetricStatus,
     page::Listing,
     plan::PlanVersion,
-    schema::{self, AlertEntry, Deadline, Owner, PlanGeneration, PlanRoster},
+    schema::{self, AlertEntry},
     subscription::Enrolment,
 };
 
@@ -57,13 +57,50 @@ impl Account {
         Call::new(self, CreatePlanAlert { plan: plan.into(), version: Some(version), new })
     }
 
-    /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
-    /// judged at once: a threshold that has fired in the billing period does not fire again.
+    /// Creates an alert on what a customer has of credits in one currency or pricing unit (wire
+    /// 1.3). It is judged at once on the balance that there is.
+    ///
+    /// The customer need not have credits in it yet: without a ledger there is no balance, and
+    /// nothing fires.
     ///
     /// # Errors
     ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where filters are given and it
-    /// is no alert on spend, or another alert watches the same there.
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the customer has an
+    /// alert of that kind on that currency already (wire 1.4), or credits and alerts on them in
+    /// [100](crate::limits::LEDGERS) currencies and pricing units.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// use accrue::{Decimal, PricingUnit, alert::{NewBalanceAlert, Thresholds}};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let low = Thresholds::new([Decimal::from(100), Decimal::from(20)])?;
+    /// let new = NewBalanceAlert::credit_balance_dropped(PricingUnit::parse("credits")?, low);
+    /// let alert = account.create_customer_alert(ada.id, new).await?;
+    /// assert!(alert.balance_alert_status.iter().all(|status| !status.in_alert));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_customer_alert(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        new: NewBalanceAlert,
+    ) -> Call<Alert> {
+        Call::new(self, CreateCustomerAlert { customer: customer.into(), new })
+    }
+
+    /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
+    /// judged at once: a threshold that has fired in the billing period does not fire again, nor does
+    /// one of a balance that is in alert.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is an alert without
+    /// thresholds, filters are given and it is no alert on spend, or another alert watches the same
+    /// there.
     pub fn update_alert(&self, id: AlertId, update: impl Into<AlertUpdate>) -> Call<Alert> {
         Call::new(self, ChangeAlert { id, change: Change::Update(update.into()) })
     }
@@ -113,7 +150,8 @@ impl Account {
     pub async fn fetch_alert(&self, id: AlertId) -> Result<Alert, Error> {
         let mut unit = self.reading();
         unit.require_alerts().await?;
-        unit.alert(id).await
+        let alert = unit.alert(id).await?;
+        unit.shown(alert).await
     }
 
     /// Lists the alerts on a customer, newest first (wire 1.6): those on its subscriptions are not
@@ -124,9 +162,14 @@ impl Account {
         filter: ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
-        self.reading().require_alerts().await?;
-        let customer = self.fetch_customer(customer).await?;
-        self.page_of_alerts(format!("{} {filter:?}", customer.id), Vec::new(), filter, page)
+        let customer = customer.into();
+        let mut unit = self.reading();
+        unit.require_alerts().await?;
+        let customer = unit.customer(&customer).await?;
+        let alerts = unit.balance_alerts(customer.id).await?;
+        let filtered = format!("{} {filter:?}", customer.id);
+        let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
+        Ok(Page { data: unit.shown_all(data).await?, next_cursor })
     }
 
     /// Lists the alerts that watch a subscription, newest first (wire 1.6): its own, and those of
@@ -172,11 +215,14 @@ impl Unit<'_> {
         let unknown = || Error::not_found("alert", id);
         let entry = self.get(&schema::alert(self.account, id)).await?;
         let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
-        if let Scope::Subscription { subscription_id, .. } = entry.alert.scope {
-            self.enrolment(subscription_id)
-                .await
-                .map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-        }
+        let owner = match entry.alert.scope {
+            Scope::Subscription { subscription_id, .. } => {
+                self.enrolment(subscription_id).await.map(drop)
+            }
+            Scope::Customer { customer_id } => self.customer(&customer_id.into()).await.map(drop),
+            Scope::Plan { .. } => Ok(()),
+        };
+        owner.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
         Ok(entry.alert)
     }
 
@@ -190,7 +236,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Returns the alerts of an alert's subscription or plan version.
+    /// Returns the alerts of an alert's subscription, plan version or ledger.
     async fn siblings(&mut self, alert: &Alert) -> Result<Vec<Alert>, Error> {
         let ids = match alert.scope {
             Scope::Subscription { subscription_id, .. } => {
@@ -200,6 +246,10 @@ impl Unit<'_> {
                 let roster = schema::plan_roster(self.account, plan_id, plan_version);
                 self.get(&roster).await?.unwrap_or_default().alerts
             }
+            Scope::Customer { customer_id } => match alert.condition.ledger() {
+                Some(unit) => return self.balance_alerts_in(customer_id, unit).await,
+                None => Vec::new(),
+            },
         };
         self.alerts(&ids).await
     }
@@ -215,8 +265,8 @@ impl Unit<'_> {
     async fn save_alert(&mut self, alert: &Alert) -> Result<(), Error> {
         let slot = schema::alert(self.account, alert.id);
         let before = self.get(&slot).await?;
-        let old = before.as_ref().map_or(&[][..], |before| before.alert.thresholds.values());
-        let values = alert.thresholds.values();
+        let old = before.as_ref().map_or(&[][..], |before| before.alert.threshold_values());
+        let values = alert.threshold_values();
         let new = values.iter().filter(|value| !old.contains(value)).count();
         let given = before.as_ref().map_or(0, |before| before.given).saturating_add(new);
         if given > limits::THRESHOLDS_OF_A_LIFE {
@@ -227,46 +277,22 @@ impl Unit<'_> {
         self.put(&slot, &AlertEntry { alert: alert.clone(), given, deleted_at: None })
     }
 
+    /// Writes an alert on a balance, judges it, and moves the head of its customer.
+    async fn save_balance_alert(
+        &mut self,
+        customer_id: CustomerId,
+        alert: &Alert,
+    ) -> Result<(), Error> {
+        self.save_alert(alert).await?;
+        self.judge_balance_at_once(customer_id, alert).await?;
+        self.touch(customer_id).await
+    }
+
     /// Writes a subscription's row and moves the head of its customer.
     async fn save_watched(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
         let id = enrolment.subscription.id;
         self.put(&schema::subscription(self.account, id), enrolment)?;
         self.touch(enrolment.subscription.customer_id).await
-    }
-
-    /// Writes an alert of a plan version, and the change that its subscriptions have to settle.
-    async fn save_plan_alert(
-        &mut self,
-        plan_id: PlanId,
-        version: PlanVersion,
-        alert: &Alert,
-    ) -> Result<(), Error> {
-        let slot = schema::plan_roster(self.account, plan_id, version);
-        let mut roster = self.get(&slot).await?.unwrap_or_default();
-        if roster.generation.saturating_sub(roster.settled) >= limits::UNSETTLED_CHANGES {
-            let most = limits::UNSETTLED_CHANGES;
-            let detail = format!("{most} changes to the alerts of the version wait for a tick");
-            return Err(Error::constraint(detail));
-        }
-        roster.generation = roster.generation.saturating_add(1);
-        if !roster.alerts.contains(&alert.id) {
-            roster.alerts.push(alert.id);
-        }
-        let owner = Owner::Plan(plan_id, version);
-        if let Some(at) = roster.deadline.replace(self.now) {
-            self.delete(&schema::deadline(at, self.account, owner));
-        }
-        let at = self.now;
-        let deadline = Deadline { at, account: self.account.clone(), owner, cursor: None };
-        self.put(&schema::deadline(at, self.account, owner), &deadline)?;
-        let number = roster.generation;
-        let before = self.get(&schema::alert(self.account, alert.id)).await?;
-        let before = before.map(|before| before.alert);
-        let generation = PlanGeneration { at, alert: alert.clone(), before };
-        let place = schema::plan_generation(self.account, plan_id, version, number);
-        self.put(&place, &generation)?;
-        self.put(&slot, &roster)?;
-        self.save_alert(alert).await
     }
 }
 
@@ -274,222 +300,4 @@ impl Unit<'_> {
 fn as_seen_by(enrolment: &Enrolment, mut alert: Alert) -> Alert {
     alert.enabled &= !enrolment.muted.contains(&alert.id);
     alert
-}
-
-struct CreateSubscriptionAlert {
-    id: SubscriptionId,
-    new: NewAlert,
-}
-
-#[async_trait]
-impl Command for CreateSubscriptionAlert {
-    type Outcome = Alert;
-
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
-        self.new.check()?;
-        unit.require_alerts().await?;
-        let mut enrolment = unit.settled_enrolment(self.id).await?;
-        unit.check_metric(&self.new).await?;
-        let siblings = unit.alerts(&enrolment.alerts).await?;
-        let id = AlertId::generate(unit.now, unit.entropy());
-        let customer_id = enrolment.subscription.customer_id;
-        let scope = Scope::Subscription { subscription_id: self.id, customer_id };
-        let invoiced_in = enrolment.subscription.currency;
-        let alert = self.new.clone().decide(id, scope, invoiced_in, &siblings, unit.now)?;
-        enrolment.alerts.push(id);
-        unit.save_alert(&alert).await?;
-        unit.judge_at_once(&enrolment, &alert, unit.now).await?;
-        unit.save_watched(&enrolment).await?;
-        Ok(alert)
-    }
-}
-
-impl Request for CreateSubscriptionAlert {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_subscription_alert", &(self.id, &self.new))
-    }
-}
-
-struct CreatePlanAlert {
-    plan: IdOr<PlanId>,
-    version: Option<PlanVersion>,
-    new: NewAlert,
-}
-
-#[async_trait]
-impl Command for CreatePlanAlert {
-    type Outcome = Alert;
-
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
-        self.new.check()?;
-        unit.require_alerts().await?;
-        let plan = unit.plan(&self.plan).await?;
-        let version = self.version.unwrap_or(plan.version);
-        let roster = unit.get(&schema::plan_roster(unit.account, plan.id, version)).await?;
-        let PlanRoster { alerts, .. } =
-            roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
-        unit.check_metric(&self.new).await?;
-        let siblings = unit.alerts(&alerts).await?;
-        let id = AlertId::generate(unit.now, unit.entropy());
-        let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
-        let alert = self.new.clone().decide(id, scope, plan.currency, &siblings, unit.now)?;
-        unit.save_plan_alert(plan.id, version, &alert).await?;
-        Ok(alert)
-    }
-}
-
-impl Request for CreatePlanAlert {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_plan_alert", &(&self.plan, self.version, &self.new))
-    }
-}
-
-/// A change to an alert as a whole.
-#[derive(Clone, serde::Serialize)]
-enum Change {
-    Update(AlertUpdate),
-    Enable,
-    Disable,
-}
-
-struct ChangeAlert {
-    id: AlertId,
-    change: Change,
-}
-
-impl Change {
-    fn check(&self) -> Result<(), Error> {
-        match self {
-            Self::Update(update) => update.check(),
-            Self::Enable | Self::Disable => Ok(()),
-        }
-    }
-
-    async fn apply(&self, alert: Alert, unit: &mut Unit<'_>) -> Result<Alert, Error> {
-        match self {
-            Self::Update(update) => {
-                let siblings = unit.siblings(&alert).await?;
-                update.clone().decide(alert, &siblings)
-            }
-            Self::Enable => Ok(Alert { enabled: true, ..alert }),
-            Self::Disable => Ok(Alert { enabled: false, ..alert }),
-        }
-    }
-}
-
-#[async_trait]
-impl Command for ChangeAlert {
-    type Outcome = Alert;
-
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
-        self.change.check()?;
-        unit.require_alerts().await?;
-        let before = unit.alert(self.id).await?;
-        let alert = self.change.apply(before.clone(), unit).await?;
-        if alert == before {
-            return Ok(alert);
-        }
-        match alert.scope {
-            Scope::Plan { plan_id, plan_version } => {
-                unit.save_plan_alert(plan_id, plan_version, &alert).await?;
-            }
-            Scope::Subscription { subscription_id, .. } => {
-                let enrolment = unit.settled_enrolment(subscription_id).await?;
-                unit.save_alert(&alert).await?;
-                unit.judge_at_once(&enrolment, &alert, unit.now).await?;
-                unit.save_watched(&enrolment).await?;
-            }
-        }
-        Ok(alert)
-    }
-}
-
-impl Request for ChangeAlert {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("change_alert", &(self.id, &self.change))
-    }
-}
-
-/// A change to what one subscription sees of an alert.
-#[derive(Clone, Copy, serde::Serialize)]
-enum ChangeFor {
-    Enable,
-    Disable,
-}
-
-struct ChangeAlertFor {
-    id: AlertId,
-    subscription: SubscriptionId,
-    change: ChangeFor,
-}
-
-#[async_trait]
-impl Command for ChangeAlertFor {
-    type Outcome = Alert;
-
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
-        unit.require_alerts().await?;
-        let alert = unit.alert(self.id).await?;
-        let mut enrolment = unit.settled_enrolment(self.subscription).await?;
-        if enrolment.alerts.contains(&self.id) {
-            let whole = match self.change {
-                ChangeFor::Enable => Change::Enable,
-                ChangeFor::Disable => Change::Disable,
-            };
-            return ChangeAlert { id: self.id, change: whole }.run(unit).await;
-        }
-        if !unit.plan_roster_of(&enrolment).await?.alerts.contains(&self.id) {
-            let detail =
-                format!("alert {} does not watch subscription {}", self.id, self.subscription);
-            return Err(Error::constraint(detail).into());
-        }
-        let changed = match self.change {
-            ChangeFor::Enable => enrolment.muted.remove(&self.id),
-            ChangeFor::Disable => enrolment.muted.insert(self.id),
-        };
-        let seen = as_seen_by(&enrolment, alert);
-        if changed {
-            unit.judge_at_once(&enrolment, &seen, unit.now).await?;
-            unit.save_watched(&enrolment).await?;
-        }
-        Ok(seen)
-    }
-}
-
-impl Request for ChangeAlertFor {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("change_alert_for", &(self.id, self.subscription, self.change))
-    }
-}
-
-struct DeleteAlert {
-    id: AlertId,
-}
-
-#[async_trait]
-impl Command for DeleteAlert {
-    type Outcome = ();
-
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        unit.require_alerts().await?;
-        let alert = unit.alert(self.id).await?;
-        let Scope::Subscription { subscription_id, .. } = alert.scope else {
-            let detail = "an alert of a plan can be disabled and not deleted";
-            return Err(Error::constraint(detail).into());
-        };
-        let mut enrolment = unit.settled_enrolment(subscription_id).await?;
-        enrolment.alerts.retain(|id| *id != self.id);
-        let slot = schema::alert(unit.account, self.id);
-        let before = unit.get(&slot).await?;
-        let given = before.map_or(0, |before| before.given);
-        unit.put(&slot, &AlertEntry { alert, given, deleted_at: Some(unit.now) })?;
-        unit.save_watched(&enrolment).await?;
-        Ok(())
-    }
-}
-
-impl Request for DeleteAlert {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("delete_alert", &self.id)
-    }
 }

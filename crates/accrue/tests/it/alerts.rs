@@ -142,7 +142,7 @@ fn new_thresholds_are_judged_at_once_and_old_ones_not_again() {
     assert_eq!(fixture.fired(), ["100: none -> 150"]);
     let updated =
         run(fixture.account.update_alert(alert.id, thresholds(&["120", "100", "200"]))).unwrap();
-    assert_eq!(updated.thresholds, thresholds(&["120", "100", "200"]));
+    assert_eq!(updated.thresholds, Some(thresholds(&["120", "100", "200"])));
     assert_eq!(fixture.fired(), ["120: 150 -> 150"]);
     run(fixture.account.update_alert(alert.id, thresholds(&["300"]))).unwrap();
     run(fixture.account.update_alert(alert.id, thresholds(&["100"]))).unwrap();

@@ -13,6 +13,7 @@ mod at_once;
 mod bad_input;
 mod cost_alerts;
 mod costs;
+mod customer_alerts;
 mod customer_costs;
 mod customers;
 mod events;

@@ -1,0 +1,178 @@
+use async_trait::async_trait;
+
+use super::as_seen_by;
+use crate::{
+    AlertId, Error, SubscriptionId,
+    alert::{Alert, AlertUpdate, Scope},
+    engine::{
+        apply::{Command, Request, fingerprint},
+        unit::{Stop, Unit},
+    },
+    idempotency::Fingerprint,
+    schema::{self, AlertEntry},
+};
+
+/// A change to an alert as a whole.
+#[derive(Clone, serde::Serialize)]
+pub(super) enum Change {
+    Update(AlertUpdate),
+    Enable,
+    Disable,
+}
+
+pub(super) struct ChangeAlert {
+    pub(super) id: AlertId,
+    pub(super) change: Change,
+}
+
+impl Change {
+    fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Update(update) => update.check(),
+            Self::Enable | Self::Disable => Ok(()),
+        }
+    }
+
+    async fn apply(&self, alert: Alert, unit: &mut Unit<'_>) -> Result<Alert, Error> {
+        match self {
+            Self::Update(update) => {
+                let siblings = unit.siblings(&alert).await?;
+                update.clone().decide(alert, &siblings)
+            }
+            Self::Enable => Ok(Alert { enabled: true, ..alert }),
+            Self::Disable => Ok(Alert { enabled: false, ..alert }),
+        }
+    }
+}
+
+#[async_trait]
+impl Command for ChangeAlert {
+    type Outcome = Alert;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+        self.change.check()?;
+        unit.require_alerts().await?;
+        let before = unit.alert(self.id).await?;
+        if let Scope::Customer { customer_id } = before.scope {
+            unit.settled_head(customer_id).await?;
+        }
+        let alert = self.change.apply(before.clone(), unit).await?;
+        if alert == before {
+            return Ok(unit.shown(alert).await?);
+        }
+        match alert.scope {
+            Scope::Plan { plan_id, plan_version } => {
+                unit.save_plan_alert(plan_id, plan_version, &alert).await?;
+            }
+            Scope::Subscription { subscription_id, .. } => {
+                let enrolment = unit.settled_enrolment(subscription_id).await?;
+                unit.save_alert(&alert).await?;
+                unit.judge_at_once(&enrolment, &alert, unit.now).await?;
+                unit.save_watched(&enrolment).await?;
+            }
+            Scope::Customer { customer_id } => {
+                unit.save_balance_alert(customer_id, &alert).await?;
+            }
+        }
+        Ok(unit.shown(alert).await?)
+    }
+}
+
+impl Request for ChangeAlert {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("change_alert", &(self.id, &self.change))
+    }
+}
+
+/// A change to what one subscription sees of an alert.
+#[derive(Clone, Copy, serde::Serialize)]
+pub(super) enum ChangeFor {
+    Enable,
+    Disable,
+}
+
+pub(super) struct ChangeAlertFor {
+    pub(super) id: AlertId,
+    pub(super) subscription: SubscriptionId,
+    pub(super) change: ChangeFor,
+}
+
+#[async_trait]
+impl Command for ChangeAlertFor {
+    type Outcome = Alert;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+        unit.require_alerts().await?;
+        let alert = unit.alert(self.id).await?;
+        let mut enrolment = unit.settled_enrolment(self.subscription).await?;
+        if enrolment.alerts.contains(&self.id) {
+            let whole = match self.change {
+                ChangeFor::Enable => Change::Enable,
+                ChangeFor::Disable => Change::Disable,
+            };
+            return ChangeAlert { id: self.id, change: whole }.run(unit).await;
+        }
+        if !unit.plan_roster_of(&enrolment).await?.alerts.contains(&self.id) {
+            let detail =
+                format!("alert {} does not watch subscription {}", self.id, self.subscription);
+            return Err(Error::constraint(detail).into());
+        }
+        let changed = match self.change {
+            ChangeFor::Enable => enrolment.muted.remove(&self.id),
+            ChangeFor::Disable => enrolment.muted.insert(self.id),
+        };
+        let seen = as_seen_by(&enrolment, alert);
+        if changed {
+            unit.judge_at_once(&enrolment, &seen, unit.now).await?;
+            unit.save_watched(&enrolment).await?;
+        }
+        Ok(seen)
+    }
+}
+
+impl Request for ChangeAlertFor {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("change_alert_for", &(self.id, self.subscription, self.change))
+    }
+}
+
+pub(super) struct DeleteAlert {
+    pub(super) id: AlertId,
+}
+
+#[async_trait]
+impl Command for DeleteAlert {
+    type Outcome = ();
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+        unit.require_alerts().await?;
+        let alert = unit.alert(self.id).await?;
+        match alert.scope {
+            Scope::Plan { .. } => {
+                let detail = "an alert of a plan can be disabled and not deleted";
+                return Err(Error::constraint(detail).into());
+            }
+            Scope::Subscription { subscription_id, .. } => {
+                let mut enrolment = unit.settled_enrolment(subscription_id).await?;
+                enrolment.alerts.retain(|id| *id != self.id);
+                unit.save_watched(&enrolment).await?;
+            }
+            Scope::Customer { customer_id } => {
+                unit.settled_head(customer_id).await?;
+                unit.remove_balance_alert(customer_id, &alert).await?;
+                unit.touch(customer_id).await?;
+            }
+        }
+        let slot = schema::alert(unit.account, self.id);
+        let before = unit.get(&slot).await?;
+        let given = before.map_or(0, |before| before.given);
+        unit.put(&slot, &AlertEntry { alert, given, deleted_at: Some(unit.now) })?;
+        Ok(())
+    }
+}
+
+impl Request for DeleteAlert {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("delete_alert", &self.id)
+    }
+}

@@ -1,0 +1,45 @@
+use crate::{
+    Error, PlanId,
+    alert::Alert,
+    engine::unit::Unit,
+    limits,
+    plan::PlanVersion,
+    schema::{self, Deadline, Owner, PlanGeneration},
+};
+
+impl Unit<'_> {
+    /// Writes an alert of a plan version, and the change that its subscriptions have to settle.
+    pub(super) async fn save_plan_alert(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+        alert: &Alert,
+    ) -> Result<(), Error> {
+        let slot = schema::plan_roster(self.account, plan_id, version);
+        let mut roster = self.get(&slot).await?.unwrap_or_default();
+        if roster.generation.saturating_sub(roster.settled) >= limits::UNSETTLED_CHANGES {
+            let most = limits::UNSETTLED_CHANGES;
+            let detail = format!("{most} changes to the alerts of the version wait for a tick");
+            return Err(Error::constraint(detail));
+        }
+        roster.generation = roster.generation.saturating_add(1);
+        if !roster.alerts.contains(&alert.id) {
+            roster.alerts.push(alert.id);
+        }
+        let owner = Owner::Plan(plan_id, version);
+        if let Some(at) = roster.deadline.replace(self.now) {
+            self.delete(&schema::deadline(at, self.account, owner));
+        }
+        let at = self.now;
+        let deadline = Deadline { at, account: self.account.clone(), owner, cursor: None };
+        self.put(&schema::deadline(at, self.account, owner), &deadline)?;
+        let number = roster.generation;
+        let before = self.get(&schema::alert(self.account, alert.id)).await?;
+        let before = before.map(|before| before.alert);
+        let generation = PlanGeneration { at, alert: alert.clone(), before };
+        let place = schema::plan_generation(self.account, plan_id, version, number);
+        self.put(&place, &generation)?;
+        self.put(&slot, &roster)?;
+        self.save_alert(alert).await
+    }
+}

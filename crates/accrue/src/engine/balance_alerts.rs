@@ -1,0 +1,168 @@
+#[cfg(test)]
+mod tests;
+
+use super::unit::Unit;
+use crate::{
+    AlertId, CustomerId, Error, PricingUnit,
+    alert::{Alert, BalanceWatch},
+    limits,
+    schema::{self, BalanceAlertState, Credits, CreditsIn, Slot},
+};
+
+impl Unit<'_> {
+    /// Reads what it takes to watch some ledgers, in two calls of the store.
+    pub(super) async fn fetch_balance_watches(
+        &mut self,
+        ledgers: &[(CustomerId, &PricingUnit)],
+    ) -> Result<(), Error> {
+        let account = self.account;
+        let credits: Vec<_> = ledgers.iter().map(|(id, _)| schema::credits(account, *id)).collect();
+        self.fetch(credits.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+        let mut keys = Vec::new();
+        for (customer_id, unit) in ledgers {
+            for id in self.balance_alert_ids(*customer_id, unit)? {
+                keys.push(schema::alert(account, id).key().clone());
+                keys.push(schema::balance_alert_state(account, id).key().clone());
+            }
+        }
+        self.fetch(&keys).await
+    }
+
+    /// Returns the alerts on a ledger, the disabled ones too, and what of them is in alert.
+    pub(super) async fn balance_watch(
+        &mut self,
+        customer_id: CustomerId,
+        unit: &PricingUnit,
+    ) -> Result<BalanceWatch, Error> {
+        self.fetch_balance_watches(&[(customer_id, unit)]).await?;
+        let alerts = self.alerts(&self.balance_alert_ids(customer_id, unit)?).await?;
+        let watched = alerts.into_iter().map(|alert| {
+            let state = self.row(&schema::balance_alert_state(self.account, alert.id))?;
+            Ok((alert, state.unwrap_or_default().in_alert))
+        });
+        Ok(BalanceWatch::new(watched.collect::<Result<Vec<_>, Error>>()?))
+    }
+
+    /// Writes what of some alerts came in alert or was armed again.
+    pub(super) fn save_balance_watch(&mut self, watch: &BalanceWatch) -> Result<(), Error> {
+        for (id, in_alert) in watch.moved() {
+            let slot = schema::balance_alert_state(self.account, id);
+            self.put(&slot, &BalanceAlertState { in_alert: in_alert.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Judges an alert on the balance that there is now.
+    pub(super) async fn judge_balance_at_once(
+        &mut self,
+        customer_id: CustomerId,
+        alert: &Alert,
+    ) -> Result<(), Error> {
+        let Some(unit) = alert.condition.ledger() else { return Ok(()) };
+        let ledger = self.get(&schema::ledger(self.account, customer_id, unit)).await?;
+        let Some(ledger) = ledger else { return Ok(()) };
+        if !self.had_alerts(self.now).await? {
+            return Ok(());
+        }
+        let mut watch = self.balance_watch(customer_id, unit).await?;
+        if let Some(crossed) = watch.judge_at_once(customer_id, alert.id, &ledger.balance) {
+            self.tell(customer_id, self.now, crossed.into()).await?;
+        }
+        self.save_balance_watch(&watch)
+    }
+
+    /// Returns the alerts on all ledgers of a customer.
+    pub(super) async fn balance_alerts(
+        &mut self,
+        customer_id: CustomerId,
+    ) -> Result<Vec<Alert>, Error> {
+        let credits = self.get(&schema::credits(self.account, customer_id)).await?;
+        let units = credits.unwrap_or_default().units.into_values();
+        let ids: Vec<_> = units.flat_map(|credits| credits.alerts).collect();
+        self.alerts(&ids).await
+    }
+
+    /// Returns the alerts on one ledger of a customer.
+    pub(super) async fn balance_alerts_in(
+        &mut self,
+        customer_id: CustomerId,
+        unit: &PricingUnit,
+    ) -> Result<Vec<Alert>, Error> {
+        self.fetch([schema::credits(self.account, customer_id).key()]).await?;
+        self.alerts(&self.balance_alert_ids(customer_id, unit)?).await
+    }
+
+    /// Reads which alerts there are on a ledger of a customer whose credits were fetched.
+    fn balance_alert_ids(
+        &self,
+        customer_id: CustomerId,
+        unit: &PricingUnit,
+    ) -> Result<Vec<AlertId>, Error> {
+        let credits = self.row(&schema::credits(self.account, customer_id))?;
+        let credits = credits.unwrap_or_default().units.remove(unit);
+        Ok(credits.unwrap_or_default().alerts)
+    }
+
+    /// Adds an alert to those on a ledger of a customer.
+    pub(super) async fn add_balance_alert(
+        &mut self,
+        customer_id: CustomerId,
+        unit: &PricingUnit,
+        id: AlertId,
+    ) -> Result<(), Error> {
+        let slot = schema::credits(self.account, customer_id);
+        let Credits { mut units } = self.get(&slot).await?.unwrap_or_default();
+        units.entry(unit.clone()).or_default().alerts.push(id);
+        if units.len() > limits::LEDGERS {
+            let (found, most) = (units.len(), limits::LEDGERS);
+            let detail = format!(
+                "the customer would have credits and alerts on them in {found} currencies and \
+                 pricing units, at most {most}"
+            );
+            return Err(Error::constraint(detail));
+        }
+        self.put(&slot, &Credits { units })
+    }
+
+    /// Removes an alert from those on a ledger of a customer, with what of it is in alert.
+    pub(super) async fn remove_balance_alert(
+        &mut self,
+        customer_id: CustomerId,
+        alert: &Alert,
+    ) -> Result<(), Error> {
+        let slot = schema::credits(self.account, customer_id);
+        let Credits { mut units } = self.get(&slot).await?.unwrap_or_default();
+        for credits in units.values_mut() {
+            credits.alerts.retain(|id| *id != alert.id);
+        }
+        let is_used = |credits: &CreditsIn| credits.has_ledger || !credits.alerts.is_empty();
+        units.retain(|_, credits| is_used(credits));
+        self.put(&slot, &Credits { units })?;
+        let state = schema::balance_alert_state(self.account, alert.id);
+        self.get(&state).await?;
+        self.delete(&state);
+        Ok(())
+    }
+
+    /// Returns alerts as operations answer them: those on a balance with their status.
+    pub(super) async fn shown_all(&mut self, alerts: Vec<Alert>) -> Result<Vec<Alert>, Error> {
+        let on_balance = alerts.iter().filter(|alert| alert.condition.ledger().is_some());
+        let states = on_balance.map(|alert| schema::balance_alert_state(self.account, alert.id));
+        let states: Vec<_> = states.collect();
+        self.fetch(states.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+        let mut shown = Vec::with_capacity(alerts.len());
+        for alert in alerts {
+            shown.push(self.shown(alert).await?);
+        }
+        Ok(shown)
+    }
+
+    /// Returns an alert as operations answer it.
+    pub(super) async fn shown(&mut self, mut alert: Alert) -> Result<Alert, Error> {
+        if alert.condition.ledger().is_some() {
+            let state = self.get(&schema::balance_alert_state(self.account, alert.id)).await?;
+            alert.show_status(&state.unwrap_or_default().in_alert);
+        }
+        Ok(alert)
+    }
+}
