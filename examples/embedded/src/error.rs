@@ -42,6 +42,12 @@ pub enum Error {
         /// Why.
         source: accrue::Error,
     },
+    /// What time has made due cannot be settled.
+    #[error("{failed} customers cannot be settled")]
+    Unsettled {
+        /// How many.
+        failed: usize,
+    },
     /// The report cannot be written.
     #[error("report {} cannot be written", path.display())]
     Report {

@@ -18,6 +18,7 @@ mod run;
 mod setup;
 mod table;
 mod trace;
+mod year;
 
 pub use self::{
     alerts::FiredAlert,
@@ -29,4 +30,5 @@ pub use self::{
     report::{CustomerReport, Report, SecondPass},
     run::{Outcome, run},
     trace::{Problem, Row, Trace, TraceError},
+    year::{CustomerYear, Month, Week, Year, year},
 };

@@ -43,6 +43,18 @@ pub struct Options {
     /// Write the figures, alerts, cost and credits to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+
+    /// Bill a year instead: made usage of five customers, month by month
+    ///
+    /// In memory, and the same every time: monthly plans in five time zones, credits that
+    /// expire and are renewed or bought, a customer that leaves at a date, and one that nobody
+    /// touches for months. It takes none of the above.
+    #[arg(
+        long,
+        conflicts_with_all = ["trace", "store", "customers", "batch", "report"],
+        verbatim_doc_comment
+    )]
+    pub year: bool,
 }
 
 /// Where the run is asked to store everything.

@@ -11,13 +11,13 @@ use std::fmt::{self, Display};
 use accrue::Decimal;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use self::number::{aligned, grouped};
+pub(crate) use self::number::{aligned, grouped};
 use crate::{CustomerReport, Outcome};
 
 /// How many customers are shown; the report has them all.
 const SHOWN_CUSTOMERS: usize = 40;
 
-const NOTHING: &str = "–";
+pub(crate) const NOTHING: &str = "–";
 
 /// A line under the header and between the columns, and no border: it has to fit 100 columns.
 const LINES: &str = "     ═╪ ┆          ";
@@ -74,7 +74,7 @@ impl Outcome {
     }
 }
 
-fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+pub(crate) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_preset(LINES).set_header(header);
     table
@@ -95,11 +95,11 @@ fn figure(figure: Option<&Decimal>) -> Cell {
     right(figure.map_or_else(|| NOTHING.to_owned(), grouped))
 }
 
-fn right(text: impl Display) -> Cell {
+pub(crate) fn right(text: impl Display) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count))
 }

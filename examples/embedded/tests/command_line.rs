@@ -158,6 +158,9 @@ fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
         shows(&["customer", "monthly fee", "output tokens", "input tokens", "total", "alerts"]);
         shows(&["customer-7", "20", "2.28312", "0.510954", "22.794074", "4"]);
         shows(&["total", "160", "10.54994", "4.103446", "174.653386", "14"]);
+        shows(&["customer", "given", "drawn", "balance", "alerts that fired"]);
+        shows(&["customer-7", "5", "0.625", "4.375", "–"]);
+        shows(&["total", "40", "5.000", "35.000", ""]);
         let at = "2026-03-02T09:39:45";
         shows(&["customer-7", "cost in USD", "22.5", "22.484022 → 22.503553", "row-1767", at]);
         let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
