@@ -10,16 +10,20 @@ use criterion::{Criterion, Throughput};
 fn ingest(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder for the stores");
     let sled = |name: &str| SledStore::open(folder.path().join(name)).expect("a new store");
-    let memory = [MemoryStore::new(), MemoryStore::new()];
+    let memory = [MemoryStore::new(), MemoryStore::new(), MemoryStore::new()];
     compare(criterion, "memory", memory, MemoryStore::new());
-    compare(criterion, "sled", [sled("usage"), sled("cost")], sled("raw"));
+    compare(criterion, "sled", [sled("usage"), sled("cost"), sled("credits")], sled("raw"));
 }
 
-fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 2], raw: S) {
+fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 3], raw: S) {
     let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(BATCH)).sample_size(20);
     group.measurement_time(Duration::from_secs(10));
-    let watched = [("ingest", Watch::Usage), ("ingest with cost alerts", Watch::UsageAndCost)];
+    let watched = [
+        ("ingest", Watch::Usage),
+        ("ingest with cost alerts", Watch::UsageAndCost),
+        ("ingest with draw-down", Watch::UsageAndCredits),
+    ];
     for (store, (what, watch)) in ours.into_iter().zip(watched) {
         let mut workload = Workload::new(store, watch).expect("a working store");
         group.bench_function(what, |bench| {

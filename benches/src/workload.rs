@@ -1,10 +1,12 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, AccountId, Billing, Currency, Decimal, Email, EventKey, EventName, ExternalId, ItemId,
-    ManualClock, MetricId, Name, PropertyName, SeededEntropy, SubscriptionId, Timeframe, Timestamp,
-    alert::{NewAlert, Thresholds},
+    Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, EventKey, EventName,
+    ExternalId, ItemId, ManualClock, MetricId, Name, PricingUnit, PropertyName, SeededEntropy,
+    SubscriptionId, Timeframe, Timestamp,
+    alert::{NewAlert, NewBalanceAlert, Thresholds},
     cost::{Cost, CostQuery},
+    credit::NewLedgerEntry,
     customer::NewCustomer,
     item::NewItem,
     metric::{MetricQuery, NewMetric},
@@ -37,6 +39,9 @@ pub enum Watch {
     Usage,
     /// The same, and an alert of the plan on cost beside them.
     UsageAndCost,
+    /// The same as usage, and credits that each event draws down, with an alert of each kind on the
+    /// balance.
+    UsageAndCredits,
 }
 
 const CUSTOMERS: u64 = 8;
@@ -102,6 +107,9 @@ impl Workload {
             let subscription = account.create_subscription(subscription).await?;
             let alert = NewAlert::usage_exceeded(*requests, far()??);
             account.create_subscription_alert(subscription.id, alert).await?;
+            if watch == Watch::UsageAndCredits {
+                give_credits(&account, customer.id).await?;
+            }
             self.subscriptions.push(subscription.id);
             self.customers.push(external);
         }
@@ -184,6 +192,22 @@ impl Workload {
         let start = Timestamp::parse(START)?;
         Ok(Timeframe::new(start.saturating_add(from), start.saturating_add(until))?)
     }
+}
+
+/// Gives a customer more credits than it will use, and watches them.
+async fn give_credits(account: &Account, customer: CustomerId) -> Outcome<()> {
+    let usd = PricingUnit::from(Currency::parse("USD")?);
+    let amount = Decimal::parse("1e15")?;
+    let thresholds = Thresholds::new([Decimal::from(1)])?;
+    account.create_ledger_entry(customer, NewLedgerEntry::increment(usd.clone(), amount)).await?;
+    for alert in [
+        NewBalanceAlert::credit_balance_dropped(usd.clone(), thresholds),
+        NewBalanceAlert::credit_balance_depleted(usd.clone()),
+        NewBalanceAlert::credit_balance_recovered(usd),
+    ] {
+        account.create_customer_alert(customer, alert).await?;
+    }
+    Ok(())
 }
 
 /// A monthly fee, a price for each request, and a graduated one for output tokens.

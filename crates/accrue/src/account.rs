@@ -33,6 +33,16 @@ pub struct Configuration {
 pub struct Features {
     /// Alerts. Where they are off none fires, and nothing is saved up.
     pub alerts: bool,
+    /// Credits. Where they are off usage draws none.
+    pub credits: bool,
+    /// Previews of what an operation would bring.
+    pub previews: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { alerts: true, credits: true, previews: true }
+    }
 }
 
 impl Default for Configuration {
@@ -40,7 +50,7 @@ impl Default for Configuration {
         Self {
             timezone: Zone::UTC,
             grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
-            features: Features { alerts: true },
+            features: Features::default(),
         }
     }
 }
@@ -110,7 +120,8 @@ mod tests {
     }
 
     fn switch(entry: AccountEntry, alerts: bool, now: Timestamp) -> AccountEntry {
-        let configuration = Configuration { features: Features { alerts }, ..Default::default() };
+        let features = Features { alerts, ..Features::default() };
+        let configuration = Configuration { features, ..Default::default() };
         entry.configure(configuration, now)
     }
 

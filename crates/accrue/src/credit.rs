@@ -8,10 +8,12 @@
 mod balance;
 mod block;
 mod book;
+mod charge;
 mod drawn;
 mod entry;
 mod ledger;
 mod new;
+mod shares;
 
 pub use self::{
     balance::CreditBalance,
@@ -22,6 +24,7 @@ pub use self::{
 pub(crate) use self::{
     block::Block,
     book::Book,
+    charge::Charge,
     drawn::Drawn,
     entry::Booked,
     ledger::{Ledger, Pending},

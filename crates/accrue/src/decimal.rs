@@ -230,6 +230,14 @@ impl Mul for Decimal {
     }
 }
 
+impl Decimal {
+    /// Returns the number without its sign.
+    #[must_use]
+    pub fn abs(&self) -> Self {
+        if *self < Self::zero() { -self.clone() } else { self.clone() }
+    }
+}
+
 impl Neg for Decimal {
     type Output = Self;
 

@@ -25,11 +25,13 @@ mod garbage;
 mod in_flight;
 mod items;
 mod keyed;
+mod ledgers;
 mod lists;
 mod messages;
 mod metrics;
 mod plan_versions;
 mod plans;
+mod preview;
 mod prices;
 mod recount;
 mod resolve;
@@ -51,5 +53,6 @@ pub use self::{
     credits::{CreditBlockFilter, LedgerFilter},
     garbage::Collected,
     lists::{ListFilter, SubscriptionFilter},
+    preview::{BalanceChange, CostChange, Preview, PreviewedMessage},
     tick::Tick,
 };

@@ -151,8 +151,8 @@ pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
-        Account, Billing, Call, Collected, CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter,
-        SubscriptionFilter, Tick,
+        Account, BalanceChange, Billing, Call, Collected, CostChange, CreditBlockFilter, KeyedCall,
+        LedgerFilter, ListFilter, Preview, PreviewedMessage, SubscriptionFilter, Tick,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},

@@ -144,6 +144,8 @@ pub const UNSETTLED_CHANGES: u64 = 10_000;
 /// The most thresholds that an alert is given over its life.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
+/// How many subscriptions a plan has at least whose alerts cannot be previewed.
+pub const PREVIEWED: usize = 1_000;
 /// The most rows of an answer that has no pages.
 pub const RESULT_ROWS: usize = 10_000;
 /// The most rows of a page (§4.1, §8).

@@ -30,7 +30,7 @@ use crate::{
     page::Position,
     plan::{Plan, PlanVersion},
     price::{Cycle, Price},
-    store::{Row, Scan, Table},
+    store::{Document, Key, Row, Scan, Table},
     subscription::Enrolment,
     usage::{
         Aggregate, CellId, Digest, EventKeyEntry, MeterId, Quarter, Sightings, Split, SplitId,
@@ -237,7 +237,7 @@ pub(crate) struct CustomerAlias {
     pub(crate) reserved: bool,
 }
 
-/// `head (account, customer)`: every commit that touches the customer's events, figures or
+/// `head (account, customer)`: every commit that touches the customer's events, figures, credits or
 /// subscriptions writes it, so it guards every scan over them.
 pub(crate) fn head(account: &AccountId, id: CustomerId) -> Slot<Head> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(HEAD)
@@ -248,7 +248,7 @@ pub(crate) fn head(account: &AccountId, id: CustomerId) -> Slot<Head> {
 pub(crate) struct Head {
     /// How many messages it was given.
     pub(crate) messages: u64,
-    /// When time brings the next thing.
+    /// When time brings the next thing: for a subscription, or for a ledger.
     pub(crate) deadline: Option<Timestamp>,
 }
 
@@ -261,6 +261,8 @@ pub(crate) fn roster(account: &AccountId, id: CustomerId) -> Slot<Roster> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Roster {
     pub(crate) subscriptions: Vec<SubscriptionId>,
+    /// When time brings the next thing for one of them.
+    pub(crate) deadline: Option<Timestamp>,
 }
 
 /// `outbox (account, customer, number)`: a message that waits.
@@ -276,6 +278,11 @@ pub(crate) struct OutboxEntry {
     pub(crate) number: u64,
     pub(crate) created_at: Timestamp,
     pub(crate) body: Body,
+}
+
+/// Reads a message that is to be written, where the key is that of one.
+pub(crate) fn written_message(key: &Key, of: &Document) -> Option<Result<OutboxEntry, Error>> {
+    (key.table() == OUTBOX).then(|| Slot::new(key.clone()).decode(of))
 }
 
 /// Reads a message that a scan found.
@@ -555,6 +562,11 @@ pub(crate) struct CreditsIn {
 /// `ledger (account, customer, unit)`
 pub(crate) fn ledger(account: &AccountId, id: CustomerId, unit: &PricingUnit) -> Slot<Ledger> {
     KeyBytes::of(account).bytes(id.as_bytes()).text(unit).slot(LEDGER)
+}
+
+/// Reads a ledger that is to be written, where the key is that of one.
+pub(crate) fn written_ledger(key: &Key, of: &Document) -> Option<Result<Ledger, Error>> {
+    (key.table() == LEDGER).then(|| Slot::new(key.clone()).decode(of))
 }
 
 /// `ledger_entry (account, customer, unit, number)`

@@ -2,8 +2,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{Alert, Cause, Crossing, Exceeded, Fired, gauge::Gauge};
 use crate::{
-    AlertId, Decimal, EventKey, SubscriptionId, Timeframe, Timestamp,
+    AlertId, Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Accrual, Tariff},
+    credit::Charge,
     usage::{
         Aggregate, Amount, Digest, MeterId, Reading, Seen, Sightings, SplitId, Total,
         is_within_a_day,
@@ -17,8 +18,19 @@ pub(crate) struct Watched {
     /// The splits whose cells its prices rate.
     pub(crate) splits: Vec<SplitId>,
     pub(crate) alerts: Vec<Alert>,
+    /// The currencies and pricing units in which its usage draws credits.
+    pub(crate) draws_in: Vec<PricingUnit>,
     /// The billing periods that its events may fall in, with what they hold.
     pub(crate) standings: Vec<Standing>,
+}
+
+/// What came of an event.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Added {
+    /// The alerts that fire: those on usage first, then those on cost.
+    pub(crate) exceeded: Vec<Exceeded>,
+    /// What it costs more, of what credits pay for.
+    pub(crate) charges: Vec<Charge>,
 }
 
 /// Where one billing period of one subscription stands.
@@ -39,21 +51,20 @@ pub(crate) struct Standing {
 }
 
 impl Watched {
-    /// Adds an event to the billing period that holds it, and returns the alerts that fire: those
-    /// on usage first, then those on cost. What was seen is that before the event.
+    /// Adds an event to the billing period that holds it. What was seen is that before the event.
     pub(crate) fn add(
         &mut self,
         at: Timestamp,
         key: &EventKey,
         readings: &[Reading],
         seen: &Seen,
-    ) -> Vec<Exceeded> {
+    ) -> Added {
         let holding = self.standings.iter_mut().find(|standing| standing.timeframe.contains(at));
-        let Some(standing) = holding else { return Vec::new() };
+        let Some(standing) = holding else { return Added::default() };
         let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
         let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
         let costs: Vec<_> = on_cost().map(|alert| standing.value(alert)).collect();
-        let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
+        let (mut exceeded, mut charges, mut moved) = (Vec::new(), Vec::new(), Vec::new());
         for reading in readings {
             if reading.split.is_some_and(|split| !self.splits.contains(&split)) {
                 continue;
@@ -74,11 +85,18 @@ impl Watched {
         if let Some((accrual, gauges)) = &mut standing.accrual {
             let moved = accrual.follow(&moved, &standing.total);
             gauges.values_mut().for_each(|gauge| gauge.follow(&moved));
+            let drawn = accrual.drawn(&moved).filter(|(unit, _)| self.draws_in.contains(unit));
+            charges.extend(drawn.map(|(unit, amount)| Charge {
+                subscription_id: self.subscription_id,
+                period_start: standing.timeframe.start(),
+                currency: unit.clone(),
+                amount: amount.clone(),
+            }));
         }
         exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {
             standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
         }));
-        exceeded
+        Added { exceeded, charges }
     }
 }
 

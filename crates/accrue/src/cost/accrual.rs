@@ -3,7 +3,7 @@ use super::{
     tariff::{Priced, Tariff},
 };
 use crate::{
-    Currency, Decimal, Timeframe, Timestamp,
+    Currency, Decimal, PricingUnit, Timeframe, Timestamp,
     price::{Discount, Price},
     subscription::Subscription,
     usage::{MeterId, Total},
@@ -67,6 +67,25 @@ impl Accrual {
             }
         }
         lines
+    }
+
+    /// Returns what credits pay for of lines that have moved: what usage costs before adjustments, in
+    /// the price's own unit.
+    pub(crate) fn drawn<'a>(
+        &'a self,
+        moved: &'a [Moved],
+    ) -> impl Iterator<Item = (&'a PricingUnit, &'a Decimal)> {
+        moved.iter().filter_map(|(index, amounts)| {
+            let line = self.lines.get(*index)?;
+            Some((&line.priced.price.currency, amounts.subtotal.as_ref()?))
+        })
+    }
+
+    /// Returns what credits of a currency or pricing unit pay for of everything that was used.
+    pub(crate) fn used_in(&self, unit: &PricingUnit) -> Decimal {
+        let used = self.lines.iter().filter(|line| line.is_used);
+        let used = used.filter(|line| line.priced.price.currency == *unit);
+        used.filter_map(|line| line.amounts.subtotal.clone()).sum()
     }
 
     /// Returns the prices, in order, with what each has come to.

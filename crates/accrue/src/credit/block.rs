@@ -35,6 +35,11 @@ impl CreditBlock {
     pub const fn is_overdraft(&self) -> bool {
         self.maximum_initial_balance.is_none()
     }
+
+    /// Tells whether what is left of it is lost at an instant.
+    pub(crate) fn has_expired(&self, at: Timestamp) -> bool {
+        self.expiry_date.is_some_and(|expiry| expiry <= at)
+    }
 }
 
 /// A block, and what the engine keeps beside it in the same row.
@@ -46,4 +51,11 @@ pub(crate) struct Block {
     pub(crate) number: u64,
     /// What was taken from it and not given back: the most that can be.
     pub(crate) drawn: Decimal,
+}
+
+impl Block {
+    /// Tells whether something is left of it: what is left is booked out when it expires.
+    pub(crate) fn is_open(&self) -> bool {
+        self.block.balance > Decimal::zero()
+    }
 }

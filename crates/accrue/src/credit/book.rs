@@ -1,18 +1,48 @@
+mod amendment;
+mod blocks;
+mod entries;
+mod expiration_change;
+mod expiry;
+mod giving_back;
+mod increment;
+mod order;
+mod spending;
+mod void;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Block, Booked, CreditBalance, Drawn, Ledger, LedgerEntry, NewLedgerEntry};
+use self::{expiration_change::Extension, increment::Terms, order::Place, void::Voided};
+use super::{
+    Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry,
+};
 use crate::{CreditBlockId, CustomerId, Decimal, Error, PricingUnit, Timestamp, Zone};
 
 /// A ledger with the blocks and entries that it takes to move it.
 ///
-/// Every step is a pure decision. What has moved is known, for the engine to save.
+/// Every step is a pure decision. What has moved is known, for the engine to save. After each step
+///
+/// - the balance is the sum of all entries, and of what is left of all blocks, the overdraft's being
+///   zero or below;
+/// - each entry starts with the balance that the one before it ended with;
+/// - entries are in the order of their instants: where the clock is behind the last one, a step is
+///   made at the instant of that;
+/// - an entry that is committed is what it was.
+///
+/// Ids are derived from the place in the ledger: what a read computes ahead has the ids that the
+/// write will give it.
 #[derive(Clone, Debug)]
 pub(crate) struct Book {
     ledger: Ledger,
     /// The blocks that are open, the overdraft, and others that were inserted.
     blocks: BTreeMap<CreditBlockId, Block>,
+    /// The open blocks, in the order in which they are spent.
+    order: BTreeMap<Place, CreditBlockId>,
+    /// Blocks of other ledgers of the customer, which the caller has named, and their currencies.
+    elsewhere: BTreeMap<CreditBlockId, PricingUnit>,
     /// The pending entries, and those that were made.
     entries: BTreeMap<u64, Booked>,
+    /// How many entries there were when the book was opened.
+    entries_before: u64,
     moved_blocks: BTreeSet<CreditBlockId>,
     moved_entries: BTreeSet<u64>,
 }
@@ -20,12 +50,24 @@ pub(crate) struct Book {
 impl Book {
     /// A ledger without an entry.
     pub(crate) fn new(customer_id: CustomerId, currency: PricingUnit, timezone: Zone) -> Self {
-        todo!()
+        Self::open(Ledger::new(customer_id, currency, timezone), Vec::new(), Vec::new())
     }
 
     /// Opens a ledger: with its open blocks, its overdraft, and its pending entries.
     pub(crate) fn open(ledger: Ledger, blocks: Vec<Block>, pending: Vec<Booked>) -> Self {
-        todo!()
+        let order = blocks.iter().filter(|block| block.is_open());
+        let order = order.map(|block| (Place::of(block), block.block.id)).collect();
+        let number = |booked: &Booked| booked.entry.ledger_sequence_number;
+        Self {
+            entries_before: ledger.entries,
+            ledger,
+            blocks: blocks.into_iter().map(|block| (block.block.id, block)).collect(),
+            order,
+            elsewhere: BTreeMap::new(),
+            entries: pending.into_iter().map(|booked| (number(&booked), booked)).collect(),
+            moved_blocks: BTreeSet::new(),
+            moved_entries: BTreeSet::new(),
+        }
     }
 
     pub(crate) const fn ledger(&self) -> &Ledger {
@@ -34,12 +76,19 @@ impl Book {
 
     /// Returns the balance; none before the first entry.
     pub(crate) fn balance(&self) -> Option<&Decimal> {
-        todo!()
+        (self.ledger.entries > 0).then_some(&self.ledger.balance)
     }
 
     /// Returns what there is at an instant.
     pub(crate) fn credit_balance(&self, now: Timestamp) -> CreditBalance {
-        todo!()
+        let spendable = self.order.iter().filter(|(place, _)| place.is_spendable(now));
+        let spendable = spendable.filter_map(|(_, id)| self.blocks.get(id));
+        CreditBalance {
+            currency: self.ledger.currency.clone(),
+            balance: self.balance().cloned(),
+            available: spendable.map(|block| block.block.balance.clone()).sum(),
+            overdraft: self.overdrawn(),
+        }
     }
 
     /// Returns the blocks that are loaded.
@@ -47,55 +96,86 @@ impl Book {
         self.blocks.values()
     }
 
-    /// Returns what has to be saved: the blocks and the entries that have moved, and of the entries
-    /// whether they are new.
+    /// Returns what has to be saved: the blocks and the entries that have moved. Which of them are
+    /// new, [`is_new_block`](Self::is_new_block) and [`is_new`](Self::is_new) tell.
     pub(crate) fn moved(&self) -> (Vec<&Block>, Vec<&Booked>) {
-        todo!()
+        let blocks = self.moved_blocks.iter().filter_map(|id| self.blocks.get(id));
+        let entries = self.moved_entries.iter().filter_map(|number| self.entries.get(number));
+        (blocks.collect(), entries.collect())
     }
 
-    /// Adds blocks that are not open.
+    /// Tells whether an entry was made since the book was opened.
+    pub(crate) const fn is_new(&self, booked: &Booked) -> bool {
+        booked.entry.ledger_sequence_number > self.entries_before
+    }
+
+    /// Tells whether a block was made since the book was opened.
+    pub(crate) const fn is_new_block(&self, block: &Block) -> bool {
+        block.number > self.entries_before
+    }
+
+    /// Adds blocks that are not open. One that is loaded stays as it is.
+    ///
+    /// A block that the caller has named may be of another ledger of the customer, which is told
+    /// apart from one that does not exist; that of another customer does not exist.
     pub(crate) fn insert(&mut self, blocks: impl IntoIterator<Item = Block>) {
-        todo!()
-    }
-
-    /// Returns when the next block expires that has something left.
-    pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
-        todo!()
-    }
-
-    /// Lists the blocks with something left that expire until an instant, in the order in which
-    /// they do.
-    pub(crate) fn expiring(&self, until: Timestamp) -> Vec<(Timestamp, CreditBlockId)> {
-        todo!()
-    }
-
-    /// Books the expiry of a block, at the instant at which it expires.
-    pub(crate) fn expire(&mut self, block: CreditBlockId) {
-        todo!()
+        let of_customer = |block: &Block| block.customer_id == self.ledger.customer_id;
+        for block in blocks.into_iter().filter(of_customer) {
+            if block.block.currency == self.ledger.currency {
+                self.blocks.entry(block.block.id).or_insert(block);
+            } else {
+                self.elsewhere.insert(block.block.id, block.block.currency);
+            }
+        }
     }
 
     /// Books what the caller asks for. A block that it names was inserted where there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the block does not exist, or is not in the state that it takes. Nothing has moved then.
     pub(crate) fn book(
         &mut self,
         new: &NewLedgerEntry,
         now: Timestamp,
     ) -> Result<LedgerEntry, Error> {
-        todo!()
+        let at = self.instant(now);
+        match &new.change {
+            LedgerChange::Increment {
+                amount,
+                effective_date,
+                expiry_date,
+                per_unit_cost_basis,
+            } => {
+                let (effective_date, expiry_date) = (*effective_date, *expiry_date);
+                let terms = Terms { effective_date, expiry_date, per_unit_cost_basis };
+                self.increment(new, amount, terms, at)
+            }
+            LedgerChange::Decrement { amount } => Ok(self.decrement(new, amount, at)),
+            LedgerChange::ExpirationChange {
+                target_expiry_date,
+                amount,
+                block_id,
+                expiry_date,
+            } => {
+                let extension = Extension {
+                    target_expiry_date: *target_expiry_date,
+                    amount: amount.as_ref(),
+                    block_id: *block_id,
+                    expiry_date: *expiry_date,
+                };
+                self.change_expiration(new, extension, at)
+            }
+            LedgerChange::Void { amount, block_id, void_reason } => {
+                let (block_id, void_reason) = (*block_id, *void_reason);
+                self.void(new, Voided { amount, block_id, void_reason }, at)
+            }
+            LedgerChange::Amendment { amount, block_id } => self.amend(new, *block_id, amount, at),
+        }
     }
 
-    /// Draws what usage of a billing period costs.
-    pub(crate) fn draw(&mut self, amount: &Decimal, drawn: &mut Drawn, now: Timestamp) {
-        todo!()
-    }
-
-    /// Returns the blocks that giving back may move and that are not loaded.
-    pub(crate) fn missing(&self, drawn: &Drawn) -> Vec<CreditBlockId> {
-        todo!()
-    }
-
-    /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
-    /// blocks that it was drawn from, the last one first.
-    pub(crate) fn give_back(&mut self, amount: &Decimal, drawn: &mut Drawn, now: Timestamp) {
-        todo!()
+    /// Returns when a step is made: now, and never before the one before it.
+    fn instant(&self, now: Timestamp) -> Timestamp {
+        now.max(self.ledger.latest)
     }
 }

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::CreditBlock;
 use crate::{
     CreditBlockId, CustomerId, Decimal, Description, LedgerEntryId, Metadata, PricingUnit,
     Timestamp,
@@ -160,6 +161,16 @@ impl EntryKind {
             Self::VoidInitiated => "void_initiated",
             Self::Void => "void",
             Self::Amendment => "amendment",
+        }
+    }
+}
+
+impl From<&CreditBlock> for EntryBlock {
+    fn from(block: &CreditBlock) -> Self {
+        Self {
+            id: block.id,
+            expiry_date: block.expiry_date,
+            per_unit_cost_basis: block.per_unit_cost_basis.clone(),
         }
     }
 }

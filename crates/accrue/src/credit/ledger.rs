@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CreditBlockId, CustomerId, Decimal, PricingUnit, Timestamp, Zone};
+use super::shares;
+use crate::{CreditBlockId, CustomerId, Decimal, PricingUnit, Timestamp, Zone, limits};
 
 /// A ledger without its blocks and entries, as its row has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,31 @@ pub(crate) struct Ledger {
     pub(crate) pending: Vec<Pending>,
     /// When the day of the pending entries ends.
     pub(crate) day_end: Timestamp,
+}
+
+impl Ledger {
+    /// A ledger without an entry.
+    pub(crate) fn new(customer_id: CustomerId, currency: PricingUnit, timezone: Zone) -> Self {
+        Self {
+            customer_id,
+            currency,
+            timezone,
+            balance: Decimal::zero(),
+            entries: 0,
+            latest: Timestamp::MIN,
+            open: Vec::new(),
+            overdraft: None,
+            payers: Vec::new(),
+            pending: Vec::new(),
+            day_end: Timestamp::MIN,
+        }
+    }
+
+    /// Keeps in mind that a block has paid an overdraft off.
+    pub(super) fn add_payer(&mut self, id: CreditBlockId, paid: Decimal) {
+        self.payers.push((id, paid));
+        shares::fold_oldest(&mut self.payers, limits::PAYERS);
+    }
 }
 
 /// An entry that usage still adds to.

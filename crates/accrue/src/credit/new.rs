@@ -78,6 +78,17 @@ pub enum LedgerChange {
     },
 }
 
+impl LedgerChange {
+    /// Returns the block that it names.
+    pub(crate) const fn block_id(&self) -> Option<CreditBlockId> {
+        match self {
+            Self::ExpirationChange { block_id, .. } => *block_id,
+            Self::Void { block_id, .. } | Self::Amendment { block_id, .. } => Some(*block_id),
+            Self::Increment { .. } | Self::Decrement { .. } => None,
+        }
+    }
+}
+
 impl NewLedgerEntry {
     /// An entry that does something.
     #[must_use]

@@ -33,6 +33,11 @@ impl<T: Send + 'static> Call<T> {
         Self { account: account.clone(), request: Box::new(request) }
     }
 
+    /// Takes it apart: for whom it is, and what it does.
+    pub(super) fn into_parts(self) -> (Account, Box<dyn Request<Outcome = T>>) {
+        (self.account, self.request)
+    }
+
     /// Runs it under an idempotency key (§4.5): its effect happens at most once, and for 48 hours a
     /// retry is answered as the first time.
     ///

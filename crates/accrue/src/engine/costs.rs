@@ -118,7 +118,7 @@ impl Account {
 
 /// The caller has read the head of the customer, which guards the ranges.
 impl Unit<'_> {
-    async fn costs(
+    pub(super) async fn costs(
         &mut self,
         enrolment: &Enrolment,
         slots: &[Timeframe],
@@ -204,7 +204,7 @@ impl Unit<'_> {
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
         let mut slots = Vec::new();
         for row in self.scan_all(scan).await? {
-            let id = SubscriptionId::from_bytes(schema::id_at(&position(&row)?));
+            let id = SubscriptionId::from_bytes(schema::id_at(&position(&row.key)?));
             slots.push(schema::subscription(self.account, id));
         }
         let found: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();

@@ -1,16 +1,33 @@
-use super::{Account, Call};
+use async_trait::async_trait;
+
+use super::{
+    Account, Call,
+    apply::{Command, Request, fingerprint},
+    ledgers::OpenLedger,
+    lists::{Walk, page_of},
+    unit::{Stop, Unit},
+};
 use crate::{
     CreditBlockId, CustomerId, Decimal, Error, IdOr, Page, PageRequest, PricingUnit,
-    credit::{CreditBalance, CreditBlock, EntryKind, EntryStatus, LedgerEntry, NewLedgerEntry},
-    page::Created,
+    alert::Cause,
+    credit::{
+        Block, Book, CreditBalance, CreditBlock, EntryKind, EntryStatus, LedgerChange, LedgerEntry,
+        NewLedgerEntry,
+    },
+    customer::Customer,
+    idempotency::Fingerprint,
+    limits,
+    page::{Created, Listing},
+    schema::{self, Index},
+    webhook::Body,
 };
 
 /// Which blocks of a list of credits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreditBlockFilter {
-    /// When they become effective.
+    /// From when on usage draws on them. An overdraft has no such instant.
     pub effective: Created,
-    /// Whether those are listed too that are expired or used up, and the overdraft.
+    /// Whether those are listed too that have expired or are used up, and the overdraft.
     pub include_all_blocks: bool,
 }
 
@@ -23,18 +40,48 @@ pub struct LedgerFilter {
     pub entry_type: Option<EntryKind>,
     /// Whether they can still grow.
     pub entry_status: Option<EntryStatus>,
-    /// At least how much they moved the balance, up or down.
+    /// By how much they moved the balance at least, up or down.
     pub minimum_amount: Option<Decimal>,
 }
 
 impl Account {
-    /// Adds an entry to a ledger of a customer (wire 4.4).
+    /// Adds an entry to a ledger of a customer (wire 4.4). The first one in a currency or pricing
+    /// unit makes the ledger: from then on usage that is priced in it draws on it.
+    ///
+    /// A void is two entries: the first is answered. A decrement from several blocks is one for each:
+    /// the last is answered.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where an amount is not above zero;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where the customer has no such block;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a date has passed, more is
+    /// asked for than the block has or gave, the block is of another currency, or there would be more
+    /// than 200 blocks with something left.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};
+    /// # use accrue::{credit::NewLedgerEntry, customer::NewCustomer};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let credits = PricingUnit::parse("credits")?;
+    /// let five = NewLedgerEntry::increment(credits.clone(), Decimal::from(5));
+    /// account.create_ledger_entry(ada.id, five).await?;
+    /// let two = NewLedgerEntry::decrement(credits.clone(), Decimal::from(2));
+    /// assert_eq!(account.create_ledger_entry(ada.id, two).await?.ending_balance, Decimal::from(3));
+    /// let balance = account.credit_balance(ada.id, &credits).await?;
+    /// assert_eq!(balance.balance, Some(Decimal::from(3)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
     pub fn create_ledger_entry(
         &self,
         customer: impl Into<IdOr<CustomerId>>,
         new: NewLedgerEntry,
     ) -> Call<LedgerEntry> {
-        todo!()
+        Call::new(self, CreateLedgerEntry { customer: customer.into(), new })
     }
 
     /// Returns what a customer has of a currency or pricing unit.
@@ -43,7 +90,38 @@ impl Account {
         customer: impl Into<IdOr<CustomerId>>,
         currency: &PricingUnit,
     ) -> Result<CreditBalance, Error> {
-        todo!()
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let (customer, ledger) = unit.read_ledger(&customer, currency).await?;
+            let book = match ledger {
+                Some(ledger) => ledger.book,
+                None => Book::new(customer.id, currency.clone(), customer.timezone),
+            };
+            let balance = book.credit_balance(unit.now);
+            if unit.holds().await? {
+                return Ok(balance);
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Returns a block of credits.
+    pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            unit.require_credits().await?;
+            let slot = schema::credit_block(self.id(), id);
+            let unknown = || Error::not_found("credit block", id);
+            let Block { customer_id, block, .. } = unit.get(&slot).await?.ok_or_else(unknown)?;
+            let read = unit.read_ledger(&customer_id.into(), &block.currency).await;
+            read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
+            let block = unit.get(&slot).await?.ok_or_else(unknown)?;
+            if unit.holds().await? {
+                return Ok(block.block);
+            }
+        }
+        Err(Error::contended())
     }
 
     /// Lists the blocks of a customer's credits, newest first (wire 4.4): those that have something
@@ -55,10 +133,41 @@ impl Account {
         filter: CreditBlockFilter,
         page: &PageRequest,
     ) -> Result<Page<CreditBlock>, Error> {
-        todo!()
+        let customer = customer.into();
+        let is_listed = |block: &CreditBlock| {
+            filter.effective == Created::default()
+                || block.effective_date.is_some_and(|date| filter.effective.contains(date))
+        };
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let (customer, ledger) = unit.read_ledger(&customer, currency).await?;
+            let filtered = format!("{} {currency} {filter:?}", customer.id);
+            let listing = Listing { name: "credit_blocks", account: self.id(), filter: filtered };
+            let found = if filter.include_all_blocks {
+                let index = Index::credit_blocks(self.id(), customer.id, currency);
+                let mut walk = Walk::new(listing, &index, Created::default(), page)?;
+                let slot = |at| schema::credit_block(self.id(), CreditBlockId::from_bytes(at));
+                let show = |of: Block| is_listed(&of.block).then_some(of.block);
+                walk.run(&mut unit, |at| slot(schema::id_at(at)), show).await?
+            } else {
+                let before = listing.position(page)?;
+                let place = |of: &CreditBlock| schema::position_of(of.created_at, of.id.as_bytes());
+                let open = ledger.iter().flat_map(OpenLedger::open_blocks);
+                let open = open.filter(|of| is_listed(of)).map(|of| (place(of), of.clone()));
+                let behind = |at: &_| before.is_none_or(|before| *at < before);
+                let mut found: Vec<_> = open.filter(|(at, _)| behind(at)).collect();
+                found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+                page_of(&listing, page.limit(), found)
+            };
+            if unit.holds().await? {
+                return Ok(found);
+            }
+        }
+        Err(Error::contended())
     }
 
-    /// Lists the entries of a customer's ledger, newest first (wire 4.4).
+    /// Lists the entries of a customer's ledger, newest first (wire 4.4). What is pending is listed
+    /// with what it is now.
     pub async fn list_ledger_entries(
         &self,
         customer: impl Into<IdOr<CustomerId>>,
@@ -66,11 +175,110 @@ impl Account {
         filter: LedgerFilter,
         page: &PageRequest,
     ) -> Result<Page<LedgerEntry>, Error> {
-        todo!()
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let (Customer { id, .. }, _) = unit.read_ledger(&customer, currency).await?;
+            let index = match filter.entry_type {
+                Some(kind) => Index::ledger_entries_of_kind(self.id(), id, currency, kind),
+                None => Index::ledger_entries(self.id(), id, currency),
+            };
+            let filtered = format!("{id} {currency} {filter:?}");
+            let listing = Listing { name: "ledger", account: self.id(), filter: filtered };
+            let mut walk = Walk::new(listing, &index, filter.created, page)?;
+            let slot = |number| schema::ledger_entry(self.id(), id, currency, number);
+            let now = unit.now;
+            let show = |booked: crate::credit::Booked| {
+                let entry = booked.at(now);
+                filter.lists(&entry).then_some(entry)
+            };
+            let found = walk.run(&mut unit, |at| slot(schema::number_at(at)), show).await?;
+            if unit.holds().await? {
+                return Ok(found);
+            }
+        }
+        Err(Error::contended())
+    }
+}
+
+impl LedgerFilter {
+    fn lists(&self, entry: &LedgerEntry) -> bool {
+        let least = self.minimum_amount.as_ref();
+        self.entry_status.is_none_or(|status| status == entry.entry_status)
+            && least.is_none_or(|least| *least <= entry.amount.abs())
+    }
+}
+
+impl Unit<'_> {
+    async fn require_credits(&mut self) -> Result<(), Error> {
+        if self.configuration().await?.features.credits {
+            return Ok(());
+        }
+        Err(Error::feature("credits are not available to this account"))
     }
 
-    /// Returns a block of credits.
-    pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
-        todo!()
+    /// Reads a ledger of a customer as if what time has brought it were settled.
+    async fn read_ledger(
+        &mut self,
+        customer: &IdOr<CustomerId>,
+        currency: &PricingUnit,
+    ) -> Result<(Customer, Option<OpenLedger>), Error> {
+        self.require_credits().await?;
+        let customer = self.customer(customer).await?;
+        self.get(&schema::head(self.account, customer.id)).await?;
+        self.settle_ledgers(customer.id).await?;
+        let ledger = self.ledger(customer.id, currency).await?;
+        Ok((customer, ledger))
+    }
+}
+
+struct CreateLedgerEntry {
+    customer: IdOr<CustomerId>,
+    new: NewLedgerEntry,
+}
+
+#[async_trait]
+impl Command for CreateLedgerEntry {
+    type Outcome = LedgerEntry;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<LedgerEntry, Stop> {
+        let Self { new, .. } = self;
+        new.check()?;
+        unit.require_credits().await?;
+        let customer = unit.customer(&self.customer).await?;
+        unit.settled_head(customer.id).await?;
+        let mut ledger = match unit.ledger(customer.id, &new.currency).await? {
+            Some(ledger) => ledger,
+            None => {
+                let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
+                unit.open_ledger(book).await?
+            }
+        };
+        if let Some(id) = new.change.block_id()
+            && let Some(block) = unit.get(&schema::credit_block(unit.account, id)).await?
+        {
+            ledger.book.insert([block]);
+        }
+        let before = ledger.book.balance().cloned();
+        let entry = ledger.book.book(new, unit.now)?;
+        if let LedgerChange::Increment { .. } = new.change {
+            let mut blocks = ledger.book.blocks();
+            let block = blocks.find(|of| of.block.id == entry.credit_block.id);
+            let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
+            let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
+            drop(blocks);
+            unit.tell(customer.id, unit.now, body).await?;
+        }
+        let cause = Cause::Credit { entry_id: entry.id };
+        unit.judge_balance(&mut ledger, before, &cause, unit.now).await?;
+        unit.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
+        unit.touch(customer.id).await?;
+        Ok(entry)
+    }
+}
+
+impl Request for CreateLedgerEntry {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("create_ledger_entry", &(&self.customer, &self.new))
     }
 }

@@ -178,6 +178,10 @@ impl Command for DeleteCustomer {
         }
         unit.put(&schema::head(unit.account, self.id), &head)?;
         unit.put(&schema::roster(unit.account, self.id), &Roster::default())?;
+        let credits = schema::credits(unit.account, self.id);
+        if unit.get(&credits).await?.is_some() {
+            unit.delete(&credits);
+        }
         let entry = CustomerEntry { customer, deleted_at: Some(unit.now) };
         unit.put(&schema::customer(unit.account, self.id), &entry)?;
         Ok(())

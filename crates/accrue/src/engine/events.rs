@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     CustomerId, Error,
+    alert::Cause,
     idempotency::Fingerprint,
     limits, schema,
     usage::{Incoming, Ingestion, StoredEvent},
@@ -88,16 +89,23 @@ impl Command for Ingest {
         unit.fetch(&keys).await?;
         for share in &shares {
             let (mut tally, mut watched) = share.load(unit, &meters).await?;
+            let mut ledgers = share.ledgers(unit, &watched).await?;
             for (event, readings) in &share.events {
                 let (at, key) = (event.timestamp, &event.idempotency_key);
+                let mut charges = Vec::new();
                 for watched in &mut watched {
-                    for exceeded in watched.add(at, key, readings, &tally.sightings) {
+                    let added = watched.add(at, key, readings, &tally.sightings);
+                    for exceeded in added.exceeded {
                         unit.tell(share.customer_id, unit.now, exceeded.into()).await?;
                     }
+                    charges.extend(added.charges);
                 }
                 tally.add(at, readings);
+                let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+                unit.draw(&mut ledgers, &charges, &cause).await?;
             }
             share.save(unit, &tally, &watched)?;
+            unit.save_ledgers(share.customer_id, ledgers.values()).await?;
             unit.touch(share.customer_id).await?;
         }
         Ok(ingestion)
@@ -127,7 +135,7 @@ async fn settled(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<Vec<En
     let enrolled = unit.enrolled(customers).await?;
     unit.fetch_plan_rosters(&enrolled).await?;
     let mut due = Vec::new();
-    for Enrolled { customer_id, head, enrolments } in &enrolled {
+    for Enrolled { customer_id, head, enrolments, .. } in &enrolled {
         let mut is_due = head.deadline.is_some_and(|deadline| deadline <= unit.now);
         for enrolment in enrolments {
             is_due |= unit.is_behind(enrolment).await?;

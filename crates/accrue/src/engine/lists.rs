@@ -5,7 +5,7 @@ use crate::{
     CustomerId, Error, PlanId,
     page::{Created, Listing, Page, PageRequest, Position},
     schema::{self, Index, Slot},
-    store::{Row, Scan},
+    store::{Key, Scan},
 };
 
 /// Which rows of a list: those created within a bound.
@@ -39,20 +39,7 @@ impl Account {
     ) -> Result<Page<S>, Error> {
         let listing = Listing { name, account: self.id(), filter: format!("{filter:?}") };
         let mut walk = Walk::new(listing, &index, filter.created, page)?;
-        let mut unit = self.reading();
-        let mut found = Vec::new();
-        while !walk.is_full(&found) {
-            let rows = walk.next(&unit).await?;
-            if rows.is_empty() {
-                break;
-            }
-            let places = rows.iter().map(position).collect::<Result<Vec<_>, _>>()?;
-            let slots: Vec<_> = places.iter().map(|at| slot(schema::id_at(at))).collect();
-            // A row that went away since the index was read is left out.
-            let rows = places.into_iter().zip(unit.get_all(&slots).await?);
-            found.extend(rows.filter_map(|(at, row)| Some((at, show(row?)?))));
-        }
-        Ok(walk.page(found))
+        walk.run(&mut self.reading(), |at| slot(schema::id_at(at)), show).await
     }
 }
 
@@ -80,13 +67,34 @@ impl<'a> Walk<'a> {
         Ok(Self { listing, scan, limit: page.limit() })
     }
 
-    /// Returns the next rows of the index; none where it ends.
-    pub(super) async fn next(&mut self, unit: &Unit<'_>) -> Result<Vec<Row>, Error> {
-        let rows = unit.scan(&self.scan).await?;
-        if let Some(last) = rows.last() {
-            self.scan = self.scan.clone().after(last.key.bytes());
+    /// Finds the page: of each row that the index names, what `show` makes of it.
+    pub(super) async fn run<T: DeserializeOwned, S>(
+        &mut self,
+        unit: &mut Unit<'_>,
+        slot: impl Fn(&Position) -> Slot<T>,
+        show: impl Fn(T) -> Option<S>,
+    ) -> Result<Page<S>, Error> {
+        let mut found = Vec::new();
+        while !self.is_full(&found) {
+            let places = self.next(unit).await?;
+            if places.is_empty() {
+                break;
+            }
+            let slots: Vec<_> = places.iter().map(&slot).collect();
+            // A row that went away since the index was read is left out.
+            let rows = places.into_iter().zip(unit.get_all(&slots).await?);
+            found.extend(rows.filter_map(|(at, row)| Some((at, show(row?)?))));
         }
-        Ok(rows)
+        Ok(self.page(found))
+    }
+
+    /// Returns the next places of the index; none where it ends.
+    pub(super) async fn next(&mut self, unit: &Unit<'_>) -> Result<Vec<Position>, Error> {
+        let keys = unit.keys(&self.scan).await?;
+        if let Some(last) = keys.last() {
+            self.scan = self.scan.clone().after(last.bytes());
+        }
+        keys.iter().map(position).collect()
     }
 
     /// Tells whether enough was found for the page, and to know whether there is another.
@@ -114,7 +122,7 @@ pub(super) fn page_of<T>(
 }
 
 /// Reads where a row of an index stands.
-pub(super) fn position(row: &Row) -> Result<Position, Error> {
-    schema::position(row.key.bytes())
-        .ok_or_else(|| Error::corrupt(format!("the key {} has no position", row.key)))
+pub(super) fn position(key: &Key) -> Result<Position, Error> {
+    schema::position(key.bytes())
+        .ok_or_else(|| Error::corrupt(format!("the key {key} has no position")))
 }

@@ -5,8 +5,11 @@ use super::{
 use crate::{
     Decimal, Error, Timeframe, Timestamp,
     alert::{Alert, Cause},
+    cost::Accrual,
+    credit::Charge,
     limits, schema,
     subscription::{Enrolment, Subscription},
+    usage::Total,
 };
 
 /// Billing periods that are summed anew from their buckets: where a subscription begins over usage
@@ -15,8 +18,9 @@ impl Unit<'_> {
     /// Counts the usage that a new subscription finds in its open billing periods, and judges the
     /// alerts that watch it.
     pub(super) async fn count_earlier_usage(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
+        let mut charges = Vec::new();
         for timeframe in self.open_periods(&enrolment.subscription)? {
-            self.recount(enrolment, timeframe).await?;
+            charges.extend(self.recount(enrolment, timeframe).await?);
         }
         let (alerts, now) = (self.watching(enrolment).await?, self.now);
         let cause = Cause::Subscription { subscription_id: enrolment.subscription.id };
@@ -26,7 +30,7 @@ impl Unit<'_> {
                 self.judge_standing(enrolment, &mut standing, &alerts, &cause, now).await?;
             }
         }
-        Ok(())
+        self.draw_alone(enrolment.subscription.customer_id, &charges, &cause).await
     }
 
     /// Counts what a subscription used up to a new end, and judges the alerts that watch it on what
@@ -46,7 +50,7 @@ impl Unit<'_> {
         for period in &judged {
             earlier.push(self.values(before, period.start(), &alerts).await?);
         }
-        self.recount_to(&before.subscription, after, end).await?;
+        let charges = self.recount_to(&before.subscription, after, end).await?;
         let cause = Cause::Subscription { subscription_id: after.subscription.id };
         for (period, moved) in judged.iter().zip(&earlier) {
             let standing = self.standing(after, period.start(), &alerts, now).await?;
@@ -54,11 +58,11 @@ impl Unit<'_> {
                 self.judge_moved(after, &mut standing, moved, &cause, now).await?;
             }
         }
-        Ok(())
+        self.draw_alone(after.subscription.customer_id, &charges, &cause).await
     }
 
     /// Returns the values that alerts watch now, in the billing period that holds an instant.
-    async fn values(
+    pub(super) async fn values(
         &mut self,
         enrolment: &Enrolment,
         at: Timestamp,
@@ -70,44 +74,76 @@ impl Unit<'_> {
     }
 
     /// Events may lie a little in the future, so that a new end can leave some out, or let some in.
+    /// Returns what that costs more or less.
     async fn recount_to(
         &mut self,
         before: &Subscription,
         after: &Enrolment,
         end: Timestamp,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Charge>, Error> {
         let earlier = before.end_date.map_or(end, |old| old.min(end));
         let customer_id = before.customer_id;
         let moved = schema::events(self.account, customer_id, earlier, Timestamp::MAX, 1);
+        let mut charges = Vec::new();
         if self.scan(&moved).await?.is_empty() {
-            return Ok(());
+            return Ok(charges);
         }
         let open = self.open_periods(&after.subscription)?;
         for old in self.open_periods(before)? {
             if !open.iter().any(|period| period.start() == old.start()) {
                 let total = self.total(after, old.start()).await?;
                 self.delete_total(before.id, old.start(), &total);
+                charges.extend(self.charges(after, old, &total, &Total::default()).await?);
             }
         }
         for timeframe in open {
-            self.recount(after, timeframe).await?;
+            charges.extend(self.recount(after, timeframe).await?);
         }
-        Ok(())
+        Ok(charges)
     }
 
-    /// Sums a billing period anew from its buckets.
-    async fn recount(&mut self, enrolment: &Enrolment, timeframe: Timeframe) -> Result<(), Error> {
+    /// Sums a billing period anew from its buckets. Returns what it costs more or less.
+    pub(super) async fn recount(
+        &mut self,
+        enrolment: &Enrolment,
+        timeframe: Timeframe,
+    ) -> Result<Vec<Charge>, Error> {
         let splits = self.plan_roster_of(enrolment).await?.splits;
         let meters = self.meters().await?.with_splits(&splits);
         let customer_id = enrolment.subscription.customer_id;
         let total = self.total_between(customer_id, &meters, timeframe).await?;
         let before = self.total(enrolment, timeframe.start()).await?;
         if before == total {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let (id, start) = (enrolment.subscription.id, timeframe.start());
         self.delete_total(id, start, &before);
-        self.put_total(id, start, &total)
+        self.put_total(id, start, &total)?;
+        self.charges(enrolment, timeframe, &before, &total).await
+    }
+
+    /// Returns what a billing period costs more or less than before, of what credits pay for.
+    async fn charges(
+        &mut self,
+        enrolment: &Enrolment,
+        timeframe: Timeframe,
+        before: &Total,
+        after: &Total,
+    ) -> Result<Vec<Charge>, Error> {
+        let draws_in = self.draws_in(enrolment.subscription.customer_id).await?;
+        if draws_in.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tariff = self.tariff(enrolment).await?;
+        let [before, after] =
+            [before, after].map(|used| Accrual::new(&tariff, timeframe, used, self.now));
+        let charges = draws_in.into_iter().map(|currency| Charge {
+            subscription_id: enrolment.subscription.id,
+            period_start: timeframe.start(),
+            amount: after.used_in(&currency) - before.used_in(&currency),
+            currency,
+        });
+        Ok(charges.collect())
     }
 
     /// Returns the billing periods of a subscription that hold usage which can still be asked for or

@@ -1,6 +1,6 @@
 use super::unit::Unit;
 use crate::{
-    AlertId, CustomerId, Error, Timestamp,
+    AlertId, CustomerId, Error, PricingUnit, Timestamp,
     alert::Alert,
     schema::{self, Deadline, Head, Owner, Roster, Slot},
     subscription::Enrolment,
@@ -11,6 +11,8 @@ pub(super) struct Enrolled {
     pub(super) customer_id: CustomerId,
     pub(super) head: Head,
     pub(super) enrolments: Vec<Enrolment>,
+    /// The currencies and pricing units in which its usage draws credits.
+    pub(super) draws_in: Vec<PricingUnit>,
 }
 
 impl Unit<'_> {
@@ -22,13 +24,15 @@ impl Unit<'_> {
         let account = self.account;
         let heads: Vec<_> = customers.iter().map(|id| schema::head(account, *id)).collect();
         let rosters: Vec<_> = customers.iter().map(|id| schema::roster(account, *id)).collect();
+        let credits: Vec<_> = customers.iter().map(|id| schema::credits(account, *id)).collect();
         let keys = heads.iter().map(Slot::key).chain(rosters.iter().map(Slot::key));
+        let keys = keys.chain(credits.iter().map(Slot::key));
         self.fetch(keys.collect::<Vec<_>>()).await?;
         let mut found = Vec::with_capacity(customers.len());
         let mut slots = Vec::new();
         for (customer_id, (head, roster)) in customers.iter().zip(heads.iter().zip(&rosters)) {
             let head = self.row(head)?.unwrap_or_default();
-            let Roster { subscriptions } = self.row(roster)?.unwrap_or_default();
+            let Roster { subscriptions, .. } = self.row(roster)?.unwrap_or_default();
             slots.extend(subscriptions.iter().map(|id| schema::subscription(account, *id)));
             found.push((*customer_id, head, subscriptions));
         }
@@ -40,7 +44,8 @@ impl Unit<'_> {
                 let row = self.row(&schema::subscription(account, id))?;
                 enrolments.push(row.ok_or_else(|| Error::corrupt("a roster names nobody"))?);
             }
-            enrolled.push(Enrolled { customer_id, head, enrolments });
+            let draws_in = self.draws_in(customer_id).await?;
+            enrolled.push(Enrolled { customer_id, head, enrolments, draws_in });
         }
         Ok(enrolled)
     }
@@ -97,19 +102,20 @@ impl Unit<'_> {
         let oldest_open = self.oldest_open();
         let live = enrolments.iter().filter(|enrolment| !enrolment.is_past(oldest_open));
         let subscriptions = live.map(|enrolment| enrolment.subscription.id).collect();
+        let deadline = enrolments.iter().filter_map(Enrolment::deadline).min();
         let slot = schema::roster(self.account, customer_id);
         self.get(&slot).await?;
-        self.put(&slot, &Roster { subscriptions })?;
-        let next = enrolments.iter().filter_map(Enrolment::deadline).min();
-        self.reschedule(customer_id, next).await
+        self.put(&slot, &Roster { subscriptions, deadline })?;
+        self.reschedule(customer_id).await
     }
 
-    /// Moves the deadline of a customer.
-    async fn reschedule(
-        &mut self,
-        customer_id: CustomerId,
-        next: Option<Timestamp>,
-    ) -> Result<(), Error> {
+    /// Moves the deadline of a customer to when time brings the next thing: for one of its
+    /// subscriptions, or for one of its ledgers.
+    pub(super) async fn reschedule(&mut self, customer_id: CustomerId) -> Result<(), Error> {
+        let roster = self.get(&schema::roster(self.account, customer_id)).await?;
+        let credits = self.get(&schema::credits(self.account, customer_id)).await?;
+        let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next_expiry);
+        let next = expiries.chain([roster.unwrap_or_default().deadline]).flatten().min();
         let slot = schema::head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         let owner = Owner::Customer(customer_id);

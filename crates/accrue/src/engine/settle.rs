@@ -1,8 +1,10 @@
+mod debtor;
 mod due;
+mod subscriber;
 
 use async_trait::async_trait;
 
-use self::due::Debtor;
+use self::debtor::Debtor;
 use super::{
     apply::{Applied, Command, Open, apply},
     billing::Shared,
@@ -89,7 +91,9 @@ impl Command for Settle<'_> {
         let enrolled = unit.enrolled(self.customers).await?;
         unit.fetch_plan_rosters(&enrolled).await?;
         for Enrolled { customer_id, enrolments, .. } in enrolled {
-            let mut debtors: Vec<_> = enrolments.into_iter().map(Debtor::new).collect();
+            let mut debtors: Vec<_> = enrolments.into_iter().map(Debtor::subscriber).collect();
+            let ledgers = unit.expired_ledgers(customer_id).await?;
+            debtors.extend(ledgers.into_iter().map(|ledger| Debtor::Ledger(Box::new(ledger))));
             let mut all = Vec::new();
             for (index, debtor) in debtors.iter().enumerate() {
                 let due = debtor.due(unit, self.most).await?;
@@ -101,13 +105,29 @@ impl Command for Settle<'_> {
                     debtor.settle(unit, due).await?;
                 }
             }
-            let enrolments: Vec<_> = debtors.into_iter().map(|debtor| debtor.enrolment).collect();
-            for enrolment in &enrolments {
-                let id = enrolment.subscription.id;
-                unit.put(&schema::subscription(unit.account, id), enrolment)?;
-            }
-            unit.save_roster(customer_id, &enrolments).await?;
+            save(unit, customer_id, debtors).await?;
         }
         Ok(())
     }
+}
+
+/// Writes what was settled, and when time brings the next thing.
+async fn save(
+    unit: &mut Unit<'_>,
+    customer_id: CustomerId,
+    debtors: Vec<Debtor>,
+) -> Result<(), Error> {
+    let (mut enrolments, mut ledgers) = (Vec::new(), Vec::new());
+    for debtor in debtors {
+        match debtor {
+            Debtor::Subscriber(subscriber) => enrolments.push(subscriber.enrolment),
+            Debtor::Ledger(ledger) => ledgers.push(*ledger),
+        }
+    }
+    for enrolment in &enrolments {
+        let id = enrolment.subscription.id;
+        unit.put(&schema::subscription(unit.account, id), enrolment)?;
+    }
+    unit.save_ledgers(customer_id, ledgers.iter()).await?;
+    unit.save_roster(customer_id, &enrolments).await
 }

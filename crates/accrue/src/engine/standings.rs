@@ -117,6 +117,21 @@ impl Unit<'_> {
         alerts: &[Alert],
         until: Timestamp,
     ) -> Result<Option<Standing>, Error> {
+        let standing = self.standing_unrated(enrolment, at, alerts).await?;
+        let Some(mut standing) = standing else { return Ok(None) };
+        if alerts.iter().any(|alert| alert.condition.is_on_cost()) {
+            standing.accrue(&self.tariff(enrolment).await?, alerts, until);
+        }
+        Ok(Some(standing))
+    }
+
+    /// The same, without what it has come to.
+    pub(super) async fn standing_unrated(
+        &mut self,
+        enrolment: &Enrolment,
+        at: Timestamp,
+        alerts: &[Alert],
+    ) -> Result<Option<Standing>, Error> {
         let Some(timeframe) = enrolment.subscription.periods().containing(at) else {
             return Ok(None);
         };
@@ -129,11 +144,7 @@ impl Unit<'_> {
             .iter()
             .map(|(alert, state)| Ok((*alert, self.row(state)?.unwrap_or_default().fired)));
         let fired = fired.collect::<Result<_, Error>>()?;
-        let mut standing = Standing::new(timeframe, total, fired);
-        if alerts.iter().any(|alert| alert.condition.is_on_cost()) {
-            standing.accrue(&self.tariff(enrolment).await?, alerts, until);
-        }
-        Ok(Some(standing))
+        Ok(Some(Standing::new(timeframe, total, fired)))
     }
 
     /// Writes what of a billing period has moved.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call, SubscriptionFilter,
     apply::{Command, Request, fingerprint},
-    lists::{Walk, position},
+    lists::Walk,
     rosters::Enrolled,
     unit::{Stop, Unit},
 };
@@ -73,12 +73,11 @@ impl Account {
         let mut unit = self.reading();
         let mut found = Vec::new();
         while !walk.is_full(&found) {
-            let rows = walk.next(&unit).await?;
-            if rows.is_empty() {
+            let places = walk.next(&unit).await?;
+            if places.is_empty() {
                 break;
             }
-            for row in rows {
-                let at = position(&row)?;
+            for at in places {
                 match unit.enrolment(SubscriptionId::from_bytes(schema::id_at(&at))).await {
                     Ok(Enrolment { subscription, .. })
                         if filter.plan_id.is_none_or(|id| id == subscription.plan_id) =>

@@ -108,7 +108,7 @@ async fn settle_plan(
     let slot = schema::plan_roster(account.id(), plan_id, plan_version);
     let generation = unit.get(&slot).await?.unwrap_or_default().generation;
     let rows = unit.scan(&scan).await?;
-    let places = rows.iter().map(position).collect::<Result<Vec<_>, _>>()?;
+    let places = rows.iter().map(|row| position(&row.key)).collect::<Result<Vec<_>, _>>()?;
     loop {
         let mut unit = account.reading();
         let mut behind = BTreeSet::new();

@@ -4,9 +4,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{billing::Shared, stripes::Held};
 use crate::{
-    AccountId, CustomerId, Entropy, Error, IdOr, Timestamp, limits,
+    AccountId, CustomerId, Entropy, Error, IdOr, PlanId, Timestamp, limits,
+    plan::PlanVersion,
     schema::Slot,
-    store::{Batch, Change, Commit, Document, Expected, Key, Precondition, Row, Scan, Version},
+    store::{
+        Batch, Change, Commit, Document, Expected, Key, Order, Precondition, Row, Scan, Version,
+    },
 };
 
 /// A unit of work: one run of an operation.
@@ -18,6 +21,10 @@ pub(super) struct Unit<'a> {
     pub(super) now: Timestamp,
     shared: &'a Shared,
     held: Held<'a>,
+    /// Whether it is never committed, and so needs no locks.
+    rehearses: bool,
+    /// The versions of plans whose alerts it has changed.
+    moved_versions: BTreeSet<(PlanId, PlanVersion)>,
     rows: HashMap<Key, Option<Row>>,
     /// What was read of the keys of `rows`, in the order in which they were read.
     read: Vec<Precondition>,
@@ -50,8 +57,23 @@ impl<'a> Unit<'a> {
         now: Timestamp,
         held: Held<'a>,
     ) -> Self {
-        let (rows, written) = (HashMap::new(), HashMap::new());
-        Self { account, now, shared, held, rows, read: Vec::new(), writes: Vec::new(), written }
+        Self {
+            account,
+            now,
+            shared,
+            held,
+            rehearses: false,
+            moved_versions: BTreeSet::new(),
+            rows: HashMap::new(),
+            read: Vec::new(),
+            writes: Vec::new(),
+            written: HashMap::new(),
+        }
+    }
+
+    /// The same, of an operation that is only tried out.
+    pub(super) fn rehearsing(self) -> Self {
+        Self { rehearses: true, ..self }
     }
 
     pub(super) fn entropy(&self) -> &dyn Entropy {
@@ -62,6 +84,9 @@ impl<'a> Unit<'a> {
     ///
     /// One that is yet to get its id is locked by its external id: another run would draw another.
     pub(super) async fn lock(&mut self, customers: &[IdOr<CustomerId>]) -> Result<(), Stop> {
+        if self.rehearses {
+            return Ok(());
+        }
         match self.held.missing(self.account, customers) {
             None => Ok(()),
             Some(wanted) if self.held.is_empty() => {
@@ -137,9 +162,42 @@ impl<'a> Unit<'a> {
         Ok(self.shared.store.scan(scan).await?)
     }
 
+    /// Reads the keys of a range, with those of the rows that are written here: a read can see what
+    /// it has settled.
+    pub(super) async fn keys(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
+        let stored: Vec<_> = self.scan(scan).await?.into_iter().map(|row| row.key).collect();
+        if self.writes.is_empty() {
+            return Ok(stored);
+        }
+        // Beyond the last of a full answer, the store has rows that are still to come.
+        let last = stored.last().filter(|_| stored.len() >= scan.limit).cloned();
+        let is_behind = |key: &Key| match (scan.order, &last) {
+            (_, None) => false,
+            (Order::Ascending, Some(last)) => key > last,
+            (Order::Descending, Some(last)) => key < last,
+        };
+        let mut keys: BTreeSet<_> = stored.into_iter().collect();
+        let within = |key: &Key| key.table() == scan.table && scan.contains(key.bytes());
+        for (key, document) in self.writes.iter().filter(|(key, _)| within(key) && !is_behind(key))
+        {
+            match document {
+                Some(_) => keys.insert(key.clone()),
+                None => keys.remove(key),
+            };
+        }
+        let keys = keys.into_iter();
+        Ok(match scan.order {
+            Order::Ascending => keys.take(scan.limit).collect(),
+            Order::Descending => keys.rev().take(scan.limit).collect(),
+        })
+    }
+
     /// Tells whether everything that was read still is as it was read: all of it at one instant.
-    pub(super) async fn holds(self) -> Result<bool, Error> {
+    ///
+    /// What was written here, to read as if it were there, is dropped.
+    pub(super) async fn holds(mut self) -> Result<bool, Error> {
         let shared = self.shared;
+        self.discard_writes();
         let (batch, _) = self.into_batch(None)?;
         match shared.store.commit(batch).await {
             Ok(commit) => Ok(matches!(commit, Commit::Committed(_))),
@@ -171,6 +229,32 @@ impl<'a> Unit<'a> {
                 self.writes.push((key.clone(), document));
             }
         }
+    }
+
+    /// Returns what is to be written so far.
+    pub(super) fn writes(&self) -> &[(Key, Option<Document>)] {
+        &self.writes
+    }
+
+    /// Goes back to what was to be written once.
+    pub(super) fn set_writes(&mut self, writes: Vec<(Key, Option<Document>)>) {
+        self.written = writes.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+        self.writes = writes;
+    }
+
+    /// Returns the document that the store has of a row that was read.
+    pub(super) fn stored(&self, key: &Key) -> Option<&Document> {
+        Some(&self.rows.get(key)?.as_ref()?.document)
+    }
+
+    /// Remembers that the alerts of a version of a plan were changed.
+    pub(super) fn move_version(&mut self, plan: PlanId, version: PlanVersion) {
+        self.moved_versions.insert((plan, version));
+    }
+
+    /// Returns the versions of plans whose alerts were changed.
+    pub(super) fn take_moved_versions(&mut self) -> BTreeSet<(PlanId, PlanVersion)> {
+        std::mem::take(&mut self.moved_versions)
     }
 
     /// Forgets what was to be written.

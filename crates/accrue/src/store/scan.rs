@@ -73,6 +73,12 @@ impl Scan {
         }
     }
 
+    /// Tells whether a key lies in the range.
+    #[must_use]
+    pub fn contains(&self, key: &[u8]) -> bool {
+        *self.from <= *key && self.until.as_deref().is_none_or(|until| key < until)
+    }
+
     /// The range as bounds, or nothing where it is empty: ordered maps panic on inverted ranges.
     #[must_use]
     pub fn bounds(&self) -> Option<Bounds<'_>> {

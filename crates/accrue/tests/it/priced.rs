@@ -11,7 +11,10 @@ use accrue::{
     webhook::{Body, Message},
 };
 
-use crate::fixture::{Fixture, SUM, at, block_on, number, run, thresholds};
+use crate::{
+    credited,
+    fixture::{Fixture, SUM, at, block_on, number, run, thresholds},
+};
 
 /// A customer `ada` on a plan with prices, from noon of the 10th of March 2026 on.
 pub(crate) struct Priced {
@@ -140,7 +143,7 @@ impl Fixture {
     /// Reads and acknowledges every message, and gives those of alerts as
     /// `kind threshold threshold: before -> after by cause`.
     pub(crate) fn told(&self) -> Vec<String> {
-        self.drain().iter().filter_map(|message| exceeded(message).map(describe)).collect()
+        self.drain().iter().filter_map(described).collect()
     }
 
     /// The same for every message, with its instant, and the begin of an alert's billing period.
@@ -180,19 +183,35 @@ pub(crate) fn exceeded(message: &Message) -> Option<&Exceeded> {
     }
 }
 
+/// What the message of an alert says.
+fn described(message: &Message) -> Option<String> {
+    match &message.body {
+        Body::CreditBalanceDropped(crossed)
+        | Body::CreditBalanceDepleted(crossed)
+        | Body::CreditBalanceRecovered(crossed) => Some(credited::describe(crossed)),
+        _ => exceeded(message).map(describe),
+    }
+}
+
 fn describe(exceeded: &Exceeded) -> String {
     let kind = exceeded.alert.condition.alert_type().trim_end_matches("_exceeded");
     let thresholds: Vec<_> = exceeded.thresholds.iter().map(Decimal::to_string).collect();
     let before = exceeded.value_before.as_ref().map_or("none".to_owned(), Decimal::to_string);
-    let cause = match &exceeded.cause {
+    let (after, cause) = (&exceeded.value_after, cause(&exceeded.cause));
+    format!("{kind} {}: {before} -> {after} by {cause}", thresholds.join(" "))
+}
+
+/// What made an alert fire.
+pub(crate) fn cause(cause: &Cause) -> String {
+    match cause {
         Cause::Event { idempotency_key, .. } => format!("event {idempotency_key}"),
         Cause::Configuration { .. } => "configuration".to_owned(),
         Cause::Period { timestamp } => format!("period {}", short(*timestamp)),
         Cause::Subscription { .. } => "subscription".to_owned(),
+        Cause::Credit { .. } => "credit".to_owned(),
+        Cause::Expiry { .. } => "expiry".to_owned(),
         other => panic!("{other:?}"),
-    };
-    let after = &exceeded.value_after;
-    format!("{kind} {}: {before} -> {after} by {cause}", thresholds.join(" "))
+    }
 }
 
 /// An instant without its fraction where that is zero.

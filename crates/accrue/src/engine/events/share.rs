@@ -2,9 +2,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::New;
 use crate::{
-    CustomerId, Error, Timeframe, Timestamp,
+    CustomerId, Error, PricingUnit, Timeframe, Timestamp,
     alert::{Alert, Watched},
-    engine::{figures::Running, rosters::Enrolled, standings::INSTANT, unit::Unit},
+    cost::Tariff,
+    engine::{
+        figures::Running, ledgers::Ledgers, rosters::Enrolled, standings::INSTANT, unit::Unit,
+    },
     expression::Fields,
     schema::{self, Bucket, Nothing},
     store::Key,
@@ -17,6 +20,8 @@ pub(super) struct Share<'a> {
     pub(super) customer_id: CustomerId,
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
     periods: Vec<(Enrolment, Vec<Timeframe>)>,
+    /// The currencies and pricing units in which the customer's usage draws credits.
+    draws_in: Vec<PricingUnit>,
     /// The metrics that some event adds to.
     moved: BTreeSet<MeterId>,
 }
@@ -30,7 +35,8 @@ impl<'a> Share<'a> {
             let readings = meters.readings(meters.generation, &fields, &event.idempotency_key);
             events.entry(entry.customer_id).or_default().push((*event, readings));
         }
-        let shares = enrolled.into_iter().map(|Enrolled { customer_id, enrolments, .. }| {
+        let shares = enrolled.into_iter().map(|of| {
+            let Enrolled { customer_id, enrolments, draws_in, .. } = of;
             let events = events.remove(&customer_id).unwrap_or_default();
             let periods = enrolments.into_iter().map(|enrolment| {
                 let periods = periods_of(&enrolment, &events);
@@ -39,7 +45,7 @@ impl<'a> Share<'a> {
             let periods = periods.filter(|(_, periods)| !periods.is_empty()).collect();
             let readings = events.iter().flat_map(|(_, readings)| readings);
             let moved = readings.map(|reading| reading.meter).collect();
-            Self { customer_id, events, periods, moved }
+            Self { customer_id, events, periods, draws_in, moved }
         });
         shares.collect()
     }
@@ -77,10 +83,13 @@ impl<'a> Share<'a> {
             let splits = unit.plan_roster_of(enrolment).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
             let oldest_judged = oldest_judged(&enrolment.subscription, unit.now);
+            let (tariff, draws_in) = self.rates(unit, enrolment, &alerts).await?;
             for period in periods {
-                let (at, until) = (period.start(), unit.now);
-                let standing = unit.standing(enrolment, at, &alerts, until).await?;
+                let standing = unit.standing_unrated(enrolment, period.start(), &alerts).await?;
                 let Some(mut standing) = standing else { continue };
+                if let Some(tariff) = &tariff {
+                    standing.accrue(tariff, &alerts, unit.now);
+                }
                 standing.is_judged = oldest_judged <= period.start();
                 if standing.needs_members(tally.sightings.values()) {
                     let meters = meters.with_splits(&splits).only_distinct();
@@ -91,9 +100,44 @@ impl<'a> Share<'a> {
                 standings.push(standing);
             }
             let subscription_id = enrolment.subscription.id;
-            watched.push(Watched { subscription_id, splits, alerts, standings });
+            watched.push(Watched { subscription_id, splits, alerts, draws_in, standings });
         }
         Ok((tally, watched))
+    }
+
+    /// Returns what it takes to follow what a subscription costs, where an alert or a ledger does;
+    /// and the currencies and pricing units in which its usage draws credits.
+    async fn rates(
+        &self,
+        unit: &mut Unit<'_>,
+        enrolment: &Enrolment,
+        alerts: &[Alert],
+    ) -> Result<(Option<Tariff>, Vec<PricingUnit>), Error> {
+        let is_watched = alerts.iter().any(|alert| alert.condition.is_on_cost());
+        if !is_watched && self.draws_in.is_empty() {
+            return Ok((None, Vec::new()));
+        }
+        let tariff = unit.tariff(enrolment).await?;
+        let mut draws_in = self.draws_in.clone();
+        draws_in.retain(|currency| tariff.units().any(|unit| unit == currency));
+        let is_followed = is_watched || !draws_in.is_empty();
+        Ok((is_followed.then_some(tariff), draws_in))
+    }
+
+    /// Opens the ledgers that the events draw on.
+    pub(super) async fn ledgers(
+        &self,
+        unit: &mut Unit<'_>,
+        watched: &[Watched],
+    ) -> Result<Ledgers, Error> {
+        let units: BTreeSet<_> = watched.iter().flat_map(|watched| &watched.draws_in).collect();
+        let mut ledgers = Ledgers::new();
+        for currency in units {
+            if let Some(ledger) = unit.ledger(self.customer_id, currency).await? {
+                ledgers.insert(currency.clone(), ledger);
+            }
+        }
+        Ok(ledgers)
     }
 
     /// Saves what has moved.

@@ -1,27 +1,21 @@
-use std::collections::BTreeMap;
+use crate::{CreditBlockId, Timestamp, alert::Alert};
 
-use crate::{
-    AlertId, Error, Timestamp,
-    alert::Alert,
-    engine::unit::Unit,
-    schema::{self, PlanGeneration},
-    subscription::{Enrolment, Subscription, Told},
-    webhook::Body,
-};
-
-/// What came due for one subscription, and when.
+/// What came due, and when.
 pub(super) struct Due {
     pub(super) at: Timestamp,
-    what: What,
+    pub(super) what: What,
 }
 
-enum What {
+/// What came due: for a subscription, or for a ledger.
+pub(super) enum What {
     /// It began.
     Began,
     /// It ended.
     Ended,
     /// A billing period began or ended, and with it fees fell due.
     Turn,
+    /// A block of credits expired.
+    Expired(CreditBlockId),
     /// An alert of its plan changed: the number of the change, its own instant, and what it left.
     Changed(u64, Timestamp, Box<Alert>),
 }
@@ -34,137 +28,9 @@ impl Due {
             What::Began => 0,
             What::Ended => 1,
             What::Turn => 2,
-            What::Changed(..) => 3,
+            What::Expired(_) => 3,
+            What::Changed(..) => 4,
         };
         (self.at, rank)
     }
-}
-
-/// A subscription while what it is owed is settled.
-pub(super) struct Debtor {
-    pub(super) enrolment: Enrolment,
-    /// The alerts of its plan version, as they were at the last change that it has settled. Known
-    /// once a turn was judged on them.
-    plan_alerts: Option<BTreeMap<AlertId, Alert>>,
-}
-
-impl Debtor {
-    pub(super) const fn new(enrolment: Enrolment) -> Self {
-        Self { enrolment, plan_alerts: None }
-    }
-
-    /// Lists what came due first, in order.
-    pub(super) async fn due(&self, unit: &mut Unit<'_>, most: usize) -> Result<Vec<Due>, Error> {
-        let mut due = changes(unit, &self.enrolment, most).await?;
-        let mut ahead = self.enrolment.clone();
-        while let Some((at, told)) = ahead.next_told().filter(|(at, _)| *at <= unit.now) {
-            let what = if told == Told::Ended { What::Ended } else { What::Began };
-            due.push(Due { at, what });
-            ahead.told = told;
-        }
-        for _ in 0..most {
-            let Some(at) = ahead.next_turn().filter(|at| *at <= unit.now) else { break };
-            due.push(Due { at, what: What::Turn });
-            ahead.turned = Some(at);
-        }
-        due.sort_by_key(Due::order);
-        due.truncate(most);
-        Ok(due)
-    }
-
-    /// Settles one thing that came due.
-    pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
-        let Due { at, what } = due;
-        let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
-        match what {
-            What::Began => {
-                self.enrolment.told = Told::Started;
-                unit.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
-            }
-            What::Ended => {
-                self.enrolment.told = Told::Ended;
-                unit.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
-            }
-            What::Turn => {
-                let shared = self.plan_alerts(unit).await?;
-                self.enrolment.turned = Some(at);
-                let alerts = unit.watching_at(&self.enrolment, shared, at).await?;
-                unit.judge_turn(&self.enrolment, &alerts, at).await
-            }
-            What::Changed(number, at, alert) => {
-                self.enrolment.generation = number;
-                if let Some(plan_alerts) = &mut self.plan_alerts {
-                    plan_alerts.insert(alert.id, (*alert).clone());
-                }
-                if self.enrolment.muted.contains(&alert.id) {
-                    return Ok(());
-                }
-                unit.judge_at_once(&self.enrolment, &alert, at).await
-            }
-        }
-    }
-
-    async fn plan_alerts(&mut self, unit: &mut Unit<'_>) -> Result<Vec<Alert>, Error> {
-        let alerts = match self.plan_alerts.take() {
-            Some(alerts) => alerts,
-            None => plan_alerts(unit, &self.enrolment).await?,
-        };
-        let alerts = self.plan_alerts.insert(alerts);
-        let order = unit.plan_roster_of(&self.enrolment).await?.alerts;
-        Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
-    }
-}
-
-/// Lists the first changes to a plan's alerts that a subscription has not settled.
-async fn changes(
-    unit: &mut Unit<'_>,
-    enrolment: &Enrolment,
-    most: usize,
-) -> Result<Vec<Due>, Error> {
-    let generation = unit.plan_roster_of(enrolment).await?.generation;
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    let last = generation.min(enrolment.generation.saturating_add(most));
-    let (mut due, mut latest) = (Vec::new(), Timestamp::MIN);
-    for (number, PlanGeneration { at, alert, .. }) in unseen(unit, enrolment, last).await? {
-        // Two processes may tell the time differently; the number tells the order.
-        latest = latest.max(at);
-        due.push(Due { at: latest, what: What::Changed(number, at, Box::new(alert)) });
-    }
-    Ok(due)
-}
-
-/// Returns the alerts of a subscription's plan version, as they were at the last change that it has
-/// settled: all later ones are undone.
-async fn plan_alerts(
-    unit: &mut Unit<'_>,
-    enrolment: &Enrolment,
-) -> Result<BTreeMap<AlertId, Alert>, Error> {
-    let roster = unit.plan_roster_of(enrolment).await?;
-    let now = unit.alerts(&roster.alerts).await?;
-    let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
-    let later = unseen(unit, enrolment, roster.generation).await?;
-    for (_, PlanGeneration { alert, before, .. }) in later.into_iter().rev() {
-        match before {
-            Some(before) => alerts.insert(alert.id, before),
-            None => alerts.remove(&alert.id),
-        };
-    }
-    Ok(alerts)
-}
-
-/// Reads the changes to a plan's alerts that a subscription has not settled, up to one of them.
-async fn unseen(
-    unit: &mut Unit<'_>,
-    enrolment: &Enrolment,
-    last: u64,
-) -> Result<Vec<(u64, PlanGeneration)>, Error> {
-    let Subscription { plan_id, plan_version, .. } = enrolment.subscription;
-    let numbers = enrolment.generation.saturating_add(1)..=last;
-    let slots: Vec<_> = numbers
-        .clone()
-        .map(|number| schema::plan_generation(unit.account, plan_id, plan_version, number))
-        .collect();
-    let found: Option<Vec<_>> = unit.get_all(&slots).await?.into_iter().collect();
-    let found = found.ok_or_else(|| Error::corrupt("a change to a plan's alerts is missing"))?;
-    Ok(numbers.zip(found).collect())
 }

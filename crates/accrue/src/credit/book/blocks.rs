@@ -1,0 +1,104 @@
+use super::{Block, Book, Place};
+use crate::{CreditBlockId, Decimal, Error, Metadata, Timestamp, credit::CreditBlock, limits};
+
+impl Book {
+    /// Finds a block that the caller names.
+    pub(super) fn named(&self, id: CreditBlockId) -> Result<&Block, Error> {
+        if let Some(currency) = self.elsewhere.get(&id) {
+            let expected = &self.ledger.currency;
+            let detail = format!("the credit block {id} is in {currency}, expected {expected}");
+            return Err(Error::constraint(detail));
+        }
+        self.blocks.get(&id).ok_or_else(|| Error::not_found("credit block", id))
+    }
+
+    /// Finds a block that the caller names, and that must not have expired.
+    pub(super) fn named_unexpired(
+        &self,
+        id: CreditBlockId,
+        at: Timestamp,
+    ) -> Result<&Block, Error> {
+        let block = self.named(id)?;
+        match block.block.expiry_date.filter(|expiry| *expiry <= at) {
+            Some(expiry) => {
+                let detail = format!("the credit block {id} has expired at {expiry}");
+                Err(Error::constraint(detail))
+            }
+            None => Ok(block),
+        }
+    }
+
+    /// Says that there are as many open blocks as there may be. `closing` of them are about to close.
+    pub(super) fn check_room(&self, closing: usize) -> Result<(), Error> {
+        let open = self.ledger.open.len().saturating_sub(closing);
+        if open < limits::CREDIT_BLOCKS {
+            return Ok(());
+        }
+        let detail = format!("the ledger has {open} blocks with something left already");
+        Err(Error::constraint(detail))
+    }
+
+    /// Makes a block of which nothing is left yet, with the number of the next entry.
+    pub(super) fn blank(&self, word: &[u8], at: Timestamp) -> Block {
+        let number = self.next_number();
+        let block = CreditBlock {
+            id: CreditBlockId::derived(at, &self.names(word, &number.to_be_bytes())),
+            currency: self.ledger.currency.clone(),
+            balance: Decimal::zero(),
+            effective_date: None,
+            expiry_date: None,
+            per_unit_cost_basis: None,
+            maximum_initial_balance: None,
+            metadata: Metadata::new(),
+            created_at: at,
+        };
+        let customer_id = self.ledger.customer_id;
+        Block { block, customer_id, number, drawn: Decimal::zero() }
+    }
+
+    /// Adds a block that was made.
+    pub(super) fn add_block(&mut self, block: Block) {
+        let id = block.block.id;
+        if block.is_open() {
+            self.order.insert(Place::of(&block), id);
+            self.ledger.open.push(id);
+        }
+        self.blocks.insert(id, block);
+        self.moved_blocks.insert(id);
+    }
+
+    /// Takes something from a block that can be given back to it.
+    pub(super) fn take_from(&mut self, id: CreditBlockId, amount: &Decimal) {
+        self.shift(id, -amount.clone(), amount.clone());
+    }
+
+    /// Gives something back to a block that was taken from it.
+    pub(super) fn return_to(&mut self, id: CreditBlockId, amount: &Decimal) {
+        self.shift(id, amount.clone(), -amount.clone());
+    }
+
+    /// Takes something from a block for good.
+    pub(super) fn lose_from(&mut self, id: CreditBlockId, amount: &Decimal) {
+        self.shift(id, -amount.clone(), Decimal::zero());
+    }
+
+    /// Adds to what is left of a block and to what was drawn from it: it may close, or open again.
+    fn shift(&mut self, id: CreditBlockId, left: Decimal, drawn: Decimal) {
+        let Some(block) = self.blocks.get_mut(&id) else { return };
+        let was_open = block.is_open();
+        block.block.balance += left;
+        block.drawn += drawn;
+        match (was_open, block.is_open()) {
+            (true, false) => {
+                self.order.remove(&Place::of(block));
+                self.ledger.open.retain(|open| *open != id);
+            }
+            (false, true) => {
+                self.order.insert(Place::of(block), id);
+                self.ledger.open.push(id);
+            }
+            (true, true) | (false, false) => {}
+        }
+        self.moved_blocks.insert(id);
+    }
+}

@@ -1,0 +1,123 @@
+use super::{Book, Booked, LedgerEntry, NewLedgerEntry};
+use crate::{
+    CreditBlockId, Decimal, LedgerEntryId, Timestamp,
+    credit::{EntryBlock, EntryStatus, EntryType, Pending},
+    price::Cycle,
+    subscription::{BillingAnchor, BillingPeriods},
+};
+
+/// What an entry says, but for its place in the ledger.
+pub(super) struct Draft<'a> {
+    pub(super) entry_type: EntryType,
+    pub(super) amount: Decimal,
+    pub(super) block_id: CreditBlockId,
+    /// What the caller asked for, in whose words the entry speaks.
+    pub(super) asked: Option<&'a NewLedgerEntry>,
+}
+
+impl Book {
+    pub(super) const fn next_number(&self) -> u64 {
+        self.ledger.entries.saturating_add(1)
+    }
+
+    /// Returns what the id of a thing of this ledger is derived from.
+    pub(super) fn names<'a>(&'a self, word: &'a [u8], number: &'a [u8]) -> [&'a [u8]; 4] {
+        let Self { ledger, .. } = self;
+        [word, ledger.customer_id.as_bytes(), ledger.currency.as_bytes(), number]
+    }
+
+    /// Appends an entry that is not usage: it commits those that are pending.
+    pub(super) fn append(&mut self, draft: Draft<'_>, at: Timestamp) -> &LedgerEntry {
+        self.commit_pending(at);
+        self.enter(draft, at, None)
+    }
+
+    /// Books what usage has taken from a block: with what it took of the same block on the same day
+    /// where no entry has come between that is not usage.
+    pub(super) fn append_usage(&mut self, block_id: CreditBlockId, taken: Decimal, at: Timestamp) {
+        let amount = -taken;
+        let pending = self.ledger.pending.iter().rev().find(|entry| entry.block_id == block_id);
+        if let Some(Pending { number, .. }) = pending.copied() {
+            return self.grow(number, amount);
+        }
+        let number = self.next_number();
+        let draft = Draft { entry_type: EntryType::Decrement, amount, block_id, asked: None };
+        self.enter(draft, at, Some(self.ledger.day_end));
+        self.ledger.pending.push(Pending { block_id, number });
+    }
+
+    /// Begins the customer's day that holds an instant, if it has not begun yet: entries of the one
+    /// before have been committed by its end.
+    pub(super) fn begin_day(&mut self, at: Timestamp) {
+        // The day's first entry was made at an instant of it, and none lies before the last entry:
+        // what is before the end is after the beginning.
+        if at < self.ledger.day_end {
+            return;
+        }
+        self.ledger.pending.clear();
+        let (day, midnight) = (Cycle::Days(1), BillingAnchor::FirstOfMonth);
+        let days = BillingPeriods::new(day, midnight, self.ledger.timezone.clone(), at, None);
+        self.ledger.day_end = days.first().map_or(Timestamp::MAX, |day| day.end());
+    }
+
+    /// Adds to a pending entry: those behind it, which are pending too, start that much elsewhere.
+    fn grow(&mut self, number: u64, amount: Decimal) {
+        for (behind, Booked { entry, .. }) in self.entries.range_mut(number..) {
+            let moved =
+                if *behind == number { &mut entry.amount } else { &mut entry.starting_balance };
+            *moved += amount.clone();
+            entry.ending_balance += amount.clone();
+            self.moved_entries.insert(*behind);
+        }
+        self.ledger.balance += amount;
+    }
+
+    /// Commits the pending entries. Those whose day has ended are committed as they stand.
+    fn commit_pending(&mut self, at: Timestamp) {
+        let is_over = self.ledger.day_end <= at;
+        for Pending { number, .. } in std::mem::take(&mut self.ledger.pending) {
+            let Some(booked) = self.entries.get_mut(&number).filter(|_| !is_over) else { continue };
+            booked.entry.entry_status = EntryStatus::Committed;
+            booked.pending_until = None;
+            self.moved_entries.insert(number);
+        }
+    }
+
+    fn enter(
+        &mut self,
+        draft: Draft<'_>,
+        at: Timestamp,
+        pending_until: Option<Timestamp>,
+    ) -> &LedgerEntry {
+        let Draft { entry_type, amount, block_id, asked } = draft;
+        let number = self.next_number();
+        let starting_balance = self.ledger.balance.clone();
+        self.ledger.balance += amount.clone();
+        self.ledger.entries = number;
+        self.ledger.latest = at;
+        let is_pending = pending_until.is_some();
+        let entry = LedgerEntry {
+            id: LedgerEntryId::derived(at, &self.names(b"entry", &number.to_be_bytes())),
+            ledger_sequence_number: number,
+            customer_id: self.ledger.customer_id,
+            currency: self.ledger.currency.clone(),
+            entry_type,
+            entry_status: if is_pending { EntryStatus::Pending } else { EntryStatus::Committed },
+            amount,
+            starting_balance,
+            ending_balance: self.ledger.balance.clone(),
+            credit_block: self.face(block_id),
+            description: asked.and_then(|asked| asked.description.clone()),
+            metadata: asked.map(|asked| asked.metadata.clone()).unwrap_or_default(),
+            created_at: at,
+        };
+        self.moved_entries.insert(number);
+        &self.entries.entry(number).or_insert(Booked { entry, pending_until }).entry
+    }
+
+    /// Returns a block as an entry shows it.
+    fn face(&self, id: CreditBlockId) -> EntryBlock {
+        let found = self.blocks.get(&id).map(|block| EntryBlock::from(&block.block));
+        found.unwrap_or(EntryBlock { id, expiry_date: None, per_unit_cost_basis: None })
+    }
+}

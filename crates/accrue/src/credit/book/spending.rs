@@ -1,0 +1,69 @@
+use super::{Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
+use crate::{CreditBlockId, Decimal, Timestamp, credit::EntryType};
+
+impl Book {
+    /// Draws what usage of a billing period costs; nothing from a ledger without an entry.
+    pub(crate) fn draw(&mut self, amount: &Decimal, drawn: &mut Drawn, now: Timestamp) {
+        if self.ledger.entries == 0 || *amount <= Decimal::zero() {
+            return;
+        }
+        let at = self.instant(now);
+        self.begin_day(at);
+        let mut rest = amount.clone();
+        while !rest.is_zero() {
+            let (block_id, taken) = self.take(&mut rest, at);
+            drawn.add(block_id, taken.clone());
+            self.append_usage(block_id, taken, at);
+        }
+    }
+
+    /// Takes what the caller asks for, with an entry for each block, and returns the last one.
+    pub(super) fn decrement(
+        &mut self,
+        new: &NewLedgerEntry,
+        amount: &Decimal,
+        at: Timestamp,
+    ) -> LedgerEntry {
+        let mut rest = amount.clone();
+        loop {
+            let (block_id, taken) = self.take(&mut rest, at);
+            let (entry_type, asked) = (EntryType::Decrement, Some(new));
+            let entry = self.append(Draft { entry_type, amount: -taken, block_id, asked }, at);
+            if rest.is_zero() {
+                return entry.clone();
+            }
+        }
+    }
+
+    /// Takes what it can of the rest from the block that is spent next, and all of it from the
+    /// overdraft where there is none.
+    fn take(&mut self, rest: &mut Decimal, at: Timestamp) -> (CreditBlockId, Decimal) {
+        let next = self.order.iter().find(|(place, _)| place.is_spendable(at));
+        let next = next.and_then(|(_, id)| self.blocks.get(id));
+        let (id, taken) = match next {
+            Some(block) => (block.block.id, block.block.balance.clone().min(rest.clone())),
+            None => (self.overdraft(at), rest.clone()),
+        };
+        self.take_from(id, &taken);
+        *rest += -taken.clone();
+        (id, taken)
+    }
+
+    /// Returns the overdraft, which the entry that follows makes where there is none yet.
+    fn overdraft(&mut self, at: Timestamp) -> CreditBlockId {
+        if let Some(id) = self.ledger.overdraft {
+            return id;
+        }
+        let block = self.blank(b"overdraft", at);
+        let id = block.block.id;
+        self.ledger.overdraft = Some(id);
+        self.add_block(block);
+        id
+    }
+
+    /// Returns what was taken beyond the last block and not paid off yet.
+    pub(super) fn overdrawn(&self) -> Decimal {
+        let overdraft = self.ledger.overdraft.and_then(|id| self.blocks.get(&id));
+        overdraft.map(|block| -block.block.balance.clone()).unwrap_or_default()
+    }
+}

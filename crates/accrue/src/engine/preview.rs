@@ -1,0 +1,101 @@
+mod price;
+mod rehearsal;
+
+pub use self::price::CostChange;
+use self::rehearsal::Rehearsal;
+use super::{Account, Call, apply::Command};
+use crate::{CustomerId, Decimal, Error, PricingUnit, Timestamp, limits, webhook::Body};
+
+/// What an operation would bring, had it been asked for now.
+///
+/// It was run as it runs, on what there is once time owes its customer nothing, and nothing was
+/// written. Ids in it are left open: the operation draws others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Preview<T> {
+    /// What it would answer.
+    pub answer: T,
+    /// The messages that it would write, in order: the alerts that would fire are among them.
+    pub messages: Vec<PreviewedMessage>,
+    /// The balances that it would move.
+    pub balances: Vec<BalanceChange>,
+}
+
+/// A message that an operation would write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PreviewedMessage {
+    /// The customer that it is about.
+    pub customer_id: CustomerId,
+    /// When it would have come about.
+    pub created_at: Timestamp,
+    /// What it says.
+    pub body: Body,
+}
+
+/// A balance that an operation would move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BalanceChange {
+    /// Whose balance it is.
+    pub customer_id: CustomerId,
+    /// The currency or pricing unit.
+    pub currency: PricingUnit,
+    /// What it is now; `None` where there is none yet.
+    pub before: Option<Decimal>,
+    /// What it would be.
+    pub after: Decimal,
+}
+
+impl<T: Send + 'static> Call<T> {
+    /// Answers what the operation would bring, and writes nothing: the alerts that would fire, and
+    /// the balances that would move.
+    ///
+    /// An alert on a plan is judged for each subscription of its version.
+    ///
+    /// # Errors
+    ///
+    /// What the operation answers;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
+    /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
+    /// plan with 1,000 subscriptions or more.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};
+    /// # use accrue::{credit::NewLedgerEntry, customer::NewCustomer};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let credits = PricingUnit::parse("credits")?;
+    /// let five = NewLedgerEntry::increment(credits.clone(), Decimal::from(5));
+    /// let preview = account.create_ledger_entry(ada.id, five).preview().await?;
+    /// assert_eq!(preview.balances[0].after, Decimal::from(5));
+    /// assert_eq!(account.credit_balance(ada.id, &credits).await?.balance, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn preview(self) -> Result<Preview<T>, Error> {
+        let (account, request) = self.into_parts();
+        preview(&account, &*request).await
+    }
+}
+
+/// Runs an operation without a commit, and tells what it would have written.
+async fn preview<C: Command + ?Sized>(
+    account: &Account,
+    command: &C,
+) -> Result<Preview<C::Outcome>, Error> {
+    for _ in 0..limits::RUNS {
+        let mut unit = account.reading().rehearsing();
+        if !unit.configuration().await?.features.previews {
+            return Err(Error::feature("previews are not available to this account"));
+        }
+        let mut rehearsal = Rehearsal::default();
+        let preview = rehearsal.run(&mut unit, command).await;
+        if unit.holds().await? {
+            return preview;
+        }
+    }
+    Err(Error::contended())
+}

@@ -1,0 +1,127 @@
+use async_trait::async_trait;
+
+use super::{Preview, preview};
+use crate::{
+    Error, PriceId, PricingUnit, SubscriptionId,
+    alert::Cause,
+    cost::{Accrual, Cost},
+    credit::Charge,
+    engine::{
+        Account,
+        apply::Command,
+        unit::{Stop, Unit},
+    },
+    plan::PlanPrice,
+    price::NewPrice,
+    schema,
+    subscription::Enrolment,
+    usage::Split,
+};
+
+/// What a subscription costs in its current billing period, and what it would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CostChange {
+    /// What it costs now.
+    pub before: Cost,
+    /// What it would cost.
+    pub after: Cost,
+}
+
+impl Account {
+    /// Answers what another price in the place of one of its own would bring to a subscription, from
+    /// the begin of its current billing period on: what it would cost, the alerts that would fire,
+    /// and the balances that would move. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
+    /// such price, the new one cannot stand beside the others, or it is a matrix whose cells are not
+    /// measured yet; what creating the price answers;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
+    /// previews.
+    pub async fn preview_price(
+        &self,
+        id: SubscriptionId,
+        replaced: PriceId,
+        new: NewPrice,
+    ) -> Result<Preview<CostChange>, Error> {
+        preview(self, &ReplacePrice { id, replaced, new }).await
+    }
+}
+
+/// Puts another price in the place of one. It is only ever rehearsed.
+struct ReplacePrice {
+    id: SubscriptionId,
+    replaced: PriceId,
+    new: NewPrice,
+}
+
+#[async_trait]
+impl Command for ReplacePrice {
+    type Outcome = CostChange;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<CostChange, Stop> {
+        let before = unit.settled_enrolment(self.id).await?;
+        let (now, customer_id) = (unit.now, before.subscription.customer_id);
+        let period = unit.current_period(&before);
+        let currency = PricingUnit::from(before.subscription.currency);
+        let alerts = unit.watching(&before).await?;
+        let moved = unit.values(&before, period.start(), &alerts).await?;
+        let earlier = unit.costs(&before, &[period], &currency).await?;
+        let used_before = unit.total(&before, period.start()).await?;
+
+        let after = self.repriced(unit, &before).await?;
+        unit.recount(&after, period).await?;
+        let later = unit.costs(&after, &[period], &currency).await?;
+        let cause = Cause::Subscription { subscription_id: self.id };
+        if let Some(mut standing) = unit.standing(&after, period.start(), &alerts, now).await? {
+            unit.judge_moved(&after, &mut standing, &moved, &cause, now).await?;
+        }
+        let used_after = unit.total(&after, period.start()).await?;
+        let accrued_before = Accrual::new(&unit.tariff(&before).await?, period, &used_before, now);
+        let accrued_after = Accrual::new(&unit.tariff(&after).await?, period, &used_after, now);
+        let draws_in = unit.draws_in(customer_id).await?.into_iter();
+        let charges = draws_in.map(|currency| Charge {
+            subscription_id: self.id,
+            period_start: period.start(),
+            amount: accrued_after.used_in(&currency) - accrued_before.used_in(&currency),
+            currency,
+        });
+        unit.draw_alone(customer_id, &charges.collect::<Vec<_>>(), &cause).await?;
+        match (earlier.into_iter().next(), later.into_iter().next()) {
+            (Some(before), Some(after)) => Ok(CostChange { before, after }),
+            _ => Err(Error::corrupt("a billing period has no cost").into()),
+        }
+    }
+}
+
+impl ReplacePrice {
+    /// Puts the subscription on a version of its plan that has the other price.
+    async fn repriced(&self, unit: &mut Unit<'_>, of: &Enrolment) -> Result<Enrolment, Error> {
+        let plan_id = of.subscription.plan_id;
+        let ids = unit.plan_roster_of(of).await?.prices;
+        if !ids.contains(&self.replaced) {
+            let detail = format!("subscription {} has no price {}", self.id, self.replaced);
+            return Err(Error::constraint(detail));
+        }
+        self.new.check()?;
+        let measured = unit.meters().await?;
+        if let Some(split) = Split::of_price(&self.new.charge, 0)
+            && !measured.splits.iter().any(|measured| measured.id == split.id)
+        {
+            return Err(Error::constraint("the cells of the matrix are not measured yet"));
+        }
+        let prices = ids.into_iter().map(|id| match id == self.replaced {
+            true => PlanPrice::from(self.new.clone()),
+            false => PlanPrice::from(id),
+        });
+        let plan = unit.plan(&plan_id.into()).await?;
+        let version = plan.latest_version.next()?;
+        unit.create_version(plan_id, version, &prices.collect::<Vec<_>>()).await?;
+        let mut after = of.clone();
+        after.subscription.plan_version = version;
+        unit.put(&schema::subscription(unit.account, self.id), &after)?;
+        Ok(after)
+    }
+}
