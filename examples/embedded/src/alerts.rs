@@ -33,7 +33,9 @@ impl FiredAlert {
         match &message.body {
             Body::UsageExceeded(exceeded)
             | Body::CostExceeded(exceeded)
-            | Body::SpendExceeded(exceeded) => Some(Self::on_subscription(message, exceeded, metrics)),
+            | Body::SpendExceeded(exceeded) => {
+                Some(Self::on_subscription(message, exceeded, metrics))
+            }
             Body::CreditBalanceDepleted(crossed)
             | Body::CreditBalanceDropped(crossed)
             | Body::CreditBalanceRecovered(crossed) => Some(Self::on_balance(message, crossed)),

@@ -5,9 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use accrue::{
-    Account, Clock as _, ExternalId, ManualClock, Timestamp, usage::Event,
-};
+use accrue::{Account, Clock as _, ExternalId, ManualClock, Timestamp, usage::Event};
 use indicatif::ProgressBar;
 
 use crate::{

@@ -4,9 +4,12 @@
 //! Read `host` first, which is that host, then `setup`, which is whom it bills.
 
 mod agenda;
+mod calendar;
+mod customer;
 mod host;
 mod months;
 mod plot;
+mod profile;
 mod setup;
 mod table;
 mod usage;
@@ -46,7 +49,7 @@ pub fn year(seed: u64) -> Result<Year, Error> {
 }
 
 async fn live(seed: u64) -> Result<Year, Error> {
-    let clock = ManualClock::at(setup::eve());
+    let clock = ManualClock::at(calendar::eve());
     let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(seed));
     let account = billing.account(AccountId::parse("year").expect("a short text"));
     let setup = Setup::create(&account).await?;
@@ -58,8 +61,8 @@ async fn live(seed: u64) -> Result<Year, Error> {
         host.wait_until(week.end()).await?;
         weeks.push(Week::of(&account, &setup, week).await?);
     }
-    host.live_through(usage.until(setup::end())).await?;
-    host.wait_until(setup::end()).await?;
+    host.live_through(usage.until(calendar::end())).await?;
+    host.wait_until(calendar::end()).await?;
     let customers = months::of_all(&account, &setup, &host.alerts).await?;
     let Host { events, messages, settled, .. } = host;
     Ok(Year { customers, weeks, events, messages, settled })

@@ -44,6 +44,33 @@ fn a_wrong_argument_is_refused() {
 }
 
 #[test]
+fn the_year_takes_nothing_of_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments: [&[&str]; 5] = [
+        &["t.csv"],
+        &["--store", "memory"],
+        &["--customers", "8"],
+        &["--batch", "500"],
+        &["--report", "r.json"],
+    ];
+    for other in arguments {
+        let arguments = [&["--year"], other].concat();
+        refused(folder.path(), &arguments, "'--year' cannot be used with");
+    }
+}
+
+#[test]
+fn the_year_is_shown_and_makes_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (success, stdout, stderr) = embedded(folder.path(), &["--year"]);
+    assert!(success && stderr.is_empty(), "{stderr}");
+    for part in [" of 5 customers in 2026\n", "\nthames, Europe/London\n", "┼", "Jan Feb Mar"] {
+        assert!(stdout.contains(part), "{part} in {stdout}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
 fn a_file_that_is_no_trace_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let check = |content: &[u8], expect: &str| {
@@ -185,7 +212,7 @@ fn help_says_what_it_takes() {
     for flag in ["--help", "-h"] {
         let (success, stdout, stderr) = embedded(folder.path(), &[flag]);
         assert!(success && stderr.is_empty());
-        for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report"] {
+        for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report", "--year"] {
             assert!(stdout.contains(part), "{flag}: {stdout}");
         }
         assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");

@@ -259,7 +259,8 @@ customer-0 59 590 59 10 1
   increment 5 to 5
 "
     .to_owned();
-    let fraction = |thousandths: u32| format!("4.{thousandths:03}").trim_end_matches('0').to_owned();
+    let fraction =
+        |thousandths: u32| format!("4.{thousandths:03}").trim_end_matches('0').to_owned();
     for pair in 1..=29 {
         writeln!(expected, "  decrement -0.005 to {}", fraction(1_000 - 5 * pair)).unwrap();
     }

@@ -1,10 +1,8 @@
 use std::collections::VecDeque;
 
-use accrue::{
-    Account, Decimal, Timestamp, credit::NewLedgerEntry, subscription::Cancellation,
-};
+use accrue::{Account, Decimal, Timestamp, credit::NewLedgerEntry, subscription::Cancellation};
 
-use super::setup::{Customer, Setup};
+use super::{customer::Customer, setup::Setup};
 use crate::setup::credits;
 
 /// What the host does of its own accord, in order of time.

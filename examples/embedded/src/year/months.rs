@@ -6,12 +6,8 @@ use accrue::{
     credit::{EntryKind, LedgerEntry},
 };
 
-use super::setup::{Customer, Setup};
-use crate::{
-    CustomerCredits, Error, FiredAlert, credits,
-    error::Doing as _,
-    setup::CREDITS,
-};
+use super::{customer::Customer, setup::Setup};
+use crate::{CustomerCredits, Error, FiredAlert, credits, error::Doing as _, setup::CREDITS};
 
 /// What the year of one customer has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,7 +32,7 @@ impl Display for Plot {
             let cells = self.0.iter().map(|value| cell(&-value.clone(), row, &step, DOWNWARDS));
             writeln!(f, "{:>8} ┤{}", grouped(label), cells.collect::<String>().trim_end())?;
         }
-        writeln!(f, "{:>8}  {MONTHS}", "")
+        write!(f, "{:>8}  {MONTHS}", "")
     }
 }
 
@@ -94,8 +94,6 @@ mod tests {
         check(&[], &["0 ┼"]);
         check(&["0", "0"], &["0 ┼──"]);
         check(&["1", "0.5", "0.1", "0", "-1.5"], &["1 ┤█▄▁", "0 ┼─────", "-1 ┤    █", "-2 ┤    ▀"]);
-        check(&["1000", "450"], &[
-            "1,000 ┤█", "800 ┤█", "600 ┤█▁", "400 ┤██", "200 ┤██", "0 ┼──",
-        ]);
+        check(&["1000", "450"], &["1,000 ┤█", "800 ┤█", "600 ┤█▁", "400 ┤██", "200 ┤██", "0 ┼──"]);
     }
 }

@@ -6,7 +6,7 @@ use comfy_table::{Cell, Table};
 use super::{CustomerYear, Month, Year, plot::Plot};
 use crate::{
     FiredAlert,
-    table::{NOTHING, aligned, counted, right, table},
+    table::{NOTHING, aligned, counted, grouped, right, table},
 };
 
 impl Display for Year {
@@ -25,8 +25,8 @@ impl Display for Year {
         plot(f, "Credits left of all customers, at the end of each week", balance)?;
         let cost = weeks.iter().map(|week| week.cost.clone()).collect();
         plot(f, "Cost of all customers, in USD, week by week", cost)?;
-        let (messages, settled) = (self.messages, self.settled);
-        writeln!(f, "{}, {}", counted(messages, "message"), counted(settled, "deadline"))
+        let (messages, settled) = (counted(self.messages, "message"), grouped(self.settled));
+        writeln!(f, "\n{messages}; settled because of nothing but time: {settled} times")
     }
 }
 

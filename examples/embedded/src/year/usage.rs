@@ -1,6 +1,6 @@
 use accrue::{Entropy as _, SeededEntropy, Timestamp, usage::Event};
 
-use super::setup::{Customer, Setup};
+use super::{customer::Customer, setup::Setup};
 use crate::setup::completion;
 
 /// The most output tokens of a request.
@@ -18,7 +18,8 @@ pub(super) struct Usage {
 impl Usage {
     pub(super) fn new(setup: &Setup, seed: u64) -> Self {
         let dice = Dice(SeededEntropy::new(seed.wrapping_add(1)));
-        let mut events: Vec<_> = setup.customers.iter().flat_map(|of| requests(of, &dice)).collect();
+        let mut events: Vec<_> =
+            setup.customers.iter().flat_map(|of| requests(of, &dice)).collect();
         events.sort_by_key(|event| event.timestamp);
         Self { events: events.into_iter().peekable() }
     }

@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use accrue::{Account, Decimal, Timeframe, cost::CostQuery};
 
-use super::setup::{Setup, eve, first_new_year};
+use super::{
+    calendar::{eve, first_new_year},
+    setup::Setup,
+};
 use crate::{Error, error::Doing as _, setup::credits};
 
 const WEEKS: u32 = 52;
