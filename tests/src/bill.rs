@@ -31,6 +31,10 @@ pub use self::{
     prices::{Adjustments, Charge, Discount, Model, Price, Tier},
     script::{Ask, Life, Step, Subscribe, Terms, When, adding_up, alerts, costs},
 };
+pub(crate) use self::{
+    days::midnights,
+    script::{cancel, create_alert, event, subscribe},
+};
 use crate::model::{At, Event, Instant, MetricSpec};
 
 /// Two instants: from the one, up to the other.
@@ -111,8 +115,14 @@ impl Enrolled {
     }
 
     /// The billing period that holds an instant.
-    fn period(&self, at: Instant) -> Option<Span> {
+    pub(crate) fn period(&self, at: Instant) -> Option<Span> {
         self.core.periods().containing(instant(at)).map(span)
+    }
+
+    /// The billing periods that a span overlaps.
+    pub(crate) fn periods(&self, (from, until): Span) -> Vec<Span> {
+        let within = accrue::Timeframe::new(instant(from), instant(until)).unwrap();
+        self.core.periods().overlapping(within).map(span).collect()
     }
 
     /// The billing period that ends at an instant.

@@ -27,13 +27,13 @@ use crate::{
 pub struct Bench {
     pub host: Host,
     pub biller: Biller,
-    pub(super) zones: Vec<&'static str>,
+    pub(crate) zones: Vec<&'static str>,
     pub(super) items: Vec<ItemId>,
     pub(super) metrics: Vec<MetricId>,
     pub(super) plans: Vec<(PlanId, PlanVersion)>,
     pub(super) prices: Vec<Vec<PriceId>>,
-    pub(super) customers: Vec<CustomerId>,
-    pub(super) lives: Vec<SubscriptionId>,
+    pub(crate) customers: Vec<CustomerId>,
+    pub(crate) lives: Vec<SubscriptionId>,
     pub(super) alerts: Vec<AlertId>,
     /// What the engine told of each subscription, once the script is done.
     pub messages: Vec<Vec<Message>>,
@@ -55,12 +55,12 @@ pub fn run(beginning: &str, opening: &Opening, steps: &[Step], manner: &Manner) 
         bench.step(step, &mut sizes);
     }
     bench.host.tick();
-    bench.messages = bench.check_messages();
+    bench.messages = bench.check_messages(&bench.host.drain());
     bench
 }
 
 impl Bench {
-    fn at(beginning: &str, opening: &Opening) -> Self {
+    pub(crate) fn at(beginning: &str, opening: &Opening) -> Self {
         let host = Host::on(MemoryStore::new());
         host.clock.set(instant(beginning));
         let account = &host.account;
@@ -121,7 +121,7 @@ impl Bench {
         }
     }
 
-    fn step(&mut self, step: &Step, sizes: &mut Slice<'_>) {
+    pub(crate) fn step(&mut self, step: &Step, sizes: &mut Slice<'_>) {
         match step {
             Step::Subscribe(subscribe) => self.subscribe(subscribe),
             Step::Cancel { life, how } => {
@@ -202,12 +202,12 @@ impl Bench {
         self.set(to.clamp(now, now + 100 * MICROS_PER_DAY));
     }
 
-    pub(super) fn set(&mut self, to: Instant) {
+    pub(crate) fn set(&mut self, to: Instant) {
         self.host.clock.set(micros(to));
         self.biller.advance_to(to);
     }
 
-    pub(super) fn resolve(&self, when: When) -> Instant {
+    pub(crate) fn resolve(&self, when: When) -> Instant {
         let now = self.biller.now;
         let life = |of: usize| nth(of, self.lives.len()).map(|of| &self.biller.lives[of]);
         match when {

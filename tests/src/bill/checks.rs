@@ -210,10 +210,10 @@ fn add_up(bills: Vec<Bill>) -> Bill {
 
 impl Bench {
     /// Compares the messages of each subscription, in their order, and returns them.
-    pub(super) fn check_messages(&self) -> Vec<Vec<Message>> {
+    pub(crate) fn check_messages(&self, told: &[webhook::Message]) -> Vec<Vec<Message>> {
         let mut found = vec![Vec::new(); self.lives.len()];
-        for message in self.host.drain() {
-            if let Some(message) = self.to_biller(&message) {
+        for message in told {
+            if let Some(message) = self.to_biller(message) {
                 found[message.subscription].push(message);
             }
         }

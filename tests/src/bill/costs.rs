@@ -33,7 +33,7 @@ impl Biller {
     }
 
     /// What a price makes of the usage in a span that begins with a billing period.
-    pub(super) fn used(&self, of: &Enrolled, price: &Price, within: Span) -> Option<Amounts> {
+    pub(crate) fn used(&self, of: &Enrolled, price: &Price, within: Span) -> Option<Amounts> {
         let Charge::Usage { metric, model } = &price.charge else { return None };
         let events: Vec<_> = self.events_of(of.customer, within).collect();
         let figure = |cell: usize| {

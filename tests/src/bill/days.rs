@@ -13,7 +13,7 @@ use jiff::{
 use super::{Instant, Span, instant, span};
 
 /// The midnights within a span, its ends left out.
-pub(super) fn midnights(zone: &str, (from, until): Span) -> Vec<Instant> {
+pub(crate) fn midnights(zone: &str, (from, until): Span) -> Vec<Instant> {
     let zone = time_zone(zone);
     let mut date = civil(&zone, from).date();
     let mut found = Vec::new();

@@ -79,7 +79,7 @@ fn anchor() -> impl Strategy<Value = BillingAnchor> {
     ]
 }
 
-fn subscribe() -> impl Strategy<Value = Step> {
+pub(crate) fn subscribe() -> impl Strategy<Value = Step> {
     let start = prop_oneof![
         2 => Just(0),
         2 => -DAY..5 * MINUTE,
@@ -96,7 +96,7 @@ fn subscribe() -> impl Strategy<Value = Step> {
     )
 }
 
-fn cancel() -> impl Strategy<Value = Step> {
+pub(crate) fn cancel() -> impl Strategy<Value = Step> {
     let how = prop_oneof![
         2 => Just(Cancel::Immediate),
         2 => Just(Cancel::EndOfTerm),
@@ -106,7 +106,7 @@ fn cancel() -> impl Strategy<Value = Step> {
     (any::<usize>(), how).prop_map(|(life, how)| Step::Cancel { life, how })
 }
 
-fn event() -> impl Strategy<Value = EventSpec> {
+pub(crate) fn event() -> impl Strategy<Value = EventSpec> {
     let at = prop_oneof![
         4 => Just(When::Now(0)),
         2 => (-DAY..5 * MINUTE).prop_map(When::Now),
@@ -206,25 +206,25 @@ fn values() -> impl Strategy<Value = Vec<&'static str>> {
     prop_oneof![1 => thresholds(), 3 => subsequence(amounts, 1..=6).prop_shuffle()]
 }
 
+fn on() -> impl Strategy<Value = On> {
+    prop_oneof![any::<usize>().prop_map(On::Subscription), any::<usize>().prop_map(On::Plan)]
+}
+
+pub(crate) fn create_alert() -> impl Strategy<Value = Step> {
+    let terms = prop_oneof![
+        1 => any::<usize>().prop_map(Terms::Usage),
+        4 => option::weighted(0.4, unit()).prop_map(Terms::Cost),
+        4 => (unit(), filters()).prop_map(|(unit, filters)| Terms::Spend(unit, filters)),
+    ];
+    (on(), terms, values()).prop_map(|(on, terms, thresholds)| Step::CreateAlert {
+        on,
+        terms,
+        thresholds,
+    })
+}
+
 /// Scripts about alerts on cost.
 pub fn alerts() -> impl Strategy<Value = Vec<Step>> {
-    let on = || {
-        prop_oneof![any::<usize>().prop_map(On::Subscription), any::<usize>().prop_map(On::Plan),]
-    };
-    let terms = || {
-        prop_oneof![
-            1 => any::<usize>().prop_map(Terms::Usage),
-            4 => option::weighted(0.4, unit()).prop_map(Terms::Cost),
-            4 => (unit(), filters()).prop_map(|(unit, filters)| Terms::Spend(unit, filters)),
-        ]
-    };
-    let create = move || {
-        (on(), terms(), values()).prop_map(|(on, terms, thresholds)| Step::CreateAlert {
-            on,
-            terms,
-            thresholds,
-        })
-    };
     let update = (any::<usize>(), values(), option::weighted(0.3, filters()))
         .prop_map(|(alert, thresholds, filters)| Step::UpdateAlert { alert, thresholds, filters });
     let step = prop_oneof![
@@ -232,13 +232,15 @@ pub fn alerts() -> impl Strategy<Value = Vec<Step>> {
         2 => cancel(),
         10 => vec(event(), 1..8).prop_map(Step::Use),
         8 => pause(),
-        4 => create(),
+        4 => create_alert(),
         2 => update,
         1 => any::<usize>().prop_map(Step::Enable),
         2 => any::<usize>().prop_map(Step::Disable),
     ];
-    let opening = (vec(create(), 0..4), vec(subscribe(), 1..4));
-    (opening, vec(create(), 0..4), vec(step, 6..40)).prop_map(|((before, lives), after, steps)| {
-        before.into_iter().chain(lives).chain(after).chain(steps).collect()
-    })
+    let opening = (vec(create_alert(), 0..4), vec(subscribe(), 1..4));
+    (opening, vec(create_alert(), 0..4), vec(step, 6..40)).prop_map(
+        |((before, lives), after, steps)| {
+            before.into_iter().chain(lives).chain(after).chain(steps).collect()
+        },
+    )
 }

@@ -1,0 +1,175 @@
+//! A naive bank: it keeps every entry of every ledger, and moves them as obviously as it can with
+//! each operation that was accepted. What usage costs the [biller](crate::bill) tells.
+
+mod alerts;
+mod bench;
+mod changes;
+mod checks;
+mod ledger;
+mod script;
+
+use std::collections::BTreeMap;
+
+use accrue::Timestamp;
+use bigdecimal::{BigDecimal, Zero as _};
+
+pub use self::{
+    alerts::{BalanceAlert, Body, Cause, Kind, Message},
+    bench::{Bench, run},
+    ledger::{Block, Change, Entry, EntryKind, Ledger, Refused},
+    script::{ChangeSpec, Named, Step, opening, script},
+};
+use crate::{
+    bill::{Biller, Charge, Enrolled, midnights},
+    model::{AHEAD, At, Event, Instant, MICROS_PER_DAY},
+};
+
+/// What ledgers are in, in the order of their texts.
+pub const UNITS: [&str; 2] = ["USD", "credits"];
+
+/// The longest grace period that an account can choose.
+const LONGEST_GRACE: i64 = 28 * MICROS_PER_DAY;
+
+/// A ledger: whose, and in what.
+pub type Place = (At, &'static str);
+
+/// All ledgers, and the alerts that watch them.
+#[derive(Clone, Debug, Default)]
+pub struct Bank {
+    pub now: Instant,
+    /// The zones of the customers.
+    pub zones: Vec<&'static str>,
+    pub ledgers: BTreeMap<Place, Ledger>,
+    pub alerts: Vec<BalanceAlert>,
+    pub messages: Vec<Message>,
+}
+
+// Time.
+
+impl Bank {
+    /// Moves the clock: blocks expire, and days end.
+    pub fn advance_to(&mut self, now: Instant) {
+        self.now = now;
+        for place in self.ledgers.keys().copied().collect::<Vec<_>>() {
+            while let Some((at, block)) = self.ledger(place).next_expiry(now) {
+                let before = self.balance(place);
+                self.ledger(place).expire(block, at);
+                self.judge(place, before, at, &Cause::Expiry(block));
+            }
+            self.ledger(place).end_day(now);
+        }
+    }
+
+    fn ledger(&mut self, place: Place) -> &mut Ledger {
+        self.ledgers.get_mut(&place).unwrap()
+    }
+
+    #[must_use]
+    pub fn balance(&self, place: Place) -> Option<BigDecimal> {
+        self.ledgers.get(&place).map(Ledger::balance)
+    }
+}
+
+// What callers do.
+
+impl Bank {
+    /// Books what a caller asks for; says which entry is the answer.
+    pub fn book(&mut self, place: Place, change: &Change) -> Result<At, Refused> {
+        let before = self.balance(place);
+        let now = self.now;
+        let mut ledger = self.ledgers.get(&place).cloned().unwrap_or_default();
+        let answer = ledger.book(change, now)?;
+        let entry = &ledger.entries[answer];
+        if matches!(entry.kind, EntryKind::Increment) {
+            let body = Body::Incremented { block: entry.block };
+            self.messages.push(Message { at: now, place, body });
+        }
+        self.ledgers.insert(place, ledger);
+        self.judge(place, before, now, &Cause::Credit(answer));
+        Ok(answer)
+    }
+
+    /// Draws what the last event of a biller adds to what usage costs.
+    pub fn accept(&mut self, biller: &Biller) {
+        let event = biller.events.last().unwrap().clone();
+        let mut earlier = biller.clone();
+        earlier.events.pop();
+        let balances = UNITS.map(|unit| self.balance((event.customer, unit)));
+        for life in 0..biller.lives.len() {
+            self.follow(&earlier, biller, life, event.at);
+        }
+        let Event { key, at, customer, .. } = event;
+        for (unit, before) in UNITS.into_iter().zip(balances) {
+            let cause = Cause::Event(key.clone(), at);
+            self.judge((customer, unit), before, self.now, &cause);
+        }
+    }
+
+    /// Draws what a subscription costs that is new, or gives back what its new end leaves out.
+    pub fn reconcile(&mut self, earlier: Option<&Biller>, biller: &Biller, life: At) {
+        let customer = biller.lives[life].customer;
+        let balances = UNITS.map(|unit| self.balance((customer, unit)));
+        let mut empty = biller.clone();
+        empty.events.clear();
+        let earlier = earlier.unwrap_or(&empty);
+        let mut starts: Vec<_> =
+            [earlier, biller].into_iter().flat_map(|of| self.open(&of.lives[life])).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        for start in starts {
+            self.follow(earlier, biller, life, start);
+        }
+        for (unit, before) in UNITS.into_iter().zip(balances) {
+            self.judge((customer, unit), before, self.now, &Cause::Subscription(life));
+        }
+    }
+
+    /// When those billing periods begin that events can still fall in, whatever grace period the
+    /// account will choose; or the last one of a life that is longer past.
+    fn open(&self, of: &Enrolled) -> Vec<Instant> {
+        let since = self.now - LONGEST_GRACE;
+        let last = of.core.end_date.map(Timestamp::micros).filter(|end| *end <= since);
+        let last = last.and_then(|end| of.period(end - 1));
+        let open = of.periods((since, self.now + AHEAD + 1)).into_iter().chain(last);
+        open.map(|(start, _)| start).collect()
+    }
+
+    /// Draws the difference between what two billers say of the billing period that holds an
+    /// instant, or gives it back.
+    fn follow(&mut self, earlier: &Biller, later: &Biller, life: At, at: Instant) {
+        let customer = later.lives[life].customer;
+        let Some((start, _)) =
+            later.lives[life].period(at).or_else(|| earlier.lives[life].period(at))
+        else {
+            return;
+        };
+        let day_end = self.day_end(customer);
+        let now = self.now;
+        for unit in UNITS {
+            let cost = |biller: &Biller| usage_cost(biller, life, at, unit);
+            let more = cost(later) - cost(earlier);
+            if let Some(ledger) = self.ledgers.get_mut(&(customer, unit)) {
+                ledger.follow(&more, (life, start), now, day_end);
+            }
+        }
+    }
+
+    /// When the day of a customer ends that it is.
+    fn day_end(&self, customer: At) -> Instant {
+        midnights(self.zones[customer], (self.now, self.now + 3 * MICROS_PER_DAY))
+            .into_iter()
+            .find(|midnight| *midnight > self.now)
+            .unwrap()
+    }
+}
+
+/// What usage costs in a unit, before discounts, minima and maxima, in the billing period of a
+/// subscription that holds an instant.
+fn usage_cost(biller: &Biller, life: At, at: Instant, unit: &str) -> BigDecimal {
+    let of = &biller.lives[life];
+    let Some(period) = of.period(at) else { return BigDecimal::zero() };
+    let own = biller.plans[of.plan]
+        .iter()
+        .filter(|price| price.currency == unit && matches!(price.charge, Charge::Usage { .. }));
+    own.filter_map(|price| biller.used(of, price, period)).map(|used| used.subtotal).sum()
+}

@@ -1,0 +1,389 @@
+//! A ledger: every block and every entry that there ever was.
+
+use std::collections::BTreeMap;
+
+use bigdecimal::{BigDecimal, Zero as _};
+
+use crate::model::{At, Instant};
+
+/// What was given at once, or the overdraft.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    pub balance: BigDecimal,
+    /// What was given; none of the overdraft.
+    pub given: Option<BigDecimal>,
+    pub effective: Instant,
+    pub expiry: Option<Instant>,
+    pub basis: Option<BigDecimal>,
+    pub created: Instant,
+    /// What was taken from it, and not given back.
+    pub drawn: BigDecimal,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub kind: EntryKind,
+    pub amount: BigDecimal,
+    pub block: At,
+    pub at: Instant,
+    pub is_pending: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum EntryKind {
+    Increment,
+    Decrement,
+    ExpirationChange { moved: BigDecimal, to: At },
+    Expiry,
+    VoidInitiated(BigDecimal),
+    Void(BigDecimal),
+    Amendment,
+}
+
+/// What a caller asks for.
+#[derive(Clone, Debug)]
+pub enum Change {
+    Increment {
+        amount: BigDecimal,
+        effective: Option<Instant>,
+        expiry: Option<Instant>,
+        basis: Option<BigDecimal>,
+    },
+    Decrement(BigDecimal),
+    ExpirationChange {
+        target: Instant,
+        amount: Option<BigDecimal>,
+        block: Option<At>,
+        expiry: Option<Instant>,
+    },
+    Void(BigDecimal, At),
+    Amendment(BigDecimal, At),
+}
+
+/// What a caller asks for cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused;
+
+/// Usage of a subscription in the billing period that begins at an instant.
+type Usage = (At, Instant);
+
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// In the order in which they were made, the overdraft among them.
+    pub blocks: Vec<Block>,
+    pub entries: Vec<Entry>,
+    pub overdraft: Option<At>,
+    /// Which blocks paid the overdraft off, and how much of it; the last one stands last.
+    payers: Vec<(At, BigDecimal)>,
+    /// What usage took from which block; the one that was drawn last stands last.
+    drawn: BTreeMap<Usage, Vec<(At, BigDecimal)>>,
+    /// When the day of the pending entries ends.
+    day_end: Instant,
+}
+
+impl Block {
+    #[must_use]
+    pub fn is_expired(&self, now: Instant) -> bool {
+        self.expiry.is_some_and(|expiry| expiry <= now)
+    }
+
+    #[must_use]
+    pub fn is_effective(&self, now: Instant) -> bool {
+        self.effective <= now && !self.is_expired(now)
+    }
+}
+
+// What there is.
+
+impl Ledger {
+    #[must_use]
+    pub fn balance(&self) -> BigDecimal {
+        self.entries.iter().map(|entry| &entry.amount).sum()
+    }
+
+    /// What usage can draw now.
+    #[must_use]
+    pub fn available(&self, now: Instant) -> BigDecimal {
+        self.spendable(now).into_iter().map(|block| &self.blocks[block].balance).sum()
+    }
+
+    #[must_use]
+    pub fn overdrawn(&self) -> BigDecimal {
+        self.overdraft.map(|block| -&self.blocks[block].balance).unwrap_or_default()
+    }
+
+    /// The blocks that have something left and have not expired.
+    #[must_use]
+    pub fn open(&self, now: Instant) -> Vec<At> {
+        let all = 0..self.blocks.len();
+        all.filter(|block| self.has_left(*block) && !self.blocks[*block].is_expired(now)).collect()
+    }
+
+    fn has_left(&self, block: At) -> bool {
+        self.blocks[block].given.is_some() && self.blocks[block].balance > BigDecimal::zero()
+    }
+
+    /// The blocks that can be drawn on, in the order in which they are.
+    fn spendable(&self, now: Instant) -> Vec<At> {
+        let mut found = self.open(now);
+        found.retain(|block| self.blocks[*block].is_effective(now));
+        found.sort_by_key(|block| self.rank(*block));
+        found
+    }
+
+    fn rank(&self, block: At) -> (Instant, BigDecimal, Instant, At) {
+        let of = &self.blocks[block];
+        let expiry = of.expiry.unwrap_or(i64::MAX);
+        (expiry, of.basis.clone().unwrap_or_default(), of.effective, block)
+    }
+}
+
+// Time.
+
+impl Ledger {
+    /// The next block that has expired with something left, and when it did.
+    #[must_use]
+    pub fn next_expiry(&self, now: Instant) -> Option<(Instant, At)> {
+        let all = 0..self.blocks.len();
+        let expired =
+            all.filter(|block| self.has_left(*block) && self.blocks[*block].is_expired(now));
+        let first = expired.min_by_key(|block| self.rank(*block))?;
+        Some((self.blocks[first].expiry?, first))
+    }
+
+    /// Loses what a block has left.
+    pub fn expire(&mut self, block: At, at: Instant) {
+        let left = std::mem::take(&mut self.blocks[block].balance);
+        self.enter(EntryKind::Expiry, -left, block, at);
+    }
+
+    pub fn end_day(&mut self, now: Instant) {
+        if self.day_end <= now {
+            self.commit();
+        }
+    }
+
+    fn commit(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.is_pending = false);
+    }
+
+    /// Adds an entry that is not usage.
+    fn enter(&mut self, kind: EntryKind, amount: BigDecimal, block: At, at: Instant) {
+        self.commit();
+        self.entries.push(Entry { kind, amount, block, at, is_pending: false });
+    }
+}
+
+// What callers do.
+
+impl Ledger {
+    /// Says which entry is the answer.
+    pub fn book(&mut self, change: &Change, now: Instant) -> Result<At, Refused> {
+        match change {
+            Change::Increment { amount, effective, expiry, basis } => {
+                let given = Some(amount.clone());
+                let effective = effective.unwrap_or(now);
+                let (expiry, basis) = (*expiry, basis.clone());
+                self.increment(Block {
+                    balance: amount.clone(),
+                    given,
+                    effective,
+                    expiry,
+                    basis,
+                    created: now,
+                    drawn: BigDecimal::zero(),
+                });
+            }
+            Change::Decrement(amount) => {
+                for (block, part) in self.spend(amount, now) {
+                    self.enter(EntryKind::Decrement, -part, block, now);
+                }
+            }
+            Change::ExpirationChange { target, amount, block, expiry } => {
+                let block = self.source(*block, *expiry, now)?;
+                let moved = amount.clone().unwrap_or_else(|| self.blocks[block].balance.clone());
+                self.take_left(&moved, block, now)?;
+                let source = self.blocks[block].clone();
+                self.blocks.push(Block {
+                    balance: moved.clone(),
+                    given: Some(moved.clone()),
+                    expiry: Some(*target),
+                    created: now,
+                    drawn: BigDecimal::zero(),
+                    ..source
+                });
+                let to = self.blocks.len() - 1;
+                let kind = EntryKind::ExpirationChange { moved, to };
+                self.enter(kind, BigDecimal::zero(), block, now);
+            }
+            Change::Void(amount, block) => {
+                self.take_left(amount, *block, now)?;
+                let initiated = EntryKind::VoidInitiated(amount.clone());
+                self.enter(initiated, BigDecimal::zero(), *block, now);
+                self.enter(EntryKind::Void(amount.clone()), -amount, *block, now);
+                return Ok(self.entries.len() - 2);
+            }
+            Change::Amendment(amount, block) => {
+                let of = self.blocks.get(*block).ok_or(Refused)?;
+                if of.is_expired(now) || *amount > of.drawn {
+                    return Err(Refused);
+                }
+                self.amend(*block, amount, now);
+            }
+        }
+        Ok(self.entries.len() - 1)
+    }
+
+    /// Pays off the overdraft first.
+    fn increment(&mut self, mut new: Block) {
+        let (block, at, amount) = (self.blocks.len(), new.created, new.balance.clone());
+        let paid = self.overdrawn().min(amount.clone());
+        if let Some(overdraft) = self.overdraft.filter(|_| !paid.is_zero()) {
+            self.blocks[overdraft].balance += &paid;
+            self.blocks[overdraft].drawn -= &paid;
+            self.payers.push((block, paid.clone()));
+        }
+        new.balance -= &paid;
+        new.drawn = paid;
+        self.blocks.push(new);
+        self.enter(EntryKind::Increment, amount, block, at);
+    }
+
+    /// The block whose expiry is to change.
+    fn source(
+        &self,
+        block: Option<At>,
+        expiry: Option<Instant>,
+        now: Instant,
+    ) -> Result<At, Refused> {
+        let mut found = self.open(now);
+        found.retain(|open| block.is_none_or(|block| block == *open));
+        found.retain(|open| expiry.is_none() || self.blocks[*open].expiry == expiry);
+        match found[..] {
+            [only] => Ok(only),
+            _ => Err(Refused),
+        }
+    }
+
+    /// Takes of what a block has left.
+    fn take_left(&mut self, amount: &BigDecimal, block: At, now: Instant) -> Result<(), Refused> {
+        if !self.open(now).contains(&block) || *amount > self.blocks[block].balance {
+            return Err(Refused);
+        }
+        self.blocks[block].balance -= amount;
+        Ok(())
+    }
+
+    /// Takes from the blocks in their order, and the rest from the overdraft.
+    fn spend(&mut self, amount: &BigDecimal, now: Instant) -> Vec<(At, BigDecimal)> {
+        let (mut rest, mut parts) = (amount.clone(), Vec::new());
+        for block in self.spendable(now) {
+            let part = rest.clone().min(self.blocks[block].balance.clone());
+            if !part.is_zero() {
+                self.blocks[block].balance -= &part;
+                self.blocks[block].drawn += &part;
+                rest -= &part;
+                parts.push((block, part));
+            }
+        }
+        if !rest.is_zero() {
+            let block = self.overdraft.unwrap_or_else(|| self.open_overdraft(now));
+            self.blocks[block].balance -= &rest;
+            self.blocks[block].drawn += &rest;
+            parts.push((block, rest));
+        }
+        parts
+    }
+
+    fn open_overdraft(&mut self, now: Instant) -> At {
+        let block = self.blocks.len();
+        self.overdraft = Some(block);
+        self.blocks.push(Block {
+            balance: BigDecimal::zero(),
+            given: None,
+            effective: now,
+            expiry: None,
+            basis: None,
+            created: now,
+            drawn: BigDecimal::zero(),
+        });
+        block
+    }
+}
+
+// Usage.
+
+impl Ledger {
+    /// Draws what usage costs more, or gives back what it costs less.
+    pub fn follow(&mut self, more: &BigDecimal, usage: Usage, now: Instant, day_end: Instant) {
+        if *more > BigDecimal::zero() {
+            self.draw(more, usage, now, day_end);
+        } else {
+            self.give_back(-more, usage, now);
+        }
+    }
+
+    fn draw(&mut self, amount: &BigDecimal, usage: Usage, now: Instant, day_end: Instant) {
+        for (block, part) in self.spend(amount, now) {
+            let drawn = self.drawn.entry(usage).or_default();
+            let earlier = drawn.iter().position(|(of, _)| *of == block);
+            let earlier = earlier.map(|at| drawn.remove(at).1).unwrap_or_default();
+            drawn.push((block, earlier + &part));
+            let mut pending = self.entries.iter_mut().filter(|entry| entry.is_pending);
+            if let Some(entry) = pending.find(|entry| entry.block == block) {
+                entry.amount -= part;
+                continue;
+            }
+            self.day_end = day_end;
+            let kind = EntryKind::Decrement;
+            self.entries.push(Entry { kind, amount: -part, block, at: now, is_pending: true });
+        }
+    }
+
+    fn give_back(&mut self, mut rest: BigDecimal, usage: Usage, now: Instant) {
+        let mut drawn = self.drawn.remove(&usage).unwrap_or_default();
+        for (block, share) in drawn.iter_mut().rev() {
+            let most = rest.clone().min(share.clone());
+            let mut given = self.give_back_to(*block, &most, now);
+            if self.overdraft == Some(*block) {
+                given += self.give_back_to_payers(&most - &given, now);
+            }
+            *share -= &given;
+            rest -= given;
+        }
+        drawn.retain(|(_, share)| !share.is_zero());
+        self.drawn.insert(usage, drawn);
+    }
+
+    /// Gives back what the overdraft does not owe any more, since it was paid off meanwhile.
+    fn give_back_to_payers(&mut self, mut rest: BigDecimal, now: Instant) -> BigDecimal {
+        let (all, mut payers) = (rest.clone(), std::mem::take(&mut self.payers));
+        for (payer, paid) in payers.iter_mut().rev() {
+            let given = self.give_back_to(*payer, &rest.clone().min(paid.clone()), now);
+            *paid -= &given;
+            rest -= given;
+        }
+        payers.retain(|(_, paid)| !paid.is_zero());
+        self.payers = payers;
+        all - rest
+    }
+
+    /// A caller may have given back something already: of that there is no more to give.
+    fn give_back_to(&mut self, block: At, most: &BigDecimal, now: Instant) -> BigDecimal {
+        let given = most.clone().min(self.blocks[block].drawn.clone());
+        if !given.is_zero() {
+            self.amend(block, &given, now);
+        }
+        given
+    }
+
+    /// Gives something back to a block; it is lost where that has expired.
+    fn amend(&mut self, block: At, amount: &BigDecimal, now: Instant) {
+        self.blocks[block].balance += amount;
+        self.blocks[block].drawn -= amount;
+        self.enter(EntryKind::Amendment, amount.clone(), block, now);
+        if self.blocks[block].is_expired(now) {
+            self.expire(block, now);
+        }
+    }
+}
