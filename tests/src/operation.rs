@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use accrue::{
     Account, AlertId, Clock as _, Currency, CustomerId, Error, IdempotencyKey, ItemId, KeyedCall,
-    MetadataUpdate, MetricId, PlanId, PriceId, SubscriptionId,
-    alert::NewAlert,
+    MetadataUpdate, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
+    alert::{NewAlert, NewBalanceAlert},
     customer::CustomerUpdate,
     idempotency::Freshness,
     item::NewItem,
@@ -33,8 +33,10 @@ pub enum Operation {
     CancelSubscription,
     CreateAlert,
     CreatePlanAlert,
+    CreateCustomerAlert,
     SetThresholds,
     EnableAlert,
+    DeleteCustomerAlert,
     ArchiveItem,
     CreatePrice,
     UpdatePrice,
@@ -51,8 +53,10 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::CancelSubscription,
     Operation::CreateAlert,
     Operation::CreatePlanAlert,
+    Operation::CreateCustomerAlert,
     Operation::SetThresholds,
     Operation::EnableAlert,
+    Operation::DeleteCustomerAlert,
     Operation::ArchiveItem,
     Operation::CreatePrice,
     Operation::UpdatePrice,
@@ -69,6 +73,7 @@ pub struct Scene {
     pub plan: PlanId,
     pub subscription: SubscriptionId,
     pub alert: AlertId,
+    pub customer_alert: AlertId,
     pub item: ItemId,
     pub price: PriceId,
 }
@@ -108,11 +113,23 @@ impl Scene {
             account.update_alert(alert, thresholds(&["2", "5"])).await.unwrap();
             let of_plan = NewAlert::usage_exceeded(metric, thresholds(&["3", "4"]));
             account.create_plan_alert(plan, of_plan).await.unwrap();
+            let of_customer = NewBalanceAlert::credit_balance_depleted(credits());
+            let of_customer = account.create_customer_alert(customer, of_customer).await.unwrap();
             let price = account.create_price(per_unit(metric, item, 1)).await.unwrap().id;
             let version = NewPlanVersion::new([price.into()]);
             account.create_plan_version(plan, version).await.unwrap();
             host.clock.advance(Duration::from_secs(120));
-            Self { customer, metric, other_metric, plan, subscription, alert, item, price }
+            Self {
+                customer,
+                metric,
+                other_metric,
+                plan,
+                subscription,
+                alert,
+                customer_alert: of_customer.id,
+                item,
+                price,
+            }
         })
     }
 }
@@ -170,11 +187,19 @@ impl Operation {
                 let new = NewAlert::usage_exceeded(scene.other_metric, values);
                 answer(account.create_plan_alert(scene.plan, new).keyed(key)).await
             }
+            Self::CreateCustomerAlert => {
+                let values = thresholds(&["1", &(variant + 2).to_string()]);
+                let new = NewBalanceAlert::credit_balance_dropped(credits(), values);
+                answer(account.create_customer_alert(scene.customer, new).keyed(key)).await
+            }
             Self::SetThresholds => {
                 let values = thresholds(&["1", &(variant + 7).to_string()]);
                 answer(account.update_alert(scene.alert, values).keyed(key)).await
             }
             Self::EnableAlert => answer(account.enable_alert(scene.alert).keyed(key)).await,
+            Self::DeleteCustomerAlert => {
+                answer(account.delete_alert(scene.customer_alert).keyed(key)).await
+            }
             Self::ArchiveItem => answer(account.archive_item(scene.item).keyed(key)).await,
             Self::CreatePrice => {
                 let mut new = per_unit(scene.metric, scene.item, variant);
@@ -202,8 +227,18 @@ impl Operation {
     /// Whether its payload is another one for another variant.
     #[must_use]
     pub const fn has_variants(self) -> bool {
-        !matches!(self, Self::EnableAlert | Self::ArchiveItem | Self::SetDefaultPlanVersion)
+        !matches!(
+            self,
+            Self::EnableAlert
+                | Self::DeleteCustomerAlert
+                | Self::ArchiveItem
+                | Self::SetDefaultPlanVersion
+        )
     }
+}
+
+fn credits() -> PricingUnit {
+    PricingUnit::parse("credits").unwrap()
 }
 
 /// A monthly price in dollars for each unit of a metric.

@@ -8,7 +8,7 @@
 //! Where figures come from: `totals` are what billing periods add up to, kept with every event;
 //! `figures` are what any timeframe adds up to, from buckets; `standings` are where a billing period
 //! stands and which alerts have fired in it; `recount` sums periods anew. `costs` and `usage_series`
-//! answer with them.
+//! answer with them. `balance_alerts` judges the alerts on what a customer has of credits.
 
 mod account;
 mod alerts;

@@ -23,6 +23,13 @@ pub struct CostLine {
     pub amount: Decimal,
 }
 
+impl CostLine {
+    /// Tells whether it counts for the total: what is drawn from credits does not.
+    pub(crate) fn counts(&self) -> bool {
+        self.currency.currency().is_some()
+    }
+}
+
 impl CustomerCost {
     pub(crate) async fn of(
         account: &Account,

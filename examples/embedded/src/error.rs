@@ -42,6 +42,12 @@ pub enum Error {
         /// Why.
         source: accrue::Error,
     },
+    /// What time has made due cannot be settled.
+    #[error("{failed} customers cannot be settled")]
+    Unsettled {
+        /// How many.
+        failed: usize,
+    },
     /// The report cannot be written.
     #[error("report {} cannot be written", path.display())]
     Report {
@@ -53,8 +59,8 @@ pub enum Error {
     /// The same events once more changed something.
     #[error("the second pass changed something, expected duplicates only")]
     SecondPass,
-    /// The reopened store shows other figures, or another cost.
-    #[error("the reopened store shows other figures or costs than before")]
+    /// The reopened store shows other figures, another cost, or other credits.
+    #[error("the reopened store shows other figures, costs or credits than before")]
     Reopened,
 }
 

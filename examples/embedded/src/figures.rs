@@ -18,7 +18,7 @@ impl Figures {
         customer: &ExternalId,
     ) -> Result<Self, accrue::Error> {
         let mut figures = Vec::new();
-        for (id, name) in setup.metrics() {
+        for (id, name) in setup.metrics().all() {
             let figure = account.usage_between(customer.clone(), *id, timeframe).await?;
             figures.push((*name, figure));
         }

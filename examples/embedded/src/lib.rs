@@ -5,9 +5,11 @@
 
 mod alerts;
 mod cost;
+mod credits;
 mod error;
 mod figures;
 mod home;
+mod mail;
 mod options;
 mod reading;
 mod replay;
@@ -16,14 +18,17 @@ mod run;
 mod setup;
 mod table;
 mod trace;
+mod year;
 
 pub use self::{
     alerts::FiredAlert,
     cost::{CostLine, CustomerCost},
+    credits::{CustomerCredits, LedgerLine},
     error::Error,
     figures::Figures,
     options::{BatchSize, Customers, Options, StoreAt},
     report::{CustomerReport, Report, SecondPass},
     run::{Outcome, run},
     trace::{Problem, Row, Trace, TraceError},
+    year::{CustomerYear, Month, Week, Year, year},
 };

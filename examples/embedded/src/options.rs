@@ -6,11 +6,13 @@ use accrue::limits;
 ///
 /// Every row of the trace is a usage event: row i (from 0) belongs to customer i modulo the
 /// number of customers. Five metrics measure the events, and a plan prices them: 20 USD a
-/// month in advance, output tokens in tiers, input tokens by the unit. Plan alerts watch the
-/// output tokens of every customer (100,000; 250,000; 400,000) and the cost (21; 22.5;
-/// 25 USD), an alert on each subscription its requests (1,000). Then the same trace goes in
-/// a second time: all of it is known already, and nothing changes. A durable store is closed,
-/// opened again, and asked once more.
+/// month in advance, output tokens in tiers, input tokens by the unit; a request takes 0.0025
+/// of the 5 credits that every customer is given first. Plan alerts watch the output tokens
+/// of every customer (100,000; 250,000; 400,000) and the cost (21; 22.5; 25 USD), an alert on
+/// each subscription its requests (1,000), alerts on each customer the credits: that they are
+/// low (2.5; 1), gone, and there again. Then the same trace goes in a second time: all of it
+/// is known already, and nothing changes. A durable store is closed, opened again, and asked
+/// once more.
 #[derive(Clone, Debug, clap::Parser)]
 #[command(name = "embedded", version, verbatim_doc_comment)]
 pub struct Options {
@@ -38,9 +40,21 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value = "500")]
     pub batch: BatchSize,
 
-    /// Write the figures, alerts and cost to a file, as JSON
+    /// Write the figures, alerts, cost and credits to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+
+    /// Bill a year instead: made usage of five customers, month by month
+    ///
+    /// In memory, and the same every time: monthly plans in five time zones, credits that
+    /// expire and are renewed or bought, a customer that leaves at a date, and one that nobody
+    /// touches for months. It takes none of the above.
+    #[arg(
+        long,
+        conflicts_with_all = ["trace", "store", "customers", "batch", "report"],
+        verbatim_doc_comment
+    )]
+    pub year: bool,
 }
 
 /// Where the run is asked to store everything.
@@ -69,7 +83,7 @@ impl FromStr for StoreAt {
 pub struct Customers(NonZeroU64);
 
 impl Customers {
-    /// The most customers: each costs three commits before the first event.
+    /// The most customers: each costs seven commits before the first event.
     pub const MOST: u64 = 100_000;
 
     /// Returns how many they are.

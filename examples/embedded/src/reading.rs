@@ -1,6 +1,6 @@
 use accrue::{Account, Timeframe};
 
-use crate::{CustomerCost, Error, Figures, error::Doing as _, setup::Setup};
+use crate::{CustomerCost, CustomerCredits, Error, Figures, error::Doing as _, setup::Setup};
 
 /// What the account says of one customer when it is asked: after the first pass, after the second,
 /// and of a store that was opened again. It has to be the same each time.
@@ -8,6 +8,7 @@ use crate::{CustomerCost, Error, Figures, error::Doing as _, setup::Setup};
 pub(crate) struct Reading {
     pub(crate) metrics: Figures,
     pub(crate) cost: CustomerCost,
+    pub(crate) credits: CustomerCredits,
 }
 
 impl Reading {
@@ -21,9 +22,11 @@ impl Reading {
         for (customer, subscription) in setup.customers() {
             let metrics = Figures::of(account, setup, timeframe, &customer).await;
             let cost = CustomerCost::of(account, subscription).await;
+            let credits = CustomerCredits::of(account, customer).await;
             all.push(Self {
                 metrics: metrics.doing("read the figures")?,
                 cost: cost.doing("read the cost")?,
+                credits: credits.doing("read the credits")?,
             });
         }
         Ok(all)

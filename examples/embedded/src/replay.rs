@@ -5,19 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use accrue::{
-    Account, Clock as _, EventKey, EventName, ExternalId, ManualClock, PropertyName, Timestamp,
-    limits,
-    usage::{Event, Properties},
-};
+use accrue::{Account, Clock as _, ExternalId, ManualClock, Timestamp, usage::Event};
 use indicatif::ProgressBar;
 
 use crate::{
     Error,
     alerts::FiredAlert,
     error::Doing as _,
+    mail,
     options::BatchSize,
-    setup::Setup,
+    setup::{Setup, completion},
     trace::{Row, Trace},
 };
 
@@ -68,42 +65,26 @@ impl Replay<'_> {
     }
 
     fn event(&self, row: &Row) -> Event {
-        let property = |name: &str, value: u64| {
-            (PropertyName::parse(name).expect("a short text"), value.into())
-        };
-        Event {
-            idempotency_key: EventKey::parse(format!("row-{}", row.number)).expect("a short text"),
-            event_name: EventName::parse("completion").expect("a short text"),
-            timestamp: row.at,
-            properties: Properties::from_iter([
-                property("input_tokens", row.input_tokens),
-                property("output_tokens", row.output_tokens),
-                property("row", row.number),
-            ]),
-            customer: self.setup.customer_of_row(row.number).into(),
-        }
+        let tokens = [("input_tokens", row.input_tokens), ("output_tokens", row.output_tokens)];
+        let key = format!("row-{}", row.number);
+        let customer = self.setup.customer_of_row(row.number);
+        completion(&key, row.at, customer, tokens.into_iter().chain([("row", row.number)]))
     }
 }
 
 impl Inbox {
-    /// Takes every message that waits: a host would send them on before it acknowledges them.
+    /// Takes every message that waits.
     pub(crate) async fn deliver(&mut self, account: &Account, setup: &Setup) -> Result<(), Error> {
-        loop {
-            let waiting = account.messages(limits::SCAN_ROWS).await.doing("read the messages")?;
-            if waiting.is_empty() {
-                return Ok(());
+        mail::deliver(account, async |message| {
+            self.messages += 1;
+            let customer = message.customer.external_customer_id.clone();
+            let alert = FiredAlert::read(message, setup.metrics());
+            if let (Some(customer), Some(alert)) = (customer, alert) {
+                self.alerts.entry(customer).or_default().push(alert);
             }
-            self.messages += waiting.len();
-            for message in &waiting {
-                let customer = message.customer.external_customer_id.clone();
-                if let (Some(customer), Some(alert)) = (customer, FiredAlert::read(message, setup))
-                {
-                    self.alerts.entry(customer).or_default().push(alert);
-                }
-            }
-            let places = waiting.iter().map(|message| message.place);
-            account.acknowledge(places).await.doing("acknowledge the messages")?;
-        }
+            Ok(())
+        })
+        .await
     }
 }
 

@@ -3,7 +3,7 @@ use std::{fs, io, path::Path, time::Duration};
 use accrue::ExternalId;
 use serde::{Serialize, Serializer};
 
-use crate::{CustomerCost, Error, Figures, FiredAlert};
+use crate::{CustomerCost, CustomerCredits, Error, Figures, FiredAlert};
 
 /// What a run found, for another program to hold against the trace.
 ///
@@ -45,6 +45,9 @@ pub struct CustomerReport {
     pub alerts: Vec<FiredAlert>,
     /// What it owes.
     pub cost: CustomerCost,
+    /// What it has of its credits.
+    #[serde(flatten)]
+    pub credits: CustomerCredits,
 }
 
 impl Report {

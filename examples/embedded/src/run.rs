@@ -23,7 +23,8 @@ pub struct Outcome {
     pub messages: usize,
     /// Whether the second pass changed nothing.
     pub second_pass_is_same: bool,
-    /// Whether figures and cost are the same after reopening; none where the store cannot be reopened.
+    /// Whether figures, cost and credits are the same after reopening; none where the store cannot
+    /// be reopened.
     pub reopened_is_same: Option<bool>,
 }
 
@@ -122,8 +123,8 @@ fn report(setup: &Setup, first: Pass, second_pass: SecondPass, readings: Vec<Rea
     let Pass { ingested, duplicates, took, mut inbox } = first;
     let customers = setup.customers().zip(readings).map(|((customer, _), reading)| {
         let alerts = inbox.alerts.remove(&customer).unwrap_or_default();
-        let Reading { metrics, cost } = reading;
-        CustomerReport { external_customer_id: customer, metrics, alerts, cost }
+        let Reading { metrics, cost, credits } = reading;
+        CustomerReport { external_customer_id: customer, metrics, alerts, cost, credits }
     });
     let customers = customers.collect();
     Report { events: ingested + duplicates, duplicates, took, second_pass, customers }

@@ -1,11 +1,14 @@
 //! What there is before the first event: an item, metrics, a plan with its prices and alerts, and
-//! the customers.
+//! the customers with their credits.
 
+mod credits;
+mod event;
 mod metrics;
 mod plan;
+mod words;
 
 use accrue::{
-    Account, Email, ExternalId, MetricId, Name, SubscriptionId,
+    Account, Email, ExternalId, ItemId, SubscriptionId,
     alert::NewAlert,
     customer::NewCustomer,
     item::NewItem,
@@ -13,8 +16,12 @@ use accrue::{
 };
 use indicatif::ProgressBar;
 
-pub(crate) use self::metrics::{METRICS, Total};
-use self::metrics::{Metrics, REQUESTS};
+pub(crate) use self::{
+    credits::watch,
+    event::completion,
+    metrics::{METRICS, Metrics, OUTPUT_TOKENS, REQUESTS, Total},
+    words::{CREDITS, credits, decimal, external, name, thresholds, usd},
+};
 use crate::{Error, error::Doing as _, options::Customers};
 
 const REQUESTS_THRESHOLDS: [&str; 1] = ["1000"];
@@ -36,8 +43,7 @@ impl Setup {
         customers: Customers,
         bar: &ProgressBar,
     ) -> Result<Self, Error> {
-        let new = NewItem::new(Name::parse("Completions").expect("a short text"));
-        let item = account.create_item(new).await.doing("create the item")?.id;
+        let item = create_item(account).await.doing("create the item")?;
         let metrics = Metrics::create(account, item).await.doing("create the metrics")?;
         let plan = plan::create(account, item, &metrics).await.doing("create the plan")?;
         let mut setup = Self { metrics, customers, subscriptions: Vec::new() };
@@ -50,14 +56,8 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Returns the metrics with their names, in the order in which they are shown.
-    pub(crate) fn metrics(&self) -> &[(MetricId, &'static str)] {
-        self.metrics.all()
-    }
-
-    /// Returns the name of a metric.
-    pub(crate) fn metric_name(&self, id: MetricId) -> Option<&'static str> {
-        self.metrics().iter().find(|(other, _)| *other == id).map(|(_, name)| *name)
+    pub(crate) const fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Returns the customers in order of their numbers, each with its subscription.
@@ -76,21 +76,31 @@ impl Setup {
         customer: ExternalId,
         plan: &ExternalId,
     ) -> Result<SubscriptionId, accrue::Error> {
-        let email = Email::parse(format!("{customer}@example.com")).expect("an address");
-        let name = Name::parse(customer.as_str()).expect("a short text");
-        let mut new = NewCustomer::new(name, email);
-        new.external_customer_id = Some(customer);
-        let customer = account.create_customer(new).await?;
+        let customer = account.create_customer(new_customer(customer)).await?;
+        credits::give(account, customer.id).await?;
         let mut new = NewSubscription::new(customer.id, plan.clone());
         new.anchor = BillingAnchor::SubscriptionStart;
         let subscription = account.create_subscription(new).await?;
-        let at = plan::thresholds(&REQUESTS_THRESHOLDS)?;
+        let at = thresholds(&REQUESTS_THRESHOLDS)?;
         let alert = NewAlert::usage_exceeded(self.metrics.id(REQUESTS), at);
         account.create_subscription_alert(subscription.id, alert).await?;
         Ok(subscription.id)
     }
 }
 
+/// Creates the one thing that is sold.
+pub(crate) async fn create_item(account: &Account) -> Result<ItemId, accrue::Error> {
+    Ok(account.create_item(NewItem::new(name("Completions"))).await?.id)
+}
+
+/// A customer that is known by an id of the host's.
+pub(crate) fn new_customer(external: ExternalId) -> NewCustomer {
+    let email = Email::parse(format!("{external}@example.com")).expect("an address");
+    let mut new = NewCustomer::new(name(&external), email);
+    new.external_customer_id = Some(external);
+    new
+}
+
 fn customer(number: u64) -> ExternalId {
-    ExternalId::parse(format!("customer-{number}")).expect("a short text")
+    external(&format!("customer-{number}"))
 }

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod cost;
+mod credits;
 mod number;
 mod usage;
 
@@ -10,13 +11,13 @@ use std::fmt::{self, Display};
 use accrue::Decimal;
 use comfy_table::{Cell, CellAlignment, Table};
 
-use self::number::grouped;
-use crate::Outcome;
+pub(crate) use self::number::{aligned, grouped};
+use crate::{CustomerReport, Outcome};
 
 /// How many customers are shown; the report has them all.
 const SHOWN_CUSTOMERS: usize = 40;
 
-const NOTHING: &str = "–";
+pub(crate) const NOTHING: &str = "–";
 
 /// A line under the header and between the columns, and no border: it has to fit 100 columns.
 const LINES: &str = "     ═╪ ┆          ";
@@ -31,6 +32,7 @@ impl Display for Outcome {
         let shown = all.get(..SHOWN_CUSTOMERS).unwrap_or(all);
         writeln!(f, "\nUsage\n{}", usage::usage(shown, all))?;
         writeln!(f, "\nCost of the billing period, in USD\n{}", cost::cost(shown, all))?;
+        writeln!(f, "\nCredits\n{}", credits::credits(shown, all))?;
         match alerts::alerts(shown) {
             table if table.is_empty() => writeln!(f, "\nAlerts\nnone of these customers has any")?,
             table => writeln!(f, "\nAlerts\n{table}")?,
@@ -72,21 +74,32 @@ impl Outcome {
     }
 }
 
-fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+pub(crate) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_preset(LINES).set_header(header);
     table
+}
+
+/// Returns one amount of each customer that is shown, and last what all have of it.
+fn column(
+    shown: &[CustomerReport],
+    all: &[CustomerReport],
+    amount: impl Fn(&CustomerReport) -> Decimal,
+) -> Vec<String> {
+    let total = all.iter().map(&amount).sum();
+    let column: Vec<_> = shown.iter().map(&amount).chain([total]).collect();
+    aligned(&column)
 }
 
 fn figure(figure: Option<&Decimal>) -> Cell {
     right(figure.map_or_else(|| NOTHING.to_owned(), grouped))
 }
 
-fn right(text: impl Display) -> Cell {
+pub(crate) fn right(text: impl Display) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(crate) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count))
 }

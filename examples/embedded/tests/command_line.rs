@@ -44,6 +44,33 @@ fn a_wrong_argument_is_refused() {
 }
 
 #[test]
+fn the_year_takes_nothing_of_the_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments: [&[&str]; 5] = [
+        &["t.csv"],
+        &["--store", "memory"],
+        &["--customers", "8"],
+        &["--batch", "500"],
+        &["--report", "r.json"],
+    ];
+    for other in arguments {
+        let arguments = [&["--year"], other].concat();
+        refused(folder.path(), &arguments, "'--year' cannot be used with");
+    }
+}
+
+#[test]
+fn the_year_is_shown_and_makes_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (success, stdout, stderr) = embedded(folder.path(), &["--year"]);
+    assert!(success && stderr.is_empty(), "{stderr}");
+    for part in [" of 5 customers in 2026\n", "\nthames, Europe/London\n", "┼", "Jan Feb Mar"] {
+        assert!(stdout.contains(part), "{part} in {stdout}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
 fn a_file_that_is_no_trace_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let check = |content: &[u8], expect: &str| {
@@ -158,6 +185,9 @@ fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
         shows(&["customer", "monthly fee", "output tokens", "input tokens", "total", "alerts"]);
         shows(&["customer-7", "20", "2.28312", "0.510954", "22.794074", "4"]);
         shows(&["total", "160", "10.54994", "4.103446", "174.653386", "14"]);
+        shows(&["customer", "given", "drawn", "balance", "alerts that fired"]);
+        shows(&["customer-7", "5", "0.625", "4.375", "–"]);
+        shows(&["total", "40", "5.000", "35.000", ""]);
         let at = "2026-03-02T09:39:45";
         shows(&["customer-7", "cost in USD", "22.5", "22.484022 → 22.503553", "row-1767", at]);
         let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
@@ -182,7 +212,7 @@ fn help_says_what_it_takes() {
     for flag in ["--help", "-h"] {
         let (success, stdout, stderr) = embedded(folder.path(), &[flag]);
         assert!(success && stderr.is_empty());
-        for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report"] {
+        for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report", "--year"] {
             assert!(stdout.contains(part), "{flag}: {stdout}");
         }
         assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");

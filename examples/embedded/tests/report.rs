@@ -86,14 +86,22 @@ customer-0 2421 2804825 513666 7650 377
   monthly fee: 1 for 20 USD
   output tokens: 513666 for 3.66833 USD
   input tokens: 2804825 for 2.804825 USD
+  requests: 2421 for 6.0525 credits
   total: 26.473155
+  increment 5 to 5
+  decrement -5 to 0
+  decrement -1.0525 to -1.0525
+  balance: -1.0525
   cost 21: 20.996569 to 21.002248 by row-2160 at 2023-11-16T18:23:25.516030Z
   output tokens 100000: 99884 to 100269 by row-3064 at 2023-11-16T18:26:28.297756Z
   cost 22.5: 22.499114 to 22.500126 by row-5744 at 2023-11-16T18:35:04.581487Z
   requests 1000: 999 to 1000 by row-7992 at 2023-11-16T18:41:02.576323Z
+  credits dropped 2.5: 2.5025 to 2.5 by row-7992 at 2023-11-16T18:41:02.576323Z
   output tokens 250000: 249806 to 250205 by row-8520 at 2023-11-16T18:42:22.636901Z
+  credits dropped 1: 1.0025 to 1 by row-12792 at 2023-11-16T18:51:50.943571Z
   cost 25: 24.999165 to 25.002311 by row-14168 at 2023-11-16T18:55:45.898014Z
   output tokens 400000: 399971 to 400139 by row-15920 at 2023-11-16T19:00:53.935177Z
+  credits depleted -: 0.0025 to 0 by row-15992 at 2023-11-16T19:01:06.025358Z
 customer-1 ";
     let told = oracle::told(&report([&trace, "--store", "memory"]));
     assert!(told.starts_with(first), "{told}");
@@ -134,6 +142,8 @@ fn the_sample_shows_alerts_of_every_kind_and_a_customer_without_any() {
     assert!(has("usage_exceeded", Some("requests")));
     assert!(has("usage_exceeded", Some("output tokens")));
     assert!(has("cost_exceeded", None));
+    assert!(has("credit_balance_dropped", None));
+    assert!(has("credit_balance_depleted", None));
 }
 
 #[test]
@@ -148,15 +158,25 @@ fn a_customer_without_events_has_no_largest_request() {
     let path = file.to_str().unwrap();
     let report = report([path, "--store", "memory", "--customers", "2"]);
     let json = serde_json::to_value(&report).unwrap();
-    let cost = |output: (&str, &str), input: (&str, &str), total: &str| {
-        let line = |price, (quantity, amount)| {
+    let cost = |lines: [(&str, &str); 3], total: &str| {
+        let line = |price, currency, (quantity, amount)| {
             serde_json::json!({
-                "price": price, "currency": "USD", "quantity": quantity, "amount": amount
+                "price": price, "currency": currency, "quantity": quantity, "amount": amount
             })
         };
-        let fee = line("monthly fee", ("1", "20"));
-        let tokens = [line("output tokens", output), line("input tokens", input)];
-        serde_json::json!({"lines": [fee, tokens[0], tokens[1]], "total": total})
+        let [output, input, requests] = lines;
+        let lines = [
+            line("monthly fee", "USD", ("1", "20")),
+            line("output tokens", "USD", output),
+            line("input tokens", "USD", input),
+            line("requests", "credits", requests),
+        ];
+        serde_json::json!({"lines": lines, "total": total})
+    };
+    let entry = |entry_type, amount, ending_balance| {
+        serde_json::json!({
+            "entry_type": entry_type, "amount": amount, "ending_balance": ending_balance
+        })
     };
     let expected = serde_json::json!({
         "events": 1,
@@ -190,7 +210,9 @@ fn a_customer_without_events_has_no_largest_request() {
                     "event": "row-0",
                     "at": "2026-03-01T00:00:00.000000Z",
                 }],
-                "cost": cost(("400000", "3.1"), ("7", "0.000007"), "23.100007"),
+                "cost": cost([("400000", "3.1"), ("7", "0.000007"), ("1", "0.0025")], "23.100007"),
+                "balance": "4.9975",
+                "ledger": [entry("increment", "5", "5"), entry("decrement", "-0.0025", "4.9975")],
             },
             {
                 "external_customer_id": "customer-1",
@@ -202,15 +224,18 @@ fn a_customer_without_events_has_no_largest_request() {
                     "distinct output sizes": "0",
                 },
                 "alerts": [],
-                "cost": cost(("0", "0"), ("0", "0"), "20"),
+                "cost": cost([("0", "0"); 3], "20"),
+                "balance": "5",
+                "ledger": [entry("increment", "5", "5")],
             },
         ],
     });
     assert_eq!(json, expected);
 }
 
-/// A trace with days between its rows is cut so that none of them comes too late. The cost is that
-/// of the billing period in which it ends.
+/// A trace with days between its rows is cut so that none of them comes too late: two by two here,
+/// so that an entry of the ledger has what two of them draw. The cost is that of the billing period
+/// in which it ends.
 #[test]
 fn a_sparse_trace_is_taken_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,13 +249,22 @@ fn a_sparse_trace_is_taken_as_a_whole() {
     }
     std::fs::write(&file, text).unwrap();
     let report = report([file.to_str().unwrap(), "--store", "memory", "--customers", "1"]);
-    let expected = "\
+    let mut expected = "\
 customer-0 59 590 59 10 1
   monthly fee: 1 for 20 USD
   output tokens: 28 for 0.00028 USD
   input tokens: 280 for 0.00028 USD
+  requests: 28 for 0.07 credits
   total: 20.00056
-";
+  increment 5 to 5
+"
+    .to_owned();
+    let fraction =
+        |thousandths: u32| format!("4.{thousandths:03}").trim_end_matches('0').to_owned();
+    for pair in 1..=29 {
+        writeln!(expected, "  decrement -0.005 to {}", fraction(1_000 - 5 * pair)).unwrap();
+    }
+    expected += "  decrement -0.0025 to 4.8525\n  balance: 4.8525\n";
     assert_eq!(oracle::told(&report), expected);
 }
 

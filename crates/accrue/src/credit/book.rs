@@ -179,3 +179,6 @@ impl Book {
         now.max(self.ledger.latest)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -148,10 +148,16 @@ impl Account {
 
     /// Returns an alert.
     pub async fn fetch_alert(&self, id: AlertId) -> Result<Alert, Error> {
-        let mut unit = self.reading();
-        unit.require_alerts().await?;
-        let alert = unit.alert(id).await?;
-        unit.shown(alert).await
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            unit.require_alerts().await?;
+            let alert = unit.alert(id).await?;
+            let alert = unit.shown(alert).await?;
+            if unit.holds().await? {
+                return Ok(alert);
+            }
+        }
+        Err(Error::contended())
     }
 
     /// Lists the alerts on a customer, newest first (wire 1.6): those on its subscriptions are not
@@ -163,13 +169,19 @@ impl Account {
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
         let customer = customer.into();
-        let mut unit = self.reading();
-        unit.require_alerts().await?;
-        let customer = unit.customer(&customer).await?;
-        let alerts = unit.balance_alerts(customer.id).await?;
-        let filtered = format!("{} {filter:?}", customer.id);
-        let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
-        Ok(Page { data: unit.shown_all(data).await?, next_cursor })
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            unit.require_alerts().await?;
+            let customer = unit.customer(&customer).await?;
+            let alerts = unit.balance_alerts(customer.id).await?;
+            let filtered = format!("{} {filter:?}", customer.id);
+            let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
+            let data = unit.shown_all(data).await?;
+            if unit.holds().await? {
+                return Ok(Page { data, next_cursor });
+            }
+        }
+        Err(Error::contended())
     }
 
     /// Lists the alerts that watch a subscription, newest first (wire 1.6): its own, and those of

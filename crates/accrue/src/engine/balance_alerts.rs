@@ -4,7 +4,7 @@ mod tests;
 use super::unit::Unit;
 use crate::{
     AlertId, CustomerId, Error, PricingUnit,
-    alert::{Alert, BalanceWatch},
+    alert::{Alert, BalanceWatch, Scope},
     limits,
     schema::{self, BalanceAlertState, Credits, CreditsIn, Slot},
 };
@@ -157,9 +157,12 @@ impl Unit<'_> {
         Ok(shown)
     }
 
-    /// Returns an alert as operations answer it.
+    /// Returns an alert as operations answer it. One on a balance is shown as if what time has
+    /// brought its customer were settled.
     pub(super) async fn shown(&mut self, mut alert: Alert) -> Result<Alert, Error> {
-        if alert.condition.ledger().is_some() {
+        if let Scope::Customer { customer_id } = alert.scope {
+            self.get(&schema::head(self.account, customer_id)).await?;
+            self.settle_ledgers(customer_id).await?;
             let state = self.get(&schema::balance_alert_state(self.account, alert.id)).await?;
             alert.show_status(&state.unwrap_or_default().in_alert);
         }

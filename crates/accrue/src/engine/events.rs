@@ -87,6 +87,7 @@ impl Command for Ingest {
         unit.fetch(&share::alert_keys(unit, &shares)?).await?;
         let keys = share::figure_keys(unit, &shares).await?;
         unit.fetch(&keys).await?;
+        unit.fetch_ledgers(&share::ledgers(&shares)).await?;
         for share in &shares {
             let (mut tally, mut watched) = share.load(unit, &meters).await?;
             let mut ledgers = share.ledgers(unit, &watched).await?;

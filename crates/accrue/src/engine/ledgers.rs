@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use super::unit::Unit;
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Error, PricingUnit, SubscriptionId, Timestamp,
+    AccountId, CreditBlockId, CustomerId, Decimal, Error, PricingUnit, SubscriptionId, Timestamp,
     alert::{BalanceWatch, Cause},
-    credit::{Block, Book, Charge, CreditBlock, Drawn},
+    credit::{Block, Book, Booked, Charge, CreditBlock, Drawn, Ledger},
     limits,
-    schema::{self, DrawnEntry, Nothing},
+    schema::{self, DrawnEntry, Nothing, Slot},
 };
 
 /// A ledger of a customer while it is moved: its book, what usage has drawn from it, and the alerts
@@ -17,6 +17,8 @@ pub(super) struct OpenLedger {
     /// What billing periods have drawn, of those that draw now.
     drawn: BTreeMap<(SubscriptionId, Timestamp), Drawn>,
     watch: BalanceWatch,
+    /// Whether the account has alerts now.
+    has_alerts: bool,
 }
 
 impl OpenLedger {
@@ -26,6 +28,12 @@ impl OpenLedger {
         let blocks = self.book.blocks().map(|of| &of.block);
         blocks.filter(|block| open.contains(&block.id))
     }
+}
+
+fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = Slot<Booked>> {
+    let Ledger { customer_id, currency, pending, .. } = ledger;
+    let numbers = pending.iter().map(|pending| pending.number);
+    numbers.map(|number| schema::ledger_entry(account, *customer_id, currency, number))
 }
 
 /// The ledgers of a customer that usage draws on, by currency or pricing unit.
@@ -55,10 +63,7 @@ impl Unit<'_> {
     ) -> Result<Option<OpenLedger>, Error> {
         let row = self.get(&schema::ledger(self.account, customer, unit)).await?;
         let Some(ledger) = row else { return Ok(None) };
-        let numbers = ledger.pending.iter().map(|pending| pending.number);
-        let pending: Vec<_> = numbers
-            .map(|number| schema::ledger_entry(self.account, customer, unit, number))
-            .collect();
+        let pending: Vec<_> = pending_slots(self.account, &ledger).collect();
         let pending: Option<Vec<_>> = self.get_all(&pending).await?.into_iter().collect();
         let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
         let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
@@ -66,11 +71,30 @@ impl Unit<'_> {
         self.open_ledger(Book::open(ledger, blocks, pending)).await.map(Some)
     }
 
+    /// Reads what it takes to open some ledgers, in as many calls of the store as for one.
+    pub(super) async fn fetch_ledgers(
+        &mut self,
+        ledgers: &[(CustomerId, &PricingUnit)],
+    ) -> Result<(), Error> {
+        let account = self.account;
+        self.fetch_balance_watches(ledgers).await?;
+        let slots: Vec<_> =
+            ledgers.iter().map(|(id, unit)| schema::ledger(account, *id, unit)).collect();
+        let mut keys = Vec::new();
+        for ledger in self.get_all(&slots).await?.into_iter().flatten() {
+            let blocks = ledger.open.iter().chain(&ledger.overdraft);
+            keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
+            keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
+        }
+        self.fetch(&keys).await
+    }
+
     /// Adds to a book what watches it.
     pub(super) async fn open_ledger(&mut self, book: Book) -> Result<OpenLedger, Error> {
         let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
         let watch = self.balance_watch(customer_id, &currency).await?;
-        Ok(OpenLedger { book, drawn: BTreeMap::new(), watch })
+        let has_alerts = self.had_alerts(self.now).await?;
+        Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts })
     }
 
     async fn blocks(&mut self, ids: &[CreditBlockId]) -> Result<Vec<Block>, Error> {
@@ -86,6 +110,9 @@ impl Unit<'_> {
         charges: &[Charge],
         cause: &Cause,
     ) -> Result<(), Error> {
+        if charges.is_empty() {
+            return Ok(());
+        }
         for (currency, ledger) in ledgers {
             let before = ledger.book.balance().cloned();
             for charge in charges.iter().filter(|charge| charge.currency == *currency) {
@@ -122,12 +149,12 @@ impl Unit<'_> {
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let OpenLedger { book, watch, .. } = ledger;
+        let OpenLedger { book, watch, has_alerts, .. } = ledger;
         let Some(after) = book.balance().filter(|after| before.as_ref() != Some(*after)) else {
             return Ok(());
         };
         let customer_id = book.ledger().customer_id;
-        let fires = self.had_alerts(at).await?;
+        let fires = if at == self.now { *has_alerts } else { self.had_alerts(at).await? };
         for crossed in watch.judge(customer_id, before.as_ref(), after, cause, fires) {
             self.tell(customer_id, at, crossed.into()).await?;
         }
@@ -181,7 +208,7 @@ impl Unit<'_> {
     }
 
     fn save_ledger(&mut self, ledger: &OpenLedger) -> Result<(), Error> {
-        let OpenLedger { book, drawn, watch } = ledger;
+        let OpenLedger { book, drawn, watch, .. } = ledger;
         let (account, of) = (self.account, book.ledger());
         let (blocks, entries) = book.moved();
         if entries.is_empty() && blocks.is_empty() {

@@ -2,9 +2,11 @@ mod debtor;
 mod due;
 mod subscriber;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
-use self::debtor::Debtor;
+use self::{debtor::Debtor, subscriber::Subscriber};
 use super::{
     apply::{Applied, Command, Open, apply},
     billing::Shared,
@@ -91,24 +93,37 @@ impl Command for Settle<'_> {
         let enrolled = unit.enrolled(self.customers).await?;
         unit.fetch_plan_rosters(&enrolled).await?;
         for Enrolled { customer_id, enrolments, .. } in enrolled {
-            let mut debtors: Vec<_> = enrolments.into_iter().map(Debtor::subscriber).collect();
+            let mut debtors = Vec::new();
+            for enrolment in enrolments {
+                let subscriber = Subscriber::new(unit, enrolment, self.most).await?;
+                debtors.push(Debtor::Subscriber(Box::new(subscriber)));
+            }
             let ledgers = unit.expired_ledgers(customer_id).await?;
             debtors.extend(ledgers.into_iter().map(|ledger| Debtor::Ledger(Box::new(ledger))));
-            let mut all = Vec::new();
-            for (index, debtor) in debtors.iter().enumerate() {
-                let due = debtor.due(unit, self.most).await?;
-                all.extend(due.into_iter().map(|due| (index, due)));
-            }
-            all.sort_by_key(|(index, due)| (due.order(), *index));
-            for (index, due) in all.into_iter().take(self.most) {
-                if let Some(debtor) = debtors.get_mut(index) {
-                    debtor.settle(unit, due).await?;
-                }
-            }
+            settle_first(unit, &mut debtors, self.most).await?;
             save(unit, customer_id, debtors).await?;
         }
         Ok(())
     }
+}
+
+/// Settles what came due first for some debtors, one thing after the other.
+async fn settle_first(
+    unit: &mut Unit<'_>,
+    debtors: &mut [Debtor],
+    most: usize,
+) -> Result<(), Error> {
+    let now = unit.now;
+    let all = debtors.iter().enumerate();
+    let mut next: BTreeSet<_> =
+        all.filter_map(|(index, debtor)| Some((debtor.next(now)?, index))).collect();
+    for _ in 0..most {
+        let Some((due, index)) = next.pop_first() else { break };
+        let Some(debtor) = debtors.get_mut(index) else { break };
+        debtor.settle(unit, due).await?;
+        next.extend(debtor.next(now).map(|due| (due, index)));
+    }
+    Ok(())
 }
 
 /// Writes what was settled, and when time brings the next thing.

@@ -78,7 +78,8 @@ impl Priced {
     }
 
     pub(crate) fn balance(&self) -> Option<String> {
-        let balance = self.fixture.account.credit_balance(self.customer, &unit(CREDITS));
+        let credits = unit(CREDITS);
+        let balance = self.fixture.account.credit_balance(self.customer, &credits);
         block_on(balance).unwrap().balance.as_ref().map(Decimal::to_string)
     }
 
@@ -121,7 +122,8 @@ impl Fixture {
     ) -> Vec<CreditBlock> {
         let (mut all, mut page) = (Vec::new(), PageRequest::first(3).unwrap());
         loop {
-            let list = self.account.list_credit_blocks(customer, &unit(CREDITS), filter, &page);
+            let credits = unit(CREDITS);
+            let list = self.account.list_credit_blocks(customer, &credits, filter, &page);
             let found = block_on(list).unwrap();
             all.extend(found.data);
             let Some(next) = found.next_cursor else { break };

@@ -4,8 +4,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
-    AccountId, Billing, ManualClock, SeededEntropy, SubscriptionFilter, Zone,
-    alert::{FilterOperator, FilterValues, NewAlert, NewCondition, PriceFilter},
+    AccountId, Billing, Description, LedgerFilter, ManualClock, PageRequest, SeededEntropy,
+    SubscriptionFilter, Zone,
+    alert::{FilterOperator, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter},
+    credit::{LedgerChange, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
     metric::Metric,
     plan::PlanPrice,
@@ -19,6 +21,7 @@ use accrue::{
 };
 
 use crate::{
+    credited::{CREDITS, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
         usage_alert,
@@ -53,7 +56,57 @@ fn story() -> Fixture {
     run(fixture.account.configure(accrue::account::Configuration::default())).unwrap();
     subscribe_to_every_model(&fixture, &sum);
     fire_on_cost(&fixture, &sum);
+    draw_credits(&fixture);
     fixture
+}
+
+/// A ledger with an entry of every kind, drawn on by usage, with alerts that have fired; and one that
+/// a block will expire in.
+fn draw_credits(fixture: &Fixture) {
+    let eve = block_on(fixture.account.fetch_customer(external("eve"))).unwrap().id;
+    let book = |change| {
+        let mut new = NewLedgerEntry::new(unit("USD"), change);
+        new.description = Some(Description::parse("by hand").unwrap());
+        new.metadata = [("order".to_owned(), "17".to_owned())].into();
+        run(fixture.account.create_ledger_entry(eve, new)).unwrap()
+    };
+    let given = book(LedgerChange::Increment {
+        amount: number("10"),
+        effective_date: Some(at("2026-04-01T00:00:00Z")),
+        expiry_date: Some(at("2026-06-01T00:00:00Z")),
+        per_unit_cost_basis: Some(number("0.8")),
+    });
+    for new in [
+        NewBalanceAlert::credit_balance_dropped(unit("USD"), thresholds(&["9.5", "1"])),
+        NewBalanceAlert::credit_balance_depleted(unit("USD")),
+        NewBalanceAlert::credit_balance_recovered(unit("USD")),
+    ] {
+        run(fixture.account.create_customer_alert(eve, new)).unwrap();
+    }
+    let (amount, block_id) = (number("0.5"), given.credit_block.id);
+    book(LedgerChange::Decrement { amount: amount.clone() });
+    book(LedgerChange::Amendment { amount: amount.clone(), block_id });
+    book(LedgerChange::Void {
+        amount: amount.clone(),
+        block_id,
+        void_reason: Some(VoidReason::Refund),
+    });
+    book(LedgerChange::ExpirationChange {
+        target_expiry_date: at("2026-07-02T00:00:00Z"),
+        amount: Some(amount),
+        block_id: Some(block_id),
+        expiry_date: None,
+    });
+    fixture.use_now("eve", "f", "12.5");
+    book(LedgerChange::Increment {
+        amount: number("5"),
+        effective_date: None,
+        expiry_date: Some(at("2026-06-15T00:00:00Z")),
+        per_unit_cost_basis: None,
+    });
+    fixture.use_now("eve", "g", "0.25");
+    let expiring = expiring("3", "2026-06-15T00:00:00Z");
+    run(fixture.account.create_ledger_entry(eve, expiring)).unwrap();
 }
 
 /// Alerts on cost that fired by their configuration, by an event and by a turn of the billing
@@ -205,8 +258,24 @@ fn documents_of_version_1_stay_readable() {
     let count = |kind: &str| types.iter().filter(|name| **name == kind).count();
     assert_eq!(count("subscription.ended"), 1);
     assert_eq!(count("subscription.usage_exceeded"), 3);
-    assert_eq!(count("subscription.cost_exceeded"), 5, "two are those of May and June");
+    assert_eq!(count("subscription.cost_exceeded"), 6, "two are those of May and June");
     assert_eq!(count("subscription.spend_exceeded"), 3);
+
+    let eve = || external("eve");
+    let usd = unit("USD");
+    let entries = PageRequest::first_of_ledger(1_000).unwrap();
+    let entries = account.list_ledger_entries(eve(), &usd, LedgerFilter::default(), &entries);
+    let entries = block_on(entries).unwrap().data;
+    let shown: Vec<_> = entries.iter().map(|entry| entry.amount.to_string()).collect();
+    assert_eq!(shown.join(" "), "-0.5 5 -15.5 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
+    let balance = block_on(account.credit_balance(eve(), &usd)).unwrap();
+    assert_eq!(balance.balance, Some(number("-11")));
+    let credits = block_on(account.credit_balance(eve(), &unit(CREDITS))).unwrap();
+    assert_eq!(credits.balance, Some(number("0")), "they have expired");
+    let alerts = account.list_customer_alerts(eve(), Default::default(), &page);
+    let alerts = block_on(alerts).unwrap().data;
+    let in_alert = alerts.iter().flat_map(|alert| &alert.balance_alert_status);
+    assert_eq!(in_alert.filter(|status| status.in_alert).count(), 3);
 
     let price = block_on(account.fetch_price(external("usage"))).unwrap();
     assert_eq!(price.adjustments.maximum, Some(number("1000")));

@@ -28,6 +28,7 @@ mod matrix;
 mod messages;
 mod plan_alerts;
 mod plan_versions;
+mod previews;
 mod priced;
 mod prices;
 mod proration;

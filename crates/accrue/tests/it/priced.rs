@@ -143,7 +143,7 @@ impl Fixture {
     /// Reads and acknowledges every message, and gives those of alerts as
     /// `kind threshold threshold: before -> after by cause`.
     pub(crate) fn told(&self) -> Vec<String> {
-        self.drain().iter().filter_map(described).collect()
+        self.drain().iter().filter_map(|message| described(&message.body)).collect()
     }
 
     /// The same for every message, with its instant, and the begin of an alert's billing period.
@@ -175,7 +175,11 @@ impl Fixture {
 }
 
 pub(crate) fn exceeded(message: &Message) -> Option<&Exceeded> {
-    match &message.body {
+    exceeded_of(&message.body)
+}
+
+fn exceeded_of(body: &Body) -> Option<&Exceeded> {
+    match body {
         Body::UsageExceeded(exceeded)
         | Body::CostExceeded(exceeded)
         | Body::SpendExceeded(exceeded) => Some(exceeded),
@@ -184,12 +188,12 @@ pub(crate) fn exceeded(message: &Message) -> Option<&Exceeded> {
 }
 
 /// What the message of an alert says.
-fn described(message: &Message) -> Option<String> {
-    match &message.body {
+pub(crate) fn described(body: &Body) -> Option<String> {
+    match body {
         Body::CreditBalanceDropped(crossed)
         | Body::CreditBalanceDepleted(crossed)
         | Body::CreditBalanceRecovered(crossed) => Some(credited::describe(crossed)),
-        _ => exceeded(message).map(describe),
+        _ => exceeded_of(body).map(describe),
     }
 }
 

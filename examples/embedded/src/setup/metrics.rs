@@ -1,9 +1,11 @@
 //! What is measured.
 
 use accrue::{
-    Account, ItemId, MetricId, Name,
+    Account, ItemId, MetricId,
     metric::{MetricQuery, NewMetric},
 };
+
+use super::words::name;
 
 /// A metric of the example.
 #[derive(Debug)]
@@ -39,32 +41,36 @@ pub(crate) const METRICS: [Metric; 5] = [
     },
 ];
 
-pub(super) const REQUESTS: &str = "requests";
+pub(crate) const REQUESTS: &str = "requests";
 pub(super) const INPUT_TOKENS: &str = "input tokens";
-pub(super) const OUTPUT_TOKENS: &str = "output tokens";
+pub(crate) const OUTPUT_TOKENS: &str = "output tokens";
 
 /// The metrics that were created.
 #[derive(Debug)]
-pub(super) struct Metrics(Vec<(MetricId, &'static str)>);
+pub(crate) struct Metrics(Vec<(MetricId, &'static str)>);
 
 impl Metrics {
-    pub(super) async fn create(account: &Account, item: ItemId) -> Result<Self, accrue::Error> {
+    pub(crate) async fn create(account: &Account, item: ItemId) -> Result<Self, accrue::Error> {
         let mut metrics = Vec::new();
         for metric in &METRICS {
             let sql = MetricQuery::parse(metric.sql).expect("the example's SQL is that of metrics");
-            let name = Name::parse(metric.name).expect("a short text");
-            let new = NewMetric::new(name, item, sql);
+            let new = NewMetric::new(name(metric.name), item, sql);
             metrics.push((account.create_metric(new).await?.id, metric.name));
         }
         Ok(Self(metrics))
     }
 
     /// Returns them with their names, in the order in which they are shown.
-    pub(super) fn all(&self) -> &[(MetricId, &'static str)] {
+    pub(crate) fn all(&self) -> &[(MetricId, &'static str)] {
         &self.0
     }
 
-    pub(super) fn id(&self, name: &str) -> MetricId {
+    /// Returns the name of a metric; none where it is not one of them.
+    pub(crate) fn name(&self, id: MetricId) -> Option<&'static str> {
+        self.0.iter().find(|(other, _)| *other == id).map(|(_, name)| *name)
+    }
+
+    pub(crate) fn id(&self, name: &str) -> MetricId {
         let metric = self.0.iter().find(|(_, other)| *other == name);
         metric.map(|(id, _)| *id).expect("the name is that of a metric of the example")
     }

@@ -1,16 +1,21 @@
 //! What it costs: a plan with its prices, and the alerts for everybody who subscribes to it.
 
 use accrue::{
-    Account, Currency, Decimal, ExternalId, ItemId, Name,
-    alert::{NewAlert, Thresholds},
+    Account, ExternalId, ItemId, PricingUnit,
+    alert::NewAlert,
     plan::NewPlan,
     price::{Cadence, Model, NewPrice, Tier, Tiered, Unit},
 };
 
-use super::metrics::{INPUT_TOKENS, Metrics, OUTPUT_TOKENS};
+use super::{
+    metrics::{INPUT_TOKENS, Metrics, OUTPUT_TOKENS, REQUESTS},
+    words::{credits, decimal, external, name, thresholds, usd},
+};
 
 const MONTHLY_FEE: &str = "20";
 const INPUT_TOKEN: &str = "0.000001";
+/// In credits.
+const REQUEST: &str = "0.0025";
 /// From above which output token, up to and including which, each one costs how much.
 const OUTPUT_TOKEN_TIERS: [(&str, Option<&str>, &str); 3] = [
     ("0", Some("100000"), "0.00001"),
@@ -27,11 +32,10 @@ pub(super) async fn create(
     item: ItemId,
     metrics: &Metrics,
 ) -> Result<ExternalId, accrue::Error> {
-    let alias = ExternalId::parse("pay-as-you-go").expect("a short text");
-    let usd = Currency::parse("USD").expect("a currency");
-    let mut plan = NewPlan::new(name("Pay as you go"), usd);
+    let alias = external("pay-as-you-go");
+    let mut plan = NewPlan::new(name("Pay as you go"), usd());
     plan.external_plan_id = Some(alias.clone());
-    plan.prices = prices(item, usd, metrics).map(Into::into).into();
+    plan.prices = prices(item, metrics).map(Into::into).into();
     account.create_plan(plan).await?;
 
     let at = thresholds(&OUTPUT_TOKENS_THRESHOLDS)?;
@@ -42,15 +46,11 @@ pub(super) async fn create(
     Ok(alias)
 }
 
-/// Makes thresholds of numbers that are written out.
-pub(super) fn thresholds(values: &[&str]) -> Result<Thresholds, accrue::Error> {
-    Thresholds::new(values.iter().copied().map(decimal))
-}
-
-fn prices(item: ItemId, usd: Currency, metrics: &Metrics) -> [NewPrice; 3] {
-    let usage = |metric, model| {
-        NewPrice::usage(name(metric), item, usd, Cadence::Monthly, metrics.id(metric), model)
+fn prices(item: ItemId, metrics: &Metrics) -> [NewPrice; 4] {
+    let usage = |metric, unit: PricingUnit, model| {
+        NewPrice::usage(name(metric), item, unit, Cadence::Monthly, metrics.id(metric), model)
     };
+    let each = |amount| Model::Unit(Unit { unit_amount: decimal(amount) });
     let tiers = OUTPUT_TOKEN_TIERS.map(|(first_unit, last_unit, unit_amount)| Tier {
         first_unit: decimal(first_unit),
         last_unit: last_unit.map(decimal),
@@ -58,16 +58,9 @@ fn prices(item: ItemId, usd: Currency, metrics: &Metrics) -> [NewPrice; 3] {
     });
     let fee = decimal(MONTHLY_FEE);
     [
-        NewPrice::fee_in_advance(name("monthly fee"), item, usd, Cadence::Monthly, fee),
-        usage(OUTPUT_TOKENS, Model::Tiered(Tiered { tiers: tiers.into() })),
-        usage(INPUT_TOKENS, Model::Unit(Unit { unit_amount: decimal(INPUT_TOKEN) })),
+        NewPrice::fee_in_advance(name("monthly fee"), item, usd(), Cadence::Monthly, fee),
+        usage(OUTPUT_TOKENS, usd().into(), Model::Tiered(Tiered { tiers: tiers.into() })),
+        usage(INPUT_TOKENS, usd().into(), each(INPUT_TOKEN)),
+        usage(REQUESTS, credits(), each(REQUEST)),
     ]
-}
-
-fn decimal(text: &str) -> Decimal {
-    Decimal::parse(text).expect("a number")
-}
-
-fn name(text: &str) -> Name {
-    Name::parse(text).expect("a short text")
 }

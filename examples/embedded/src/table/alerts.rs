@@ -28,6 +28,7 @@ pub(super) fn alerts(shown: &[CustomerReport]) -> Table {
 fn watched(alert: &FiredAlert) -> &str {
     match alert.alert_type {
         "cost_exceeded" => "cost in USD",
+        _ if alert.on_credits().is_some() => "credits left",
         other => alert.metric.unwrap_or(other),
     }
 }

@@ -3,7 +3,7 @@ use std::fmt::Display;
 use accrue::Decimal;
 
 /// Writes a number with its thousands apart.
-pub(super) fn grouped(number: impl Display) -> String {
+pub(crate) fn grouped(number: impl Display) -> String {
     let text = number.to_string();
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut grouped = String::new();
@@ -19,7 +19,7 @@ pub(super) fn grouped(number: impl Display) -> String {
 }
 
 /// Writes numbers with as many decimals as the longest of them has: none is rounded.
-pub(super) fn aligned<'a>(numbers: impl IntoIterator<Item = &'a Decimal>) -> Vec<String> {
+pub(crate) fn aligned<'a>(numbers: impl IntoIterator<Item = &'a Decimal>) -> Vec<String> {
     let texts: Vec<_> = numbers.into_iter().map(grouped).collect();
     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let most = texts.iter().map(|text| decimals(text)).max().unwrap_or(0);

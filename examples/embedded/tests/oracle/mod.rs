@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
-use embedded::Report;
+use embedded::{FiredAlert, Report};
 
 /// Computes from a trace what the report must say.
 pub(crate) fn expected(trace: &Path, customers: u64) -> String {
@@ -34,15 +34,18 @@ pub(crate) fn told(report: &Report) -> String {
                 .expect("a string takes it");
         }
         writeln!(text, "  total: {}", customer.cost.total).expect("a string takes it");
+        for entry in &customer.credits.ledger {
+            let (kind, after) = (entry.entry_type.name(), &entry.ending_balance);
+            writeln!(text, "  {kind} {} to {after}", entry.amount).expect("a string takes it");
+        }
+        writeln!(text, "  balance: {}", customer.credits.balance).expect("a string takes it");
         for alert in &customer.alerts {
-            let (kind, expect) =
-                alert.metric.map_or(("cost", "cost_exceeded"), |metric| (metric, "usage_exceeded"));
-            assert_eq!(alert.alert_type, expect);
+            let threshold = alert.threshold.as_ref().map(ToString::to_string);
             writeln!(
                 text,
                 "  {} {}: {} to {} by {} at {}",
-                kind,
-                alert.threshold.as_ref().expect("it has a threshold"),
+                watched(alert),
+                threshold.as_deref().unwrap_or("-"),
                 alert.value_before,
                 alert.value_after,
                 alert.event.as_ref().expect("an event made it fire"),
@@ -52,4 +55,14 @@ pub(crate) fn told(report: &Report) -> String {
         }
     }
     text
+}
+
+fn watched(alert: &FiredAlert) -> &'static str {
+    match (alert.alert_type, alert.metric) {
+        ("usage_exceeded", Some(metric)) => metric,
+        ("cost_exceeded", None) => "cost",
+        ("credit_balance_dropped", None) => "credits dropped",
+        ("credit_balance_depleted", None) => "credits depleted",
+        _ => "what the script knows nothing of",
+    }
 }

@@ -1,13 +1,14 @@
 # Computes from a trace, apart from the engine, what the report must say: for each customer its
-# figures and its cost, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv
+# figures, its cost and its credits, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv
 #
-# All numbers are whole, amounts in millionths of a USD, and far below 2^53: so they are exact. Every
-# row lies in the first billing period.
+# All numbers are whole, amounts in millionths of a USD or a credit, and far below 2^53: so they are
+# exact. Every row lies in the first billing period, and on one day in UTC.
 
 BEGIN {
     FS = ","
     outputs = split("100000 250000 400000", output_threshold, " ")
     costs = split("21000000 22500000 25000000", cost_threshold, " ")
+    lows = split("2500000 1000000", low_threshold, " ")
 }
 
 NR == 1 { next }
@@ -27,7 +28,12 @@ NR == 1 { next }
     before = cost(written[c], read[c])
     after = cost(written[c] + output, read[c] + input)
     last = crossed(cost_threshold, costs, before, after)
-    if (last) fired("cost", usd(last), usd(before), usd(after))
+    if (last) fired("cost", amount(last), amount(before), amount(after))
+    before = balance(requests[c])
+    after = balance(requests[c] + 1)
+    last = dropped(low_threshold, lows, before, after)
+    if (last) fired("credits dropped", amount(last), amount(before), amount(after))
+    if (before > 0 && after <= 0) fired("credits depleted", "-", amount(before), amount(after))
 
     requests[c]++
     read[c] += input
@@ -42,10 +48,12 @@ NR == 1 { next }
 END {
     for (c = 0; c < customers; c++) {
         printf "customer-%d %.0f %.0f %.0f %.0f %.0f\n", c, requests[c], read[c], written[c], largest[c], sizes[c]
-        printf "  monthly fee: 1 for %s USD\n", usd(monthly_fee())
-        printf "  output tokens: %.0f for %s USD\n", written[c], usd(output_tokens(written[c]))
-        printf "  input tokens: %.0f for %s USD\n", read[c], usd(input_tokens(read[c]))
-        printf "  total: %s\n", usd(cost(written[c], read[c]))
+        printf "  monthly fee: 1 for %s USD\n", amount(monthly_fee())
+        printf "  output tokens: %.0f for %s USD\n", written[c], amount(output_tokens(written[c]))
+        printf "  input tokens: %.0f for %s USD\n", read[c], amount(input_tokens(read[c]))
+        printf "  requests: %.0f for %s credits\n", requests[c], amount(credits(requests[c]))
+        printf "  total: %s\n", amount(cost(written[c], read[c]))
+        ledger(credits(requests[c]))
         printf "%s", alerts[c]
     }
 }
@@ -60,6 +68,31 @@ function monthly_fee() {
 
 function input_tokens(tokens) {
     return tokens
+}
+
+function given() {
+    return 5000000
+}
+
+function credits(requests) {
+    return requests * 2500
+}
+
+function balance(requests) {
+    return given() - credits(requests)
+}
+
+# What is drawn comes from the one block that was given, and what is more from beyond it.
+function ledger(drawn,    of_block) {
+    of_block = drawn < given() ? drawn : given()
+    entry("increment", given(), given())
+    if (of_block > 0) entry("decrement", -of_block, given() - of_block)
+    if (drawn > of_block) entry("decrement", of_block - drawn, given() - drawn)
+    printf "  balance: %s\n", amount(given() - drawn)
+}
+
+function entry(type, moved, after) {
+    printf "  %s %s to %s\n", type, amount(moved), amount(after)
 }
 
 # Each tier prices the tokens that lie in it.
@@ -77,6 +110,14 @@ function crossed(thresholds, count, before, after,    i, last) {
     return last
 }
 
+# The same the other way: the value falls.
+function dropped(thresholds, count, before, after,    i, last) {
+    last = 0
+    for (i = 1; i <= count; i++)
+        if (before > thresholds[i] + 0 && after <= thresholds[i] + 0) last = thresholds[i]
+    return last
+}
+
 function fired(what, threshold, before, after) {
     alerts[c] = alerts[c] sprintf("  %s %s: %s to %s by row-%d at %s\n", what, threshold, before, after, row, at)
 }
@@ -86,7 +127,8 @@ function whole(number) {
 }
 
 # Writes millionths as a decimal without trailing zeros.
-function usd(millionths,    rest, text) {
+function amount(millionths,    rest, text) {
+    if (millionths < 0) return "-" amount(-millionths)
     rest = millionths % 1000000
     text = sprintf("%.0f.%06d", (millionths - rest) / 1000000, rest)
     sub(/\.?0+$/, "", text)

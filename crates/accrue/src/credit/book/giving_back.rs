@@ -16,6 +16,9 @@ impl Book {
     ///
     /// What no block can take, since it was given back already, is dropped: no credit is made.
     pub(crate) fn give_back(&mut self, amount: &Decimal, drawn: &mut Drawn, now: Timestamp) {
+        if *amount <= Decimal::zero() {
+            return;
+        }
         let at = self.instant(now);
         drawn.hand_back(amount, |id, most| {
             if self.ledger.overdraft == Some(id) {

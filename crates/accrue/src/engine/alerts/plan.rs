@@ -15,6 +15,7 @@ impl Unit<'_> {
         version: PlanVersion,
         alert: &Alert,
     ) -> Result<(), Error> {
+        self.move_version(plan_id, version);
         let slot = schema::plan_roster(self.account, plan_id, version);
         let mut roster = self.get(&slot).await?.unwrap_or_default();
         if roster.generation.saturating_sub(roster.settled) >= limits::UNSETTLED_CHANGES {

@@ -257,8 +257,17 @@ pub(super) async fn figure_keys(
                     keys.push(schema::cell_total(account, id, start).key().clone());
                 }
                 keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
+                for unit in &share.draws_in {
+                    keys.push(schema::drawn(account, id, start, unit).key().clone());
+                }
             }
         }
     }
     Ok(keys)
+}
+
+/// The ledgers that usage of the shares' customers may draw on.
+pub(super) fn ledgers<'s>(shares: &'s [Share<'_>]) -> Vec<(CustomerId, &'s PricingUnit)> {
+    let of = |share: &'s Share<'_>| share.draws_in.iter().map(|unit| (share.customer_id, unit));
+    shares.iter().flat_map(of).collect()
 }

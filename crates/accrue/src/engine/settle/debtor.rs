@@ -3,11 +3,10 @@ use super::{
     subscriber::Subscriber,
 };
 use crate::{
-    CustomerId, Error,
+    CustomerId, Error, Timestamp,
     alert::Cause,
     engine::{ledgers::OpenLedger, unit::Unit},
     schema,
-    subscription::Enrolment,
 };
 
 /// Whom time owes something: a subscription, or a ledger.
@@ -17,28 +16,27 @@ pub(super) enum Debtor {
 }
 
 impl Debtor {
-    pub(super) fn subscriber(enrolment: Enrolment) -> Self {
-        Self::Subscriber(Box::new(Subscriber::new(enrolment)))
-    }
-
-    /// Lists what came due first, in order.
-    pub(super) async fn due(&self, unit: &mut Unit<'_>, most: usize) -> Result<Vec<Due>, Error> {
+    /// Returns what came due first.
+    pub(super) fn next(&self, now: Timestamp) -> Option<Due> {
         match self {
-            Self::Subscriber(subscriber) => subscriber.due(unit, most).await,
-            Self::Ledger(ledger) => {
-                let expiring = ledger.book.expiring(unit.now).into_iter().take(most);
-                Ok(expiring.map(|(at, id)| Due { at, what: What::Expired(id) }).collect())
-            }
+            Self::Subscriber(subscriber) => subscriber.next(now),
+            Self::Ledger(ledger) => next_expiry(ledger, now),
         }
     }
 
-    /// Settles one thing that came due.
+    /// Settles what came due first.
     pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
         match self {
             Self::Subscriber(subscriber) => subscriber.settle(unit, due).await,
             Self::Ledger(ledger) => expire(unit, ledger, due).await,
         }
     }
+}
+
+fn next_expiry(ledger: &OpenLedger, now: Timestamp) -> Option<Due> {
+    let next = ledger.book.next_expiry().filter(|at| *at <= now)?;
+    let (at, id) = ledger.book.expiring(next).into_iter().next()?;
+    Some(Due { at, what: What::Expired(id) })
 }
 
 async fn expire(unit: &mut Unit<'_>, ledger: &mut OpenLedger, due: Due) -> Result<(), Error> {
@@ -78,8 +76,8 @@ impl Unit<'_> {
             return Ok(());
         }
         for ledger in &mut ledgers {
-            for (at, id) in ledger.book.expiring(self.now) {
-                expire(self, ledger, Due { at, what: What::Expired(id) }).await?;
+            while let Some(due) = next_expiry(ledger, self.now) {
+                expire(self, ledger, due).await?;
             }
         }
         self.save_ledgers(customer, ledgers.iter()).await

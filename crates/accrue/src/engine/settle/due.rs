@@ -1,14 +1,18 @@
-use crate::{CreditBlockId, Timestamp, alert::Alert};
+use crate::{CreditBlockId, Timestamp};
 
-/// What came due, and when.
+/// What came due, and when: in the order in which it is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {
     pub(super) at: Timestamp,
     pub(super) what: What,
 }
 
-/// What came due: for a subscription, or for a ledger.
+/// What came due, in the order in which it is settled at one instant. A change comes
+/// after what its instant brought: so it does where somebody has settled that before the change was
+/// made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
-    /// It began.
+    /// A subscription began.
     Began,
     /// It ended.
     Ended,
@@ -16,21 +20,6 @@ pub(super) enum What {
     Turn,
     /// A block of credits expired.
     Expired(CreditBlockId),
-    /// An alert of its plan changed: the number of the change, its own instant, and what it left.
-    Changed(u64, Timestamp, Box<Alert>),
-}
-
-impl Due {
-    /// The order in which things are settled. A change comes after what its instant brought: so it
-    /// does where somebody has settled that before the change was made.
-    pub(super) const fn order(&self) -> (Timestamp, u8) {
-        let rank = match self.what {
-            What::Began => 0,
-            What::Ended => 1,
-            What::Turn => 2,
-            What::Expired(_) => 3,
-            What::Changed(..) => 4,
-        };
-        (self.at, rank)
-    }
+    /// An alert of a subscription's plan changed.
+    Changed,
 }

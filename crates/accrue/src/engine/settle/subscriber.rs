@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::due::{Due, What};
 use crate::{
@@ -13,36 +13,54 @@ use crate::{
 /// A subscription while what it is owed is settled.
 pub(super) struct Subscriber {
     pub(super) enrolment: Enrolment,
+    /// The next changes to its plan's alerts that it has not settled, in order.
+    changes: VecDeque<Change>,
     /// The alerts of its plan version, as they were at the last change that it has settled. Known
     /// once a turn was judged on them.
     plan_alerts: Option<BTreeMap<AlertId, Alert>>,
 }
 
+/// A change to an alert of a plan: its number, its own instant, and what it left.
+struct Change {
+    number: u64,
+    at: Timestamp,
+    /// When it is settled: no earlier than those before it. Two processes may tell the time
+    /// differently; the number tells the order.
+    due: Timestamp,
+    alert: Alert,
+}
+
 impl Subscriber {
-    pub(super) const fn new(enrolment: Enrolment) -> Self {
-        Self { enrolment, plan_alerts: None }
+    /// Reads what a subscription is owed: at most so many changes to its plan's alerts.
+    pub(super) async fn new(
+        unit: &mut Unit<'_>,
+        enrolment: Enrolment,
+        most: usize,
+    ) -> Result<Self, Error> {
+        let generation = unit.plan_roster_of(&enrolment).await?.generation;
+        let most = u64::try_from(most).unwrap_or(u64::MAX);
+        let last = generation.min(enrolment.generation.saturating_add(most));
+        let (mut changes, mut due) = (VecDeque::new(), Timestamp::MIN);
+        for (number, PlanGeneration { at, alert, .. }) in unseen(unit, &enrolment, last).await? {
+            due = due.max(at);
+            changes.push_back(Change { number, at, due, alert });
+        }
+        Ok(Self { enrolment, changes, plan_alerts: None })
     }
 
-    /// Lists what came due first, in order.
-    pub(super) async fn due(&self, unit: &mut Unit<'_>, most: usize) -> Result<Vec<Due>, Error> {
-        let mut due = changes(unit, &self.enrolment, most).await?;
-        let mut ahead = self.enrolment.clone();
-        while let Some((at, told)) = ahead.next_told().filter(|(at, _)| *at <= unit.now) {
+    /// Returns what came due first. A change that was made is due, whatever the time is here.
+    pub(super) fn next(&self, now: Timestamp) -> Option<Due> {
+        let told = self.enrolment.next_told().map(|(at, told)| {
             let what = if told == Told::Ended { What::Ended } else { What::Began };
-            due.push(Due { at, what });
-            ahead.told = told;
-        }
-        for _ in 0..most {
-            let Some(at) = ahead.next_turn().filter(|at| *at <= unit.now) else { break };
-            due.push(Due { at, what: What::Turn });
-            ahead.turned = Some(at);
-        }
-        due.sort_by_key(Due::order);
-        due.truncate(most);
-        Ok(due)
+            Due { at, what }
+        });
+        let turn = self.enrolment.next_turn().map(|at| Due { at, what: What::Turn });
+        let change = self.changes.front().map(|of| Due { at: of.due, what: What::Changed });
+        let by_time = [told, turn].into_iter().flatten().filter(|due| due.at <= now);
+        by_time.chain(change).min()
     }
 
-    /// Settles one thing that came due.
+    /// Settles what came due first.
     pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
         let Due { at, what } = due;
         let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
@@ -55,25 +73,30 @@ impl Subscriber {
                 self.enrolment.told = Told::Ended;
                 unit.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
             }
-            // No subscription is owed that.
-            What::Expired(_) => Ok(()),
             What::Turn => {
                 let shared = self.plan_alerts(unit).await?;
                 self.enrolment.turned = Some(at);
                 let alerts = unit.watching_at(&self.enrolment, shared, at).await?;
                 unit.judge_turn(&self.enrolment, &alerts, at).await
             }
-            What::Changed(number, at, alert) => {
-                self.enrolment.generation = number;
-                if let Some(plan_alerts) = &mut self.plan_alerts {
-                    plan_alerts.insert(alert.id, (*alert).clone());
-                }
-                if self.enrolment.muted.contains(&alert.id) {
-                    return Ok(());
-                }
-                unit.judge_at_once(&self.enrolment, &alert, at).await
-            }
+            What::Changed => self.change(unit).await,
+            What::Expired(_) => Err(Error::corrupt("a subscription has no credits")),
         }
+    }
+
+    /// Settles the next change to an alert of its plan.
+    async fn change(&mut self, unit: &mut Unit<'_>) -> Result<(), Error> {
+        let Some(Change { number, at, alert, .. }) = self.changes.pop_front() else {
+            return Ok(());
+        };
+        self.enrolment.generation = number;
+        if let Some(plan_alerts) = &mut self.plan_alerts {
+            plan_alerts.insert(alert.id, alert.clone());
+        }
+        if self.enrolment.muted.contains(&alert.id) {
+            return Ok(());
+        }
+        unit.judge_at_once(&self.enrolment, &alert, at).await
     }
 
     async fn plan_alerts(&mut self, unit: &mut Unit<'_>) -> Result<Vec<Alert>, Error> {
@@ -85,24 +108,6 @@ impl Subscriber {
         let order = unit.plan_roster_of(&self.enrolment).await?.alerts;
         Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
-}
-
-/// Lists the first changes to a plan's alerts that a subscription has not settled.
-async fn changes(
-    unit: &mut Unit<'_>,
-    enrolment: &Enrolment,
-    most: usize,
-) -> Result<Vec<Due>, Error> {
-    let generation = unit.plan_roster_of(enrolment).await?.generation;
-    let most = u64::try_from(most).unwrap_or(u64::MAX);
-    let last = generation.min(enrolment.generation.saturating_add(most));
-    let (mut due, mut latest) = (Vec::new(), Timestamp::MIN);
-    for (number, PlanGeneration { at, alert, .. }) in unseen(unit, enrolment, last).await? {
-        // Two processes may tell the time differently; the number tells the order.
-        latest = latest.max(at);
-        due.push(Due { at: latest, what: What::Changed(number, at, Box::new(alert)) });
-    }
-    Ok(due)
 }
 
 /// Returns the alerts of a subscription's plan version, as they were at the last change that it has

@@ -266,7 +266,7 @@ fn without_the_feature_nothing_fires_and_thresholds_are_armed_again() {
 #[test]
 fn negative_and_fractional_thresholds_are_compared_exactly() {
     let mut ledger = Ledger::new(&[-2]);
-    let half = Decimal::parse("-1.9999999999999999999999999999").unwrap();
+    let half = Decimal::parse("-1.999999999999999999999999999").unwrap();
     ledger.alerts[DROPPED].thresholds = Some(Thresholds::new([half.clone(), number(-2)]).unwrap());
     ledger.take(&To(0));
     assert_eq!(ledger.take(&To(-1)), []);

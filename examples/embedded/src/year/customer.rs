@@ -1,0 +1,30 @@
+use accrue::{CustomerId, ExternalId, Timeframe, Timestamp, subscription::Subscription};
+
+use super::{calendar::instant, profile::Profile};
+
+/// A customer that was created, with its subscription.
+#[derive(Debug)]
+pub(super) struct Customer {
+    pub(super) profile: &'static Profile,
+    pub(super) id: CustomerId,
+    pub(super) external: ExternalId,
+    pub(super) subscription: Subscription,
+}
+
+impl Customer {
+    /// Returns its year, from its own New Year to the next.
+    pub(super) fn year(&self) -> Timeframe {
+        let [start, end] = self.profile.year.map(instant);
+        Timeframe::new(start, end).expect("a year ends after it starts")
+    }
+
+    /// Returns when it says that it leaves, and when it does.
+    pub(super) fn leaves(&self) -> Option<[Timestamp; 2]> {
+        self.profile.leaves.map(|leaves| leaves.map(instant))
+    }
+
+    /// Returns its months, in its own time zone.
+    pub(super) fn months(&self) -> Vec<Timeframe> {
+        self.subscription.periods().overlapping(self.year()).collect()
+    }
+}
