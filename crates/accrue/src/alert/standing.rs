@@ -85,12 +85,11 @@ impl Watched {
         if let Some((accrual, gauges)) = &mut standing.accrual {
             let moved = accrual.follow(&moved, &standing.total);
             gauges.values_mut().for_each(|gauge| gauge.follow(&moved));
-            let drawn = accrual.drawn(&moved).filter(|(unit, _)| self.draws_in.contains(unit));
-            charges.extend(drawn.map(|(unit, amount)| Charge {
+            charges.extend(self.draws_in.iter().map(|unit| Charge {
                 subscription_id: self.subscription_id,
                 period_start: standing.timeframe.start(),
                 currency: unit.clone(),
-                amount: amount.clone(),
+                amount: accrual.drawn_in(unit, &moved),
             }));
         }
         exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {

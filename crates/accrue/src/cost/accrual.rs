@@ -69,19 +69,16 @@ impl Accrual {
         lines
     }
 
-    /// Returns what credits pay for of lines that have moved: what usage costs before adjustments, in
-    /// the price's own unit.
-    pub(crate) fn drawn<'a>(
-        &'a self,
-        moved: &'a [Moved],
-    ) -> impl Iterator<Item = (&'a PricingUnit, &'a Decimal)> {
-        moved.iter().filter_map(|(index, amounts)| {
-            let line = self.lines.get(*index)?;
-            Some((&line.priced.price.currency, amounts.subtotal.as_ref()?))
-        })
+    /// Returns what credits of a currency or pricing unit pay for of usage lines that have moved: what
+    /// they cost more before adjustments.
+    pub(crate) fn drawn_in(&self, unit: &PricingUnit, moved: &[Moved]) -> Decimal {
+        let moved = moved.iter().filter(|(index, _)| {
+            self.lines.get(*index).is_some_and(|line| line.priced.price.currency == *unit)
+        });
+        moved.filter_map(|(_, amounts)| amounts.subtotal.clone()).sum()
     }
 
-    /// Returns what credits of a currency or pricing unit pay for of everything that was used.
+    /// Returns what they pay for of everything that was used.
     pub(crate) fn used_in(&self, unit: &PricingUnit) -> Decimal {
         let used = self.lines.iter().filter(|line| line.is_used);
         let used = used.filter(|line| line.priced.price.currency == *unit);

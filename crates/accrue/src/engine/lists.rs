@@ -2,7 +2,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Account, unit::Unit};
 use crate::{
-    CustomerId, Error, PlanId,
+    CustomerId, Error, PlanId, limits,
     page::{Created, Listing, Page, PageRequest, Position},
     schema::{self, Index, Slot},
     store::{Key, Scan},
@@ -58,7 +58,7 @@ impl<'a> Walk<'a> {
         page: &PageRequest,
     ) -> Result<Self, Error> {
         // One row more than the page holds tells whether there is another page.
-        let rows = page.limit().saturating_add(1);
+        let rows = page.limit().saturating_add(1).min(limits::SCAN_ROWS);
         let scan = index.scan(created.from(), created.until(), rows).descending();
         let scan = match listing.position(page)? {
             Some(position) => scan.after(&index.key_at(&position)),
