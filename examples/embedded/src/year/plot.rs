@@ -8,7 +8,7 @@ use crate::{setup::decimal, table::grouped};
 const ROWS: u64 = 10;
 
 /// What stands in the first column of each month, where a column is a week.
-const MONTHS: &str = "Jan Feb Mar  Apr May Jun  Jul Aug  Sep Oct Nov  Dec";
+const MONTHS: &str = "Jan Feb Mar  Apr May Jun  Jul Aug Sep  Oct Nov Dec";
 
 /// How much of a row a column fills: a little, half of it, all of it.
 const UPWARDS: [char; 3] = ['▁', '▄', '█'];
