@@ -1,7 +1,7 @@
 //! The main job: a trace of usage goes through a billing engine that is embedded in this process.
 //!
 //! Read [`run`] first, then `setup`, which is what a host configures once, and `replay`, which is
-//! what it does all day.
+//! what it does all day. [`year`](fn@year) is a second example: twelve months of credits.
 
 mod alerts;
 mod cost;

@@ -8,7 +8,7 @@ use crate::{setup::decimal, table::grouped};
 const ROWS: u64 = 10;
 
 /// What stands in the first column of each month, where a column is a week.
-const MONTHS: &str = "Jan Feb Mar  Apr May Jun  Jul Aug  Sep Oct Nov  Dec";
+const MONTHS: &str = "Jan Feb Mar  Apr May Jun  Jul Aug Sep  Oct Nov Dec";
 
 /// How much of a row a column fills: a little, half of it, all of it.
 const UPWARDS: [char; 3] = ['▁', '▄', '█'];
@@ -94,6 +94,7 @@ mod tests {
         check(&[], &["0 ┼"]);
         check(&["0", "0"], &["0 ┼──"]);
         check(&["1", "0.5", "0.1", "0", "-1.5"], &["1 ┤█▄▁", "0 ┼─────", "-1 ┤    █", "-2 ┤    ▀"]);
-        check(&["1000", "450"], &["1,000 ┤█", "800 ┤█", "600 ┤█▁", "400 ┤██", "200 ┤██", "0 ┼──"]);
+        let expect = ["1,200 ┤▁", "1,000 ┤█", "800 ┤█", "600 ┤█▁", "400 ┤██", "200 ┤██", "0 ┼──"];
+        check(&["1010", "450"], &expect);
     }
 }

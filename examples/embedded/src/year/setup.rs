@@ -22,7 +22,7 @@ use crate::{
 
 const MONTHLY_FEE: &str = "50";
 const OUTPUT_TOKEN: &str = "0.0001";
-const COST_THRESHOLDS: [&str; 2] = ["60", "100"];
+const COST_THRESHOLDS: [&str; 1] = ["70"];
 /// At which balance the alert on low credits fires.
 pub(super) const LOW: &str = "20";
 

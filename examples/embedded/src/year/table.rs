@@ -3,7 +3,7 @@ use std::fmt::{self, Display};
 use accrue::{Decimal, Timeframe};
 use comfy_table::{Cell, Table};
 
-use super::{CustomerYear, Month, Year, plot::Plot};
+use super::{CustomerYear, Month, Year, plot::Plot, setup::LOW};
 use crate::{
     FiredAlert,
     table::{NOTHING, aligned, counted, grouped, right, table},
@@ -14,6 +14,7 @@ impl Display for Year {
         let Self { customers, weeks, .. } = self;
         let events = counted(self.events, "event");
         writeln!(f, "{events} of {} in 2026", counted(customers.len(), "customer"))?;
+        writeln!(f, "Credits: low at {LOW}, empty, back above zero. Cost: at or above so much.")?;
         for customer in customers {
             let CustomerYear { external_customer_id, timezone, months, .. } = customer;
             writeln!(f, "\n{external_customer_id}, {}\n{}", timezone.name(), table_of(months))?;
@@ -31,7 +32,7 @@ impl Display for Year {
 }
 
 const HEADER: [&str; 8] =
-    ["month", "requests", "cost in USD", "given", "drawn", "expired", "left", "alerts that fired"];
+    ["month", "requests", "USD", "given", "drawn", "expired", "left", "alerts that fired"];
 
 fn table_of(months: &[Month]) -> Table {
     let mut table = table(HEADER);
@@ -62,7 +63,7 @@ fn name(month: Timeframe) -> String {
 fn fired(alerts: &[FiredAlert]) -> String {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for alert in alerts {
-        let what = alert.on_credits().unwrap_or_else(|| on_cost(alert));
+        let what = named(alert);
         match counts.iter_mut().find(|(other, _)| *other == what) {
             Some((_, count)) => *count += 1,
             None => counts.push((what, 1)),
@@ -75,7 +76,14 @@ fn fired(alerts: &[FiredAlert]) -> String {
     counts.into_iter().map(times).collect::<Vec<_>>().join(", ")
 }
 
-fn on_cost(alert: &FiredAlert) -> String {
-    let threshold = alert.threshold.as_ref().map(|threshold| format!(" {threshold}"));
-    "cost".to_owned() + &threshold.unwrap_or_default()
+fn named(alert: &FiredAlert) -> String {
+    match alert.alert_type {
+        "credit_balance_dropped" => "low".to_owned(),
+        "credit_balance_depleted" => "empty".to_owned(),
+        "credit_balance_recovered" => "back".to_owned(),
+        _ => {
+            let threshold = alert.threshold.as_ref().map(|threshold| format!(" {threshold}"));
+            "cost".to_owned() + &threshold.unwrap_or_default()
+        }
+    }
 }
