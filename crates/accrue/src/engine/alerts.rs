@@ -93,8 +93,8 @@ impl Account {
     }
 
     /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
-    /// judged at once: a threshold that has fired in the billing period does not fire again, nor does
-    /// one of a balance that is in alert.
+    /// judged at once: a threshold that has fired in the billing period does not fire again, and
+    /// one of a balance that is in alert does not either.
     ///
     /// # Errors
     ///

@@ -11,9 +11,9 @@ use crate::{
 pub struct BalanceAlertStatus {
     /// The threshold; zero of an alert without thresholds.
     pub threshold_value: Decimal,
-    /// Whether it is in alert: it has fired, and the balance has not come back since. So a threshold
-    /// that the balance passed while the alert was disabled is not. One that has recovered is in
-    /// alert until the balance is zero or below again.
+    /// Whether it is in alert: it has fired, and the balance has not come back since. So a
+    /// threshold that the balance passed while the alert was disabled is not. An alert that has
+    /// recovered is in alert until the balance is zero or below again.
     pub in_alert: bool,
 }
 
