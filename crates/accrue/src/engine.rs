@@ -8,7 +8,10 @@
 //! Where figures come from: `totals` are what billing periods add up to, kept with every event;
 //! `figures` are what any timeframe adds up to, from buckets; `standings` are where a billing period
 //! stands and which alerts have fired in it; `recount` sums periods anew. `costs` and `usage_series`
-//! answer with them. `balance_alerts` judges the alerts on what a customer has of credits.
+//! answer with them.
+//!
+//! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
+//! those; `credits` are the operations on them. A `preview` runs an operation and drops its commit.
 
 mod account;
 mod alerts;

@@ -1,7 +1,7 @@
 //! accrue is an embeddable usage-based billing engine: a library that a host links in.
 //!
-//! Usage events go in; metered usage, cost, alerts and the messages that webhooks carry come out. No
-//! service runs beside it, and it brings no executor: its futures run on any.
+//! Usage events go in; metered usage, cost, credit balances, alerts and the messages that webhooks
+//! carry come out. No service runs beside it, and it brings no executor: its futures run on any.
 //!
 //! # Quick start
 //!
