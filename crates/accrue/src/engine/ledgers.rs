@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use super::unit::Unit;
 use crate::{
@@ -125,12 +125,13 @@ impl Unit<'_> {
 
     async fn charge(&mut self, ledger: &mut OpenLedger, charge: &Charge) -> Result<(), Error> {
         let Charge { subscription_id, period_start, currency, amount } = charge;
-        let period = (*subscription_id, *period_start);
-        if !ledger.drawn.contains_key(&period) {
-            let slot = schema::drawn(self.account, *subscription_id, *period_start, currency);
-            ledger.drawn.insert(period, self.get(&slot).await?.unwrap_or_default().drawn);
-        }
-        let Some(drawn) = ledger.drawn.get_mut(&period) else { return Ok(()) };
+        let drawn = match ledger.drawn.entry((*subscription_id, *period_start)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let slot = schema::drawn(self.account, *subscription_id, *period_start, currency);
+                unknown.insert(self.get(&slot).await?.unwrap_or_default().drawn)
+            }
+        };
         if *amount > Decimal::zero() {
             ledger.book.draw(amount, drawn, self.now);
         } else if *amount < Decimal::zero() {
