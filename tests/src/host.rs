@@ -68,6 +68,20 @@ impl Host {
         while block_on(self.billing.tick(100)).unwrap().more {}
     }
 
+    /// Reads all messages, and leaves them where they are.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Message> {
+        let mut all = block_on(self.account.messages(1_000)).unwrap();
+        loop {
+            let Some(last) = all.last() else { return all };
+            let more = block_on(self.account.messages_after(last.place, 1_000)).unwrap();
+            if more.is_empty() {
+                return all;
+            }
+            all.extend(more);
+        }
+    }
+
     /// Reads and acknowledges all messages.
     #[must_use]
     pub fn drain(&self) -> Vec<Message> {

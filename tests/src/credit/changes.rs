@@ -1,9 +1,9 @@
 //! Changes to ledgers and to their alerts, done by the engine and by the bank.
 
 use accrue::{
-    Decimal, ErrorKind, PricingUnit,
+    Decimal, ErrorKind, Preview, PricingUnit,
     alert::{AlertUpdate, NewBalanceAlert},
-    credit::{LedgerChange, NewLedgerEntry},
+    credit::{LedgerChange, LedgerEntry, NewLedgerEntry},
 };
 use bigdecimal::BigDecimal;
 use pollster::block_on;
@@ -40,10 +40,39 @@ impl Bench {
             assert_eq!(dump(&*self.bill.host.store), before, "{change:?} wrote something");
             return;
         }
+        let foretold = self.foretell(place, new.clone());
         let answer = call(self).unwrap_or_else(|error| panic!("{change:?}: {error:?}"));
+        self.check_foretold(place, &foretold, &answer);
         let entry = self.bank.book(place, &change).unwrap();
         self.learn_blocks(place);
         self.check_entry(place, entry, &answer);
+    }
+
+    /// Previews an entry, which writes nothing.
+    fn foretell(&self, place: Place, new: NewLedgerEntry) -> Preview<LedgerEntry> {
+        let before = dump(&*self.bill.host.store);
+        let customer = self.bill.customers[place.0];
+        let call = self.bill.host.account.create_ledger_entry(customer, new);
+        let preview = block_on(call.preview()).unwrap();
+        assert_eq!(dump(&*self.bill.host.store), before, "a preview wrote something");
+        preview
+    }
+
+    /// Compares what a preview told with what then came about.
+    fn check_foretold(&self, place: Place, foretold: &Preview<LedgerEntry>, answer: &LedgerEntry) {
+        assert_eq!(&foretold.answer, answer);
+        let host = &self.bill.host;
+        let customer = self.bill.customers[place.0];
+        let all = host.waiting().into_iter().filter(|of| of.customer.id == customer);
+        let told: Vec<_> = all.map(|message| message.body).collect();
+        let bodies: Vec<_> = foretold.messages.iter().map(|message| message.body.clone()).collect();
+        assert!(told.ends_with(&bodies), "{bodies:?} was foretold, {told:?} was told");
+        let balance = block_on(host.account.credit_balance(customer, &unit(place))).unwrap();
+        match foretold.balances.as_slice() {
+            [] => assert!(answer.amount.is_zero()),
+            [moved] => assert_eq!(Some(&moved.after), balance.balance.as_ref()),
+            moved => panic!("{moved:?} would move"),
+        }
     }
 
     /// What a caller asks for now; none where there is no block to ask it of.
