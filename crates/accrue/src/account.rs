@@ -76,9 +76,15 @@ impl AccountEntry {
         Self { configuration, ..self }
     }
 
-    /// Tells whether alerts were available at an instant.
+    /// Tells whether alerts were available at an instant, once it was over.
     pub(crate) fn had_alerts(&self, at: Timestamp) -> bool {
         self.switches.iter().filter(|switch| **switch <= at).count().is_multiple_of(2)
+    }
+
+    /// Tells whether alerts were available when an instant came: what it brings comes before what
+    /// somebody switches at it.
+    pub(crate) fn had_alerts_until(&self, at: Timestamp) -> bool {
+        self.switches.iter().filter(|switch| **switch < at).count().is_multiple_of(2)
     }
 }
 

@@ -23,7 +23,7 @@ pub use self::{
 };
 pub(crate) use self::{
     block::Block,
-    book::Book,
+    book::{Book, Returned},
     charge::Charge,
     drawn::Drawn,
     entry::Booked,

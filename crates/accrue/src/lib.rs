@@ -161,7 +161,7 @@ pub use self::{
         MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
-    page::{Created, Cursor, Page, PageRequest},
+    page::{Cursor, InstantRange, Page, PageRequest},
     text::{
         AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,
         Name, PricingUnit, PropertyName, TextError,

@@ -34,7 +34,7 @@ impl PageRequest {
         Err(Error::invalid("/limit", message))
     }
 
-    /// The first page of a ledger, of at most `limit` entries.
+    /// The first page of a ledger, of at most `limit` entries. Other lists give at most 100 rows.
     ///
     /// # Errors
     ///
@@ -51,6 +51,11 @@ impl PageRequest {
     #[must_use]
     pub fn after(self, cursor: Cursor) -> Self {
         Self { cursor: Some(cursor), ..self }
+    }
+
+    /// Returns how many rows a page has at most of a list that is no ledger (§4.1).
+    pub(crate) fn rows(&self) -> usize {
+        self.limit.min(limits::PAGE_ROWS)
     }
 
     /// Returns how many rows the page has at most.
@@ -106,21 +111,21 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// A bound on when the rows of a list were created.
+/// A range of instants that a list is filtered by, such as when its rows were created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Created {
+pub struct InstantRange {
     from: Timestamp,
     until: Timestamp,
 }
 
-impl Default for Created {
+impl Default for InstantRange {
     /// At any time.
     fn default() -> Self {
         Self { from: Timestamp::MIN, until: Timestamp::MAX }
     }
 }
 
-impl Created {
+impl InstantRange {
     /// At `instant` or later.
     #[must_use]
     pub fn at_or_after(self, instant: Timestamp) -> Self {

@@ -9,7 +9,7 @@ mod document;
 mod key;
 mod slot;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
     AccountId, AlertId, CreditBlockId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey,
-    ItemId, MessageId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe,
+    ItemId, MessageId, Metadata, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe,
     Timestamp,
     account::AccountEntry,
     alert::{Alert, Fired, InAlert},
@@ -58,6 +58,7 @@ tables! {
     CELL_TOTAL = "cell_total",
     CREDIT_BLOCK = "credit_block",
     CREDIT_BLOCK_BY_TIME = "credit_block_by_time",
+    CREDIT_BLOCK_METADATA = "credit_block_metadata",
     CREDITS = "credits",
     CUSTOMER = "customer",
     CUSTOMER_BY_TIME = "customer_by_time",
@@ -401,6 +402,8 @@ pub(crate) struct PlanRoster {
     pub(crate) prices: Vec<PriceId>,
     /// The splits that its matrices need.
     pub(crate) splits: Vec<SplitId>,
+    /// The currencies and pricing units that usage is priced in.
+    pub(crate) usage_units: BTreeSet<PricingUnit>,
     /// The billing cycle of its subscriptions.
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
@@ -417,6 +420,7 @@ impl Default for PlanRoster {
         Self {
             prices: Vec::new(),
             splits: Vec::new(),
+            usage_units: BTreeSet::new(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
             generation: 0,
@@ -548,6 +552,15 @@ pub(crate) struct Credits {
     pub(crate) units: BTreeMap<PricingUnit, CreditsIn>,
 }
 
+impl Credits {
+    /// Returns the currencies and pricing units in which usage of a version of a plan draws on them.
+    pub(crate) fn drawn_by(&self, version: &PlanRoster) -> Vec<PricingUnit> {
+        let has_ledger =
+            |unit: &&PricingUnit| self.units.get(*unit).is_some_and(|of| of.has_ledger);
+        version.usage_units.iter().filter(has_ledger).cloned().collect()
+    }
+}
+
 /// What a customer has of credits in one currency or pricing unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CreditsIn {
@@ -599,6 +612,18 @@ pub(crate) fn ledger_entry_by_kind(account: &AccountId, entry: &LedgerEntry) -> 
 /// `credit_block (account, block)`
 pub(crate) fn credit_block(account: &AccountId, id: CreditBlockId) -> Slot<Block> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(CREDIT_BLOCK)
+}
+
+/// `credit_block_metadata (account, block)`: where it has any. It is apart, so that usage moves a
+/// small row.
+pub(crate) fn credit_block_metadata(account: &AccountId, id: CreditBlockId) -> Slot<BlockMetadata> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CREDIT_BLOCK_METADATA)
+}
+
+/// The caller's own strings on a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BlockMetadata {
+    pub(crate) metadata: Metadata,
 }
 
 /// `credit_block_by_time (account, customer, unit, created at, block)`
@@ -867,6 +892,11 @@ pub(crate) fn position_of(created_at: Timestamp, id: &[u8; 16]) -> Position {
 /// The id of the row that stands at a position.
 pub(crate) fn id_at(position: &Position) -> [u8; 16] {
     position.last_chunk::<16>().copied().unwrap_or_default()
+}
+
+/// Where an entry stands in its ledger.
+pub(crate) fn place_of(entry: &LedgerEntry) -> Position {
+    position_of(entry.created_at, &u128::from(entry.ledger_sequence_number).to_be_bytes())
 }
 
 /// The number of the ledger's entry that stands at a position.

@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    Decimal, MetricId, PricingUnit,
+    Decimal, MetricId,
     price::{Charge, Model, Price, Quantity, Rated},
     subscription::{Subscription, Turns},
     usage::{MeterId, Split, Total},
@@ -35,12 +35,6 @@ impl Tariff {
             Charge::Fixed { .. } => None,
         });
         metrics.collect()
-    }
-
-    /// Returns the currencies and pricing units that usage is priced in.
-    pub(crate) fn units(&self) -> impl Iterator<Item = &PricingUnit> {
-        let usage = self.prices.iter().filter(|priced| !priced.meters.is_empty());
-        usage.map(|priced| &priced.price.currency)
     }
 
     /// Returns when something is charged: a fee, or what a minimum adds.

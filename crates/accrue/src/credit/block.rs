@@ -24,6 +24,7 @@ pub struct CreditBlock {
     /// What was given. `None` of an overdraft.
     pub maximum_initial_balance: Option<Decimal>,
     /// The caller's own strings.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
     /// When it was created.
     pub created_at: Timestamp,

@@ -11,6 +11,7 @@ mod void;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use self::giving_back::Returned;
 use self::{expiration_change::Extension, increment::Terms, order::Place, void::Voided};
 use super::{
     Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry,
@@ -81,7 +82,8 @@ impl Book {
 
     /// Returns what there is at an instant.
     pub(crate) fn credit_balance(&self, now: Timestamp) -> CreditBalance {
-        let spendable = self.order.iter().filter(|(place, _)| place.is_spendable(now));
+        let at = self.instant(now);
+        let spendable = self.order.iter().filter(|(place, _)| place.is_spendable(at));
         let spendable = spendable.filter_map(|(_, id)| self.blocks.get(id));
         CreditBalance {
             currency: self.ledger.currency.clone(),
@@ -94,6 +96,12 @@ impl Book {
     /// Returns the blocks that are loaded.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks.values()
+    }
+
+    /// Returns the entries that usage still adds to, on the day that they were made.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = &Booked> {
+        let pending = self.ledger.pending.iter();
+        pending.filter_map(|pending| self.entries.get(&pending.number))
     }
 
     /// Returns what has to be saved: the blocks and the entries that have moved. Which of them are

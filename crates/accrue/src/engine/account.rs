@@ -45,8 +45,7 @@ impl Account {
 
     /// A unit for an operation that only reads.
     pub(super) fn reading(&self) -> Unit<'_> {
-        let shared = self.shared();
-        Unit::new(shared, &self.id, shared.now(), shared.stripes.hold_none())
+        Unit::dry(self.shared(), &self.id)
     }
 
     /// Sets what the account configures.
@@ -85,6 +84,11 @@ impl Unit<'_> {
     /// Tells whether the account had alerts at an instant.
     pub(super) async fn had_alerts(&mut self, at: Timestamp) -> Result<bool, Error> {
         Ok(self.account_entry().await?.had_alerts(at))
+    }
+
+    /// Tells whether the account had alerts when an instant came.
+    pub(super) async fn had_alerts_until(&mut self, at: Timestamp) -> Result<bool, Error> {
+        Ok(self.account_entry().await?.had_alerts_until(at))
     }
 
     async fn account_entry(&mut self) -> Result<AccountEntry, Error> {

@@ -6,7 +6,7 @@ use self::{
     changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
     creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
 };
-use super::{Account, Call, ListFilter, lists::page_of, unit::Unit};
+use super::{Account, Call, ListFilter, lists::page_in_order, unit::Unit};
 use crate::{
     AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
     alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert, NewCondition, Scope},
@@ -211,13 +211,9 @@ impl Account {
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
         let listing = Listing { name: "alerts", account: self.id(), filter: filtered };
-        let before = listing.position(page)?;
-        let place = |alert: &Alert| schema::position_of(alert.created_at, alert.id.as_bytes());
         alerts.retain(|alert| filter.created.contains(alert.created_at));
-        alerts.sort_by_key(|alert| std::cmp::Reverse(place(alert)));
-        let rows = alerts.into_iter().map(|alert| (place(&alert), alert));
-        let found = rows.filter(|(place, _)| before.is_none_or(|before| *place < before));
-        Ok(page_of(&listing, page.limit(), found.collect()))
+        let place = |alert: &Alert| schema::position_of(alert.created_at, alert.id.as_bytes());
+        page_in_order(&listing, page, page.rows(), alerts.into_iter().map(|of| (place(&of), of)))
     }
 }
 

@@ -4,20 +4,20 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     ledgers::OpenLedger,
-    lists::{Walk, page_of},
+    lists::{Walk, page_in_order},
     unit::{Stop, Unit},
 };
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Error, IdOr, Page, PageRequest, PricingUnit,
+    CreditBlockId, CustomerId, Decimal, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,
     alert::Cause,
     credit::{
-        Block, Book, CreditBalance, CreditBlock, EntryKind, EntryStatus, LedgerChange, LedgerEntry,
-        NewLedgerEntry,
+        Block, Book, Booked, CreditBalance, CreditBlock, EntryKind, EntryStatus, LedgerChange,
+        LedgerEntry, NewLedgerEntry,
     },
     customer::Customer,
     idempotency::Fingerprint,
     limits,
-    page::{Created, Listing},
+    page::{InstantRange, Listing},
     schema::{self, Index},
     webhook::Body,
 };
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreditBlockFilter {
     /// From when on usage draws on them. An overdraft has no such instant.
-    pub effective: Created,
+    pub effective: InstantRange,
     /// Whether those are listed too that have expired or are used up, and the overdraft.
     pub include_all_blocks: bool,
 }
@@ -35,7 +35,7 @@ pub struct CreditBlockFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFilter {
     /// When they were created.
-    pub created: Created,
+    pub created: InstantRange,
     /// What they are.
     pub entry_type: Option<EntryKind>,
     /// Whether they can still grow.
@@ -116,9 +116,12 @@ impl Account {
             let Block { customer_id, block, .. } = unit.get(&slot).await?.ok_or_else(unknown)?;
             let read = unit.read_ledger(&customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-            let block = unit.get(&slot).await?.ok_or_else(unknown)?;
+            let found = unit.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+            let mut block = [found.ok_or_else(unknown)?.block];
+            unit.with_metadata(&mut block).await?;
             if unit.holds().await? {
-                return Ok(block.block);
+                let [block] = block;
+                return Ok(block);
             }
         }
         Err(Error::contended())
@@ -135,7 +138,7 @@ impl Account {
     ) -> Result<Page<CreditBlock>, Error> {
         let customer = customer.into();
         let is_listed = |block: &CreditBlock| {
-            filter.effective == Created::default()
+            filter.effective == InstantRange::default()
                 || block.effective_date.is_some_and(|date| filter.effective.contains(date))
         };
         for _ in 0..limits::RUNS {
@@ -143,22 +146,20 @@ impl Account {
             let (customer, ledger) = unit.read_ledger(&customer, currency).await?;
             let filtered = format!("{} {currency} {filter:?}", customer.id);
             let listing = Listing { name: "credit_blocks", account: self.id(), filter: filtered };
-            let found = if filter.include_all_blocks {
+            let mut found = if filter.include_all_blocks {
                 let index = Index::credit_blocks(self.id(), customer.id, currency);
-                let mut walk = Walk::new(listing, &index, Created::default(), page)?;
+                let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
                 let slot = |at| schema::credit_block(self.id(), CreditBlockId::from_bytes(at));
                 let show = |of: Block| is_listed(&of.block).then_some(of.block);
                 walk.run(&mut unit, |at| slot(schema::id_at(at)), show).await?
             } else {
-                let before = listing.position(page)?;
-                let place = |of: &CreditBlock| schema::position_of(of.created_at, of.id.as_bytes());
                 let open = ledger.iter().flat_map(OpenLedger::open_blocks);
-                let open = open.filter(|of| is_listed(of)).map(|of| (place(of), of.clone()));
-                let behind = |at: &_| before.is_none_or(|before| *at < before);
-                let mut found: Vec<_> = open.filter(|(at, _)| behind(at)).collect();
-                found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-                page_of(&listing, page.limit(), found)
+                let open = open
+                    .filter(|of| is_listed(of))
+                    .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
+                page_in_order(&listing, page, page.rows(), open)?
             };
+            unit.with_metadata(&mut found.data).await?;
             if unit.holds().await? {
                 return Ok(found);
             }
@@ -178,21 +179,27 @@ impl Account {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
             let mut unit = self.reading();
-            let (Customer { id, .. }, _) = unit.read_ledger(&customer, currency).await?;
-            let index = match filter.entry_type {
-                Some(kind) => Index::ledger_entries_of_kind(self.id(), id, currency, kind),
-                None => Index::ledger_entries(self.id(), id, currency),
-            };
+            let (Customer { id, .. }, ledger) = unit.read_ledger(&customer, currency).await?;
             let filtered = format!("{id} {currency} {filter:?}");
             let listing = Listing { name: "ledger", account: self.id(), filter: filtered };
-            let mut walk = Walk::new(listing, &index, filter.created, page)?;
-            let slot = |number| schema::ledger_entry(self.id(), id, currency, number);
-            let now = unit.now;
-            let show = |booked: crate::credit::Booked| {
-                let entry = booked.at(now);
-                filter.lists(&entry).then_some(entry)
+            // A clock that is behind the ledger's last entry sees what that has committed.
+            let now = unit.now.max(ledger.as_ref().map_or(Timestamp::MIN, OpenLedger::latest));
+            let found = if filter.entry_status == Some(EntryStatus::Pending) {
+                let pending = ledger.iter().flat_map(|ledger| ledger.book.pending());
+                let pending = pending.map(|booked| booked.clone().at(now));
+                let listed = pending.filter(|entry| filter.lists(entry));
+                let listed = listed.map(|of| (schema::place_of(&of), of));
+                page_in_order(&listing, page, page.limit(), listed)?
+            } else {
+                let index = match filter.entry_type {
+                    Some(kind) => Index::ledger_entries_of_kind(self.id(), id, currency, kind),
+                    None => Index::ledger_entries(self.id(), id, currency),
+                };
+                let mut walk = Walk::of_ledger(listing, &index, filter.created, page)?;
+                let slot = |number| schema::ledger_entry(self.id(), id, currency, number);
+                let show = |booked: Booked| Some(booked.at(now)).filter(|of| filter.lists(of));
+                walk.run(&mut unit, |at| slot(schema::number_at(at)), show).await?
             };
-            let found = walk.run(&mut unit, |at| slot(schema::number_at(at)), show).await?;
             if unit.holds().await? {
                 return Ok(found);
             }
@@ -205,6 +212,8 @@ impl LedgerFilter {
     fn lists(&self, entry: &LedgerEntry) -> bool {
         let least = self.minimum_amount.as_ref();
         self.entry_status.is_none_or(|status| status == entry.entry_status)
+            && self.entry_type.is_none_or(|kind| kind == entry.entry_type.kind())
+            && self.created.contains(entry.created_at)
             && least.is_none_or(|least| *least <= entry.amount.abs())
     }
 }
@@ -226,7 +235,7 @@ impl Unit<'_> {
         self.require_credits().await?;
         let customer = self.customer(customer).await?;
         self.get(&schema::head(self.account, customer.id)).await?;
-        self.settle_ledgers(customer.id).await?;
+        self.settle_ledger(customer.id, currency).await?;
         let ledger = self.ledger(customer.id, currency).await?;
         Ok((customer, ledger))
     }
@@ -270,7 +279,7 @@ impl Command for CreateLedgerEntry {
             unit.tell(customer.id, unit.now, body).await?;
         }
         let cause = Cause::Credit { entry_id: entry.id };
-        unit.judge_balance(&mut ledger, before, &cause, unit.now).await?;
+        unit.judge_balance(&mut ledger, before, &cause).await?;
         unit.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
         unit.touch(customer.id).await?;
         Ok(entry)

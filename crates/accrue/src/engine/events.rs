@@ -83,14 +83,17 @@ impl Command for Ingest {
         for new in &new {
             save_event(unit, new, meters.generation)?;
         }
-        let shares = Share::split(enrolled, &new, &meters);
+        let mut shares = Share::split(enrolled, &new, &meters);
+        for share in &mut shares {
+            share.find_ledgers(unit).await?;
+        }
         unit.fetch(&share::alert_keys(unit, &shares)?).await?;
         let keys = share::figure_keys(unit, &shares).await?;
         unit.fetch(&keys).await?;
-        unit.fetch_ledgers(&share::ledgers(&shares)).await?;
+        share::fetch_ledgers(unit, &shares).await?;
         for share in &shares {
             let (mut tally, mut watched) = share.load(unit, &meters).await?;
-            let mut ledgers = share.ledgers(unit, &watched).await?;
+            let mut ledgers = share.ledgers(unit).await?;
             for (event, readings) in &share.events {
                 let (at, key) = (event.timestamp, &event.idempotency_key);
                 let mut charges = Vec::new();

@@ -4,9 +4,10 @@ use super::unit::Unit;
 use crate::{
     AccountId, CreditBlockId, CustomerId, Decimal, Error, PricingUnit, SubscriptionId, Timestamp,
     alert::{BalanceWatch, Cause},
-    credit::{Block, Book, Booked, Charge, CreditBlock, Drawn, Ledger},
+    credit::{Block, Book, Booked, Charge, CreditBlock, Drawn, Ledger, Returned},
     limits,
-    schema::{self, DrawnEntry, Nothing, Slot},
+    schema::{self, BlockMetadata, DrawnEntry, Nothing, Slot},
+    subscription::Enrolment,
 };
 
 /// A ledger of a customer while it is moved: its book, what usage has drawn from it, and the alerts
@@ -17,11 +18,17 @@ pub(super) struct OpenLedger {
     /// What billing periods have drawn, of those that draw now.
     drawn: BTreeMap<(SubscriptionId, Timestamp), Drawn>,
     watch: BalanceWatch,
-    /// Whether the account has alerts now.
+    /// Whether the account has alerts now, and credits.
     has_alerts: bool,
+    has_credits: bool,
 }
 
 impl OpenLedger {
+    /// Returns when its last entry was made.
+    pub(super) const fn latest(&self) -> Timestamp {
+        self.book.ledger().latest
+    }
+
     /// Returns the blocks that have something left and have not expired.
     pub(super) fn open_blocks(&self) -> impl Iterator<Item = &CreditBlock> {
         let open = &self.book.ledger().open;
@@ -41,18 +48,15 @@ pub(super) type Ledgers = BTreeMap<PricingUnit, OpenLedger>;
 
 /// The caller has read the head of the customer, and writes it: it guards the ledgers.
 impl Unit<'_> {
-    /// Returns the currencies and pricing units in which usage of a customer draws credits.
+    /// Returns the currencies and pricing units in which usage of a subscription draws credits.
     pub(super) async fn draws_in(
         &mut self,
-        customer: CustomerId,
+        enrolment: &Enrolment,
     ) -> Result<Vec<PricingUnit>, Error> {
-        let credits = self.get(&schema::credits(self.account, customer)).await?;
-        let Some(credits) = credits else { return Ok(Vec::new()) };
-        if !self.configuration().await?.features.credits {
-            return Ok(Vec::new());
-        }
-        let units = credits.units.into_iter().filter(|(_, of)| of.has_ledger);
-        Ok(units.map(|(unit, _)| unit).collect())
+        let customer_id = enrolment.subscription.customer_id;
+        let credits = self.get(&schema::credits(self.account, customer_id)).await?;
+        let version = self.plan_roster_of(enrolment).await?;
+        Ok(credits.map(|credits| credits.drawn_by(&version)).unwrap_or_default())
     }
 
     /// Reads a ledger; none before its first entry.
@@ -64,7 +68,7 @@ impl Unit<'_> {
         let row = self.get(&schema::ledger(self.account, customer, unit)).await?;
         let Some(ledger) = row else { return Ok(None) };
         let pending: Vec<_> = pending_slots(self.account, &ledger).collect();
-        let pending: Option<Vec<_>> = self.get_all(&pending).await?.into_iter().collect();
+        let pending: Option<Vec<_>> = self.get_guarded(&pending).await?.into_iter().collect();
         let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
         let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
         let blocks = self.blocks(&ids).await?;
@@ -86,7 +90,8 @@ impl Unit<'_> {
             keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
             keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
         }
-        self.fetch(&keys).await
+        self.fetch_guarded(&keys).await?;
+        Ok(())
     }
 
     /// Adds to a book what watches it.
@@ -94,68 +99,99 @@ impl Unit<'_> {
         let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
         let watch = self.balance_watch(customer_id, &currency).await?;
         let has_alerts = self.had_alerts(self.now).await?;
-        Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts })
+        let has_credits = self.configuration().await?.features.credits;
+        Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
     }
 
     async fn blocks(&mut self, ids: &[CreditBlockId]) -> Result<Vec<Block>, Error> {
         let slots: Vec<_> = ids.iter().map(|id| schema::credit_block(self.account, *id)).collect();
-        let blocks: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
+        let blocks: Option<Vec<_>> = self.get_guarded(&slots).await?.into_iter().collect();
         blocks.ok_or_else(|| Error::corrupt("a block of credits is missing"))
     }
 
-    /// Draws what usage costs more, or gives back what it costs less, all of it for one cause.
+    /// Adds the caller's own strings to blocks that are to be shown.
+    pub(super) async fn with_metadata(&mut self, blocks: &mut [CreditBlock]) -> Result<(), Error> {
+        let slots = blocks.iter().map(|of| schema::credit_block_metadata(self.account, of.id));
+        let found = self.get_guarded(&slots.collect::<Vec<_>>()).await?;
+        for (block, found) in blocks.iter_mut().zip(found) {
+            block.metadata = found.unwrap_or_default().metadata;
+        }
+        Ok(())
+    }
+
+    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause.
     pub(super) async fn draw(
         &mut self,
         ledgers: &mut Ledgers,
         charges: &[Charge],
         cause: &Cause,
     ) -> Result<(), Error> {
-        if charges.is_empty() {
-            return Ok(());
-        }
+        let now = self.now;
         for (currency, ledger) in ledgers {
             let before = ledger.book.balance().cloned();
-            for charge in charges.iter().filter(|charge| charge.currency == *currency) {
-                self.charge(ledger, charge).await?;
+            let own = || charges.iter().filter(|charge| charge.currency == *currency);
+            for charge in own().filter(|charge| charge.amount > Decimal::zero()) {
+                if ledger.has_credits {
+                    let (book, drawn) = self.drawn(ledger, charge).await?;
+                    book.draw(&charge.amount, drawn, now);
+                }
             }
-            self.judge_balance(ledger, before, cause, self.now).await?;
+            let mut returned = Returned::default();
+            for charge in own().filter(|charge| charge.amount < Decimal::zero()) {
+                let (book, drawn) = self.drawn(ledger, charge).await?;
+                let missing = book.missing(drawn);
+                book.insert(self.blocks(&missing).await?);
+                book.hand_back(&-charge.amount.clone(), drawn, &mut returned);
+            }
+            ledger.book.book_returned(returned, now);
+            self.judge_balance(ledger, before, cause).await?;
         }
         Ok(())
     }
 
-    async fn charge(&mut self, ledger: &mut OpenLedger, charge: &Charge) -> Result<(), Error> {
-        let Charge { subscription_id, period_start, currency, amount } = charge;
+    /// Reads what the billing period of a charge has drawn.
+    async fn drawn<'l>(
+        &mut self,
+        ledger: &'l mut OpenLedger,
+        charge: &Charge,
+    ) -> Result<(&'l mut Book, &'l mut Drawn), Error> {
+        let Charge { subscription_id, period_start, currency, .. } = charge;
         let drawn = match ledger.drawn.entry((*subscription_id, *period_start)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
                 let slot = schema::drawn(self.account, *subscription_id, *period_start, currency);
-                unknown.insert(self.get(&slot).await?.unwrap_or_default().drawn)
+                let row = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+                unknown.insert(row.unwrap_or_default().drawn)
             }
         };
-        if *amount > Decimal::zero() {
-            ledger.book.draw(amount, drawn, self.now);
-        } else if *amount < Decimal::zero() {
-            let missing = ledger.book.missing(drawn);
-            ledger.book.insert(self.blocks(&missing).await?);
-            ledger.book.give_back(&-amount.clone(), drawn, self.now);
-        }
-        Ok(())
+        Ok((&mut ledger.book, drawn))
     }
 
-    /// Judges the alerts on a balance that has moved at an instant.
+    /// Judges the alerts on a balance that an operation has moved.
     pub(super) async fn judge_balance(
         &mut self,
         ledger: &mut OpenLedger,
         before: Option<Decimal>,
         cause: &Cause,
-        at: Timestamp,
     ) -> Result<(), Error> {
-        let OpenLedger { book, watch, has_alerts, .. } = ledger;
+        let fires = ledger.has_alerts;
+        self.judge_balance_at(ledger, before, cause, self.now, fires).await
+    }
+
+    /// Judges the alerts on a balance that has moved at an instant.
+    pub(super) async fn judge_balance_at(
+        &mut self,
+        ledger: &mut OpenLedger,
+        before: Option<Decimal>,
+        cause: &Cause,
+        at: Timestamp,
+        fires: bool,
+    ) -> Result<(), Error> {
+        let OpenLedger { book, watch, .. } = ledger;
         let Some(after) = book.balance().filter(|after| before.as_ref() != Some(*after)) else {
             return Ok(());
         };
         let customer_id = book.ledger().customer_id;
-        let fires = if at == self.now { *has_alerts } else { self.had_alerts(at).await? };
         for crossed in watch.judge(customer_id, before.as_ref(), after, cause, fires) {
             self.tell(customer_id, at, crossed.into()).await?;
         }
@@ -216,10 +252,16 @@ impl Unit<'_> {
             return Ok(());
         }
         for block in blocks {
-            self.put(&schema::credit_block(account, block.block.id), block)?;
-            if book.is_new_block(block) {
-                self.put(&schema::credit_block_by_time(account, block), &Nothing {})?;
+            let (mut block, id) = (block.clone(), block.block.id);
+            let metadata = std::mem::take(&mut block.block.metadata);
+            if book.is_new_block(&block) {
+                self.put(&schema::credit_block_by_time(account, &block), &Nothing {})?;
+                if !metadata.is_empty() {
+                    let slot = schema::credit_block_metadata(account, id);
+                    self.put(&slot, &BlockMetadata { metadata })?;
+                }
             }
+            self.put(&schema::credit_block(account, id), &block)?;
         }
         for booked in entries {
             let number = booked.entry.ledger_sequence_number;

@@ -3,7 +3,7 @@ use serde::de::DeserializeOwned;
 use super::{Account, unit::Unit};
 use crate::{
     CustomerId, Error, PlanId, limits,
-    page::{Created, Listing, Page, PageRequest, Position},
+    page::{InstantRange, Listing, Page, PageRequest, Position},
     schema::{self, Index, Slot},
     store::{Key, Scan},
 };
@@ -12,14 +12,14 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListFilter {
     /// When they were created.
-    pub created: Created,
+    pub created: InstantRange,
 }
 
 /// Which subscriptions of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubscriptionFilter {
     /// When they were created.
-    pub created: Created,
+    pub created: InstantRange,
     /// Of one customer.
     pub customer_id: Option<CustomerId>,
     /// Of one plan.
@@ -54,20 +54,41 @@ impl<'a> Walk<'a> {
     pub(super) fn new(
         listing: Listing<'a>,
         index: &Index,
-        created: Created,
+        created: InstantRange,
         page: &PageRequest,
     ) -> Result<Self, Error> {
+        Self::of_rows(listing, index, created, page, page.rows())
+    }
+
+    /// The same over the entries of a ledger, whose pages may be longer.
+    pub(super) fn of_ledger(
+        listing: Listing<'a>,
+        index: &Index,
+        created: InstantRange,
+        page: &PageRequest,
+    ) -> Result<Self, Error> {
+        Self::of_rows(listing, index, created, page, page.limit())
+    }
+
+    fn of_rows(
+        listing: Listing<'a>,
+        index: &Index,
+        created: InstantRange,
+        page: &PageRequest,
+        limit: usize,
+    ) -> Result<Self, Error> {
         // One row more than the page holds tells whether there is another page.
-        let rows = page.limit().saturating_add(1).min(limits::SCAN_ROWS);
+        let rows = limit.saturating_add(1).min(limits::SCAN_ROWS);
         let scan = index.scan(created.from(), created.until(), rows).descending();
         let scan = match listing.position(page)? {
             Some(position) => scan.after(&index.key_at(&position)),
             None => scan,
         };
-        Ok(Self { listing, scan, limit: page.limit() })
+        Ok(Self { listing, scan, limit })
     }
 
-    /// Finds the page: of each row that the index names, what `show` makes of it.
+    /// Finds the page: of each row that the index names, what `show` makes of it. A list whose rows
+    /// must agree has read the row that guards them.
     pub(super) async fn run<T: DeserializeOwned, S>(
         &mut self,
         unit: &mut Unit<'_>,
@@ -82,7 +103,7 @@ impl<'a> Walk<'a> {
             }
             let slots: Vec<_> = places.iter().map(&slot).collect();
             // A row that went away since the index was read is left out.
-            let rows = places.into_iter().zip(unit.get_all(&slots).await?);
+            let rows = places.into_iter().zip(unit.get_guarded(&slots).await?);
             found.extend(rows.filter_map(|(at, row)| Some((at, show(row?)?))));
         }
         Ok(self.page(found))
@@ -108,12 +129,22 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Cuts what was found to a page.
-pub(super) fn page_of<T>(
+/// Makes a page of rows that are all there, in any order: newest first, from where it begins.
+pub(super) fn page_in_order<T>(
     listing: &Listing<'_>,
+    page: &PageRequest,
     limit: usize,
-    mut found: Vec<(Position, T)>,
-) -> Page<T> {
+    rows: impl Iterator<Item = (Position, T)>,
+) -> Result<Page<T>, Error> {
+    let before = listing.position(page)?;
+    let behind = |at: &Position| before.is_none_or(|before| *at < before);
+    let mut found: Vec<_> = rows.filter(|(at, _)| behind(at)).collect();
+    found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    Ok(page_of(listing, limit, found))
+}
+
+/// Cuts what was found to a page.
+fn page_of<T>(listing: &Listing<'_>, limit: usize, mut found: Vec<(Position, T)>) -> Page<T> {
     let has_more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| has_more);

@@ -8,7 +8,7 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    Error, IdOr, PlanId,
+    Error, IdOr, PlanId, PricingUnit,
     idempotency::Fingerprint,
     plan::{NewPlanVersion, Plan, PlanPrice, PlanVersion, PricedVersion},
     price::{Charge, Price},
@@ -122,6 +122,7 @@ impl Unit<'_> {
         let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
         let roster = PlanRoster {
             splits: splits_of(&priced.prices),
+            usage_units: usage_units(&priced.prices),
             prices: priced.prices.iter().map(|price| price.id).collect(),
             cycle: priced.cycle,
             created_at: priced.created_at,
@@ -176,6 +177,12 @@ impl Unit<'_> {
 fn splits_of(prices: &[Price]) -> Vec<SplitId> {
     let splits = prices.iter().filter_map(|price| Split::of_price(&price.charge, 0));
     splits.map(|split| split.id).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The currencies and pricing units that usage is priced in.
+fn usage_units(prices: &[Price]) -> BTreeSet<PricingUnit> {
+    let usage = prices.iter().filter(|price| !price.charge.is_fixed());
+    usage.map(|price| price.currency.clone()).collect()
 }
 
 struct CreatePlanVersion {

@@ -4,7 +4,7 @@ mod rehearsal;
 pub use self::price::CostChange;
 use self::rehearsal::Rehearsal;
 use super::{Account, Call, apply::Command};
-use crate::{CustomerId, Decimal, Error, PricingUnit, Timestamp, limits, webhook::Body};
+use crate::{CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp, limits, webhook::Body};
 
 /// What an operation would bring, had it been asked for now.
 ///
@@ -87,14 +87,20 @@ async fn preview<C: Command + ?Sized>(
     command: &C,
 ) -> Result<Preview<C::Outcome>, Error> {
     for _ in 0..limits::RUNS {
-        let mut unit = account.reading().rehearsing();
+        let mut unit = account.reading();
         if !unit.configuration().await?.features.previews {
             return Err(Error::feature("previews are not available to this account"));
         }
         let mut rehearsal = Rehearsal::default();
         let preview = rehearsal.run(&mut unit, command).await;
-        if unit.holds().await? {
-            return preview;
+        match unit.holds().await {
+            Ok(true) => return preview,
+            Ok(false) => {}
+            // What was settled for it would have been many commits.
+            Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {
+                return Err(Error::too_many("too much would have to be looked at for a preview"));
+            }
+            Err(error) => return Err(error),
         }
     }
     Err(Error::contended())

@@ -93,7 +93,8 @@ impl Unit<'_> {
             if !open.iter().any(|period| period.start() == old.start()) {
                 let total = self.total(after, old.start()).await?;
                 self.delete_total(before.id, old.start(), &total);
-                charges.extend(self.charges(after, old, &total, &Total::default()).await?);
+                let nothing = Total::default();
+                charges.extend(self.charges(old, (after, &total), (after, &nothing)).await?);
             }
         }
         for timeframe in open {
@@ -119,28 +120,30 @@ impl Unit<'_> {
         let (id, start) = (enrolment.subscription.id, timeframe.start());
         self.delete_total(id, start, &before);
         self.put_total(id, start, &total)?;
-        self.charges(enrolment, timeframe, &before, &total).await
+        self.charges(timeframe, (enrolment, &before), (enrolment, &total)).await
     }
 
-    /// Returns what a billing period costs more or less than before, of what credits pay for.
-    async fn charges(
+    /// Returns what a billing period of a subscription costs more or less than before, of what
+    /// credits pay for.
+    pub(super) async fn charges(
         &mut self,
-        enrolment: &Enrolment,
-        timeframe: Timeframe,
-        before: &Total,
-        after: &Total,
+        period: Timeframe,
+        (before, used_before): (&Enrolment, &Total),
+        (after, used_after): (&Enrolment, &Total),
     ) -> Result<Vec<Charge>, Error> {
-        let draws_in = self.draws_in(enrolment.subscription.customer_id).await?;
+        let mut draws_in = self.draws_in(before).await?;
+        draws_in.extend(self.draws_in(after).await?);
+        draws_in.sort();
+        draws_in.dedup();
         if draws_in.is_empty() {
             return Ok(Vec::new());
         }
-        let tariff = self.tariff(enrolment).await?;
-        let [before, after] =
-            [before, after].map(|used| Accrual::new(&tariff, timeframe, used, self.now));
+        let earlier = Accrual::new(&self.tariff(before).await?, period, used_before, self.now);
+        let later = Accrual::new(&self.tariff(after).await?, period, used_after, self.now);
         let charges = draws_in.into_iter().map(|currency| Charge {
-            subscription_id: enrolment.subscription.id,
-            period_start: timeframe.start(),
-            amount: after.used_in(&currency) - before.used_in(&currency),
+            subscription_id: after.subscription.id,
+            period_start: period.start(),
+            amount: later.used_in(&currency) - earlier.used_in(&currency),
             currency,
         });
         Ok(charges.collect())

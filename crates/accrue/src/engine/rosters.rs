@@ -1,6 +1,6 @@
 use super::unit::Unit;
 use crate::{
-    AlertId, CustomerId, Error, PricingUnit, Timestamp,
+    AlertId, CustomerId, Error,
     alert::Alert,
     schema::{self, Deadline, Head, Owner, Roster, Slot},
     subscription::Enrolment,
@@ -11,8 +11,6 @@ pub(super) struct Enrolled {
     pub(super) customer_id: CustomerId,
     pub(super) head: Head,
     pub(super) enrolments: Vec<Enrolment>,
-    /// The currencies and pricing units in which its usage draws credits.
-    pub(super) draws_in: Vec<PricingUnit>,
 }
 
 impl Unit<'_> {
@@ -44,8 +42,7 @@ impl Unit<'_> {
                 let row = self.row(&schema::subscription(account, id))?;
                 enrolments.push(row.ok_or_else(|| Error::corrupt("a roster names nobody"))?);
             }
-            let draws_in = self.draws_in(customer_id).await?;
-            enrolled.push(Enrolled { customer_id, head, enrolments, draws_in });
+            enrolled.push(Enrolled { customer_id, head, enrolments });
         }
         Ok(enrolled)
     }
@@ -64,20 +61,19 @@ impl Unit<'_> {
     pub(super) async fn watching(&mut self, enrolment: &Enrolment) -> Result<Vec<Alert>, Error> {
         let plan = self.plan_roster_of(enrolment).await?;
         let shared = self.alerts(&plan.alerts).await?;
-        self.watching_at(enrolment, shared, self.now).await
+        if !self.had_alerts(self.now).await? {
+            return Ok(Vec::new());
+        }
+        self.watching_with(enrolment, shared).await
     }
 
-    /// Returns the enabled alerts that watch a subscription at an instant: its own, and some of its
-    /// plan version; those on usage first.
-    pub(super) async fn watching_at(
+    /// Returns the enabled alerts that watch a subscription: its own, and some of its plan version;
+    /// those on usage first.
+    pub(super) async fn watching_with(
         &mut self,
         enrolment: &Enrolment,
         shared: Vec<Alert>,
-        at: Timestamp,
     ) -> Result<Vec<Alert>, Error> {
-        if !self.had_alerts(at).await? {
-            return Ok(Vec::new());
-        }
         let mut alerts = self.alerts(&enrolment.alerts).await?;
         alerts.extend(shared.into_iter().filter(|alert| !enrolment.muted.contains(&alert.id)));
         alerts.retain(|alert| alert.enabled);

@@ -135,13 +135,16 @@ async fn save(
     let (mut enrolments, mut ledgers) = (Vec::new(), Vec::new());
     for debtor in debtors {
         match debtor {
-            Debtor::Subscriber(subscriber) => enrolments.push(subscriber.enrolment),
+            Debtor::Subscriber(subscriber) => {
+                let Subscriber { enrolment, has_moved, .. } = *subscriber;
+                if has_moved {
+                    let id = enrolment.subscription.id;
+                    unit.put(&schema::subscription(unit.account, id), &enrolment)?;
+                }
+                enrolments.push(enrolment);
+            }
             Debtor::Ledger(ledger) => ledgers.push(*ledger),
         }
-    }
-    for enrolment in &enrolments {
-        let id = enrolment.subscription.id;
-        unit.put(&schema::subscription(unit.account, id), enrolment)?;
     }
     unit.save_ledgers(customer_id, ledgers.iter()).await?;
     unit.save_roster(customer_id, &enrolments).await

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{billing::Shared, stripes::Held};
 use crate::{
-    AccountId, CustomerId, Entropy, Error, IdOr, PlanId, Timestamp, limits,
+    AccountId, CustomerId, Entropy, Error, IdOr, PlanId, SeededEntropy, Timestamp, limits,
     plan::PlanVersion,
     schema::Slot,
     store::{
@@ -21,8 +21,9 @@ pub(super) struct Unit<'a> {
     pub(super) now: Timestamp,
     shared: &'a Shared,
     held: Held<'a>,
-    /// Whether it is never committed, and so needs no locks.
-    rehearses: bool,
+    /// What ids are drawn from where it is never committed: such a unit takes nothing from the host's
+    /// entropy, and no locks.
+    dry: Option<SeededEntropy>,
     /// The versions of plans whose alerts it has changed.
     moved_versions: BTreeSet<(PlanId, PlanVersion)>,
     rows: HashMap<Key, Option<Row>>,
@@ -62,7 +63,7 @@ impl<'a> Unit<'a> {
             now,
             shared,
             held,
-            rehearses: false,
+            dry: None,
             moved_versions: BTreeSet::new(),
             rows: HashMap::new(),
             read: Vec::new(),
@@ -71,20 +72,24 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The same, of an operation that is only tried out.
-    pub(super) fn rehearsing(self) -> Self {
-        Self { rehearses: true, ..self }
+    /// A unit that is never committed.
+    pub(super) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
+        let unit = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
+        Self { dry: Some(SeededEntropy::new(0)), ..unit }
     }
 
     pub(super) fn entropy(&self) -> &dyn Entropy {
-        &*self.shared.entropy
+        match &self.dry {
+            Some(entropy) => entropy,
+            None => &*self.shared.entropy,
+        }
     }
 
     /// Makes the other writers of these customers in this process wait.
     ///
     /// One that is yet to get its id is locked by its external id: another run would draw another.
     pub(super) async fn lock(&mut self, customers: &[IdOr<CustomerId>]) -> Result<(), Stop> {
-        if self.rehearses {
+        if self.dry.is_some() {
             return Ok(());
         }
         match self.held.missing(self.account, customers) {
@@ -102,6 +107,17 @@ impl<'a> Unit<'a> {
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
+        let read = self.fetch_guarded(keys).await?;
+        self.read.extend(read);
+        Ok(())
+    }
+
+    /// The same, of rows that are no preconditions: the caller has read the row that guards them,
+    /// which every writer of one of them writes too. Returns what preconditions they would be.
+    pub(super) async fn fetch_guarded(
+        &mut self,
+        keys: impl IntoIterator<Item = &Key> + Send,
+    ) -> Result<Vec<Precondition>, Error> {
         let mut asked = HashSet::new();
         let missing: Vec<Key> = keys
             .into_iter()
@@ -109,18 +125,19 @@ impl<'a> Unit<'a> {
             .cloned()
             .collect();
         if missing.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let rows = self.shared.store.get(&missing).await?;
         if rows.len() != missing.len() {
             return Err(Error::corrupt("the store gave another number of rows than was asked for"));
         }
+        let mut read = Vec::with_capacity(missing.len());
         for (key, row) in missing.into_iter().zip(rows) {
             let expected = expected(row.as_ref().map(|row| row.version));
-            self.read.push(Precondition { key: key.clone(), expected });
+            read.push(Precondition { key: key.clone(), expected });
             self.rows.insert(key, row);
         }
-        Ok(())
+        Ok(read)
     }
 
     /// Returns what a row says that was fetched, or was written here.
@@ -152,6 +169,15 @@ impl<'a> Unit<'a> {
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
         self.fetch(slots.iter().map(Slot::key)).await?;
+        slots.iter().map(|slot| self.row(slot)).collect()
+    }
+
+    /// Fetches rows that the row guards which the caller has read, and returns what they say.
+    pub(super) async fn get_guarded<T: DeserializeOwned>(
+        &mut self,
+        slots: &[Slot<T>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        self.fetch_guarded(slots.iter().map(Slot::key)).await?;
         slots.iter().map(|slot| self.row(slot)).collect()
     }
 
@@ -261,6 +287,16 @@ impl<'a> Unit<'a> {
     pub(super) fn discard_writes(&mut self) {
         self.writes.clear();
         self.written.clear();
+    }
+
+    /// Makes sure that what was written behind the first rows would fit one commit.
+    pub(super) fn check_writes(&self, first: usize) -> Result<(), Error> {
+        let new = self.writes.get(first..).unwrap_or_default().iter().cloned();
+        let changes = new.map(|(key, document)| match document {
+            Some(document) => Change::Put(key, document),
+            None => Change::Delete(key),
+        });
+        check_bounds(&Batch { preconditions: Vec::new(), changes: changes.collect() })
     }
 
     /// Ends the unit: what to commit, and the locks that go on to be held.

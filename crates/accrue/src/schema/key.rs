@@ -62,8 +62,7 @@ impl KeyBytes {
 
     /// Adds when an entry was made, and its number in as many bytes as an id has.
     pub(super) fn entry(self, entry: &LedgerEntry) -> Self {
-        let number = u128::from(entry.ledger_sequence_number);
-        self.listed(entry.created_at, &number.to_be_bytes())
+        self.bytes(&super::place_of(entry))
     }
 
     /// Adds what an entry is. A byte is never used for another kind.

@@ -248,7 +248,7 @@ fn they_are_listed_in_pages_newest_first() {
         }
     }
     assert_eq!(found, expect);
-    let created = accrue::Created::default().after(expect[2].created_at);
+    let created = accrue::InstantRange::default().after(expect[2].created_at);
     let (filter, page) = (ListFilter { created }, PageRequest::default());
     let later = block_on(fixture.account.list_customer_alerts(ada, filter, &page)).unwrap();
     assert_eq!(later.data, expect[..2]);

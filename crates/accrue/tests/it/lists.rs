@@ -1,4 +1,4 @@
-use accrue::{Created, Cursor, ErrorKind, ListFilter, PageRequest, item::Item};
+use accrue::{Cursor, ErrorKind, InstantRange, ListFilter, PageRequest, item::Item};
 
 use crate::fixture::{Fixture, at, block_on};
 
@@ -51,15 +51,15 @@ fn rows_of_one_instant_are_walked_by_id() {
 #[test]
 fn a_bound_on_the_time_of_creation_is_met_to_the_instant() {
     let (fixture, items) = items(4);
-    let check = |created: Created, expect: &[Item]| {
+    let check = |created: InstantRange, expect: &[Item]| {
         assert_eq!(walk(&fixture, ListFilter { created }, 1), expect);
     };
     let second = items[2].created_at;
-    check(Created::default().at_or_after(second), &items[..3]);
-    check(Created::default().after(second), &items[..2]);
-    check(Created::default().before(second), &items[3..]);
-    check(Created::default().at_or_before(second), &items[2..]);
-    check(Created::default().after(second).before(at("2020-01-01T00:00:00Z")), &[]);
+    check(InstantRange::default().at_or_after(second), &items[..3]);
+    check(InstantRange::default().after(second), &items[..2]);
+    check(InstantRange::default().before(second), &items[3..]);
+    check(InstantRange::default().at_or_before(second), &items[2..]);
+    check(InstantRange::default().after(second).before(at("2020-01-01T00:00:00Z")), &[]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_bad_cursor_is_a_request_error() {
         assert_eq!(refused.violations()[0].pointer, "/cursor");
     };
     check(ListFilter::default(), Cursor::from_text("nonsense"));
-    let other = ListFilter { created: Created::default().before(at("2030-01-01T00:00:00Z")) };
+    let other = ListFilter { created: InstantRange::default().before(at("2030-01-01T00:00:00Z")) };
     check(other, cursor.clone());
     let metrics = first.clone().after(cursor);
     let refused = block_on(fixture.account.list_metrics(ListFilter::default(), &metrics));

@@ -151,9 +151,11 @@ impl Guard {
         cause: Cause,
     ) -> BalanceCrossed {
         let thresholds = if self.rule == Rule::Dropped { levels } else { Vec::new() };
+        let mut alert = self.alert.clone();
+        alert.show_status(&self.in_alert);
         BalanceCrossed {
             customer_id,
-            alert: self.alert.clone(),
+            alert,
             value_before: before.cloned(),
             value_after: after.clone(),
             threshold: thresholds.last().cloned(),

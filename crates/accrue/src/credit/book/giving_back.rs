@@ -3,6 +3,19 @@ use std::collections::BTreeSet;
 use super::{super::shares, Book, Drawn, entries::Draft};
 use crate::{CreditBlockId, Decimal, Timestamp, credit::EntryType};
 
+/// What was given back to blocks, in the order in which the first of each was.
+#[derive(Debug, Default)]
+pub(crate) struct Returned(Vec<(CreditBlockId, Decimal)>);
+
+impl Returned {
+    fn add(&mut self, block_id: CreditBlockId, amount: &Decimal) {
+        match self.0.iter_mut().find(|(id, _)| *id == block_id) {
+            Some((_, sum)) => *sum += amount.clone(),
+            None => self.0.push((block_id, amount.clone())),
+        }
+    }
+}
+
 impl Book {
     /// Returns the blocks that giving back may move and that are not loaded.
     pub(crate) fn missing(&self, drawn: &Drawn) -> Vec<CreditBlockId> {
@@ -12,47 +25,69 @@ impl Book {
     }
 
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
-    /// blocks that it was drawn from, the last one first.
+    /// blocks that it was drawn from, the last one first. It is still to be booked.
     ///
     /// What no block can take, since it was given back already, is dropped: no credit is made.
-    pub(crate) fn give_back(&mut self, amount: &Decimal, drawn: &mut Drawn, now: Timestamp) {
+    pub(crate) fn hand_back(
+        &mut self,
+        amount: &Decimal,
+        drawn: &mut Drawn,
+        returned: &mut Returned,
+    ) {
         if *amount <= Decimal::zero() {
             return;
         }
-        let at = self.instant(now);
         drawn.hand_back(amount, |id, most| {
             if self.ledger.overdraft == Some(id) {
-                self.give_to_overdraft(id, &most, at)
+                self.give_to_overdraft(id, &most, returned)
             } else {
-                self.give_to(id, &most, at)
+                self.give_to(id, &most, returned)
             }
         });
     }
 
+    /// Books what was given back, one entry for each block. It is lost again at once where the block
+    /// has expired.
+    pub(crate) fn book_returned(&mut self, returned: Returned, now: Timestamp) {
+        let at = self.instant(now);
+        for (block_id, amount) in returned.0 {
+            let (entry_type, given) = (EntryType::Amendment, amount.clone());
+            self.append(Draft { entry_type, amount: given, block_id, asked: None }, at);
+            if self.blocks.get(&block_id).is_some_and(|of| of.block.has_expired(at)) {
+                self.lose(block_id, amount, at);
+            }
+        }
+    }
+
     /// Gives back to the overdraft what is outstanding, and the rest to the blocks that have paid it
     /// off. Returns how much that is.
-    fn give_to_overdraft(&mut self, id: CreditBlockId, most: &Decimal, at: Timestamp) -> Decimal {
-        let outstanding = self.give_to(id, most, at);
+    fn give_to_overdraft(
+        &mut self,
+        id: CreditBlockId,
+        most: &Decimal,
+        returned: &mut Returned,
+    ) -> Decimal {
+        let outstanding = self.give_to(id, most, returned);
         let mut payers = std::mem::take(&mut self.ledger.payers);
         let paid = most.clone() - outstanding.clone();
-        let paid = shares::hand_back(&mut payers, &paid, |id, most| self.give_to(id, &most, at));
+        let give = |id, most: Decimal| self.give_to(id, &most, returned);
+        let paid = shares::hand_back(&mut payers, &paid, give);
         self.ledger.payers = payers;
         outstanding + paid
     }
 
-    /// Gives back to a block at most what was taken from it, and returns how much that is. It is
-    /// lost again at once where the block has expired.
-    fn give_to(&mut self, block_id: CreditBlockId, most: &Decimal, at: Timestamp) -> Decimal {
+    /// Gives back to a block at most what was taken from it, and returns how much that is.
+    fn give_to(
+        &mut self,
+        block_id: CreditBlockId,
+        most: &Decimal,
+        returned: &mut Returned,
+    ) -> Decimal {
         let Some(block) = self.blocks.get(&block_id) else { return Decimal::zero() };
-        let (given, has_expired) = (most.min(&block.drawn).clone(), block.block.has_expired(at));
-        if given.is_zero() {
-            return given;
-        }
-        self.return_to(block_id, &given);
-        let (entry_type, amount) = (EntryType::Amendment, given.clone());
-        self.append(Draft { entry_type, amount, block_id, asked: None }, at);
-        if has_expired {
-            self.lose(block_id, given.clone(), at);
+        let given = most.min(&block.drawn).clone();
+        if !given.is_zero() {
+            self.return_to(block_id, &given);
+            returned.add(block_id, &given);
         }
         given
     }

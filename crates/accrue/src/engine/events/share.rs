@@ -2,9 +2,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::New;
 use crate::{
-    CustomerId, Error, PricingUnit, Timeframe, Timestamp,
+    CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Watched},
-    cost::Tariff,
     engine::{
         figures::Running, ledgers::Ledgers, rosters::Enrolled, standings::INSTANT, unit::Unit,
     },
@@ -20,8 +19,8 @@ pub(super) struct Share<'a> {
     pub(super) customer_id: CustomerId,
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
     periods: Vec<(Enrolment, Vec<Timeframe>)>,
-    /// The currencies and pricing units in which the customer's usage draws credits.
-    draws_in: Vec<PricingUnit>,
+    /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
+    draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
     /// The metrics that some event adds to.
     moved: BTreeSet<MeterId>,
 }
@@ -35,8 +34,7 @@ impl<'a> Share<'a> {
             let readings = meters.readings(meters.generation, &fields, &event.idempotency_key);
             events.entry(entry.customer_id).or_default().push((*event, readings));
         }
-        let shares = enrolled.into_iter().map(|of| {
-            let Enrolled { customer_id, enrolments, draws_in, .. } = of;
+        let shares = enrolled.into_iter().map(|Enrolled { customer_id, enrolments, .. }| {
             let events = events.remove(&customer_id).unwrap_or_default();
             let periods = enrolments.into_iter().map(|enrolment| {
                 let periods = periods_of(&enrolment, &events);
@@ -45,9 +43,28 @@ impl<'a> Share<'a> {
             let periods = periods.filter(|(_, periods)| !periods.is_empty()).collect();
             let readings = events.iter().flat_map(|(_, readings)| readings);
             let moved = readings.map(|reading| reading.meter).collect();
-            Self { customer_id, events, periods, draws_in, moved }
+            Self { customer_id, events, periods, draws_in: BTreeMap::new(), moved }
         });
         shares.collect()
+    }
+
+    /// Finds out which ledgers the events draw on. The customer's credits were fetched.
+    pub(super) async fn find_ledgers(&mut self, unit: &mut Unit<'_>) -> Result<(), Error> {
+        let Some(credits) = unit.row(&schema::credits(unit.account, self.customer_id))? else {
+            return Ok(());
+        };
+        for (enrolment, _) in &self.periods {
+            let draws_in = credits.drawn_by(&unit.plan_roster_of(enrolment).await?);
+            if !draws_in.is_empty() {
+                self.draws_in.insert(enrolment.subscription.id, draws_in);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ledgers that the events draw on.
+    fn units(&self) -> BTreeSet<&PricingUnit> {
+        self.draws_in.values().flatten().collect()
     }
 
     /// Loads what the events are added to. Its rows were fetched.
@@ -83,7 +100,12 @@ impl<'a> Share<'a> {
             let splits = unit.plan_roster_of(enrolment).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
             let oldest_judged = oldest_judged(&enrolment.subscription, unit.now);
-            let (tariff, draws_in) = self.rates(unit, enrolment, &alerts).await?;
+            let draws_in = self.draws_in.get(&enrolment.subscription.id);
+            let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost());
+            let tariff = match is_rated || draws_in.is_some() {
+                true => Some(unit.tariff(enrolment).await?),
+                false => None,
+            };
             for period in periods {
                 let standing = unit.standing_unrated(enrolment, period.start(), &alerts).await?;
                 let Some(mut standing) = standing else { continue };
@@ -100,39 +122,16 @@ impl<'a> Share<'a> {
                 standings.push(standing);
             }
             let subscription_id = enrolment.subscription.id;
+            let draws_in = draws_in.cloned().unwrap_or_default();
             watched.push(Watched { subscription_id, splits, alerts, draws_in, standings });
         }
         Ok((tally, watched))
     }
 
-    /// Returns what it takes to follow what a subscription costs, where an alert or a ledger does;
-    /// and the currencies and pricing units in which its usage draws credits.
-    async fn rates(
-        &self,
-        unit: &mut Unit<'_>,
-        enrolment: &Enrolment,
-        alerts: &[Alert],
-    ) -> Result<(Option<Tariff>, Vec<PricingUnit>), Error> {
-        let is_watched = alerts.iter().any(|alert| alert.condition.is_on_cost());
-        if !is_watched && self.draws_in.is_empty() {
-            return Ok((None, Vec::new()));
-        }
-        let tariff = unit.tariff(enrolment).await?;
-        let mut draws_in = self.draws_in.clone();
-        draws_in.retain(|currency| tariff.units().any(|unit| unit == currency));
-        let is_followed = is_watched || !draws_in.is_empty();
-        Ok((is_followed.then_some(tariff), draws_in))
-    }
-
     /// Opens the ledgers that the events draw on.
-    pub(super) async fn ledgers(
-        &self,
-        unit: &mut Unit<'_>,
-        watched: &[Watched],
-    ) -> Result<Ledgers, Error> {
-        let units: BTreeSet<_> = watched.iter().flat_map(|watched| &watched.draws_in).collect();
+    pub(super) async fn ledgers(&self, unit: &mut Unit<'_>) -> Result<Ledgers, Error> {
         let mut ledgers = Ledgers::new();
-        for currency in units {
+        for currency in self.units() {
             if let Some(ledger) = unit.ledger(self.customer_id, currency).await? {
                 ledgers.insert(currency.clone(), ledger);
             }
@@ -257,17 +256,26 @@ pub(super) async fn figure_keys(
                     keys.push(schema::cell_total(account, id, start).key().clone());
                 }
                 keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
-                for unit in &share.draws_in {
-                    keys.push(schema::drawn(account, id, start, unit).key().clone());
-                }
             }
         }
     }
     Ok(keys)
 }
 
-/// The ledgers that usage of the shares' customers may draw on.
-pub(super) fn ledgers<'s>(shares: &'s [Share<'_>]) -> Vec<(CustomerId, &'s PricingUnit)> {
-    let of = |share: &'s Share<'_>| share.draws_in.iter().map(|unit| (share.customer_id, unit));
-    shares.iter().flat_map(of).collect()
+/// Reads the ledgers that events draw on, in as few calls of the store as for one.
+pub(super) async fn fetch_ledgers(unit: &mut Unit<'_>, shares: &[Share<'_>]) -> Result<(), Error> {
+    let account = unit.account;
+    let (mut ledgers, mut drawn) = (Vec::new(), Vec::new());
+    for share in shares {
+        ledgers.extend(share.units().into_iter().map(|unit| (share.customer_id, unit)));
+        for (enrolment, periods) in &share.periods {
+            let id = enrolment.subscription.id;
+            for unit in share.draws_in.get(&id).into_iter().flatten() {
+                let slot = |of: &Timeframe| schema::drawn(account, id, of.start(), unit);
+                drawn.extend(periods.iter().map(|period| slot(period).key().clone()));
+            }
+        }
+    }
+    unit.fetch_guarded(&drawn).await?;
+    unit.fetch_ledgers(&ledgers).await
 }

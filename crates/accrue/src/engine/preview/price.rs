@@ -4,8 +4,7 @@ use super::{Preview, preview};
 use crate::{
     Error, PriceId, PricingUnit, SubscriptionId,
     alert::Cause,
-    cost::{Accrual, Cost},
-    credit::Charge,
+    cost::Cost,
     engine::{
         Account,
         apply::Command,
@@ -14,7 +13,7 @@ use crate::{
     plan::PlanPrice,
     price::NewPrice,
     schema,
-    subscription::Enrolment,
+    subscription::{Enrolment, Subscription},
     usage::Split,
 };
 
@@ -63,7 +62,7 @@ impl Command for ReplacePrice {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<CostChange, Stop> {
         let before = unit.settled_enrolment(self.id).await?;
-        let (now, customer_id) = (unit.now, before.subscription.customer_id);
+        let now = unit.now;
         let period = unit.current_period(&before);
         let currency = PricingUnit::from(before.subscription.currency);
         let alerts = unit.watching(&before).await?;
@@ -79,16 +78,9 @@ impl Command for ReplacePrice {
             unit.judge_moved(&after, &mut standing, &moved, &cause, now).await?;
         }
         let used_after = unit.total(&after, period.start()).await?;
-        let accrued_before = Accrual::new(&unit.tariff(&before).await?, period, &used_before, now);
-        let accrued_after = Accrual::new(&unit.tariff(&after).await?, period, &used_after, now);
-        let draws_in = unit.draws_in(customer_id).await?.into_iter();
-        let charges = draws_in.map(|currency| Charge {
-            subscription_id: self.id,
-            period_start: period.start(),
-            amount: accrued_after.used_in(&currency) - accrued_before.used_in(&currency),
-            currency,
-        });
-        unit.draw_alone(customer_id, &charges.collect::<Vec<_>>(), &cause).await?;
+        let used = ((&before, &used_before), (&after, &used_after));
+        let charges = unit.charges(period, used.0, used.1).await?;
+        unit.draw_alone(before.subscription.customer_id, &charges, &cause).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),
@@ -112,15 +104,29 @@ impl ReplacePrice {
         {
             return Err(Error::constraint("the cells of the matrix are not measured yet"));
         }
-        let prices = ids.into_iter().map(|id| match id == self.replaced {
+        let prices = ids.iter().map(|id| match *id == self.replaced {
             true => PlanPrice::from(self.new.clone()),
-            false => PlanPrice::from(id),
+            false => PlanPrice::from(*id),
         });
         let plan = unit.plan(&plan_id.into()).await?;
         let version = plan.latest_version.next()?;
-        unit.create_version(plan_id, version, &prices.collect::<Vec<_>>()).await?;
+        let prices: Vec<_> = prices.collect();
+        let priced = unit.create_version(plan_id, version, &prices).await?;
         let mut after = of.clone();
-        after.subscription.plan_version = version;
+        let Subscription { cycle, fee_quantities, plan_version, .. } = &mut after.subscription;
+        if priced.cycle != *cycle {
+            let detail =
+                format!("the subscription would bill every {}, it does {cycle}", priced.cycle);
+            return Err(Error::constraint(detail));
+        }
+        let replacement = ids.iter().zip(&priced.prices).find(|(id, _)| **id == self.replaced);
+        if let (Some(quantity), Some((_, price))) =
+            (fee_quantities.remove(&self.replaced), replacement)
+            && price.charge.is_fixed()
+        {
+            fee_quantities.insert(price.id, quantity);
+        }
+        *plan_version = version;
         unit.put(&schema::subscription(unit.account, self.id), &after)?;
         Ok(after)
     }

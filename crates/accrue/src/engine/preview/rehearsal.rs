@@ -39,6 +39,7 @@ impl Rehearsal {
             answer = self.settle_and_run(unit, command).await?;
             settle(unit, &customers).await?;
         }
+        unit.check_writes(self.settled.len())?;
         Ok(Preview { answer, messages: self.messages(unit)?, balances: self.balances(unit)? })
     }
 

@@ -3,7 +3,7 @@ use super::{
     subscriber::Subscriber,
 };
 use crate::{
-    CustomerId, Error, Timestamp,
+    CustomerId, Error, PricingUnit, Timestamp,
     alert::Cause,
     engine::{ledgers::OpenLedger, unit::Unit},
     schema,
@@ -43,7 +43,9 @@ async fn expire(unit: &mut Unit<'_>, ledger: &mut OpenLedger, due: Due) -> Resul
     let What::Expired(block_id) = due.what else { return Ok(()) };
     let before = ledger.book.balance().cloned();
     ledger.book.expire(block_id);
-    unit.judge_balance(ledger, before, &Cause::Expiry { block_id }, due.at).await
+    let fires = unit.had_alerts_until(due.at).await?;
+    let cause = Cause::Expiry { block_id };
+    unit.judge_balance_at(ledger, before, &cause, due.at, fires).await
 }
 
 impl Unit<'_> {
@@ -65,21 +67,22 @@ impl Unit<'_> {
         Ok(ledgers)
     }
 
-    /// Settles the ledgers of a customer, and nothing else that time owes it: what a read that
-    /// writes nothing begins with.
-    pub(in crate::engine) async fn settle_ledgers(
+    /// Settles a ledger of a customer, and nothing else that time owes it: what a read that writes
+    /// nothing begins with.
+    pub(in crate::engine) async fn settle_ledger(
         &mut self,
         customer: CustomerId,
+        currency: &PricingUnit,
     ) -> Result<(), Error> {
-        let mut ledgers = self.expired_ledgers(customer).await?;
-        if ledgers.is_empty() {
+        let credits = self.get(&schema::credits(self.account, customer)).await?;
+        let of = credits.and_then(|mut credits| credits.units.remove(currency));
+        if of.and_then(|of| of.next_expiry).is_none_or(|at| at > self.now) {
             return Ok(());
         }
-        for ledger in &mut ledgers {
-            while let Some(due) = next_expiry(ledger, self.now) {
-                expire(self, ledger, due).await?;
-            }
+        let Some(mut ledger) = self.ledger(customer, currency).await? else { return Ok(()) };
+        while let Some(due) = next_expiry(&ledger, self.now) {
+            expire(self, &mut ledger, due).await?;
         }
-        self.save_ledgers(customer, ledgers.iter()).await
+        self.save_ledgers(customer, std::iter::once(&ledger)).await
     }
 }

@@ -13,6 +13,8 @@ use crate::{
 /// A subscription while what it is owed is settled.
 pub(super) struct Subscriber {
     pub(super) enrolment: Enrolment,
+    /// Whether something was settled.
+    pub(super) has_moved: bool,
     /// The next changes to its plan's alerts that it has not settled, in order.
     changes: VecDeque<Change>,
     /// The alerts of its plan version, as they were at the last change that it has settled. Known
@@ -45,7 +47,7 @@ impl Subscriber {
             due = due.max(at);
             changes.push_back(Change { number, at, due, alert });
         }
-        Ok(Self { enrolment, changes, plan_alerts: None })
+        Ok(Self { enrolment, has_moved: false, changes, plan_alerts: None })
     }
 
     /// Returns what came due first. A change that was made is due, whatever the time is here.
@@ -63,6 +65,7 @@ impl Subscriber {
     /// Settles what came due first.
     pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
         let Due { at, what } = due;
+        self.has_moved = true;
         let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
         match what {
             What::Began => {
@@ -76,7 +79,10 @@ impl Subscriber {
             What::Turn => {
                 let shared = self.plan_alerts(unit).await?;
                 self.enrolment.turned = Some(at);
-                let alerts = unit.watching_at(&self.enrolment, shared, at).await?;
+                if !unit.had_alerts_until(at).await? {
+                    return Ok(());
+                }
+                let alerts = unit.watching_with(&self.enrolment, shared).await?;
                 unit.judge_turn(&self.enrolment, &alerts, at).await
             }
             What::Changed => self.change(unit).await,

@@ -8,7 +8,9 @@ use super::{
 use crate::limits;
 
 fn give_back(desk: &mut Desk, at: i64, amount: i64) {
-    desk.book.give_back(&credits(amount), &mut desk.drawn, hour(at));
+    let mut returned = Returned::default();
+    desk.book.hand_back(&credits(amount), &mut desk.drawn, &mut returned);
+    desk.book.book_returned(returned, hour(at));
     check_ledger(&desk.rows());
 }
 
@@ -88,7 +90,7 @@ fn the_blocks_that_are_missing_are_those_drawn_and_those_that_paid() {
     assert_eq!(BTreeSet::from_iter(missing.clone()), BTreeSet::from([drawn, payer]));
     desk.book.insert(missing.iter().map(|id| rows.blocks[id].clone()));
     assert_eq!(desk.book.missing(&desk.drawn), []);
-    desk.book.give_back(&credits(2), &mut desk.drawn, hour(3));
+    give_back(&mut desk, 3, 2);
     assert_eq!((desk.left(drawn), desk.left(payer)), (credits(1), credits(1)));
     let (blocks, entries) = desk.book.moved();
     assert!(!blocks.iter().any(|block| desk.book.is_new_block(block)));

@@ -122,7 +122,9 @@ impl Run {
             Step::GiveBack { period, amount } => {
                 let missing = self.book.missing(&self.drawn[period]);
                 self.book.insert(missing.iter().map(|id| self.shelf.blocks[id].clone()));
-                self.book.give_back(&tenths(amount), &mut self.drawn[period], now);
+                let mut returned = Returned::default();
+                self.book.hand_back(&tenths(amount), &mut self.drawn[period], &mut returned);
+                self.book.book_returned(returned, now);
                 self.oracle.give_back(period, amount, now);
             }
             _ => {
