@@ -23,6 +23,7 @@ mod fees;
 mod fixture;
 mod golden;
 mod idempotency;
+mod ledger_entries;
 mod lists;
 mod matrix;
 mod messages;
