@@ -161,6 +161,13 @@ impl Priced {
 }
 
 impl Fixture {
+    /// Switches credits off or on.
+    pub(crate) fn credits(&self, credits: bool) {
+        let mut configuration = block_on(self.account.configuration()).unwrap();
+        configuration.features.credits = credits;
+        run(self.account.configure(configuration)).unwrap();
+    }
+
     /// What a customer has of a currency or unit, as `balance: available, overdraft`.
     pub(crate) fn standing(&self, customer: CustomerId, currency: &str) -> String {
         let currency = unit(currency);

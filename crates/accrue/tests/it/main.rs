@@ -21,6 +21,7 @@ mod draw_down;
 mod events;
 mod fees;
 mod fixture;
+mod given_back;
 mod golden;
 mod idempotency;
 mod ledger_entries;
