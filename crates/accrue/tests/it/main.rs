@@ -19,6 +19,7 @@ mod customer_costs;
 mod customers;
 mod draw_down;
 mod events;
+mod expiry;
 mod fees;
 mod fixture;
 mod given_back;
