@@ -10,9 +10,12 @@
 mod absences;
 mod alerts;
 mod at_once;
+mod bad_credits;
 mod bad_input;
+mod balance_alerts;
 mod cost_alerts;
 mod costs;
+mod credit_lists;
 mod credited;
 mod customer_alerts;
 mod customer_costs;
