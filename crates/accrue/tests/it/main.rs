@@ -29,6 +29,7 @@ mod given_back;
 mod golden;
 mod idempotency;
 mod ledger_entries;
+mod ledger_stories;
 mod lists;
 mod matrix;
 mod messages;

@@ -251,34 +251,21 @@ fn a_ledger_is_one_chain_whatever_gets_in_between() {
     fn ingest(account: &Account) {
         run(account.ingest([event("ada", "a", at("2026-03-10T12:00:00Z"), "4")])).unwrap();
     }
-    let check = |count: usize, balance: &'static str, told: &'static [&'static str]| {
+    let check = |entries: usize, told: &'static [&'static str]| {
         move |fixture: &Fixture| {
-            let entries = chain(fixture);
-            assert_eq!(entries.len(), count);
-            assert_eq!(entries.last().unwrap().ending_balance.to_string(), balance);
-            let told: Vec<_> = told.iter().map(|told| (*told).to_owned()).collect();
+            assert_eq!(chain(fixture).len(), entries);
             assert_eq!(fixture.told(), told);
         }
     };
     let (more, less) = (book(increment("2")), book(decrement("4")));
-    at_every_call(with_credits, more.clone(), more.clone(), check(4, "14", &[]));
-    at_every_call(with_credits, less.clone(), more.clone(), check(4, "8", &[]));
-    let twice = ["dropped 3: 6 -> 2 by credit"];
-    at_every_call(with_credits, less.clone(), less.clone(), move |fixture| {
-        assert_eq!(chain(fixture).len(), 5);
-        assert_eq!(fixture.told(), twice);
-    });
-    let by_credit = ["dropped 3: 6 -> 2 by credit"];
-    at_every_call(with_credits, less.clone(), ingest, move |fixture| {
-        assert_eq!(chain(fixture).len(), 5);
-        assert_eq!(fixture.told(), by_credit);
-    });
-    let by_event = ["dropped 3: 6 -> 2 by event a"];
-    at_every_call(with_credits, ingest, less, move |fixture| {
-        assert_eq!(chain(fixture).len(), 5);
-        assert_eq!(fixture.told(), by_event);
-    });
-    at_every_call(with_credits, ingest, more, check(4, "8", &[]));
+    at_every_call(with_credits, more.clone(), more.clone(), check(4, &[]));
+    at_every_call(with_credits, less.clone(), more.clone(), check(4, &[]));
+    at_every_call(with_credits, ingest, more.clone(), check(4, &[]));
+    at_every_call(with_credits, more, ingest, check(4, &[]));
+    let by_credit = check(5, &["dropped 3: 6 -> 2 by credit"]);
+    at_every_call(with_credits, less.clone(), less.clone(), &by_credit);
+    at_every_call(with_credits, less.clone(), ingest, by_credit);
+    at_every_call(with_credits, ingest, less, check(5, &["dropped 3: 6 -> 2 by event a"]));
 }
 
 #[test]
