@@ -16,6 +16,7 @@ mod balance_alerts;
 mod cost_alerts;
 mod costs;
 mod credit_lists;
+mod credit_previews;
 mod credited;
 mod customer_alerts;
 mod customer_costs;
