@@ -127,7 +127,7 @@ fn where_there_is_no_ledger_there_is_nothing_to_list() {
 }
 
 #[test]
-fn s6_3_bounds_on_the_effective_date_are_met_to_the_instant() {
+fn bounds_on_the_effective_date_are_met_to_the_instant() {
     let priced = credited();
     let [first, second, third] =
         ["2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z", "2026-03-03T00:00:00Z"];
@@ -216,7 +216,7 @@ fn a_walk_sees_what_was_there_when_it_began_once() {
 }
 
 #[test]
-fn s6_2_a_page_of_a_ledger_has_at_most_1000_entries() {
+fn a_page_of_a_ledger_has_at_most_1000_entries() {
     let priced = credited_with("2");
     for _ in 0..1_001 {
         priced.book(decrement("0.001")).unwrap();
@@ -231,7 +231,7 @@ fn s6_2_a_page_of_a_ledger_has_at_most_1000_entries() {
 }
 
 #[test]
-fn s6_2_a_limit_that_is_too_large_or_zero_is_refused() {
+fn a_limit_that_is_too_large_or_zero_is_refused() {
     let check = |page: Result<PageRequest, Error>, detail: &str| {
         let error = page.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::RequestValidation);

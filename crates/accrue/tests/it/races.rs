@@ -263,7 +263,7 @@ fn a_ledger_is_one_chain_whatever_gets_in_between() {
     at_every_call(with_credits, ingest, more.clone(), check(4, &[]));
     at_every_call(with_credits, more, ingest, check(4, &[]));
     let by_credit = check(5, &["dropped 3: 6 -> 2 by credit"]);
-    at_every_call(with_credits, less.clone(), less.clone(), &by_credit);
+    at_every_call(with_credits, less.clone(), less.clone(), by_credit);
     at_every_call(with_credits, less.clone(), ingest, by_credit);
     at_every_call(with_credits, ingest, less, check(5, &["dropped 3: 6 -> 2 by event a"]));
 }
