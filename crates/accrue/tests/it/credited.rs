@@ -1,13 +1,13 @@
 //! Ledgers of credits, and what they tell, as short as tests like it.
 
 use accrue::{
-    CreditBlockFilter, CustomerId, Decimal, Error, LedgerFilter, PageRequest,
+    CreditBlockFilter, CreditBlockId, CustomerId, Decimal, Error, LedgerFilter, PageRequest,
     alert::{Alert, BalanceCrossed, NewBalanceAlert},
-    credit::{CreditBlock, LedgerChange, LedgerEntry, NewLedgerEntry},
+    credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewLedgerEntry},
 };
 
 use crate::{
-    fixture::{Fixture, at, block_on, number, run, thresholds},
+    fixture::{Fixture, at, block_on, event, number, run, thresholds},
     priced::{Priced, cause, priced, unit},
 };
 
@@ -48,6 +48,35 @@ pub(crate) fn expiring(amount: &str, expiry: &str) -> NewLedgerEntry {
     NewLedgerEntry::expiring(unit(CREDITS), number(amount), at(expiry))
 }
 
+/// A block with all its terms; those that are empty are not given.
+pub(crate) fn block(amount: &str, effective: &str, expiry: &str, basis: &str) -> NewLedgerEntry {
+    let date = |text: &str| (!text.is_empty()).then(|| at(text));
+    entry(LedgerChange::Increment {
+        amount: number(amount),
+        effective_date: date(effective),
+        expiry_date: date(expiry),
+        per_unit_cost_basis: (!basis.is_empty()).then(|| number(basis)),
+    })
+}
+
+pub(crate) fn void(amount: &str, block_id: CreditBlockId) -> NewLedgerEntry {
+    entry(LedgerChange::Void { amount: number(amount), block_id, void_reason: None })
+}
+
+pub(crate) fn amendment(amount: &str, block_id: CreditBlockId) -> NewLedgerEntry {
+    entry(LedgerChange::Amendment { amount: number(amount), block_id })
+}
+
+/// Another expiry date for all that is left of a block.
+pub(crate) fn extension(block_id: CreditBlockId, target: &str) -> NewLedgerEntry {
+    entry(LedgerChange::ExpirationChange {
+        target_expiry_date: at(target),
+        amount: None,
+        block_id: Some(block_id),
+        expiry_date: None,
+    })
+}
+
 pub(crate) fn dropped(values: &[&str]) -> NewBalanceAlert {
     NewBalanceAlert::credit_balance_dropped(unit(CREDITS), thresholds(values))
 }
@@ -83,20 +112,41 @@ impl Priced {
         block_on(balance).unwrap().balance.as_ref().map(Decimal::to_string)
     }
 
+    /// What there is, as `balance: available, overdraft`.
+    pub(crate) fn standing(&self) -> String {
+        self.fixture.standing(self.customer, CREDITS)
+    }
+
+    /// Ingests one event of `ada` with another instant than now.
+    pub(crate) fn use_at(&self, key: &str, timestamp: &str, n: &str) {
+        run(self.fixture.account.ingest([event("ada", key, at(timestamp), n)])).unwrap();
+    }
+
     /// The blocks with something left, oldest first.
     pub(crate) fn blocks(&self) -> Vec<CreditBlock> {
         self.fixture.blocks(self.customer, CreditBlockFilter::default())
     }
 
-    /// All blocks, oldest first, as `balance` of `what was given`.
-    pub(crate) fn all_blocks(&self) -> Vec<String> {
+    /// All blocks, in the order in which the ledger names them.
+    pub(crate) fn every_block(&self) -> Vec<CreditBlock> {
         let filter = CreditBlockFilter { include_all_blocks: true, ..Default::default() };
-        let blocks = self.fixture.blocks(self.customer, filter);
+        let mut blocks = self.fixture.blocks(self.customer, filter);
+        let named = |entry: &LedgerEntry| match &entry.entry_type {
+            EntryType::ExpirationChange { new_block_id, .. } => *new_block_id,
+            _ => entry.credit_block.id,
+        };
+        let names: Vec<_> = self.entries().iter().map(named).collect();
+        blocks.sort_by_key(|block| names.iter().position(|id| *id == block.id));
+        blocks
+    }
+
+    /// All blocks, in that order, as `balance` of `what was given`.
+    pub(crate) fn all_blocks(&self) -> Vec<String> {
         let show = |block: &CreditBlock| match &block.maximum_initial_balance {
             Some(given) => format!("{} of {given}", block.balance),
             None => format!("{} overdrawn", block.balance),
         };
-        blocks.iter().map(show).collect()
+        self.every_block().iter().map(show).collect()
     }
 
     /// The entries, oldest first.
@@ -106,15 +156,27 @@ impl Priced {
 
     /// The entries, oldest first, as `kind amount = ending balance`.
     pub(crate) fn ledger(&self) -> Vec<String> {
-        let show = |entry: &LedgerEntry| {
-            let kind = entry.entry_type.kind().name();
-            format!("{kind} {} = {}", entry.amount, entry.ending_balance)
-        };
         self.entries().iter().map(show).collect()
     }
 }
 
 impl Fixture {
+    /// Switches credits off or on.
+    pub(crate) fn credits(&self, credits: bool) {
+        let mut configuration = block_on(self.account.configuration()).unwrap();
+        configuration.features.credits = credits;
+        run(self.account.configure(configuration)).unwrap();
+    }
+
+    /// What a customer has of a currency or unit, as `balance: available, overdraft`.
+    pub(crate) fn standing(&self, customer: CustomerId, currency: &str) -> String {
+        let currency = unit(currency);
+        let found = block_on(self.account.credit_balance(customer, &currency)).unwrap();
+        assert_eq!(found.currency, currency);
+        let balance = found.balance.as_ref().map_or("none".to_owned(), Decimal::to_string);
+        format!("{balance}: {}, {}", found.available, found.overdraft)
+    }
+
     pub(crate) fn blocks(
         &self,
         customer: CustomerId,
@@ -146,6 +208,11 @@ impl Fixture {
         all.reverse();
         all
     }
+}
+
+/// What a test reads of an entry: `kind amount = ending balance`.
+pub(crate) fn show(entry: &LedgerEntry) -> String {
+    format!("{} {} = {}", entry.entry_type.kind().name(), entry.amount, entry.ending_balance)
 }
 
 /// What a test reads of an alert on a balance: `kind thresholds: before -> after by cause`.

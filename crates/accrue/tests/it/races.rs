@@ -7,7 +7,8 @@ use std::{
 };
 
 use accrue::{
-    Account, AccountId, Billing, SeededEntropy,
+    Account, AccountId, Billing, CreditBlockFilter, Decimal, LedgerFilter, SeededEntropy,
+    credit::{LedgerEntry, NewLedgerEntry},
     plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     price::Cadence,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
@@ -16,10 +17,11 @@ use accrue::{
 use async_trait::async_trait;
 
 use crate::{
+    credited::{self, CREDITS, decrement, dropped, expiring, increment},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, run, thresholds, usage_alert, usd,
     },
-    priced::cost_alert,
+    priced::{cost_alert, unit},
 };
 
 /// A store on which somebody else acts right before the n-th call.
@@ -201,6 +203,146 @@ fn a_turn_is_told_once_whatever_gets_in_between() {
     at_every_call(set_up, tick, ingest, check);
     at_every_call(set_up, ingest, change, check);
     at_every_call(set_up, tick, change, check);
+}
+
+/// A customer `ada` whose use costs one credit each, with two blocks of 5, and an alert at 3.
+fn with_credits(fixture: &Fixture) {
+    let metric = fixture.metric(SUM);
+    let mut price = fixture.usage_at("1", &metric);
+    price.currency = unit(CREDITS);
+    let plan = fixture.priced_plan([price.into()]);
+    let ada = fixture.customer("ada").id;
+    fixture.subscribe(ada, &plan);
+    for new in [expiring("5", "2026-03-12T00:00:00Z"), increment("5")] {
+        run(fixture.account.create_ledger_entry(ada, new)).unwrap();
+    }
+    run(fixture.account.create_customer_alert(ada, dropped(&["3"]))).unwrap();
+    fixture.tick();
+    fixture.drain();
+}
+
+/// Makes sure that the entries of `ada` form a chain, and that its blocks add up to the balance.
+fn chain(fixture: &Fixture) -> Vec<LedgerEntry> {
+    let ada = block_on(fixture.account.fetch_customer(external("ada"))).unwrap().id;
+    let entries = fixture.entries(ada, LedgerFilter::default());
+    let (mut balance, mut number) = (Decimal::zero(), 0);
+    for entry in &entries {
+        number += 1;
+        assert_eq!((entry.ledger_sequence_number, &entry.starting_balance), (number, &balance));
+        balance += entry.amount.clone();
+        assert_eq!(entry.ending_balance, balance);
+    }
+    let all = CreditBlockFilter { include_all_blocks: true, ..Default::default() };
+    let blocks = fixture.blocks(ada, all);
+    assert_eq!(blocks.into_iter().map(|block| block.balance).sum::<Decimal>(), balance);
+    let found = block_on(fixture.account.credit_balance(ada, &unit(CREDITS))).unwrap();
+    assert_eq!(found.balance, Some(balance));
+    entries
+}
+
+fn book(new: NewLedgerEntry) -> impl Fn(&Account) + Clone + Send + 'static {
+    move |account: &Account| {
+        run(account.create_ledger_entry(external("ada"), new.clone())).unwrap();
+    }
+}
+
+#[test]
+fn a_ledger_is_one_chain_whatever_gets_in_between() {
+    fn ingest(account: &Account) {
+        run(account.ingest([event("ada", "a", at("2026-03-10T12:00:00Z"), "4")])).unwrap();
+    }
+    let check = |entries: usize, told: &'static [&'static str]| {
+        move |fixture: &Fixture| {
+            assert_eq!(chain(fixture).len(), entries);
+            assert_eq!(fixture.told(), told);
+        }
+    };
+    let (more, less) = (book(increment("2")), book(decrement("4")));
+    at_every_call(with_credits, more.clone(), more.clone(), check(4, &[]));
+    at_every_call(with_credits, less.clone(), more.clone(), check(4, &[]));
+    at_every_call(with_credits, ingest, more.clone(), check(4, &[]));
+    at_every_call(with_credits, more, ingest, check(4, &[]));
+    let by_credit = check(5, &["dropped 3: 6 -> 2 by credit"]);
+    at_every_call(with_credits, less.clone(), less.clone(), by_credit);
+    at_every_call(with_credits, less.clone(), ingest, by_credit);
+    at_every_call(with_credits, ingest, less, check(5, &["dropped 3: 6 -> 2 by event a"]));
+}
+
+#[test]
+fn a_block_expires_once_whatever_gets_in_between() {
+    let set_up = |fixture: &Fixture| {
+        with_credits(fixture);
+        fixture.set("2026-03-12T00:00:00Z");
+    };
+    fn ingest(account: &Account) {
+        run(account.ingest([event("ada", "a", at("2026-03-12T00:00:00Z"), "3")])).unwrap();
+    }
+    fn tick(account: &Account) {
+        while block_on(account.billing().tick(10)).unwrap().more {}
+    }
+    let check = |fixture: &Fixture| {
+        ingest(&fixture.account);
+        tick(&fixture.account);
+        let shown: Vec<_> = chain(fixture)[2..].iter().map(credited::show).collect();
+        assert_eq!(shown, ["credit_block_expiry -5 = 5", "decrement -3 = 2"]);
+        assert_eq!(fixture.told(), ["dropped 3: 5 -> 2 by event a"]);
+    };
+    at_every_call(set_up, ingest, tick, check);
+    at_every_call(set_up, tick, ingest, check);
+    at_every_call(set_up, tick, tick, check);
+    at_every_call(set_up, ingest, ingest, check);
+}
+
+#[test]
+fn a_read_of_a_ledger_agrees_with_itself_whatever_gets_in_between() {
+    let set_up = |fixture: &Fixture| {
+        with_credits(fixture);
+        fixture.set("2026-03-12T00:00:00Z");
+    };
+    let read = |account: &Account| {
+        let credits = unit(CREDITS);
+        let page = Default::default();
+        let ada = || external("ada");
+        let balance = block_on(account.credit_balance(ada(), &credits)).unwrap();
+        let blocks = account.list_credit_blocks(ada(), &credits, Default::default(), &page);
+        let left: Decimal =
+            block_on(blocks).unwrap().data.into_iter().map(|block| block.balance).sum();
+        let any = LedgerFilter::default();
+        let entries = account.list_ledger_entries(ada(), &credits, any, &page);
+        let entries = block_on(entries).unwrap().data;
+        let links = entries.windows(2);
+        assert!(links.into_iter().all(|of| of[0].starting_balance == of[1].ending_balance));
+        let numbers = [balance.balance.unwrap(), left, entries[0].ending_balance.clone()];
+        let numbers = numbers.map(|number| number.to_string());
+        assert!(numbers.iter().all(|number| number == "5" || number == "3"), "{numbers:?}");
+    };
+    at_every_call(set_up, read, book(decrement("2")), |fixture| {
+        assert_eq!(chain(fixture).len(), 4);
+    });
+}
+
+#[test]
+fn processes_that_write_to_one_ledger_at_once_lose_nothing() {
+    let fixture = Fixture::new();
+    with_credits(&fixture);
+    std::thread::scope(|scope| {
+        for (caller, account) in handles(&fixture, 4).into_iter().enumerate() {
+            scope.spawn(move || {
+                for n in 0..25 {
+                    if caller % 2 == 0 {
+                        let now = at("2026-03-10T12:00:00Z");
+                        let event = event("ada", &format!("{caller}-{n}"), now, "2");
+                        run(account.ingest([event])).unwrap();
+                    } else {
+                        let new = if n % 2 == 0 { increment("3") } else { decrement("1") };
+                        run(account.create_ledger_entry(external("ada"), new)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let entries = chain(&fixture);
+    assert_eq!(entries.last().unwrap().ending_balance.to_string(), "-36");
 }
 
 #[test]
