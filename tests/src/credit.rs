@@ -95,9 +95,8 @@ impl Bank {
         let mut earlier = biller.clone();
         earlier.events.pop();
         let balances = UNITS.map(|unit| self.balance((event.customer, unit)));
-        for life in 0..biller.lives.len() {
-            self.follow(&earlier, biller, life, event.at);
-        }
+        let lives = 0..biller.lives.len();
+        self.follow(&earlier, biller, &lives.map(|life| (life, event.at)).collect::<Vec<_>>());
         let Event { key, at, customer, .. } = event;
         for (unit, before) in UNITS.into_iter().zip(balances) {
             let cause = Cause::Event(key.clone(), at);
@@ -116,9 +115,8 @@ impl Bank {
             [earlier, biller].into_iter().flat_map(|of| self.open(&of.lives[life])).collect();
         starts.sort_unstable();
         starts.dedup();
-        for start in starts {
-            self.follow(earlier, biller, life, start);
-        }
+        let starts: Vec<_> = starts.into_iter().map(|start| (life, start)).collect();
+        self.follow(earlier, biller, &starts);
         for (unit, before) in UNITS.into_iter().zip(balances) {
             self.judge((customer, unit), before, self.now, &Cause::Subscription(life));
         }
@@ -134,22 +132,23 @@ impl Bank {
         open.map(|(start, _)| start).collect()
     }
 
-    /// Draws the difference between what two billers say of the billing period that holds an
-    /// instant, or gives it back.
-    fn follow(&mut self, earlier: &Biller, later: &Biller, life: At, at: Instant) {
-        let customer = later.lives[life].customer;
-        let Some((start, _)) =
-            later.lives[life].period(at).or_else(|| earlier.lives[life].period(at))
-        else {
-            return;
-        };
-        let day_end = self.day_end(customer);
-        let now = self.now;
-        for unit in UNITS {
-            let cost = |biller: &Biller| usage_cost(biller, life, at, unit);
-            let more = cost(later) - cost(earlier);
-            if let Some(ledger) = self.ledgers.get_mut(&(customer, unit)) {
-                ledger.follow(&more, (life, start), now, day_end);
+    /// Draws the difference between what two billers say of the billing periods of subscriptions that
+    /// hold an instant each, or gives it back.
+    fn follow(&mut self, earlier: &Biller, later: &Biller, held: &[(At, Instant)]) {
+        let mut moved = BTreeMap::<Place, Vec<_>>::new();
+        for (life, at) in held {
+            let period = |of: &Biller| of.lives[*life].period(*at);
+            let Some((start, _)) = period(later).or_else(|| period(earlier)) else { continue };
+            for unit in UNITS {
+                let cost = |biller: &Biller| usage_cost(biller, *life, *at, unit);
+                let place = (later.lives[*life].customer, unit);
+                moved.entry(place).or_default().push(((*life, start), cost(later) - cost(earlier)));
+            }
+        }
+        for (place, moved) in moved {
+            let (now, day_end) = (self.now, self.day_end(place.0));
+            if let Some(ledger) = self.ledgers.get_mut(&place) {
+                ledger.follow(&moved, now, day_end);
             }
         }
     }

@@ -34,7 +34,7 @@ impl PageRequest {
         Err(Error::invalid("/limit", message))
     }
 
-    /// The first page of a ledger, of at most `limit` entries. Other lists give at most 100 rows.
+    /// The first page of a ledger, of at most `limit` entries. Other lists refuse more than 100.
     ///
     /// # Errors
     ///
@@ -53,9 +53,10 @@ impl PageRequest {
         Self { cursor: Some(cursor), ..self }
     }
 
-    /// Returns how many rows a page has at most of a list that is no ledger (§4.1).
-    pub(crate) fn rows(&self) -> usize {
-        self.limit.min(limits::PAGE_ROWS)
+    /// Returns how many rows a page has at most of a list that is no ledger: no more than those have
+    /// (§4.1).
+    pub(crate) fn rows(&self) -> Result<usize, Error> {
+        Self::first(self.limit).map(|page| page.limit)
     }
 
     /// Returns how many rows the page has at most.

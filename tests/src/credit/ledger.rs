@@ -313,13 +313,24 @@ impl Ledger {
 
 // Usage.
 
+/// What was given back to blocks, and is not booked yet.
+type Returned = Vec<(At, BigDecimal)>;
+
 impl Ledger {
-    /// Draws what usage costs more, or gives back what it costs less.
-    pub fn follow(&mut self, more: &BigDecimal, usage: Usage, now: Instant, day_end: Instant) {
-        if *more > BigDecimal::zero() {
-            self.draw(more, usage, now, day_end);
-        } else {
-            self.give_back(-more, usage, now);
+    /// Draws what usage costs more, then gives back what it costs less: one amendment for each block.
+    pub fn follow(&mut self, moved: &[(Usage, BigDecimal)], now: Instant, day_end: Instant) {
+        for (usage, more) in moved.iter().filter(|(_, more)| *more > BigDecimal::zero()) {
+            self.draw(more, *usage, now, day_end);
+        }
+        let mut returned = Vec::new();
+        for (usage, less) in moved.iter().filter(|(_, more)| *more < BigDecimal::zero()) {
+            self.give_back(-less, *usage, &mut returned);
+        }
+        for (block, amount) in returned {
+            self.enter(EntryKind::Amendment, amount, block, now);
+            if self.blocks[block].is_expired(now) {
+                self.expire(block, now);
+            }
         }
     }
 
@@ -340,13 +351,13 @@ impl Ledger {
         }
     }
 
-    fn give_back(&mut self, mut rest: BigDecimal, usage: Usage, now: Instant) {
+    fn give_back(&mut self, mut rest: BigDecimal, usage: Usage, returned: &mut Returned) {
         let mut drawn = self.drawn.remove(&usage).unwrap_or_default();
         for (block, share) in drawn.iter_mut().rev() {
             let most = rest.clone().min(share.clone());
-            let mut given = self.give_back_to(*block, &most, now);
+            let mut given = self.give_back_to(*block, &most, returned);
             if self.overdraft == Some(*block) {
-                given += self.give_back_to_payers(&most - &given, now);
+                given += self.give_back_to_payers(&most - &given, returned);
             }
             *share -= &given;
             rest -= given;
@@ -356,10 +367,10 @@ impl Ledger {
     }
 
     /// Gives back what the overdraft does not owe any more, since it was paid off meanwhile.
-    fn give_back_to_payers(&mut self, mut rest: BigDecimal, now: Instant) -> BigDecimal {
+    fn give_back_to_payers(&mut self, mut rest: BigDecimal, returned: &mut Returned) -> BigDecimal {
         let (all, mut payers) = (rest.clone(), std::mem::take(&mut self.payers));
         for (payer, paid) in payers.iter_mut().rev() {
-            let given = self.give_back_to(*payer, &rest.clone().min(paid.clone()), now);
+            let given = self.give_back_to(*payer, &rest.clone().min(paid.clone()), returned);
             *paid -= &given;
             rest -= given;
         }
@@ -369,10 +380,20 @@ impl Ledger {
     }
 
     /// A caller may have given back something already: of that there is no more to give.
-    fn give_back_to(&mut self, block: At, most: &BigDecimal, now: Instant) -> BigDecimal {
+    fn give_back_to(
+        &mut self,
+        block: At,
+        most: &BigDecimal,
+        returned: &mut Returned,
+    ) -> BigDecimal {
         let given = most.clone().min(self.blocks[block].drawn.clone());
         if !given.is_zero() {
-            self.amend(block, &given, now);
+            self.blocks[block].balance += &given;
+            self.blocks[block].drawn -= &given;
+            match returned.iter_mut().find(|(of, _)| *of == block) {
+                Some((_, sum)) => *sum += &given,
+                None => returned.push((block, given.clone())),
+            }
         }
         given
     }

@@ -213,7 +213,7 @@ impl Account {
         let listing = Listing { name: "alerts", account: self.id(), filter: filtered };
         alerts.retain(|alert| filter.created.contains(alert.created_at));
         let place = |alert: &Alert| schema::position_of(alert.created_at, alert.id.as_bytes());
-        page_in_order(&listing, page, page.rows(), alerts.into_iter().map(|of| (place(&of), of)))
+        page_in_order(&listing, page, page.rows()?, alerts.into_iter().map(|of| (place(&of), of)))
     }
 }
 

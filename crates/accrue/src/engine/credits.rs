@@ -11,8 +11,8 @@ use crate::{
     CreditBlockId, CustomerId, Decimal, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,
     alert::Cause,
     credit::{
-        Block, Book, Booked, CreditBalance, CreditBlock, EntryKind, EntryStatus, LedgerChange,
-        LedgerEntry, NewLedgerEntry,
+        Block, Book, Booked, CreditBalance, CreditBlock, EntryKind, EntryStatus, EntryType,
+        LedgerChange, LedgerEntry, NewLedgerEntry,
     },
     customer::Customer,
     idempotency::Fingerprint,
@@ -157,7 +157,7 @@ impl Account {
                 let open = open
                     .filter(|of| is_listed(of))
                     .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
-                page_in_order(&listing, page, page.rows(), open)?
+                page_in_order(&listing, page, page.rows()?, open)?
             };
             unit.with_metadata(&mut found.data).await?;
             if unit.holds().await? {
@@ -277,6 +277,9 @@ impl Command for CreateLedgerEntry {
             let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
             drop(blocks);
             unit.tell(customer.id, unit.now, body).await?;
+        }
+        if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
+            unit.copy_metadata(entry.credit_block.id, new_block_id).await?;
         }
         let cause = Cause::Credit { entry_id: entry.id };
         unit.judge_balance(&mut ledger, before, &cause).await?;

@@ -119,6 +119,19 @@ impl Unit<'_> {
         Ok(())
     }
 
+    /// Gives a new block the strings of the one that it was a part of.
+    pub(super) async fn copy_metadata(
+        &mut self,
+        from: CreditBlockId,
+        to: CreditBlockId,
+    ) -> Result<(), Error> {
+        let slot = schema::credit_block_metadata(self.account, from);
+        match self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten() {
+            Some(metadata) => self.put(&schema::credit_block_metadata(self.account, to), &metadata),
+            None => Ok(()),
+        }
+    }
+
     /// Draws what usage costs more, and gives back what it costs less, all of it for one cause.
     pub(super) async fn draw(
         &mut self,

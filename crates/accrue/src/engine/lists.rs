@@ -57,7 +57,7 @@ impl<'a> Walk<'a> {
         created: InstantRange,
         page: &PageRequest,
     ) -> Result<Self, Error> {
-        Self::of_rows(listing, index, created, page, page.rows())
+        Self::of_rows(listing, index, created, page, page.rows()?)
     }
 
     /// The same over the entries of a ledger, whose pages may be longer.

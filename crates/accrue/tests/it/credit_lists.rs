@@ -1,7 +1,7 @@
 //! Lists of blocks and of entries: what they filter, and their pages.
 
 use accrue::{
-    Created, CreditBlockFilter, CreditBlockId, Cursor, Error, ErrorKind, LedgerFilter, Page,
+    CreditBlockFilter, CreditBlockId, Cursor, Error, ErrorKind, InstantRange, LedgerFilter, Page,
     PageRequest, PricingUnit,
     credit::{CreditBlock, EntryKind, EntryStatus, LedgerEntry},
 };
@@ -82,7 +82,7 @@ fn all() -> CreditBlockFilter {
 }
 
 /// Blocks that are effective within a bound.
-fn effective(effective: Created) -> CreditBlockFilter {
+fn effective(effective: InstantRange) -> CreditBlockFilter {
     CreditBlockFilter { effective, ..Default::default() }
 }
 
@@ -135,8 +135,8 @@ fn bounds_on_the_effective_date_are_met_to_the_instant() {
     priced.book(decrement("1")).unwrap();
     priced.book(decrement("5")).unwrap();
     priced.book(amendment("2", priced.every_block()[0].id)).unwrap();
-    let any = Created::default();
-    let check = |bound: Created, expect: &[&str]| {
+    let any = InstantRange::default();
+    let check = |bound: InstantRange, expect: &[&str]| {
         let every = CreditBlockFilter { effective: bound, include_all_blocks: true };
         assert_eq!(priced.given(every), expect);
         let left = expect.iter().filter(|given| **given == "3").count();
@@ -155,7 +155,7 @@ fn the_overdraft_has_no_effective_date() {
     let priced = credited();
     priced.book(decrement("1")).unwrap();
     assert_eq!(priced.given(all()), ["overdraft"]);
-    let bound = Created::default().after(at("1970-01-01T00:00:00Z"));
+    let bound = InstantRange::default().after(at("1970-01-01T00:00:00Z"));
     let filter = CreditBlockFilter { effective: bound, include_all_blocks: true };
     assert_eq!(priced.given(filter), [""; 0]);
 }
@@ -308,10 +308,10 @@ fn s4_4_entries_are_listed_by_the_least_that_they_moved() {
 #[test]
 fn s4_4_entries_are_listed_by_their_instants() {
     let priced = every_kind();
-    let any = Created::default();
+    let any = InstantRange::default();
     let [second, expiry, last] =
         ["2026-03-11T00:00:00Z", "2026-03-12T00:00:00Z", "2026-03-13T00:00:00Z"].map(at);
-    let check = |created: Created, expect: &[u64]| {
+    let check = |created: InstantRange, expect: &[u64]| {
         assert_eq!(priced.numbers(LedgerFilter { created, ..Default::default() }), expect);
     };
     check(any.at_or_after(second), &[9, 8, 7, 6, 5, 4]);
@@ -372,8 +372,10 @@ fn s4_1_a_cursor_is_good_for_the_list_that_gave_it() {
     };
     let amount = LedgerFilter { minimum_amount: Some(number("1")), ..any() };
     let status = LedgerFilter { entry_status: Some(EntryStatus::Committed), ..any() };
-    let created =
-        LedgerFilter { created: Created::default().after(at("2020-01-01T00:00:00Z")), ..any() };
+    let created = LedgerFilter {
+        created: InstantRange::default().after(at("2020-01-01T00:00:00Z")),
+        ..any()
+    };
     for filter in [amount, status, created, of_kind(EntryKind::Increment)] {
         check(list("ada", unit(CREDITS), filter, &entries).unwrap_err());
     }
@@ -385,7 +387,7 @@ fn s4_1_a_cursor_is_good_for_the_list_that_gave_it() {
     check(blocks(CreditBlockFilter::default(), &every).unwrap_err());
     check(blocks(all(), &open).unwrap_err());
     check(
-        blocks(effective(Created::default().before(at("2030-01-01T00:00:00Z"))), &open)
+        blocks(effective(InstantRange::default().before(at("2030-01-01T00:00:00Z"))), &open)
             .unwrap_err(),
     );
     check(blocks(all(), &Cursor::from_text("")).unwrap_err());

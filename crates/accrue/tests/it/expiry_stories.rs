@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What happens at an instant.
-type Step = (&'static str, fn(&Priced));
+pub(crate) type Step = (&'static str, fn(&Priced));
 
 /// Tells a story; after those steps that are chosen by a bit everything due is settled. At the end it
 /// always is. Gives the entries, and the messages with their instants.
@@ -32,7 +32,7 @@ fn tell(steps: &[Step], looks: usize) -> (Vec<LedgerEntry>, Vec<String>) {
 
 /// Makes sure that a story is the same whoever looks in between, and what it is: the entries, and
 /// the messages about alerts.
-fn check(steps: &[Step], ledger: &[&str], told: &[&str]) {
+pub(crate) fn check(steps: &[Step], ledger: &[&str], told: &[&str]) {
     let lazy = tell(steps, 0);
     let shown: Vec<_> = lazy.0.iter().map(show).collect();
     assert_eq!(shown, ledger);
@@ -226,7 +226,7 @@ fn alerts_that_were_off_at_an_expiry_do_not_fire_for_it() {
     );
 }
 
-fn alerts(priced: &Priced, alerts: bool) {
+pub(crate) fn alerts(priced: &Priced, alerts: bool) {
     let mut configuration = block_on(priced.fixture.account.configuration()).unwrap();
     configuration.features.alerts = alerts;
     run(priced.fixture.account.configure(configuration)).unwrap();

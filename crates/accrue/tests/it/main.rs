@@ -32,6 +32,7 @@ mod fixture;
 mod given_back;
 mod golden;
 mod idempotency;
+mod instants;
 mod ledger_entries;
 mod ledger_stories;
 mod ledgers;

@@ -83,7 +83,7 @@ impl Rich {
                 let alert_id = crossed.alert.id;
                 assert_eq!(crossed.cause, Cause::Configuration { alert_id });
                 assert_eq!(crossed.customer_id, self.customer_id);
-                assert_eq!(crossed.alert.balance_alert_status, []);
+                assert!(crossed.alert.balance_alert_status.iter().any(|status| status.in_alert));
                 let all: Vec<_> = crossed.thresholds.iter().map(Decimal::to_string).collect();
                 let before = crossed.value_before.as_ref().unwrap();
                 format!("{} {all:?}: {before} -> {}", body.message_type(), crossed.value_after)

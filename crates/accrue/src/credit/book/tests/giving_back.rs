@@ -90,7 +90,9 @@ fn the_blocks_that_are_missing_are_those_drawn_and_those_that_paid() {
     assert_eq!(BTreeSet::from_iter(missing.clone()), BTreeSet::from([drawn, payer]));
     desk.book.insert(missing.iter().map(|id| rows.blocks[id].clone()));
     assert_eq!(desk.book.missing(&desk.drawn), []);
-    give_back(&mut desk, 3, 2);
+    let mut returned = Returned::default();
+    desk.book.hand_back(&credits(2), &mut desk.drawn, &mut returned);
+    desk.book.book_returned(returned, hour(3));
     assert_eq!((desk.left(drawn), desk.left(payer)), (credits(1), credits(1)));
     let (blocks, entries) = desk.book.moved();
     assert!(!blocks.iter().any(|block| desk.book.is_new_block(block)));

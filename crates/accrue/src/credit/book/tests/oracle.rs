@@ -250,7 +250,7 @@ impl Oracle {
     /// Gives back credit by credit: to the last block drawn that can take one.
     pub(super) fn give_back(&mut self, period: usize, amount: i64, now: Timestamp) {
         let at = self.instant(now);
-        let mut given: Vec<((u64, u64), i64)> = Vec::new();
+        let mut given: Vec<(u64, i64)> = Vec::new();
         for _ in 0..amount {
             let drawn = self.drawn[period].clone();
             let last_first = drawn.iter().rev().filter(|(_, share)| *share > 0);
@@ -262,14 +262,14 @@ impl Oracle {
             if from != to {
                 self.payers.iter_mut().rfind(|(number, _)| *number == to).unwrap().1 -= 1;
             }
-            match given.last_mut().filter(|(last, _)| *last == (from, to)) {
+            match given.iter_mut().find(|(block, _)| *block == to) {
                 Some((_, credits)) => *credits += 1,
-                None => given.push(((from, to), 1)),
+                None => given.push((to, 1)),
             }
         }
         self.drawn[period].retain(|(_, share)| *share > 0);
         self.payers.retain(|(_, paid)| *paid > 0);
-        for ((_, to), credits) in given {
+        for (to, credits) in given {
             self.line(EntryKind::Amendment, credits, to, at);
             if self.block(to).has_expired(at) {
                 self.line(EntryKind::CreditBlockExpiry, -credits, to, at);

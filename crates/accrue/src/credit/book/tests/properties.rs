@@ -230,7 +230,8 @@ impl Run {
         }
 
         let balance = self.book.credit_balance(now);
-        let spendable = blocks.iter().filter(|block| block.is_spendable(now));
+        let at = self.oracle.instant(now);
+        let spendable = blocks.iter().filter(|block| block.is_spendable(at));
         assert_eq!(balance.available, tenths(spendable.map(|block| block.left).sum()));
         let overdraft = blocks.iter().filter(|block| block.left < 0);
         assert_eq!(balance.overdraft, tenths(overdraft.map(|block| -block.left).sum()));
