@@ -1,7 +1,7 @@
 //! A preview answers what an operation would bring, and writes nothing.
 
 use accrue::{
-    Error, ErrorKind, Preview,
+    CostChange, Error, ErrorKind, Preview,
     account::Configuration,
     alert::NewAlert,
     price::{Cadence, Model, NewPrice, Unit},
@@ -128,6 +128,30 @@ fn a_batch_of_events() {
     };
     let told = foretold(&priced, batch);
     assert_eq!(told, ["dropped 4: 5 -> 3 by event a"]);
+}
+
+#[test]
+fn a_fee_keeps_the_quantity_of_the_subscription() {
+    let priced = priced(|fixture, _| [fixture.advance_fee("10")]);
+    let mut new = NewSubscription::new(priced.customer, priced.plan.id);
+    new.fee_quantities = [(priced.prices()[0], number("5"))].into();
+    new.anchor = accrue::subscription::BillingAnchor::SubscriptionStart;
+    let seats = priced.fixture.create(new);
+    let dearer = priced.fixture.advance_fee("12");
+    let preview = priced.fixture.account.preview_price(seats.id, priced.prices()[0], dearer);
+    let CostChange { before, after, .. } = previewed(&priced.fixture, preview).answer;
+    assert_eq!((before.total, after.total), (number("50"), number("60")));
+}
+
+#[test]
+fn a_price_that_would_change_the_billing_cycle_is_refused() {
+    let priced = metered();
+    let mut yearly = priced.fixture.usage_at("1", &priced.metric);
+    yearly.cadence = Cadence::Annual;
+    let id = priced.subscription.id;
+    let preview = priced.fixture.account.preview_price(id, priced.prices()[0], yearly);
+    let error = block_on(preview).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConstraintViolation, "{error}");
 }
 
 /// A price of so many credits for each unit.
