@@ -5,7 +5,6 @@ use super::unit::Unit;
 use crate::{
     AlertId, CustomerId, Error, PricingUnit,
     alert::{Alert, BalanceWatch, Scope},
-    limits,
     schema::{self, BalanceAlertState, Credits, CreditsIn, Slot},
 };
 
@@ -113,15 +112,7 @@ impl Unit<'_> {
         let slot = schema::credits(self.account, customer_id);
         let Credits { mut units } = self.get(&slot).await?.unwrap_or_default();
         units.entry(unit.clone()).or_default().alerts.push(id);
-        if units.len() > limits::LEDGERS {
-            let (found, most) = (units.len(), limits::LEDGERS);
-            let detail = format!(
-                "the customer would have credits and alerts on them in {found} currencies and \
-                 pricing units, at most {most}"
-            );
-            return Err(Error::constraint(detail));
-        }
-        self.put(&slot, &Credits { units })
+        self.put_credits(customer_id, &Credits { units })
     }
 
     /// Removes an alert from those on a ledger of a customer, with what of it is in alert.

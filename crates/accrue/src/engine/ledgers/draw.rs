@@ -1,0 +1,111 @@
+use std::collections::btree_map::Entry;
+
+use super::{Ledgers, OpenLedger};
+use crate::{
+    CustomerId, Decimal, Error, Timestamp,
+    alert::Cause,
+    credit::{Book, Charge, Drawn, Returned},
+    engine::unit::Unit,
+    schema,
+};
+
+/// What moves a balance: charges for usage, and the alerts that watch it.
+impl Unit<'_> {
+    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause.
+    pub(in crate::engine) async fn draw(
+        &mut self,
+        ledgers: &mut Ledgers,
+        charges: &[Charge],
+        cause: &Cause,
+    ) -> Result<(), Error> {
+        let now = self.now;
+        for (currency, ledger) in ledgers {
+            let before = ledger.book.balance().cloned();
+            let own = || charges.iter().filter(|charge| charge.currency == *currency);
+            for charge in own().filter(|charge| charge.amount > Decimal::zero()) {
+                if ledger.has_credits {
+                    let (book, drawn) = self.drawn(ledger, charge).await?;
+                    book.draw(&charge.amount, drawn, now);
+                }
+            }
+            let mut returned = Returned::default();
+            for charge in own().filter(|charge| charge.amount < Decimal::zero()) {
+                let (book, drawn) = self.drawn(ledger, charge).await?;
+                let missing = book.missing(drawn);
+                book.insert(self.blocks(&missing).await?);
+                book.hand_back(&-charge.amount.clone(), drawn, &mut returned);
+            }
+            ledger.book.book_returned(returned, now);
+            self.judge_balance(ledger, before, cause).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the billing period of a charge has drawn.
+    async fn drawn<'l>(
+        &mut self,
+        ledger: &'l mut OpenLedger,
+        charge: &Charge,
+    ) -> Result<(&'l mut Book, &'l mut Drawn), Error> {
+        let Charge { subscription_id, period_start, currency, .. } = charge;
+        let drawn = match ledger.drawn.entry((*subscription_id, *period_start)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let slot = schema::drawn(self.account, *subscription_id, *period_start, currency);
+                let row = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+                unknown.insert(row.unwrap_or_default().drawn)
+            }
+        };
+        Ok((&mut ledger.book, drawn))
+    }
+
+    /// Judges the alerts on a balance that an operation has moved.
+    pub(in crate::engine) async fn judge_balance(
+        &mut self,
+        ledger: &mut OpenLedger,
+        before: Option<Decimal>,
+        cause: &Cause,
+    ) -> Result<(), Error> {
+        let fires = ledger.has_alerts;
+        self.judge_balance_at(ledger, before, cause, self.now, fires).await
+    }
+
+    /// Judges the alerts on a balance that has moved at an instant.
+    pub(in crate::engine) async fn judge_balance_at(
+        &mut self,
+        ledger: &mut OpenLedger,
+        before: Option<Decimal>,
+        cause: &Cause,
+        at: Timestamp,
+        fires: bool,
+    ) -> Result<(), Error> {
+        let OpenLedger { book, watch, .. } = ledger;
+        let Some(after) = book.balance().filter(|after| before.as_ref() != Some(*after)) else {
+            return Ok(());
+        };
+        let customer_id = book.ledger().customer_id;
+        for crossed in watch.judge(customer_id, before.as_ref(), after, cause, fires) {
+            self.tell(customer_id, at, crossed.into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Draws charges that stand on their own, and saves the ledgers.
+    pub(in crate::engine) async fn draw_alone(
+        &mut self,
+        customer: CustomerId,
+        charges: &[Charge],
+        cause: &Cause,
+    ) -> Result<(), Error> {
+        let mut ledgers = Ledgers::new();
+        for Charge { currency, .. } in charges {
+            if !ledgers.contains_key(currency)
+                && let Some(ledger) = self.ledger(customer, currency).await?
+            {
+                ledgers.insert(currency.clone(), ledger);
+            }
+        }
+        self.draw(&mut ledgers, charges, cause).await?;
+        self.save_ledgers(customer, ledgers.values()).await
+    }
+}
