@@ -60,7 +60,7 @@ fn with_amount(amount: &Decimal, id: CreditBlockId) -> [NewLedgerEntry; 5] {
 }
 
 #[test]
-fn s4_4_an_amount_is_above_zero() {
+fn wire_4_4_an_amount_is_above_zero() {
     let priced = credited_with("5");
     let id = priced.blocks()[0].id;
     for amount in ["0", "-0.5"] {
@@ -85,7 +85,7 @@ fn an_amount_has_no_more_digits_than_come_in() {
 }
 
 #[test]
-fn s4_4_a_cost_basis_is_not_below_zero() {
+fn wire_4_4_a_cost_basis_is_not_below_zero() {
     let priced = credited();
     let detail = "/per_unit_cost_basis: found -0.01, expected zero or more";
     priced.is_invalid(block("5", "", "", "-0.01"), detail);
@@ -143,7 +143,7 @@ fn an_increment_is_effective_before_it_expires() {
 }
 
 #[test]
-fn s4_4_no_more_is_made_void_than_is_left_of_the_block() {
+fn wire_4_4_no_more_is_made_void_than_is_left_of_the_block() {
     let priced = credited_with("5");
     priced.give("5");
     let id = priced.every_block()[0].id;
@@ -156,7 +156,7 @@ fn s4_4_no_more_is_made_void_than_is_left_of_the_block() {
 }
 
 #[test]
-fn s7_the_overdraft_is_neither_made_void_nor_given_a_date() {
+fn the_overdraft_is_neither_made_void_nor_given_a_date() {
     let priced = credited();
     let id = priced.book(decrement("5")).unwrap().credit_block.id;
     let detail = format!("the credit block {id} is the overdraft, which cannot be void");
@@ -166,7 +166,7 @@ fn s7_the_overdraft_is_neither_made_void_nor_given_a_date() {
 }
 
 #[test]
-fn s4_4_no_more_is_amended_than_was_taken() {
+fn wire_4_4_no_more_is_amended_than_was_taken() {
     let priced = credited_with("5");
     let id = priced.blocks()[0].id;
     let detail = |taken: &str, asked: &str| {
@@ -286,7 +286,7 @@ fn by_date(expiry: Option<&str>, target: &str) -> NewLedgerEntry {
 const TARGET: &str = "2026-05-01T00:00:00Z";
 
 #[test]
-fn s4_4_the_expiry_of_nothing_cannot_change() {
+fn wire_4_4_the_expiry_of_nothing_cannot_change() {
     let priced = credited();
     priced.is_a_violation(by_date(None, TARGET), "no credit block has something left");
     let id = priced.give("5").credit_block.id;

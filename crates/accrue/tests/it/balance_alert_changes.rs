@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn s6_disabled_it_never_fires_and_saves_nothing_up() {
+fn disabled_it_never_fires_and_saves_nothing_up() {
     let priced = credited_with("10");
     let alert = priced.watch(dropped(&["5"]));
     priced.fixture.disable(alert.id);
@@ -23,7 +23,7 @@ fn s6_disabled_it_never_fires_and_saves_nothing_up() {
 }
 
 #[test]
-fn s6_enabled_it_fires_at_once_for_what_holds_and_is_not_in_alert() {
+fn enabled_it_fires_at_once_for_what_holds_and_is_not_in_alert() {
     let priced = credited_with("10");
     let alert = priced.watch(dropped(&["8", "5", "2"]));
     priced.use_now("a", "3");
@@ -41,7 +41,7 @@ fn s6_enabled_it_fires_at_once_for_what_holds_and_is_not_in_alert() {
 }
 
 #[test]
-fn s6_disabled_it_is_armed_again() {
+fn disabled_it_is_armed_again() {
     let priced = credited_with("10");
     let alert = priced.watch(dropped(&["5"]));
     priced.use_now("a", "6");
@@ -70,7 +70,7 @@ fn depleted_enabled_over_an_empty_balance_fires_and_recovered_does_not() {
 }
 
 #[test]
-fn s6_recovered_enabled_above_zero_does_not_fire() {
+fn recovered_enabled_above_zero_does_not_fire() {
     let priced = credited_with("1");
     let alert = priced.watch(recovered());
     priced.use_now("a", "1");
@@ -92,7 +92,7 @@ fn recovered_needs_no_alert_on_depletion() {
 }
 
 #[test]
-fn s6_other_thresholds_are_judged_at_once() {
+fn other_thresholds_are_judged_at_once() {
     let priced = credited_with("10");
     let alert = priced.watch(dropped(&["5"]));
     priced.use_now("a", "6");
@@ -122,7 +122,7 @@ fn deleted_it_is_silent_and_a_new_one_starts_afresh() {
 }
 
 #[test]
-fn s6_created_over_a_balance_it_fires_at_once() {
+fn created_over_a_balance_it_fires_at_once() {
     let check = |new: NewBalanceAlert, balance: &str, expect: &[&str]| {
         let priced = credited();
         match balance.strip_prefix('-') {
@@ -143,7 +143,7 @@ fn s6_created_over_a_balance_it_fires_at_once() {
 }
 
 #[test]
-fn s6_where_alerts_are_off_none_fires_and_nothing_is_saved_up() {
+fn where_alerts_are_off_none_fires_and_nothing_is_saved_up() {
     let priced = credited_with("10");
     let alert = priced.watch(dropped(&["8", "5"]));
     priced.use_now("a", "2");

@@ -55,14 +55,14 @@ impl Priced {
 }
 
 #[test]
-fn s6_dropped_fires_at_or_below_its_threshold() {
+fn dropped_fires_at_or_below_its_threshold() {
     check(dropped(&["5"]), &["-4.999999"], &[]);
     check(dropped(&["5"]), &["-5"], &["dropped 5: 10 -> 5"]);
     check(dropped(&["5"]), &["-5.000001"], &["dropped 5: 10 -> 4.999999"]);
 }
 
 #[test]
-fn s6_dropped_fires_once_until_the_balance_is_strictly_above_again() {
+fn dropped_fires_once_until_the_balance_is_strictly_above_again() {
     check(dropped(&["5"]), &["-6", "-1", "-1"], &["dropped 5: 10 -> 4"]);
     check(dropped(&["5"]), &["-6", "1", "-1"], &["dropped 5: 10 -> 4"]);
     let expect = ["dropped 5: 10 -> 4", "dropped 5: 5.000001 -> 5"];
@@ -72,7 +72,7 @@ fn s6_dropped_fires_once_until_the_balance_is_strictly_above_again() {
 }
 
 #[test]
-fn s6_depleted_fires_from_above_zero_to_zero_or_below() {
+fn depleted_fires_from_above_zero_to_zero_or_below() {
     check(depleted(), &["-9.999999"], &[]);
     check(depleted(), &["-10"], &["depleted: 10 -> 0"]);
     check(depleted(), &["-12"], &["depleted: 10 -> -2"]);
@@ -83,7 +83,7 @@ fn s6_depleted_fires_from_above_zero_to_zero_or_below() {
 }
 
 #[test]
-fn s6_recovered_fires_from_zero_or_below_to_above_zero() {
+fn recovered_fires_from_zero_or_below_to_above_zero() {
     check(recovered(), &["5"], &[]);
     check(recovered(), &["-5", "5"], &[]);
     check(recovered(), &["-10", "0.000001"], &["recovered: 0 -> 0.000001"]);
@@ -94,7 +94,7 @@ fn s6_recovered_fires_from_zero_or_below_to_above_zero() {
 }
 
 #[test]
-fn s6_several_thresholds_crossed_at_once_are_one_message() {
+fn several_thresholds_crossed_at_once_are_one_message() {
     check(dropped(&["8", "2", "5"]), &["-9"], &["dropped 8 5 2: 10 -> 1"]);
     check(dropped(&["8", "2", "5"]), &["-5", "-4"], &["dropped 8 5: 10 -> 5", "dropped 2: 5 -> 1"]);
     let expect = ["dropped 8 5 2: 10 -> 1", "dropped 5 2: 7 -> 1"];
@@ -102,7 +102,7 @@ fn s6_several_thresholds_crossed_at_once_are_one_message() {
 }
 
 #[test]
-fn s6_the_most_advanced_threshold_is_the_smallest_one_crossed() {
+fn the_most_advanced_threshold_is_the_smallest_one_crossed() {
     let priced = credited_with("10");
     priced.watch(dropped(&["2", "5", "8"]));
     priced.use_now("a", "6");
@@ -119,7 +119,7 @@ fn s6_the_most_advanced_threshold_is_the_smallest_one_crossed() {
 }
 
 #[test]
-fn s6_zero_negative_and_fractional_thresholds_are_compared_exactly() {
+fn zero_negative_and_fractional_thresholds_are_compared_exactly() {
     check(dropped(&["0"]), &["-9.999", "-0.001"], &["dropped 0: 0.001 -> 0"]);
     check(dropped(&["-5"]), &["-14.9999", "-0.0001"], &["dropped -5: -4.9999 -> -5"]);
     let many = "0.3333333333333333333333333333";
@@ -158,7 +158,7 @@ fn a_decrement_from_several_blocks_is_judged_once() {
 }
 
 #[test]
-fn s6_the_cause_is_the_entry_or_the_block() {
+fn the_cause_is_the_entry_or_the_block() {
     let priced = credited();
     let given = priced.give_until("5", "2026-03-20T00:00:00Z");
     priced.watch(dropped(&["3", "0"]));
@@ -178,7 +178,7 @@ fn s6_the_cause_is_the_entry_or_the_block() {
 }
 
 #[test]
-fn s6_an_expiry_fires_at_its_own_instant() {
+fn an_expiry_fires_at_its_own_instant() {
     let priced = credited();
     priced.give_until("5", "2026-03-20T00:00:00Z");
     priced.watch(dropped(&["3"]));
@@ -205,7 +205,7 @@ fn usage_that_is_taken_back_can_recover_a_balance() {
 }
 
 #[test]
-fn s6_dropped_comes_before_depleted_whatever_was_created_first() {
+fn dropped_comes_before_depleted_whatever_was_created_first() {
     let priced = credited_with("10");
     priced.watch(depleted());
     priced.watch(dropped(&["5"]));
@@ -214,7 +214,7 @@ fn s6_dropped_comes_before_depleted_whatever_was_created_first() {
 }
 
 #[test]
-fn s6_within_an_event_usage_and_cost_come_before_credits() {
+fn within_an_event_usage_and_cost_come_before_credits() {
     let priced = priced(|fixture, metric| {
         let mut credits = fixture.usage_at("1", metric);
         credits.currency = unit(CREDITS);
@@ -234,7 +234,7 @@ fn s6_within_an_event_usage_and_cost_come_before_credits() {
 }
 
 #[test]
-fn s6_cost_is_judged_before_credits() {
+fn cost_is_judged_before_credits() {
     let priced = priced(|fixture, metric| [fixture.usage_at("1", metric)]);
     let new = NewLedgerEntry::increment(unit("USD"), number("100"));
     run(priced.fixture.account.create_ledger_entry(priced.customer, new)).unwrap();
@@ -250,7 +250,7 @@ fn s6_cost_is_judged_before_credits() {
 }
 
 #[test]
-fn s6_every_event_of_a_batch_is_judged_in_its_order() {
+fn every_event_of_a_batch_is_judged_in_its_order() {
     let priced = credited_with("10");
     priced.watch(dropped(&["5"]));
     priced.watch(depleted());
@@ -277,7 +277,7 @@ fn an_event_is_judged_over_all_subscriptions_once() {
 }
 
 #[test]
-fn s6_before_the_first_entry_there_is_no_balance() {
+fn before_the_first_entry_there_is_no_balance() {
     let priced = credited();
     let alerts = [dropped(&["5", "0"]), depleted(), recovered()].map(|new| priced.watch(new));
     priced.use_now("a", "3");
@@ -290,7 +290,7 @@ fn s6_before_the_first_entry_there_is_no_balance() {
 }
 
 #[test]
-fn s6_no_value_is_safe_for_every_threshold() {
+fn no_value_is_safe_for_every_threshold() {
     let priced = credited();
     priced.watch(dropped(&["5", "20"]));
     priced.watch(recovered());
@@ -299,7 +299,7 @@ fn s6_no_value_is_safe_for_every_threshold() {
 }
 
 #[test]
-fn s6_the_first_entry_may_deplete_the_balance() {
+fn the_first_entry_may_deplete_the_balance() {
     let priced = credited();
     priced.watch(depleted());
     priced.watch(dropped(&["5", "-3"]));
@@ -345,7 +345,7 @@ fn a_block_that_is_not_effective_yet_keeps_an_alert_silent() {
 }
 
 #[test]
-fn s6_the_status_follows_the_balance() {
+fn the_status_follows_the_balance() {
     let priced = credited_with("10");
     let low = priced.watch(dropped(&["8", "5"]));
     let [out, back] = [depleted(), recovered()].map(|new| priced.watch(new));

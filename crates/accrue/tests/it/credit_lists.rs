@@ -91,7 +91,7 @@ fn of_kind(kind: EntryKind) -> LedgerFilter {
 }
 
 #[test]
-fn s4_4_blocks_are_listed_that_have_something_left_and_have_not_expired() {
+fn wire_4_4_blocks_are_listed_that_have_something_left_and_have_not_expired() {
     let priced = credited();
     priced.give_all(&[
         ("1", "", ""),
@@ -108,7 +108,7 @@ fn s4_4_blocks_are_listed_that_have_something_left_and_have_not_expired() {
 }
 
 #[test]
-fn s4_4_a_block_that_has_expired_is_listed_with_all_blocks_alone() {
+fn wire_4_4_a_block_that_has_expired_is_listed_with_all_blocks_alone() {
     let priced = credited();
     priced.give_all(&[("1", "", ""), ("2", "", "2026-03-20T00:00:00Z")]);
     for is_settled in [false, true] {
@@ -259,7 +259,7 @@ fn every_kind() -> Priced {
 }
 
 #[test]
-fn s4_4_entries_are_listed_by_their_type() {
+fn wire_4_4_entries_are_listed_by_their_type() {
     let priced = every_kind();
     let check = |kind: EntryKind, expect: &[u64]| assert_eq!(priced.numbers(of_kind(kind)), expect);
     check(EntryKind::Increment, &[8, 1]);
@@ -273,7 +273,7 @@ fn s4_4_entries_are_listed_by_their_type() {
 }
 
 #[test]
-fn s4_4_entries_are_listed_by_their_status() {
+fn wire_4_4_entries_are_listed_by_their_status() {
     let priced = every_kind();
     let of = |status, kind| {
         let entry_status = Some(status);
@@ -290,7 +290,7 @@ fn s4_4_entries_are_listed_by_their_status() {
 }
 
 #[test]
-fn s4_4_entries_are_listed_by_the_least_that_they_moved() {
+fn wire_4_4_entries_are_listed_by_the_least_that_they_moved() {
     let priced = every_kind();
     let of = |least: &str, kind| {
         let minimum_amount = Some(number(least));
@@ -306,7 +306,7 @@ fn s4_4_entries_are_listed_by_the_least_that_they_moved() {
 }
 
 #[test]
-fn s4_4_entries_are_listed_by_their_instants() {
+fn wire_4_4_entries_are_listed_by_their_instants() {
     let priced = every_kind();
     let any = InstantRange::default();
     let [second, expiry, last] =

@@ -27,7 +27,7 @@ fn without_a_ledger_nothing_is_drawn() {
 }
 
 #[test]
-fn s6_usage_then_dropped_then_depleted_then_recovered() {
+fn usage_then_dropped_then_depleted_then_recovered() {
     let priced = credited_with("5");
     priced.watch(recovered());
     priced.watch(depleted());
@@ -68,7 +68,7 @@ fn check_order(blocks: &[(&str, &str, &str)], expect: &[usize]) {
 }
 
 #[test]
-fn s7_blocks_are_spent_by_expiry_then_cost_basis_then_effective_date_then_age() {
+fn blocks_are_spent_by_expiry_then_cost_basis_then_effective_date_then_age() {
     let (early, late) = ("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
     let (soon, far) = ("2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z");
     check_order(&[("", "", ""), ("", far, ""), ("", soon, "")], &[2, 1, 0]);
@@ -79,7 +79,7 @@ fn s7_blocks_are_spent_by_expiry_then_cost_basis_then_effective_date_then_age() 
 }
 
 #[test]
-fn s7_a_decrement_of_the_caller_takes_from_the_same_blocks() {
+fn a_decrement_of_the_caller_takes_from_the_same_blocks() {
     let priced = credited();
     for expiry in ["", "2026-05-01T00:00:00Z", "2026-04-01T00:00:00Z"] {
         priced.book(block("2", "", expiry, "")).unwrap();
@@ -89,7 +89,7 @@ fn s7_a_decrement_of_the_caller_takes_from_the_same_blocks() {
 }
 
 #[test]
-fn s7_a_block_that_is_not_effective_counts_and_is_not_drawn() {
+fn a_block_that_is_not_effective_counts_and_is_not_drawn() {
     let priced = credited_with("5");
     priced.book(block("10", "2026-03-12T00:00:00Z", "2026-04-01T00:00:00Z", "")).unwrap();
     assert_eq!(priced.standing(), "15: 5, 0");
@@ -123,7 +123,7 @@ fn a_block_that_becomes_effective_later_pays_the_overdraft_off_when_it_is_given(
 }
 
 #[test]
-fn s7_usage_may_take_the_balance_below_zero_and_an_increment_pays_it_off() {
+fn usage_may_take_the_balance_below_zero_and_an_increment_pays_it_off() {
     let priced = credited_with("1");
     priced.use_now("a", "3");
     priced.use_now("b", "0.5");
@@ -150,7 +150,7 @@ fn adjusted(adjustments: Adjustments) -> Priced {
 }
 
 #[test]
-fn s7_fees_minima_maxima_and_discounts_do_not_draw() {
+fn fees_minima_maxima_and_discounts_do_not_draw() {
     let check = |adjustments: Adjustments| {
         let priced = adjusted(adjustments);
         let standing = || priced.fixture.standing(priced.customer, "USD");
@@ -183,7 +183,7 @@ fn a_discount_of_all_units_draws_them_nevertheless() {
 }
 
 #[test]
-fn s7_prices_draw_on_the_ledger_of_their_own_currency_or_unit() {
+fn prices_draw_on_the_ledger_of_their_own_currency_or_unit() {
     let priced = priced(|fixture, metric| {
         let mut credits = fixture.usage_at("3", metric);
         credits.currency = unit(CREDITS);
@@ -283,7 +283,7 @@ fn usage_draws_from_the_blocks_of_now_and_not_of_its_own_instant() {
 }
 
 #[test]
-fn s1_batches_do_not_matter() {
+fn batches_do_not_matter() {
     let numbers = ["1", "0.5", "4", "0", "2.25", "-1", "3", "10", "-3"];
     let story = |sizes: &[usize]| {
         let priced = credited();

@@ -52,7 +52,7 @@ fn drawn_in(zone: &str, instants: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn s7_the_days_are_those_of_the_customers_zone() {
+fn the_days_are_those_of_the_customers_zone() {
     let noon = NOON;
     check_days("UTC", &[noon, "2026-03-10T23:59:59.999999Z", "2026-03-11T00:00:00Z"]);
     check_days("Asia/Tokyo", &[noon, "2026-03-10T14:59:59.999999Z", "2026-03-10T15:00:00Z"]);
@@ -73,7 +73,7 @@ fn check_days(zone: &str, instants: &[&str; 3]) {
 }
 
 #[test]
-fn s7_what_usage_takes_is_pending_until_the_day_ends() {
+fn what_usage_takes_is_pending_until_the_day_ends() {
     let priced = credited_with("10");
     priced.use_now("a", "1");
     let status = || priced.entries().last().unwrap().entry_status;
@@ -91,7 +91,7 @@ fn s7_what_usage_takes_is_pending_until_the_day_ends() {
 }
 
 #[test]
-fn s7_an_entry_that_is_not_usage_commits_what_is_pending() {
+fn an_entry_that_is_not_usage_commits_what_is_pending() {
     let check = |change: fn(CreditBlockId) -> NewLedgerEntry| {
         let priced = credited_with("10");
         let id = priced.blocks()[0].id;
@@ -113,7 +113,7 @@ fn s7_an_entry_that_is_not_usage_commits_what_is_pending() {
 }
 
 #[test]
-fn s7_a_block_that_expires_commits_what_is_pending() {
+fn a_block_that_expires_commits_what_is_pending() {
     let priced = credited();
     priced.give_until("5", "2026-03-10T18:00:00Z");
     priced.use_now("a", "1");

@@ -45,7 +45,7 @@ impl Priced {
 }
 
 #[test]
-fn s6_a_read_answers_as_if_what_time_has_brought_were_settled() {
+fn a_read_answers_as_if_what_time_has_brought_were_settled() {
     let priced = credited();
     let given = priced.give_until("5", SOON).credit_block;
     priced.give("3");
@@ -113,7 +113,7 @@ fn what_is_left_of_a_block_is_there_until_its_very_instant() {
 }
 
 #[test]
-fn s6_next_deadline_is_the_soonest_expiry() {
+fn next_deadline_is_the_soonest_expiry() {
     let priced = credited();
     priced.fixture.tick();
     assert_eq!(priced.next_deadline(), None);
@@ -229,7 +229,7 @@ fn two_ledgers_expire_in_the_order_of_their_instants() {
 }
 
 #[test]
-fn s6_at_one_instant_subscriptions_come_before_blocks_and_those_before_changes() {
+fn at_one_instant_subscriptions_come_before_blocks_and_those_before_changes() {
     let story = |is_early: bool| {
         let priced = priced(|fixture, _| [fixture.advance_fee("5")]);
         let turn = "2026-04-10T12:00:00Z";

@@ -79,7 +79,7 @@ fn at_the_instant_of_an_increment_the_expiry_comes_first() {
 }
 
 #[test]
-fn s6_a_story_is_the_same_whoever_looks() {
+fn a_story_is_the_same_whoever_looks() {
     check(
         &[
             ("2026-03-11T00:00:00Z", |priced| {
@@ -115,7 +115,7 @@ fn s6_a_story_is_the_same_whoever_looks() {
 }
 
 #[test]
-fn s6_an_alert_is_judged_at_an_expiry_as_it_was_then() {
+fn an_alert_is_judged_at_an_expiry_as_it_was_then() {
     check(
         &[
             ("2026-03-11T00:00:00Z", |priced| {

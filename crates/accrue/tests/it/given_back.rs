@@ -35,7 +35,7 @@ impl Priced {
 }
 
 #[test]
-fn s7_what_costs_less_is_given_back_by_an_amendment() {
+fn what_costs_less_is_given_back_by_an_amendment() {
     let priced = volume();
     let given = priced.give("20");
     priced.use_now("a", "10");
@@ -48,7 +48,7 @@ fn s7_what_costs_less_is_given_back_by_an_amendment() {
 }
 
 #[test]
-fn s7_the_block_that_was_drawn_last_gets_it_first() {
+fn the_block_that_was_drawn_last_gets_it_first() {
     let check = |first: &str, second: &str, blocks: [&str; 2]| {
         let priced = volume();
         priced.book(block(first, "", "2026-04-01T00:00:00Z", "")).unwrap();
@@ -74,7 +74,7 @@ fn an_amendment_opens_a_block_that_was_used_up() {
 }
 
 #[test]
-fn s7_what_returns_to_an_expired_block_expires_at_once() {
+fn what_returns_to_an_expired_block_expires_at_once() {
     let priced = volume();
     priced.give_until("10", "2026-03-12T00:00:00Z");
     priced.give("5");
@@ -105,7 +105,7 @@ fn the_overdraft_gets_back_what_is_outstanding() {
 }
 
 #[test]
-fn s7_a_block_that_paid_the_overdraft_off_gets_it_back() {
+fn a_block_that_paid_the_overdraft_off_gets_it_back() {
     let priced = volume();
     priced.give("2");
     priced.use_now("a", "10");
@@ -131,7 +131,7 @@ fn the_payer_of_the_last_part_gets_it_before_the_others() {
 }
 
 #[test]
-fn s7_nothing_is_given_back_that_was_not_drawn() {
+fn nothing_is_given_back_that_was_not_drawn() {
     let priced = volume();
     priced.use_now("a", "10");
     priced.give("5");

@@ -48,7 +48,7 @@ fn check_common(entry: &LedgerEntry, customer: CustomerId, number: u64) {
 }
 
 #[test]
-fn s4_4_an_increment_is_an_entry_and_a_new_block() {
+fn wire_4_4_an_increment_is_an_entry_and_a_new_block() {
     let priced = credited();
     let terms = block("5.5", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "0.25");
     let entry = priced.book(terms).unwrap();
@@ -90,7 +90,7 @@ fn every_increment_is_a_block_of_its_own() {
 }
 
 #[test]
-fn s4_4_a_decrement_from_several_blocks_answers_the_last_one() {
+fn wire_4_4_a_decrement_from_several_blocks_answers_the_last_one() {
     let priced = credited();
     let later = priced.give("5");
     let sooner = priced.give_until("2", "2026-04-01T00:00:00Z");
@@ -111,7 +111,7 @@ fn s4_4_a_decrement_from_several_blocks_answers_the_last_one() {
 }
 
 #[test]
-fn s4_4_a_decrement_may_take_the_balance_below_zero() {
+fn wire_4_4_a_decrement_may_take_the_balance_below_zero() {
     let priced = credited_with("2");
     let last = priced.book(decrement("5")).unwrap();
     check_common(&last, priced.customer, 3);
@@ -166,7 +166,7 @@ fn an_increment_pays_the_overdraft_off_first() {
 }
 
 #[test]
-fn s4_4_an_expiry_changes_for_all_that_is_left_of_a_block() {
+fn wire_4_4_an_expiry_changes_for_all_that_is_left_of_a_block() {
     let priced = credited();
     let mut new = block("5", "2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z", "0.5");
     new.metadata.insert("from".to_owned(), "sales".to_owned());
@@ -200,7 +200,7 @@ fn s4_4_an_expiry_changes_for_all_that_is_left_of_a_block() {
 }
 
 #[test]
-fn s4_4_an_expiry_changes_for_a_part_of_a_block() {
+fn wire_4_4_an_expiry_changes_for_a_part_of_a_block() {
     let priced = credited();
     let first = priced.give_until("5", "2026-04-01T00:00:00Z").credit_block.id;
     let change = |amount: &str, target: &str| {
@@ -221,7 +221,7 @@ fn s4_4_an_expiry_changes_for_a_part_of_a_block() {
 }
 
 #[test]
-fn s4_4_the_block_whose_expiry_changes_is_found_by_its_date() {
+fn wire_4_4_the_block_whose_expiry_changes_is_found_by_its_date() {
     let priced = credited();
     priced.give_until("5", "2026-04-01T00:00:00Z");
     priced.give_until("3", "2026-05-01T00:00:00Z");
@@ -251,7 +251,7 @@ fn a_block_that_never_expires_is_given_an_expiry_date() {
 }
 
 #[test]
-fn s4_4_a_void_is_two_entries_of_which_the_first_is_answered() {
+fn wire_4_4_a_void_is_two_entries_of_which_the_first_is_answered() {
     let check = |void_reason: Option<VoidReason>| {
         let priced = credited();
         let given = priced.give("5").credit_block;
@@ -291,7 +291,7 @@ fn all_that_is_left_of_a_block_can_be_made_void() {
 }
 
 #[test]
-fn s4_4_an_amendment_gives_back_what_was_taken() {
+fn wire_4_4_an_amendment_gives_back_what_was_taken() {
     let priced = credited_with("5");
     let given = priced.only_block();
     priced.book(decrement("5")).unwrap();

@@ -197,7 +197,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn s6_s7_a_ledger_is_the_same_whoever_looks_and_however_events_are_batched(steps in steps()) {
+    fn a_ledger_is_the_same_whoever_looks_and_however_events_are_batched(steps in steps()) {
         let singly = Manner { looks: false, is_batched: false };
         let (_, lazy) = tell(&steps, singly);
         for (looks, is_batched) in [(true, false), (false, true), (true, true)] {
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn s7_usage_has_drawn_what_it_costs(steps in steps()) {
+    fn usage_has_drawn_what_it_costs(steps in steps()) {
         let (_, end) = tell(&steps, Manner { looks: false, is_batched: true });
         let (mut used, mut taken) = (0_i64, 0_u64);
         for step in &steps {
