@@ -33,7 +33,7 @@ pub struct Configuration {
 pub struct Features {
     /// Alerts. Where they are off none fires, and nothing is saved up.
     pub alerts: bool,
-    /// Credits. Where they are off usage draws none.
+    /// Credits. Where they are off usage draws none; blocks expire all the same.
     pub credits: bool,
     /// Previews of what an operation would bring.
     pub previews: bool,
