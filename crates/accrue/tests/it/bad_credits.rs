@@ -420,7 +420,10 @@ fn a_customer_has_credits_in_at_most_100_currencies_and_units() {
         priced.book(increment(&format!("unit {n}"))).unwrap();
     }
     let (found, most) = (limits::LEDGERS + 1, limits::LEDGERS);
-    let detail = format!("the customer would have credits in {found} units, at most {most}");
+    let detail = format!(
+        "the customer would have credits and alerts on them in {found} currencies and pricing \
+         units, at most {most}"
+    );
     priced.is_a_violation(increment("another"), &detail);
     priced.is_a_violation(NewLedgerEntry::decrement(unit("another"), number("1")), &detail);
     priced.book(increment("unit 7")).unwrap();
