@@ -128,7 +128,8 @@ pub const PRICE_FILTERS: usize = 10;
 pub const PRICE_FILTER_VALUES: usize = 100;
 /// The most currencies and pricing units in which a customer has credits, or alerts on them.
 pub const LEDGERS: usize = 100;
-/// The most blocks of a ledger that have something left and have not expired.
+/// The most blocks of a ledger that have something left and have not expired: what usage gives back
+/// may open more, what a caller adds may not.
 pub const CREDIT_BLOCKS: usize = 200;
 /// The blocks that a ledger remembers to have paid an overdraft off: what older ones have paid is
 /// counted with the oldest.

@@ -39,7 +39,6 @@ impl Rehearsal {
             answer = self.settle_and_run(unit, command).await?;
             settle(unit, &customers).await?;
         }
-        unit.check_writes(self.settled.len())?;
         Ok(Preview { answer, messages: self.messages(unit)?, balances: self.balances(unit)? })
     }
 
@@ -51,7 +50,10 @@ impl Rehearsal {
     ) -> Result<C::Outcome, Error> {
         loop {
             match command.run(unit).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    unit.check_writes(self.settled.len())?;
+                    return Ok(answer);
+                }
                 Err(Stop::Error(error)) => return Err(error),
                 Err(Stop::Due(customers)) => self.settle(unit, &customers).await?,
                 Err(Stop::Locks(_)) => return Err(Error::corrupt("a rehearsal takes no locks")),
