@@ -68,7 +68,8 @@ impl AccountEntry {
     /// Takes a new configuration.
     pub(crate) fn configure(mut self, configuration: Configuration, now: Timestamp) -> Self {
         if configuration.features.alerts != self.configuration.features.alerts {
-            self.switches.push(now);
+            // In order, also where the clock of another process is ahead.
+            self.switches.push(self.switches.last().map_or(now, |last| now.max(*last)));
             if self.switches.len() > limits::SWITCHES {
                 self.switches.drain(..2);
             }

@@ -53,7 +53,7 @@ pub struct Alert {
     /// When it was created.
     pub created_at: Timestamp,
     /// Of an alert on a balance, where an operation answers it: which of its thresholds are in
-    /// alert. Empty of every other alert, and in messages.
+    /// alert; in a message, right after it fired. Empty of every other alert.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub balance_alert_status: Vec<BalanceAlertStatus>,
 }

@@ -19,7 +19,7 @@ pub use self::{
     balance::CreditBalance,
     block::CreditBlock,
     entry::{EntryBlock, EntryKind, EntryStatus, EntryType, LedgerEntry, VoidReason},
-    new::{LedgerChange, NewLedgerEntry},
+    new::{LedgerChange, NewBlock, NewLedgerEntry},
 };
 pub(crate) use self::{
     block::Block,

@@ -3,7 +3,8 @@
 //! Nothing else builds key bytes or documents. A key begins with the account, ended by a zero byte
 //! (an account id has none); ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
 //! bytes from the greatest on; a text of the caller stands last, or is ended by a zero byte where it
-//! can have none. So rows lie in the order in which they are read. A name that is no longer used is retired, and never used again.
+//! can have none. So rows lie in the order in which they are read. A name that is no longer used is
+//! retired, and never used again.
 
 mod document;
 mod key;
@@ -402,8 +403,8 @@ pub(crate) struct PlanRoster {
     pub(crate) prices: Vec<PriceId>,
     /// The splits that its matrices need.
     pub(crate) splits: Vec<SplitId>,
-    /// The currencies and pricing units that usage is priced in.
-    pub(crate) usage_units: BTreeSet<PricingUnit>,
+    /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
+    pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
     /// The billing cycle of its subscriptions.
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
@@ -420,7 +421,7 @@ impl Default for PlanRoster {
         Self {
             prices: Vec::new(),
             splits: Vec::new(),
-            usage_units: BTreeSet::new(),
+            usage_units: BTreeMap::new(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
             generation: 0,
@@ -553,11 +554,17 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Returns the currencies and pricing units in which usage of a version of a plan draws on them.
-    pub(crate) fn drawn_by(&self, version: &PlanRoster) -> Vec<PricingUnit> {
-        let has_ledger =
-            |unit: &&PricingUnit| self.units.get(*unit).is_some_and(|of| of.has_ledger);
-        version.usage_units.iter().filter(has_ledger).cloned().collect()
+    /// Returns the currencies and pricing units in which usage of a version of a plan draws on them,
+    /// where the metrics move that measure it.
+    pub(crate) fn drawn_by(
+        &self,
+        version: &PlanRoster,
+        moves: impl Fn(MetricId) -> bool,
+    ) -> Vec<PricingUnit> {
+        let has_ledger = |unit: &PricingUnit| self.units.get(unit).is_some_and(|of| of.has_ledger);
+        let priced = version.usage_units.iter();
+        let moved = priced.filter(|(_, metrics)| metrics.iter().any(|metric| moves(*metric)));
+        moved.map(|(unit, _)| unit).filter(|unit| has_ledger(unit)).cloned().collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use accrue::{
     Decimal, ErrorKind, Preview, PricingUnit,
     alert::{AlertUpdate, NewBalanceAlert},
-    credit::{LedgerChange, LedgerEntry, NewLedgerEntry},
+    credit::{LedgerChange, LedgerEntry, NewBlock, NewLedgerEntry},
 };
 use bigdecimal::BigDecimal;
 use pollster::block_on;
@@ -130,12 +130,14 @@ impl Bench {
     fn to_engine(&self, place: Place, change: &Change) -> LedgerChange {
         let block = |block: &At| self.block(place, *block);
         match change {
-            Change::Increment { amount, effective, expiry, basis } => LedgerChange::Increment {
-                amount: decimal(amount),
-                effective_date: effective.map(micros),
-                expiry_date: expiry.map(micros),
-                per_unit_cost_basis: basis.as_ref().map(decimal),
-            },
+            Change::Increment { amount, effective, expiry, basis } => {
+                LedgerChange::Increment(NewBlock {
+                    amount: decimal(amount),
+                    effective_date: effective.map(micros),
+                    expiry_date: expiry.map(micros),
+                    per_unit_cost_basis: basis.as_ref().map(decimal),
+                })
+            }
             Change::Decrement(amount) => LedgerChange::Decrement { amount: decimal(amount) },
             Change::ExpirationChange { target, amount, block: of, expiry } => {
                 LedgerChange::ExpirationChange {

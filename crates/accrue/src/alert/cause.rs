@@ -24,7 +24,8 @@ pub enum Cause {
         /// When.
         timestamp: Timestamp,
     },
-    /// The subscription was created over usage that there was already, or was cancelled.
+    /// The subscription was created over usage that there was already, was cancelled, or, in a
+    /// preview, has another price.
     Subscription {
         /// The subscription.
         subscription_id: SubscriptionId,

@@ -12,7 +12,7 @@ mod void;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use self::giving_back::Returned;
-use self::{expiration_change::Extension, increment::Terms, order::Place, void::Voided};
+use self::{expiration_change::Extension, order::Place, void::Voided};
 use super::{
     Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry,
 };
@@ -149,16 +149,7 @@ impl Book {
     ) -> Result<LedgerEntry, Error> {
         let at = self.instant(now);
         match &new.change {
-            LedgerChange::Increment {
-                amount,
-                effective_date,
-                expiry_date,
-                per_unit_cost_basis,
-            } => {
-                let (effective_date, expiry_date) = (*effective_date, *expiry_date);
-                let terms = Terms { effective_date, expiry_date, per_unit_cost_basis };
-                self.increment(new, amount, terms, at)
-            }
+            LedgerChange::Increment(block) => self.increment(new, block, at),
             LedgerChange::Decrement { amount } => Ok(self.decrement(new, amount, at)),
             LedgerChange::ExpirationChange {
                 target_expiry_date,

@@ -37,7 +37,8 @@ pub struct LedgerEntry {
     pub description: Option<Description>,
     /// The caller's own strings.
     pub metadata: Metadata,
-    /// When it was made. Entries of one ledger are never out of order.
+    /// When it was made: a pending one with the first usage of its day, however it grows. Entries of
+    /// one ledger are never out of order.
     pub created_at: Timestamp,
 }
 
@@ -105,7 +106,8 @@ pub enum EntryKind {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryStatus {
-    /// It never changes.
+    /// It never changes. Where the clocks of two processes differ, the one that is ahead says so of a
+    /// day's entry a moment early.
     Committed,
     /// What usage takes of its block is added to it, until the day of the customer ends or an entry
     /// follows that is not usage.

@@ -33,16 +33,7 @@ pub struct NewLedgerEntry {
 #[non_exhaustive]
 pub enum LedgerChange {
     /// Gives a new block. What was overdrawn is paid off with it first.
-    Increment {
-        /// How much.
-        amount: Decimal,
-        /// From when on usage draws on it; now where nothing is given.
-        effective_date: Option<Timestamp>,
-        /// When what is left of it is lost, if ever.
-        expiry_date: Option<Timestamp>,
-        /// What the customer paid for one of them.
-        per_unit_cost_basis: Option<Decimal>,
-    },
+    Increment(NewBlock),
     /// Takes something, from the blocks that usage would draw on next. The balance may go below
     /// zero.
     Decrement {
@@ -78,13 +69,34 @@ pub enum LedgerChange {
     },
 }
 
+/// A block of credits to give (wire 4.4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewBlock {
+    /// How much.
+    pub amount: Decimal,
+    /// From when on usage draws on it; now where nothing is given.
+    pub effective_date: Option<Timestamp>,
+    /// When what is left of it is lost, if ever.
+    pub expiry_date: Option<Timestamp>,
+    /// What the customer paid for one of them: zero or more.
+    pub per_unit_cost_basis: Option<Decimal>,
+}
+
+impl NewBlock {
+    /// A block that usage can draw on from now on, and that never expires.
+    #[must_use]
+    pub const fn new(amount: Decimal) -> Self {
+        Self { amount, effective_date: None, expiry_date: None, per_unit_cost_basis: None }
+    }
+}
+
 impl LedgerChange {
     /// Returns the block that it names.
     pub(crate) const fn block_id(&self) -> Option<CreditBlockId> {
         match self {
             Self::ExpirationChange { block_id, .. } => *block_id,
             Self::Void { block_id, .. } | Self::Amendment { block_id, .. } => Some(*block_id),
-            Self::Increment { .. } | Self::Decrement { .. } => None,
+            Self::Increment(_) | Self::Decrement { .. } => None,
         }
     }
 }
@@ -99,19 +111,14 @@ impl NewLedgerEntry {
     /// A block that usage can draw on from now on, and that never expires.
     #[must_use]
     pub const fn increment(currency: PricingUnit, amount: Decimal) -> Self {
-        let (effective_date, expiry_date, per_unit_cost_basis) = (None, None, None);
-        let change =
-            LedgerChange::Increment { amount, effective_date, expiry_date, per_unit_cost_basis };
-        Self::new(currency, change)
+        Self::new(currency, LedgerChange::Increment(NewBlock::new(amount)))
     }
 
     /// A block that usage can draw on from now on, until it expires.
     #[must_use]
-    pub const fn expiring(currency: PricingUnit, amount: Decimal, expiry_date: Timestamp) -> Self {
-        let (effective_date, expiry_date, per_unit_cost_basis) = (None, Some(expiry_date), None);
-        let change =
-            LedgerChange::Increment { amount, effective_date, expiry_date, per_unit_cost_basis };
-        Self::new(currency, change)
+    pub fn expiring(currency: PricingUnit, amount: Decimal, expiry_date: Timestamp) -> Self {
+        let block = NewBlock { expiry_date: Some(expiry_date), ..NewBlock::new(amount) };
+        Self::new(currency, LedgerChange::Increment(block))
     }
 
     /// Takes something.
@@ -120,11 +127,40 @@ impl NewLedgerEntry {
         Self::new(currency, LedgerChange::Decrement { amount })
     }
 
+    /// Makes something of what is left of a block void.
+    #[must_use]
+    pub const fn void(currency: PricingUnit, amount: Decimal, block_id: CreditBlockId) -> Self {
+        Self::new(currency, LedgerChange::Void { amount, block_id, void_reason: None })
+    }
+
+    /// Gives something back to a block that was taken from it.
+    #[must_use]
+    pub const fn amendment(
+        currency: PricingUnit,
+        amount: Decimal,
+        block_id: CreditBlockId,
+    ) -> Self {
+        Self::new(currency, LedgerChange::Amendment { amount, block_id })
+    }
+
+    /// Gives all that is left of a block another expiry date.
+    #[must_use]
+    pub const fn expiration_change(
+        currency: PricingUnit,
+        block_id: CreditBlockId,
+        target_expiry_date: Timestamp,
+    ) -> Self {
+        let (amount, block_id, expiry_date) = (None, Some(block_id), None);
+        let change =
+            LedgerChange::ExpirationChange { target_expiry_date, amount, block_id, expiry_date };
+        Self::new(currency, change)
+    }
+
     /// Says what is wrong with it, whatever the ledger holds.
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         match &self.change {
-            LedgerChange::Increment { amount, per_unit_cost_basis, .. } => {
+            LedgerChange::Increment(NewBlock { amount, per_unit_cost_basis, .. }) => {
                 check_amount(amount)?;
                 per_unit_cost_basis.as_ref().map_or(Ok(()), check_cost_basis)
             }

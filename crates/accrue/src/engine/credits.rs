@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 
 use super::{
@@ -34,7 +36,7 @@ pub struct CreditBlockFilter {
 /// Which entries of a ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFilter {
-    /// When they were created.
+    /// When they were created: of one that is pending, when it began.
     pub created: InstantRange,
     /// What they are.
     pub entry_type: Option<EntryKind>,
@@ -53,11 +55,14 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where an amount is not above zero;
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where the customer has no such block;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where an amount is not above zero, a
+    /// cost basis below it, or a number or metadata is too long;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, or it
+    /// has no such block;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a date has passed, more is
     /// asked for than the block has or gave, the block is of another currency, or there would be more
-    /// than 200 blocks with something left.
+    /// than 200 blocks with something left, or 100 ledgers.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};
@@ -85,6 +90,11 @@ impl Account {
     }
 
     /// Returns what a customer has of a currency or pricing unit.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
     pub async fn credit_balance(
         &self,
         customer: impl Into<IdOr<CustomerId>>,
@@ -106,7 +116,36 @@ impl Account {
         Err(Error::contended())
     }
 
+    /// Returns what a customer has of every currency and pricing unit that it has a ledger in.
+    ///
+    /// # Errors
+    ///
+    /// As [`credit_balance`](Self::credit_balance).
+    pub async fn credit_balances(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+    ) -> Result<Vec<CreditBalance>, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let mut balances = Vec::new();
+            for currency in unit.ledgers_of(&customer).await? {
+                let (_, ledger) = unit.read_ledger(&customer, &currency).await?;
+                balances.extend(ledger.map(|ledger| ledger.book.credit_balance(unit.now)));
+            }
+            if unit.holds().await? {
+                return Ok(balances);
+            }
+        }
+        Err(Error::contended())
+    }
+
     /// Returns a block of credits.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such block;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
     pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
         for _ in 0..limits::RUNS {
             let mut unit = self.reading();
@@ -129,6 +168,12 @@ impl Account {
 
     /// Lists the blocks of a customer's credits, newest first (wire 4.4): those that have something
     /// left and have not expired, unless all are asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`credit_balance`](Self::credit_balance);
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the page is longer than 100 rows
+    /// or its cursor is of another list.
     pub async fn list_credit_blocks(
         &self,
         customer: impl Into<IdOr<CustomerId>>,
@@ -169,6 +214,12 @@ impl Account {
 
     /// Lists the entries of a customer's ledger, newest first (wire 4.4). What is pending is listed
     /// with what it is now.
+    ///
+    /// A filter by status or amount has no index: it looks at entry after entry until the page is full.
+    ///
+    /// # Errors
+    ///
+    /// As [`list_credit_blocks`](Self::list_credit_blocks), for pages of at most 1,000 entries.
     pub async fn list_ledger_entries(
         &self,
         customer: impl Into<IdOr<CustomerId>>,
@@ -180,28 +231,12 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut unit = self.reading();
             let (Customer { id, .. }, ledger) = unit.read_ledger(&customer, currency).await?;
-            let filtered = format!("{id} {currency} {filter:?}");
-            let listing = Listing { name: "ledger", account: self.id(), filter: filtered };
-            // A clock that is behind the ledger's last entry sees what that has committed.
-            let now = unit.now.max(ledger.as_ref().map_or(Timestamp::MIN, OpenLedger::latest));
-            let found = if filter.entry_status == Some(EntryStatus::Pending) {
-                let pending = ledger.iter().flat_map(|ledger| ledger.book.pending());
-                let pending = pending.map(|booked| booked.clone().at(now));
-                let listed = pending.filter(|entry| filter.lists(entry));
-                let listed = listed.map(|of| (schema::place_of(&of), of));
-                page_in_order(&listing, page, page.limit(), listed)?
-            } else {
-                let index = match filter.entry_type {
-                    Some(kind) => Index::ledger_entries_of_kind(self.id(), id, currency, kind),
-                    None => Index::ledger_entries(self.id(), id, currency),
-                };
-                let mut walk = Walk::of_ledger(listing, &index, filter.created, page)?;
-                let slot = |number| schema::ledger_entry(self.id(), id, currency, number);
-                let show = |booked: Booked| Some(booked.at(now)).filter(|of| filter.lists(of));
-                walk.run(&mut unit, |at| slot(schema::number_at(at)), show).await?
-            };
+            let settled = unit.writes().to_vec();
             if unit.holds().await? {
-                return Ok(found);
+                // Nothing that a ledger has committed changes, so it can be read at leisure.
+                let mut unit = self.reading();
+                unit.set_writes(settled);
+                return unit.entries(id, currency, ledger, filter, page).await;
             }
         }
         Err(Error::contended())
@@ -226,6 +261,15 @@ impl Unit<'_> {
         Err(Error::feature("credits are not available to this account"))
     }
 
+    /// Returns the currencies and pricing units that a customer has a ledger in.
+    async fn ledgers_of(&mut self, customer: &IdOr<CustomerId>) -> Result<Vec<PricingUnit>, Error> {
+        self.require_credits().await?;
+        let customer = self.customer(customer).await?;
+        let credits = self.get(&schema::credits(self.account, customer.id)).await?;
+        let units = credits.unwrap_or_default().units.into_iter();
+        Ok(units.filter(|(_, of)| of.has_ledger).map(|(unit, _)| unit).collect())
+    }
+
     /// Reads a ledger of a customer as if what time has brought it were settled.
     async fn read_ledger(
         &mut self,
@@ -238,6 +282,46 @@ impl Unit<'_> {
         self.settle_ledger(customer.id, currency).await?;
         let ledger = self.ledger(customer.id, currency).await?;
         Ok((customer, ledger))
+    }
+}
+
+/// A ledger's entries as they were when it was read, whatever is added to it meanwhile.
+impl Unit<'_> {
+    async fn entries(
+        &mut self,
+        customer: CustomerId,
+        currency: &PricingUnit,
+        ledger: Option<OpenLedger>,
+        filter: LedgerFilter,
+        page: &PageRequest,
+    ) -> Result<Page<LedgerEntry>, Error> {
+        let account = self.account;
+        let filtered = format!("{customer} {currency} {filter:?}");
+        let listing = Listing { name: "ledger", account, filter: filtered };
+        // A clock that is behind the ledger's last entry sees what that has committed.
+        let now = self.now.max(ledger.as_ref().map_or(Timestamp::MIN, OpenLedger::latest));
+        let last = ledger.as_ref().map_or(0, |ledger| ledger.book.ledger().entries);
+        let pending = ledger.iter().flat_map(|ledger| ledger.book.pending());
+        let pending: BTreeMap<_, _> =
+            pending.map(|booked| (booked.entry.ledger_sequence_number, booked)).collect();
+        if filter.entry_status == Some(EntryStatus::Pending) {
+            let entries = pending.values().map(|booked| (*booked).clone().at(now));
+            let listed = entries.filter(|entry| filter.lists(entry));
+            let listed = listed.map(|of| (schema::place_of(&of), of));
+            return page_in_order(&listing, page, page.limit(), listed);
+        }
+        let index = match filter.entry_type {
+            Some(kind) => Index::ledger_entries_of_kind(account, customer, currency, kind),
+            None => Index::ledger_entries(account, customer, currency),
+        };
+        let mut walk = Walk::of_ledger(listing, &index, filter.created, page)?;
+        let slot = |number| schema::ledger_entry(account, customer, currency, number);
+        let show = |booked: Booked| {
+            let number = booked.entry.ledger_sequence_number;
+            let booked = pending.get(&number).map_or(booked, |of| (*of).clone());
+            Some(booked.at(now)).filter(|of| number <= last && filter.lists(of))
+        };
+        walk.run(self, |at| slot(schema::number_at(at)), show).await
     }
 }
 
@@ -270,7 +354,7 @@ impl Command for CreateLedgerEntry {
         }
         let before = ledger.book.balance().cloned();
         let entry = ledger.book.book(new, unit.now)?;
-        if let LedgerChange::Increment { .. } = new.change {
+        if let LedgerChange::Increment(_) = new.change {
             let mut blocks = ledger.book.blocks();
             let block = blocks.find(|of| of.block.id == entry.credit_block.id);
             let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
@@ -278,6 +362,7 @@ impl Command for CreateLedgerEntry {
             drop(blocks);
             unit.tell(customer.id, unit.now, body).await?;
         }
+        // A block's metadata is in a row of its own, which the book does not see.
         if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
             unit.copy_metadata(entry.credit_block.id, new_block_id).await?;
         }

@@ -48,7 +48,7 @@ fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = S
 /// The ledgers of a customer that usage draws on, by currency or pricing unit.
 pub(super) type Ledgers = BTreeMap<PricingUnit, OpenLedger>;
 
-/// The caller has read the head of the customer, and writes it: it guards the ledgers.
+/// The head of the customer guards the ledgers: the caller has read it, and who writes one writes it.
 impl Unit<'_> {
     /// Returns the currencies and pricing units in which usage of a subscription draws credits.
     pub(super) async fn draws_in(
@@ -58,7 +58,7 @@ impl Unit<'_> {
         let customer_id = enrolment.subscription.customer_id;
         let credits = self.get(&schema::credits(self.account, customer_id)).await?;
         let version = self.plan_roster_of(enrolment).await?;
-        Ok(credits.map(|credits| credits.drawn_by(&version)).unwrap_or_default())
+        Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
     }
 
     /// Reads a ledger; none before its first entry.
@@ -92,8 +92,7 @@ impl Unit<'_> {
             keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
             keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
         }
-        self.fetch_guarded(&keys).await?;
-        Ok(())
+        self.fetch_guarded(&keys).await
     }
 
     /// Adds to a book what watches it.

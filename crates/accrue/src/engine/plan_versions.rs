@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
@@ -8,7 +8,7 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    Error, IdOr, PlanId, PricingUnit,
+    Error, IdOr, MetricId, PlanId, PricingUnit,
     idempotency::Fingerprint,
     plan::{NewPlanVersion, Plan, PlanPrice, PlanVersion, PricedVersion},
     price::{Charge, Price},
@@ -179,10 +179,15 @@ fn splits_of(prices: &[Price]) -> Vec<SplitId> {
     splits.map(|split| split.id).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The currencies and pricing units that usage is priced in.
-fn usage_units(prices: &[Price]) -> BTreeSet<PricingUnit> {
-    let usage = prices.iter().filter(|price| !price.charge.is_fixed());
-    usage.map(|price| price.currency.clone()).collect()
+/// The currencies and pricing units that usage is priced in, with the metrics that measure it.
+fn usage_units(prices: &[Price]) -> BTreeMap<PricingUnit, BTreeSet<MetricId>> {
+    let mut units = BTreeMap::<_, BTreeSet<_>>::new();
+    for price in prices {
+        if let Charge::Usage { metric_id, .. } = price.charge {
+            units.entry(price.currency.clone()).or_default().insert(metric_id);
+        }
+    }
+    units
 }
 
 struct CreatePlanVersion {

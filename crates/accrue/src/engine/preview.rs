@@ -1,6 +1,8 @@
 mod price;
 mod rehearsal;
 
+use serde::Serialize;
+
 pub use self::price::CostChange;
 use self::rehearsal::Rehearsal;
 use super::{Account, Call, apply::Command};
@@ -10,7 +12,7 @@ use crate::{CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp, limit
 ///
 /// It was run as it runs, on what there is once time owes its customer nothing, and nothing was
 /// written. Ids in it are left open: the operation draws others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Preview<T> {
     /// What it would answer.
@@ -22,7 +24,7 @@ pub struct Preview<T> {
 }
 
 /// A message that an operation would write.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PreviewedMessage {
     /// The customer that it is about.
@@ -34,7 +36,7 @@ pub struct PreviewedMessage {
 }
 
 /// A balance that an operation would move.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BalanceChange {
     /// Whose balance it is.
@@ -58,7 +60,7 @@ impl<T: Send + 'static> Call<T> {
     /// What the operation answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
-    /// plan with 1,000 subscriptions or more.
+    /// plan with 1,000 subscriptions or more, or more is owed to the customer than one commit settles.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};

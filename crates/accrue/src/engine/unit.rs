@@ -14,8 +14,9 @@ use crate::{
 
 /// A unit of work: one run of an operation.
 ///
-/// Every row read through it becomes a precondition, every write is buffered, and one commit ends
-/// it. So what an operation decides holds at the instant of its commit, or it is run again.
+/// Every row read through it becomes a precondition, or is guarded by one that does; every write is
+/// buffered, and one commit ends it. So what an operation decides holds at the instant of its commit,
+/// or it is run again.
 pub(super) struct Unit<'a> {
     pub(super) account: &'a AccountId,
     pub(super) now: Timestamp,
@@ -27,7 +28,8 @@ pub(super) struct Unit<'a> {
     /// The versions of plans whose alerts it has changed.
     moved_versions: BTreeSet<(PlanId, PlanVersion)>,
     rows: HashMap<Key, Option<Row>>,
-    /// What was read of the keys of `rows`, in the order in which they were read.
+    /// What was read of the keys of `rows`, but for those that are guarded, in the order in which they
+    /// were read.
     read: Vec<Precondition>,
     /// What is to be written, in the order of the first write of each key.
     writes: Vec<(Key, Option<Document>)>,
@@ -107,14 +109,22 @@ impl<'a> Unit<'a> {
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
-        let read = self.fetch_guarded(keys).await?;
+        let read = self.load(keys).await?;
         self.read.extend(read);
         Ok(())
     }
 
     /// The same, of rows that are no preconditions: the caller has read the row that guards them,
-    /// which every writer of one of them writes too. Returns what preconditions they would be.
+    /// which every writer of one of them writes too.
     pub(super) async fn fetch_guarded(
+        &mut self,
+        keys: impl IntoIterator<Item = &Key> + Send,
+    ) -> Result<(), Error> {
+        self.load(keys).await.map(|_| ())
+    }
+
+    /// Reads the rows that were not read yet, and returns what preconditions they would be.
+    async fn load(
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<Vec<Precondition>, Error> {
@@ -129,7 +139,7 @@ impl<'a> Unit<'a> {
         }
         let rows = self.shared.store.get(&missing).await?;
         if rows.len() != missing.len() {
-            return Err(Error::corrupt("the store gave another number of rows than was asked for"));
+            return Err(wrong_count());
         }
         let mut read = Vec::with_capacity(missing.len());
         for (key, row) in missing.into_iter().zip(rows) {
@@ -179,6 +189,23 @@ impl<'a> Unit<'a> {
     ) -> Result<Vec<Option<T>>, Error> {
         self.fetch_guarded(slots.iter().map(Slot::key)).await?;
         slots.iter().map(|slot| self.row(slot)).collect()
+    }
+
+    /// Reads rows as they are now, or are written here, and keeps none: for walks of any length.
+    pub(super) async fn peek<T: DeserializeOwned>(
+        &self,
+        slots: &[Slot<T>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
+        let rows = self.shared.store.get(&keys).await?;
+        if rows.len() != keys.len() {
+            return Err(wrong_count());
+        }
+        let found = slots.iter().zip(rows).map(|(slot, row)| match self.written.get(slot.key()) {
+            Some(_) => self.row(slot),
+            None => row.map(|row| slot.decode(&row.document)).transpose(),
+        });
+        found.collect()
     }
 
     /// Reads a range as the store has it, without what is written here.
@@ -321,6 +348,10 @@ impl<'a> Unit<'a> {
     pub(super) fn into_held(self) -> Held<'a> {
         self.held
     }
+}
+
+fn wrong_count() -> Error {
+    Error::corrupt("the store gave another number of rows than was asked for")
 }
 
 const fn expected(version: Option<Version>) -> Expected {

@@ -3,7 +3,7 @@
 use accrue::{
     AccountId, CreditBlockId, CustomerId, Decimal, ErrorKind, IdOr,
     alert::NewBalanceAlert,
-    credit::{LedgerChange, NewLedgerEntry},
+    credit::{LedgerChange, NewBlock, NewLedgerEntry},
     limits,
 };
 
@@ -90,13 +90,18 @@ fn wire_4_4_a_cost_basis_is_not_below_zero() {
     let detail = "/per_unit_cost_basis: found -0.01, expected zero or more";
     priced.is_invalid(block("5", "", "", "-0.01"), detail);
     priced.book(block("5", "", "", "0")).unwrap();
-    let LedgerChange::Increment { amount, effective_date, expiry_date, .. } = increment("5").change
+    let LedgerChange::Increment(NewBlock { amount, effective_date, expiry_date, .. }) =
+        increment("5").change
     else {
         panic!("an increment")
     };
     let per_unit_cost_basis = Some(number("1e-20") * number("1e-20"));
-    let change =
-        LedgerChange::Increment { amount, effective_date, expiry_date, per_unit_cost_basis };
+    let change = LedgerChange::Increment(NewBlock {
+        amount,
+        effective_date,
+        expiry_date,
+        per_unit_cost_basis,
+    });
     let detail = "/per_unit_cost_basis: the number has more digits than come in";
     priced.is_invalid(entry(change), detail);
 }
@@ -365,7 +370,7 @@ fn a_ledger_has_at_most_200_blocks_with_something_left() {
     let priced = credited();
     let first = priced.give("1").credit_block.id;
     (1..limits::CREDIT_BLOCKS).for_each(|_| drop(priced.give("2")));
-    let full = "the ledger has 200 blocks with something left already";
+    let full = "the ledger would have 201 blocks with something left, expected at most 200";
     priced.is_a_violation(increment("1"), full);
     let part = entry(LedgerChange::ExpirationChange {
         target_expiry_date: at(TARGET),
@@ -408,7 +413,7 @@ fn what_usage_gives_back_may_open_a_201st_block() {
     (0..limits::CREDIT_BLOCKS).for_each(|_| drop(priced.give("1")));
     priced.use_now("b", "-1");
     assert_eq!(priced.blocks().len(), 201);
-    let full = "the ledger has 201 blocks with something left already";
+    let full = "the ledger would have 202 blocks with something left, expected at most 200";
     priced.is_a_violation(increment("1"), full);
 }
 
@@ -422,7 +427,7 @@ fn a_customer_has_credits_in_at_most_100_currencies_and_units() {
     let (found, most) = (limits::LEDGERS + 1, limits::LEDGERS);
     let detail = format!(
         "the customer would have credits and alerts on them in {found} currencies and pricing \
-         units, at most {most}"
+         units, expected at most {most}"
     );
     priced.is_a_violation(increment("another"), &detail);
     priced.is_a_violation(NewLedgerEntry::decrement(unit("another"), number("1")), &detail);

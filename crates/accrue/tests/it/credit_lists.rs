@@ -3,7 +3,7 @@
 use accrue::{
     CreditBlockFilter, CreditBlockId, Cursor, Error, ErrorKind, InstantRange, LedgerFilter, Page,
     PageRequest, PricingUnit,
-    credit::{CreditBlock, EntryKind, EntryStatus, LedgerEntry},
+    credit::{CreditBlock, EntryKind, EntryStatus, LedgerEntry, NewLedgerEntry},
 };
 
 use crate::{
@@ -88,6 +88,23 @@ fn effective(effective: InstantRange) -> CreditBlockFilter {
 
 fn of_kind(kind: EntryKind) -> LedgerFilter {
     LedgerFilter { entry_type: Some(kind), ..Default::default() }
+}
+
+#[test]
+fn every_ledger_of_a_customer_has_its_balance() {
+    let priced = credited();
+    let balances = || {
+        let all = block_on(priced.fixture.account.credit_balances(priced.customer)).unwrap();
+        let show = |of: &accrue::credit::CreditBalance| format!("{} {:?}", of.currency, of.balance);
+        all.iter().map(show).collect::<Vec<_>>()
+    };
+    assert!(balances().is_empty());
+    priced.give_until("5", "2026-03-11T00:00:00Z");
+    let usd = NewLedgerEntry::increment(unit("USD"), number("2"));
+    run(priced.fixture.account.create_ledger_entry(priced.customer, usd)).unwrap();
+    assert_eq!(balances(), ["USD Some(2)", "credits Some(5)"]);
+    priced.fixture.set("2026-03-11T00:00:00Z");
+    assert_eq!(balances(), ["USD Some(2)", "credits Some(0)"], "before any tick");
 }
 
 #[test]

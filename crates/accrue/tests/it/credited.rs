@@ -3,7 +3,7 @@
 use accrue::{
     CreditBlockFilter, CreditBlockId, CustomerId, Decimal, Error, LedgerFilter, PageRequest,
     alert::{Alert, BalanceCrossed, NewBalanceAlert},
-    credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewLedgerEntry},
+    credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewBlock, NewLedgerEntry},
 };
 
 use crate::{
@@ -51,12 +51,12 @@ pub(crate) fn expiring(amount: &str, expiry: &str) -> NewLedgerEntry {
 /// A block with all its terms; those that are empty are not given.
 pub(crate) fn block(amount: &str, effective: &str, expiry: &str, basis: &str) -> NewLedgerEntry {
     let date = |text: &str| (!text.is_empty()).then(|| at(text));
-    entry(LedgerChange::Increment {
+    entry(LedgerChange::Increment(NewBlock {
         amount: number(amount),
         effective_date: date(effective),
         expiry_date: date(expiry),
         per_unit_cost_basis: (!basis.is_empty()).then(|| number(basis)),
-    })
+    }))
 }
 
 pub(crate) fn void(amount: &str, block_id: CreditBlockId) -> NewLedgerEntry {

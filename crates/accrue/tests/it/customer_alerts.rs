@@ -278,7 +278,7 @@ fn a_customer_has_alerts_on_at_most_100_currencies() {
     let alerts: Vec<_> = names.iter().map(|name| fixture.watch(ada, depleted(name))).collect();
     let call = fixture.account.create_customer_alert(ada, depleted("another"));
     let detail = "the customer would have credits and alerts on them in 101 currencies and pricing \
-                  units, at most 100";
+                  units, expected at most 100";
     is_a_constraint_violation(&fixture, call, detail);
     fixture.watch(ada, dropped("unit 0"));
     run(fixture.account.delete_alert(alerts[1].id)).unwrap();

@@ -7,7 +7,7 @@ use accrue::{
     AccountId, Billing, Description, LedgerFilter, ManualClock, PageRequest, SeededEntropy,
     SubscriptionFilter, Zone,
     alert::{FilterOperator, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter},
-    credit::{LedgerChange, NewLedgerEntry, VoidReason},
+    credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
     metric::Metric,
     plan::PlanPrice,
@@ -70,12 +70,12 @@ fn draw_credits(fixture: &Fixture) {
         new.metadata = [("order".to_owned(), "17".to_owned())].into();
         run(fixture.account.create_ledger_entry(eve, new)).unwrap()
     };
-    let given = book(LedgerChange::Increment {
+    let given = book(LedgerChange::Increment(NewBlock {
         amount: number("10"),
         effective_date: Some(at("2026-04-01T00:00:00Z")),
         expiry_date: Some(at("2026-06-01T00:00:00Z")),
         per_unit_cost_basis: Some(number("0.8")),
-    });
+    }));
     for new in [
         NewBalanceAlert::credit_balance_dropped(unit("USD"), thresholds(&["9.5", "1"])),
         NewBalanceAlert::credit_balance_depleted(unit("USD")),
@@ -98,12 +98,12 @@ fn draw_credits(fixture: &Fixture) {
         expiry_date: None,
     });
     fixture.use_now("eve", "f", "12.5");
-    book(LedgerChange::Increment {
+    book(LedgerChange::Increment(NewBlock {
         amount: number("5"),
         effective_date: None,
         expiry_date: Some(at("2026-06-15T00:00:00Z")),
         per_unit_cost_basis: None,
-    });
+    }));
     fixture.use_now("eve", "g", "0.25");
     let expiring = expiring("3", "2026-06-15T00:00:00Z");
     run(fixture.account.create_ledger_entry(eve, expiring)).unwrap();

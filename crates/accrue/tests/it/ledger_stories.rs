@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use accrue::{
     Clock, CreditBlockId, Decimal, ErrorKind, Timestamp,
-    credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry},
+    credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewBlock},
     price::{Bulk, BulkTier, Charge, Model},
     webhook::Message,
 };
@@ -135,12 +135,12 @@ fn change(priced: &Priced, step: &Step, now: Timestamp) -> Option<LedgerChange> 
         blocks.get(place % blocks.len()).map(|block| block.id)
     };
     Some(match step {
-        Step::Give(amount, effective, expiry, basis) => LedgerChange::Increment {
+        Step::Give(amount, effective, expiry, basis) => LedgerChange::Increment(NewBlock {
             amount: Decimal::from(u64::from(*amount)),
             effective_date: effective.as_ref().map(later),
             expiry_date: expiry.as_ref().map(later),
             per_unit_cost_basis: Some(Decimal::from(u64::from(*basis))),
-        },
+        }),
         Step::Take(amount) => LedgerChange::Decrement { amount: Decimal::from(u64::from(*amount)) },
         Step::Void(place, part) => LedgerChange::Void {
             amount: Decimal::from(u64::from(*part)),

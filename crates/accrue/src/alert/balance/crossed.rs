@@ -11,7 +11,7 @@ use crate::{
 pub struct BalanceCrossed {
     /// The customer whose balance it is.
     pub customer_id: CustomerId,
-    /// The alert as it was when it fired, without its status.
+    /// The alert as it was when it fired, with its status right after.
     pub alert: Alert,
     /// The balance right before; `None` where there was no ledger yet.
     pub value_before: Option<Decimal>,

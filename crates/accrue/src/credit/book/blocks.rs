@@ -34,7 +34,10 @@ impl Book {
         if open < limits::CREDIT_BLOCKS {
             return Ok(());
         }
-        let detail = format!("the ledger has {open} blocks with something left already");
+        let (would, most) = (open.saturating_add(1), limits::CREDIT_BLOCKS);
+        let detail = format!(
+            "the ledger would have {would} blocks with something left, expected at most {most}"
+        );
         Err(Error::constraint(detail))
     }
 

@@ -1,35 +1,30 @@
 use super::{Block, Book, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
-    Decimal, Error, Timestamp,
-    credit::{CreditBlock, EntryType},
+    Error, Timestamp,
+    credit::{CreditBlock, EntryType, NewBlock},
 };
-
-/// What holds of a block that is given, as the caller has it.
-pub(super) struct Terms<'a> {
-    pub(super) effective_date: Option<Timestamp>,
-    pub(super) expiry_date: Option<Timestamp>,
-    pub(super) per_unit_cost_basis: &'a Option<Decimal>,
-}
 
 impl Book {
     /// Gives a new block, which first pays off what was overdrawn.
     pub(super) fn increment(
         &mut self,
         new: &NewLedgerEntry,
-        amount: &Decimal,
-        terms: Terms<'_>,
+        given: &NewBlock,
         at: Timestamp,
     ) -> Result<LedgerEntry, Error> {
-        let effective = terms.effective_date.unwrap_or(at);
-        check_dates(effective, terms.expiry_date, at)?;
-        self.check_room(0)?;
+        let NewBlock { amount, expiry_date, per_unit_cost_basis, .. } = given;
+        let effective = given.effective_date.unwrap_or(at);
+        check_dates(effective, *expiry_date, at)?;
         let paid = self.overdrawn().min(amount.clone());
+        if paid < *amount {
+            self.check_room(0)?;
+        }
         let Block { block, customer_id, number, .. } = self.blank(b"block", at);
         let block = CreditBlock {
             balance: amount.clone() - paid.clone(),
             effective_date: Some(effective),
-            expiry_date: terms.expiry_date,
-            per_unit_cost_basis: terms.per_unit_cost_basis.clone(),
+            expiry_date: *expiry_date,
+            per_unit_cost_basis: per_unit_cost_basis.clone(),
             maximum_initial_balance: Some(amount.clone()),
             metadata: new.metadata.clone(),
             ..block

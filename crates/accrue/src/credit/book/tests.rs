@@ -8,7 +8,7 @@ mod usage;
 
 use super::*;
 use crate::{
-    credit::{EntryKind, EntryType},
+    credit::{EntryKind, EntryType, NewBlock},
     error::ErrorKind,
 };
 

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::New;
 use crate::{
-    CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Watched},
     engine::{
         figures::Running, ledgers::Ledgers, rosters::Enrolled, standings::INSTANT, unit::Unit,
@@ -54,7 +54,9 @@ impl<'a> Share<'a> {
             return Ok(());
         };
         for (enrolment, _) in &self.periods {
-            let draws_in = credits.drawn_by(&unit.plan_roster_of(enrolment).await?);
+            let version = unit.plan_roster_of(enrolment).await?;
+            let moves = |metric: MetricId| self.moved.contains(&metric.into());
+            let draws_in = credits.drawn_by(&version, moves);
             if !draws_in.is_empty() {
                 self.draws_in.insert(enrolment.subscription.id, draws_in);
             }

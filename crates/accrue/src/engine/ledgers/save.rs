@@ -41,7 +41,7 @@ impl Unit<'_> {
         if found > most {
             let detail = format!(
                 "the customer would have credits and alerts on them in {found} currencies and \
-                 pricing units, at most {most}"
+                 pricing units, expected at most {most}"
             );
             return Err(Error::constraint(detail));
         }

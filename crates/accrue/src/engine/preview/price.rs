@@ -35,8 +35,10 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
-    /// such price, the new one cannot stand beside the others, or it is a matrix whose cells are not
-    /// measured yet; what creating the price answers;
+    /// such price or ended long ago, the new one cannot stand beside the others or has another billing
+    /// cycle, or it is a matrix whose cells are not measured yet;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
+    /// what creating the price answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews.
     pub async fn preview_price(
@@ -62,6 +64,10 @@ impl Command for ReplacePrice {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<CostChange, Stop> {
         let before = unit.settled_enrolment(self.id).await?;
+        if before.is_past(unit.oldest_open()) {
+            let detail = format!("subscription {} has ended", self.id);
+            return Err(Error::constraint(detail).into());
+        }
         let now = unit.now;
         let period = unit.current_period(&before);
         let currency = PricingUnit::from(before.subscription.currency);

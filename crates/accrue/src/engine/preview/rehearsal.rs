@@ -127,7 +127,9 @@ async fn subscribers(
         let rows = unit.scan(&scan).await?;
         if rows.len() >= limits::PREVIEWED {
             let most = limits::PREVIEWED;
-            return Err(Error::too_many(format!("the plan has {most} subscriptions or more")));
+            return Err(Error::too_many(format!(
+                "a preview takes a plan with fewer than {most} subscriptions"
+            )));
         }
         for row in rows {
             let id = SubscriptionId::from_bytes(schema::id_at(&position(&row.key)?));

@@ -62,12 +62,12 @@ pub(super) fn increment(
     expiry: Option<i64>,
     basis: Option<i64>,
 ) -> LedgerChange {
-    LedgerChange::Increment {
+    LedgerChange::Increment(NewBlock {
         amount: credits(amount),
         effective_date: effective.map(hour),
         expiry_date: expiry.map(hour),
         per_unit_cost_basis: basis.map(credits),
-    }
+    })
 }
 
 pub(super) fn void(block_id: CreditBlockId, amount: i64) -> LedgerChange {

@@ -151,12 +151,12 @@ impl Run {
         match *step {
             Step::Increment { amount, effective, expiry, basis } => {
                 let (effective, expiry) = (effective.map(from_now), expiry.map(from_now));
-                let change = LedgerChange::Increment {
+                let change = LedgerChange::Increment(NewBlock {
                     amount: tenths(amount),
                     effective_date: effective,
                     expiry_date: expiry,
                     per_unit_cost_basis: basis.map(tenths),
-                };
+                });
                 (change, self.oracle.increment(amount, effective, expiry, basis, now))
             }
             Step::Decrement { amount } => {
