@@ -4,6 +4,7 @@ use accrue::{
     CreditBlockFilter, CreditBlockId, CustomerId, Decimal, Error, LedgerFilter, PageRequest,
     alert::{Alert, BalanceCrossed, NewBalanceAlert},
     credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewBlock, NewLedgerEntry},
+    price::{Bulk, BulkTier, Charge, Model},
 };
 
 use crate::{
@@ -23,7 +24,22 @@ pub(crate) fn credited() -> Priced {
     })
 }
 
-/// The same, with this many credits.
+/// A customer `ada` whose use costs one credit each, and half of that for all of it beyond 10.
+pub(crate) fn volume() -> Priced {
+    priced(|fixture, metric| {
+        let mut price = fixture.usage_at("1", metric);
+        price.currency = unit(CREDITS);
+        let tier = |most: Option<&str>, amount| BulkTier {
+            maximum_units: most.map(number),
+            unit_amount: number(amount),
+        };
+        let tiers = vec![tier(Some("10"), "1"), tier(None, "0.5")];
+        price.charge = Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk { tiers }) };
+        [price]
+    })
+}
+
+/// The customer `ada` of [`credited`], with this many credits.
 pub(crate) fn credited_with(amount: &str) -> Priced {
     let priced = credited();
     priced.give(amount);

@@ -2,30 +2,16 @@
 
 use accrue::{
     credit::{EntryStatus, LedgerEntry},
-    price::{Bulk, BulkTier, Charge, Model},
     subscription::Cancellation,
 };
 
 use crate::{
-    credited::{CREDITS, amendment, block, credited_with, decrement, dropped, recovered, void},
-    fixture::{at, number, run},
-    priced::{NOTHING, Priced, priced, unit},
+    credited::{
+        CREDITS, amendment, block, credited_with, decrement, dropped, recovered, void, volume,
+    },
+    fixture::{at, run},
+    priced::{NOTHING, Priced, unit},
 };
-
-/// A customer `ada` whose use costs one credit each, and half of that for all of it beyond 10.
-fn volume() -> Priced {
-    priced(|fixture, metric| {
-        let mut price = fixture.usage_at("1", metric);
-        price.currency = unit(CREDITS);
-        let tier = |most: Option<&str>, amount| BulkTier {
-            maximum_units: most.map(number),
-            unit_amount: number(amount),
-        };
-        let tiers = vec![tier(Some("10"), "1"), tier(None, "0.5")];
-        price.charge = Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk { tiers }) };
-        [price]
-    })
-}
 
 impl Priced {
     /// The entries behind the first ones.

@@ -6,15 +6,14 @@ use std::time::Duration;
 use accrue::{
     Clock, CreditBlockId, Decimal, ErrorKind, Timestamp,
     credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewBlock},
-    price::{Bulk, BulkTier, Charge, Model},
     webhook::Message,
 };
 use proptest::{collection::vec, option, prelude::*};
 
 use crate::{
-    credited::{CREDITS, depleted, dropped, entry, recovered},
+    credited::{CREDITS, depleted, dropped, entry, recovered, volume},
     fixture::{block_on, event, number, run},
-    priced::{Priced, priced, unit},
+    priced::{Priced, unit},
 };
 
 #[derive(Clone, Debug)]
@@ -63,17 +62,7 @@ struct End {
 /// A customer whose use costs one credit each, and half of that for all of it beyond 10; and one
 /// credit each on another subscription. It has one credit.
 fn customer() -> Priced {
-    let priced = priced(|fixture, metric| {
-        let mut price = fixture.usage_at("1", metric);
-        price.currency = unit(CREDITS);
-        let tier = |most: Option<&str>, amount| BulkTier {
-            maximum_units: most.map(number),
-            unit_amount: number(amount),
-        };
-        let tiers = vec![tier(Some("10"), "1"), tier(None, "0.5")];
-        price.charge = Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk { tiers }) };
-        [price]
-    });
+    let priced = volume();
     let mut price = priced.fixture.usage_at("1", &priced.metric);
     price.currency = unit(CREDITS);
     let plan = priced.fixture.priced_plan([price.into()]);

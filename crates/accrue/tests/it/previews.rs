@@ -4,6 +4,7 @@ use accrue::{
     CostChange, Error, ErrorKind, Preview,
     account::Configuration,
     alert::NewAlert,
+    limits,
     price::{Cadence, Model, NewPrice, Unit},
     subscription::NewSubscription,
 };
@@ -86,6 +87,21 @@ fn a_threshold_of_a_plan_is_judged_for_each_subscription() {
     let expect = ["cost 3: 4 -> 4 by configuration", "cost 3: 7 -> 7 by configuration"];
     assert_eq!(told, expect);
     foretold(&priced, || create("5"));
+}
+
+#[test]
+fn an_alert_is_previewed_on_a_plan_with_fewer_than_1000_subscriptions() {
+    let priced = metered();
+    let fixture = &priced.fixture;
+    let create = || fixture.account.create_plan_alert(priced.plan.id, cost_alert(&["1"])).preview();
+    // One is there already.
+    let customers: Vec<_> = (0..10).map(|n| fixture.customer(&format!("c{n}")).id).collect();
+    for n in 1..limits::PREVIEWED - 1 {
+        fixture.subscribe(customers[n % 10], &priced.plan);
+    }
+    assert!(block_on(create()).is_ok());
+    fixture.subscribe(customers[0], &priced.plan);
+    assert_eq!(block_on(create()).unwrap_err().kind(), ErrorKind::TooManyResults);
 }
 
 #[test]
