@@ -55,6 +55,7 @@ pub use self::{
     call::{Call, KeyedCall},
     credits::{CreditBlockFilter, LedgerFilter},
     garbage::Collected,
+    keyed::{Admitted, Attempt},
     lists::{ListFilter, SubscriptionFilter},
     preview::{BalanceChange, CostChange, Preview, PreviewedMessage},
     tick::Tick,

@@ -151,8 +151,9 @@ pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
-        Account, BalanceChange, Billing, Call, Collected, CostChange, CreditBlockFilter, KeyedCall,
-        LedgerFilter, ListFilter, Preview, PreviewedMessage, SubscriptionFilter, Tick,
+        Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange,
+        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, Preview, PreviewedMessage,
+        SubscriptionFilter, Tick,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},

@@ -47,8 +47,9 @@ pub(super) trait Door<T>: Send + Sync {
     /// Names the row that is the first precondition, as it was found.
     fn record(&self) -> Option<(Key, Option<Version>)>;
 
-    /// Writes the answer where it is one to keep, which an error can be too.
-    fn keep(&self, result: &Result<T, Error>, unit: &mut Unit<'_>) -> Result<(), Error>;
+    /// Writes the answer where it is one to keep, which an error can be too, and returns it.
+    fn keep(&self, result: &Result<T, Error>, unit: &mut Unit<'_>)
+    -> Result<Option<String>, Error>;
 }
 
 /// The door without a key: nothing is kept beside the effect.
@@ -59,19 +60,26 @@ impl<T> Door<T> for Open {
         None
     }
 
-    fn keep(&self, _: &Result<T, Error>, _: &mut Unit<'_>) -> Result<(), Error> {
-        Ok(())
+    fn keep(&self, _: &Result<T, Error>, _: &mut Unit<'_>) -> Result<Option<String>, Error> {
+        Ok(None)
     }
 }
 
 /// What became of an operation.
 pub(super) enum Applied<T> {
     /// It was decided, and what was to be written is.
-    Done(Result<T, Error>),
+    Done(Decided<T>),
     /// Another attempt under the same key was first.
     LostTheKey,
     /// Nobody knows whether it was written.
-    Unknown(Result<T, Error>, StoreError),
+    Unknown(Decided<T>, StoreError),
+}
+
+/// What an operation came to.
+pub(super) struct Decided<T> {
+    pub(super) result: Result<T, Error>,
+    /// The answer that the door keeps.
+    pub(super) answer: Option<String>,
 }
 
 /// Runs an operation and commits it: the only loop that does.
@@ -119,8 +127,8 @@ pub(super) async fn apply<C: Command + ?Sized>(
                 lost = lost.saturating_add(1);
             }
             // Nothing was to be changed, so it matters little whether it could be checked.
-            (Err(_), Err(error)) if !kept => return Err(error),
-            (Err(error), Ok(_)) if !kept => {
+            (Err(_), Decided { result: Err(error), .. }) if !kept => return Err(error),
+            (Err(error), _) if !kept => {
                 return Err(Error::from(error).retry_doubles_nothing());
             }
             (Err(error @ StoreError::Indeterminate { .. }), decided) => {
@@ -135,21 +143,23 @@ pub(super) async fn apply<C: Command + ?Sized>(
 /// A run that is ready to be committed. An error that is not kept is committed too, without a
 /// change: it holds only where what was read still is as it was read.
 struct Sealed<'a, T> {
-    decided: Result<T, Error>,
+    decided: Decided<T>,
     batch: Batch,
     locks: Held<'a>,
 }
 
 fn seal<'a, T>(
-    decided: Result<T, Error>,
+    result: Result<T, Error>,
     mut unit: Unit<'a>,
     door: &dyn Door<T>,
     shared: &'a Shared,
 ) -> Result<Sealed<'a, T>, Error> {
-    door.keep(&decided, &mut unit)?;
+    let answer = door.keep(&result, &mut unit)?;
     let (account, now) = (unit.account, unit.now);
-    match (unit.into_batch(door.record()), decided) {
-        (Ok((batch, locks)), decided) => Ok(Sealed { decided, batch, locks }),
+    match (unit.into_batch(door.record()), result) {
+        (Ok((batch, locks)), result) => {
+            Ok(Sealed { decided: Decided { result, answer }, batch, locks })
+        }
         (Err(error), Ok(_)) => {
             // What was decided does not fit one commit: that is the answer then.
             let unit = Unit::new(shared, account, now, shared.stripes.hold_none());

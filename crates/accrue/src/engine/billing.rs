@@ -27,7 +27,7 @@ pub(super) struct Shared {
     pub(super) store: Arc<dyn Store>,
     pub(super) entropy: Arc<dyn Entropy>,
     pub(super) stripes: Stripes,
-    pub(super) in_flight: InFlight,
+    pub(super) in_flight: Arc<InFlight>,
     clock: Arc<dyn Clock>,
     latest: AtomicI64,
 }
@@ -39,7 +39,7 @@ impl Billing {
             store: Arc::new(store),
             entropy: Arc::new(entropy),
             stripes: Stripes::new(),
-            in_flight: InFlight::default(),
+            in_flight: Arc::default(),
             clock: Arc::new(clock),
             latest: AtomicI64::new(Timestamp::MIN.micros()),
         }))
@@ -55,6 +55,12 @@ impl Billing {
     #[must_use]
     pub fn account(&self, id: AccountId) -> Account {
         Account::new(self.clone(), id)
+    }
+
+    /// Returns the present instant by the clock that was handed in; it never goes back.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.0.now()
     }
 
     pub(super) fn shared(&self) -> &Shared {

@@ -56,7 +56,7 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
         Box::pin(async move {
             let Self { account, request } = self;
             match apply(account.shared(), account.id(), &*request, &Open).await? {
-                Applied::Done(result) => result,
+                Applied::Done(decided) => decided.result,
                 Applied::LostTheKey => Err(Error::contended()),
                 Applied::Unknown(_, error) => Err(error.into()),
             }
@@ -74,8 +74,7 @@ where
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Self { call: Call { account, request }, key } = self;
-            let fingerprint = request.fingerprint()?;
-            keyed::run(&account, &key, fingerprint, &*request).await
+            keyed::run(&account, key, &*request).await
         })
     }
 }

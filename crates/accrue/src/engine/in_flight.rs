@@ -1,6 +1,6 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use crate::{AccountId, Error, IdempotencyKey, idempotency::Fingerprint, limits};
@@ -12,18 +12,18 @@ pub(super) struct InFlight(Mutex<Running>);
 type Running = HashMap<(AccountId, IdempotencyKey), Fingerprint>;
 
 /// A place among them, given back when it is dropped: also when a caller goes away.
-pub(super) struct Place<'a> {
-    in_flight: &'a InFlight,
+pub(super) struct Place {
+    in_flight: Arc<InFlight>,
     owner: (AccountId, IdempotencyKey),
 }
 
 impl InFlight {
     pub(super) fn enter(
-        &self,
+        self: &Arc<Self>,
         account: &AccountId,
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
-    ) -> Result<Place<'_>, Error> {
+    ) -> Result<Place, Error> {
         let owner = (account.clone(), key.clone());
         let mut running = self.lock();
         let count = running.len();
@@ -33,7 +33,7 @@ impl InFlight {
             Entry::Vacant(_) if count >= limits::IN_FLIGHT => Err(Error::too_many_in_flight()),
             Entry::Vacant(vacant) => {
                 vacant.insert(fingerprint);
-                Ok(Place { in_flight: self, owner })
+                Ok(Place { in_flight: Arc::clone(self), owner })
             }
         }
     }
@@ -44,7 +44,7 @@ impl InFlight {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Place {
     fn drop(&mut self) {
         self.in_flight.lock().remove(&self.owner);
     }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn s4_5_7_a_key_is_in_flight_until_its_place_is_dropped() {
-        let in_flight = InFlight::default();
+        let in_flight = Arc::new(InFlight::default());
         let account = AccountId::parse("acme").unwrap();
         let key = IdempotencyKey::parse("key").unwrap();
         let enter = |payload: &str| in_flight.enter(&account, &key, Fingerprint::of([payload]));
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_map_is_bounded() {
-        let in_flight = InFlight::default();
+        let in_flight = Arc::new(InFlight::default());
         let account = AccountId::parse("acme").unwrap();
         let enter = |n: usize| {
             let key = IdempotencyKey::parse(n.to_string()).unwrap();

@@ -1,69 +1,193 @@
+use std::fmt;
+
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    Account,
-    apply::{Applied, Door, Request, apply},
-    unit::Unit,
+    Account, Call,
+    apply::{Applied, Command, Decided, Door, Request, apply, fingerprint},
+    in_flight::Place,
+    unit::{Stop, Unit},
 };
 use crate::{
-    AccountId, Error, IdempotencyKey, Timestamp,
+    Error, ErrorKind, IdempotencyKey, Timestamp,
     error::StoredError,
     idempotency::{Admission, Answer, Fingerprint, Freshness, Mark, Record, StoredAnswer, admit},
     limits, schema,
     store::{Key, Row, Version},
 };
 
-/// Runs an operation under an idempotency key (§4.5): looks for the record, runs where there is none
-/// that counts, and commits effect and record together.
+impl Account {
+    /// Looks under an idempotency key, for a door of the host's own (§4.5): whether a request with
+    /// this fingerprint is to be run, or was, and what was answered then.
+    ///
+    /// This comes before a request is judged in any other way, so that a key that is used with
+    /// another payload is a conflict however broken that payload is.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceConflict`](ErrorKind::ResourceConflict) where a request under the key has not
+    /// completed yet, or was another one; [`TooManyRequests`](ErrorKind::TooManyRequests) where too
+    /// many run.
+    ///
+    /// ```
+    /// use accrue::{Admitted, IdempotencyKey, Name, idempotency::Fingerprint, item::NewItem};
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let key = IdempotencyKey::parse("order-1")?;
+    /// let payload = Fingerprint::of(["create_item", "Tokens"]);
+    /// if let Admitted::Run(attempt) = account.admit(key.clone(), payload).await? {
+    ///     let call = account.create_item(NewItem::new(Name::parse("Tokens")?));
+    ///     attempt.run(call, |result| format!("created: {}", result.is_ok())).await?;
+    /// }
+    /// let again = account.admit(key, payload).await?;
+    /// assert!(matches!(again, Admitted::Replay(answer) if answer == "created: true"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn admit(
+        &self,
+        key: IdempotencyKey,
+        fingerprint: Fingerprint,
+    ) -> Result<Admitted, Error> {
+        let shared = self.shared();
+        let place = shared.in_flight.enter(self.id(), &key, fingerprint)?;
+        let found = look(self, &key).await?;
+        match admit(found.as_ref().map(|found| &found.record), &fingerprint, shared.now()) {
+            Admission::Replay(record) => {
+                return Ok(Admitted::Replay(stored(self, &key, record).await?));
+            }
+            Admission::Mismatch => return Err(Error::key_reused()),
+            Admission::Run => {}
+        }
+        let mark = Mark::draw(&*shared.entropy);
+        let account = self.clone();
+        let attempt = Attempt { account, key, fingerprint, mark, found, _place: place };
+        Ok(Admitted::Run(Box::new(attempt)))
+    }
+}
+
+/// What is to be done with a request under an idempotency key.
+#[derive(Debug)]
+#[must_use = "it is in flight until it is dropped"]
+pub enum Admitted {
+    /// Run it.
+    Run(Box<Attempt>),
+    /// It has run: this is what was answered (§4.5.6).
+    Replay(String),
+}
+
+/// A request under an idempotency key that is to be run. The key is in flight until it is dropped.
+#[must_use = "it is in flight until it is dropped"]
+pub struct Attempt {
+    account: Account,
+    key: IdempotencyKey,
+    fingerprint: Fingerprint,
+    mark: Mark,
+    found: Option<Found>,
+    _place: Place,
+}
+
+impl Attempt {
+    /// Runs an operation in the account of the key, and keeps its answer in the commit of its effect.
+    ///
+    /// `encode` writes the answer down, which is at most 256 KiB; it may be called several times. It
+    /// is asked for business errors too, which are answers as well.
+    ///
+    /// # Errors
+    ///
+    /// Those that are no answers: nothing is kept, and the key can be used again.
+    pub async fn run<T: Send + 'static>(
+        self,
+        call: Call<T>,
+        encode: impl Fn(Result<&T, &Error>) -> String + Send + Sync,
+    ) -> Result<Answer<String>, Error> {
+        let (_, request) = call.into_parts();
+        self.commit(&*request, &encode).await
+    }
+
+    /// Completes without an effect: so that a request that only reads has its key taken.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub async fn complete(self, answer: &str) -> Result<(), Error> {
+        self.commit(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned()).await.map(|_| ())
+    }
+
+    async fn commit<T: Send>(
+        self,
+        request: &dyn Request<Outcome = T>,
+        encode: &Encode<'_, T>,
+    ) -> Result<Answer<String>, Error> {
+        let door = KeyedDoor { attempt: &self, encode };
+        match apply(self.account.shared(), self.account.id(), request, &door).await {
+            Ok(Applied::Done(decided)) => fresh(decided),
+            Ok(Applied::LostTheKey) => Err(Error::key_in_flight()),
+            Ok(Applied::Unknown(decided, error)) => {
+                let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
+                self.look_again(decided, unknown).await
+            }
+            // The key protects a retry, also where the settling before has an unknown outcome.
+            Err(error) if error.kind() == ErrorKind::Internal && !error.is_corruption() => {
+                Err(error.retry_doubles_nothing())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the record again: it tells whether the commit happened, and whose it is.
+    async fn look_again<T>(
+        &self,
+        decided: Decided<T>,
+        unknown: Error,
+    ) -> Result<Answer<String>, Error> {
+        let record = match look(&self.account, &self.key).await {
+            Ok(Some(Found { record, .. })) => record,
+            Err(error) if error.is_corruption() => return Err(error),
+            Ok(None) | Err(_) => return Err(unknown),
+        };
+        if record.mark == self.mark {
+            return fresh(decided);
+        }
+        match admit(Some(&record), &self.fingerprint, self.account.shared().now()) {
+            Admission::Replay(record) => {
+                let outcome = stored(&self.account, &self.key, record).await?;
+                Ok(Answer { outcome, freshness: Freshness::Replayed })
+            }
+            Admission::Mismatch => Err(Error::key_reused()),
+            Admission::Run => Err(unknown),
+        }
+    }
+}
+
+impl fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// Runs an operation of the library under an idempotency key (§4.5).
 pub(super) async fn run<T>(
     account: &Account,
-    key: &IdempotencyKey,
-    fingerprint: Fingerprint,
+    key: IdempotencyKey,
     request: &dyn Request<Outcome = T>,
 ) -> Result<Answer<T>, Error>
 where
     T: Serialize + DeserializeOwned + Send,
 {
-    let shared = account.shared();
-    let _place = shared.in_flight.enter(account.id(), key, fingerprint)?;
-    let found = look(account, key).await?;
-    match admit(found.as_ref().map(|found| &found.record), &fingerprint, shared.now()) {
-        Admission::Replay(record) => return replay(account, key, record).await,
-        Admission::Mismatch => return Err(Error::key_reused()),
-        Admission::Run => {}
-    }
-    let door = KeyedDoor {
-        account: account.id(),
-        key,
-        found,
-        fingerprint,
-        mark: Mark::draw(&*shared.entropy),
+    let answer = match account.admit(key, request.fingerprint()?).await? {
+        Admitted::Run(attempt) => attempt.commit(request, &Kept::encode).await?,
+        Admitted::Replay(outcome) => Answer { outcome, freshness: Freshness::Replayed },
     };
-    match apply(shared, account.id(), request, &door).await {
-        Ok(Applied::Done(result)) => fresh(result),
-        Ok(Applied::LostTheKey) => Err(Error::key_in_flight()),
-        Ok(Applied::Unknown(result, error)) => {
-            // Read the record again: it tells whether the commit happened, and whose it is.
-            let unknown = || Error::unknown_outcome(error).retry_doubles_nothing();
-            let record = match look(account, key).await {
-                Ok(Some(Found { record, .. })) => record,
-                Err(error) if error.is_corruption() => return Err(error),
-                Ok(None) | Err(_) => return Err(unknown()),
-            };
-            if record.mark == door.mark {
-                return fresh(result);
-            }
-            match admit(Some(&record), &fingerprint, shared.now()) {
-                Admission::Replay(record) => replay(account, key, record).await,
-                Admission::Mismatch => Err(Error::key_reused()),
-                Admission::Run => Err(unknown()),
-            }
-        }
-        // The key protects a retry, also where the settling before has an unknown outcome.
-        Err(error) if error.kind() == crate::ErrorKind::Internal && !error.is_corruption() => {
-            Err(error.retry_doubles_nothing())
-        }
-        Err(error) => Err(error),
+    let freshness = answer.freshness;
+    match serde_json::from_str(&answer.outcome) {
+        Ok(Kept::Outcome(outcome)) => Ok(Answer { outcome, freshness }),
+        Ok(Kept::Error(error)) if answer.is_replayed() => Err(Error::from(error).replayed()),
+        Ok(Kept::Error(error)) => Err(Error::from(error)),
+        Err(error) => Err(Error::corrupt(format!("a stored answer cannot be read: {error}"))),
     }
 }
 
@@ -82,24 +206,20 @@ async fn look(account: &Account, key: &IdempotencyKey) -> Result<Option<Found>, 
     Ok(Some(Found { record: slot.decode(&document)?, version }))
 }
 
-fn fresh<T>(result: Result<T, Error>) -> Result<Answer<T>, Error> {
-    result.map(|outcome| Answer { outcome, freshness: Freshness::Fresh })
+/// An answer is kept with every result but an error that is none, which is told as it is.
+fn fresh<T>(decided: Decided<T>) -> Result<Answer<String>, Error> {
+    match (decided.answer, decided.result) {
+        (Some(outcome), _) => Ok(Answer { outcome, freshness: Freshness::Fresh }),
+        (None, Err(error)) => Err(error),
+        (None, Ok(_)) => Err(Error::corrupt("a success was not kept")),
+    }
 }
 
-/// Answers as the first time.
-async fn replay<T: DeserializeOwned>(
-    account: &Account,
-    key: &IdempotencyKey,
-    record: &Record,
-) -> Result<Answer<T>, Error> {
-    let text = match &record.answer {
-        StoredAnswer::Inline(text) => text.clone(),
-        StoredAnswer::Parts(count) => parts(account, key, *count).await?,
-    };
-    match serde_json::from_str(&text) {
-        Ok(Kept::Outcome(outcome)) => Ok(Answer { outcome, freshness: Freshness::Replayed }),
-        Ok(Kept::Error(error)) => Err(Error::from(error).replayed()),
-        Err(error) => Err(Error::corrupt(format!("a stored answer cannot be read: {error}"))),
+/// Returns what was answered the first time.
+async fn stored(account: &Account, key: &IdempotencyKey, record: &Record) -> Result<String, Error> {
+    match &record.answer {
+        StoredAnswer::Inline(text) => Ok(text.clone()),
+        StoredAnswer::Parts(count) => parts(account, key, *count).await,
     }
 }
 
@@ -123,29 +243,41 @@ enum Kept<T> {
     Error(StoredError),
 }
 
-/// The door with a key: the answer goes into the commit of the effect.
-struct KeyedDoor<'a> {
-    account: &'a AccountId,
-    key: &'a IdempotencyKey,
-    found: Option<Found>,
-    fingerprint: Fingerprint,
-    mark: Mark,
-}
-
-impl<T: Serialize> Door<T> for KeyedDoor<'_> {
-    fn record(&self) -> Option<(Key, Option<Version>)> {
-        let version = self.found.as_ref().map(|found| found.version);
-        Some((schema::record(self.account, self.key).key().clone(), version))
-    }
-
-    fn keep(&self, result: &Result<T, Error>, unit: &mut Unit<'_>) -> Result<(), Error> {
+impl<T: Serialize> Kept<T> {
+    /// What cannot be written is kept as a text that cannot be read: no domain type is such.
+    fn encode(result: Result<&T, &Error>) -> String {
         let kept = match result {
             Ok(outcome) => Kept::Outcome(outcome),
-            Err(error) if error.is_an_answer() => Kept::Error(error.to_stored()),
-            Err(_) => return Ok(()),
+            Err(error) => Kept::Error(error.to_stored()),
         };
-        let text = serde_json::to_string(&kept)
-            .map_err(|error| Error::corrupt(format!("an answer cannot be written: {error}")))?;
+        serde_json::to_string(&kept).unwrap_or_default()
+    }
+}
+
+type Encode<'a, T> = dyn Fn(Result<&T, &Error>) -> String + Send + Sync + 'a;
+
+/// The door with a key: the answer goes into the commit of the effect.
+struct KeyedDoor<'a, T> {
+    attempt: &'a Attempt,
+    encode: &'a Encode<'a, T>,
+}
+
+impl<T> Door<T> for KeyedDoor<'_, T> {
+    fn record(&self) -> Option<(Key, Option<Version>)> {
+        let Attempt { account, key, found, .. } = self.attempt;
+        let version = found.as_ref().map(|found| found.version);
+        Some((schema::record(account.id(), key).key().clone(), version))
+    }
+
+    fn keep(
+        &self,
+        result: &Result<T, Error>,
+        unit: &mut Unit<'_>,
+    ) -> Result<Option<String>, Error> {
+        if result.as_ref().is_err_and(|error| !error.is_an_answer()) {
+            return Ok(None);
+        }
+        let text = (self.encode)(result.as_ref());
         if text.len() > limits::ANSWER_BYTES {
             return Err(Error::too_large(format!(
                 "the answer would have {} bytes, expected at most {} under an idempotency key",
@@ -153,11 +285,30 @@ impl<T: Serialize> Door<T> for KeyedDoor<'_> {
                 limits::ANSWER_BYTES
             )));
         }
-        self.write(&text, unit.now, unit)
+        self.attempt.write(&text, unit.now, unit)?;
+        Ok(Some(text))
     }
 }
 
-impl KeyedDoor<'_> {
+/// What a request does that only reads.
+struct NoEffect;
+
+#[async_trait]
+impl Command for NoEffect {
+    type Outcome = ();
+
+    async fn run(&self, _: &mut Unit<'_>) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+impl Request for NoEffect {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("no_effect", &())
+    }
+}
+
+impl Attempt {
     fn write(&self, text: &str, now: Timestamp, unit: &mut Unit<'_>) -> Result<(), Error> {
         let answer = match StoredAnswer::pieces(text).as_slice() {
             [whole] => StoredAnswer::Inline((*whole).to_owned()),
@@ -165,7 +316,7 @@ impl KeyedDoor<'_> {
                 let mut count = 0;
                 for (number, piece) in (0_u32..).zip(pieces) {
                     let part = schema::RecordPart { text: (*piece).to_owned() };
-                    unit.put(&schema::record_part(self.account, number, self.key), &part)?;
+                    unit.put(&schema::record_part(self.account.id(), number, &self.key), &part)?;
                     count = number.saturating_add(1);
                 }
                 StoredAnswer::Parts(count)
@@ -176,7 +327,7 @@ impl KeyedDoor<'_> {
         {
             let kept = if let StoredAnswer::Parts(count) = answer { count } else { 0 };
             for number in kept..*old {
-                unit.delete(&schema::record_part(self.account, number, self.key));
+                unit.delete(&schema::record_part(self.account.id(), number, &self.key));
             }
         }
         let record = Record {
@@ -185,8 +336,11 @@ impl KeyedDoor<'_> {
             completed_at: now,
             answer,
         };
-        let owner = schema::Expiry { account: self.account.clone(), key: self.key.clone() };
-        unit.put(&schema::record_expiry(record.expires_at(), self.account, self.key), &owner)?;
-        unit.put(&schema::record(self.account, self.key), &record)
+        let owner = schema::Expiry { account: self.account.id().clone(), key: self.key.clone() };
+        unit.put(
+            &schema::record_expiry(record.expires_at(), self.account.id(), &self.key),
+            &owner,
+        )?;
+        unit.put(&schema::record(self.account.id(), &self.key), &record)
     }
 }

@@ -64,7 +64,7 @@ async fn settle_together(
     most: usize,
 ) -> Result<(), Error> {
     match apply(shared, account, &Settle { customers, most }, &Open).await? {
-        Applied::Done(settled) => settled,
+        Applied::Done(settled) => settled.result,
         Applied::LostTheKey => Err(Error::contended()),
         // What was settled is not settled again.
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),

@@ -132,7 +132,7 @@ async fn settle_plan(
     let cursor = next.map(|place| place.to_vec());
     let step = EndPlanStep { plan_id, plan_version, generation, deadline, cursor };
     match apply(account.shared(), account.id(), &step, &Open).await? {
-        Applied::Done(done) => done,
+        Applied::Done(done) => done.result,
         Applied::LostTheKey => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
     }
