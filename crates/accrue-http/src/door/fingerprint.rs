@@ -1,0 +1,141 @@
+//! What a payload is recognized by, however it is spelled (DESIGN 4).
+
+use accrue::idempotency::Fingerprint;
+
+use crate::{json::Json, operation::Operation, problem::Violations, request::Input};
+
+/// Takes the fingerprint of a request: its operation, its parameters and its body.
+///
+/// JSON is taken as a tree: members sorted, numbers as exact decimals, strings unescaped. What is no
+/// JSON, or has a member twice, is taken byte by byte.
+pub(crate) fn fingerprint(
+    operation: &Operation,
+    input: &Input,
+    raw_query: &str,
+    raw_body: &[u8],
+) -> Fingerprint {
+    let mut path = String::new();
+    for parameter in &input.path {
+        write(parameter, &mut path);
+    }
+    let query = tree(input.query.as_ref().map(Some), raw_query.as_bytes());
+    let body = tree(input.body.as_ref().map(Option::as_ref), raw_body);
+    let head = ["http", operation.method.name(), operation.name].map(str::as_bytes);
+    Fingerprint::of(head.into_iter().chain([path.as_bytes(), &query, &body]))
+}
+
+fn tree(json: Result<Option<&Json>, &Violations>, raw: &[u8]) -> Vec<u8> {
+    match json {
+        Ok(None) => Vec::new(),
+        Ok(Some(json)) => {
+            let mut text = "json ".to_owned();
+            write(json, &mut text);
+            text.into_bytes()
+        }
+        Err(_) => [b"raw ", raw].concat(),
+    }
+}
+
+/// Writes a value so that equal values are equal texts.
+fn write(json: &Json, text: &mut String) {
+    match json {
+        Json::Null => text.push_str("null"),
+        Json::Boolean(value) => text.push_str(if *value { "true" } else { "false" }),
+        Json::Number(number) => text.push_str(&canonical(number)),
+        Json::String(string) => write_string(string, text),
+        Json::Array(values) => {
+            text.push('[');
+            for value in values {
+                write(value, text);
+                text.push(',');
+            }
+            text.push(']');
+        }
+        Json::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
+            text.push('{');
+            for (name, value) in sorted {
+                write_string(name, text);
+                text.push(':');
+                write(value, text);
+                text.push(',');
+            }
+            text.push('}');
+        }
+    }
+}
+
+/// With its length before it: nothing in it needs an escape.
+fn write_string(string: &str, text: &mut String) {
+    text.push_str(&string.len().to_string());
+    text.push('"');
+    text.push_str(string);
+}
+
+/// Returns a number as its digits without zeros around them and a power of ten: 1, 1.0 and 10e-1 are
+/// one number. It is worked out on the text, so that 1e3000000 costs nothing.
+fn canonical(number: &str) -> String {
+    let (sign, unsigned) = match number.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", number),
+    };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return "0".to_owned();
+    }
+    let cut = i128::try_from(digits.len().saturating_sub(significant.len()));
+    let behind = i128::try_from(fraction.len());
+    // An exponent that no integer holds is compared as it is spelled.
+    let (Ok(exponent), Ok(cut), Ok(behind)) = (exponent.parse::<i64>(), cut, behind) else {
+        return number.to_owned();
+    };
+    let power = i128::from(exponent).saturating_add(cut).saturating_sub(behind);
+    format!("{sign}{significant}e{power}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bounds;
+
+    fn written(text: &str) -> String {
+        let mut written = String::new();
+        write(&Json::parse(text.as_bytes(), &Bounds::default()).unwrap(), &mut written);
+        written
+    }
+
+    #[test]
+    fn equal_payloads_are_equal_however_they_are_spelled() {
+        let same = |one: &str, other: &str| assert_eq!(written(one), written(other));
+        same("1", "1.0");
+        same("1", "1e0");
+        same("1", "10E-1");
+        same("100", "1e+2");
+        same("0.10", "1e-1");
+        same("0", "-0.00e7");
+        same("1e3000000", "10e2999999");
+        same(r#"{"a":1,"b":[true,null]}"#, r#" {"b" : [ true,null ], "a":1.00}"#);
+        same(r#""\u00e9""#, r#""é""#);
+    }
+
+    #[test]
+    fn what_differs_differs() {
+        let differ = |one: &str, other: &str| assert_ne!(written(one), written(other));
+        differ("1", "-1");
+        differ("1", "\"1\"");
+        differ("0.1234567890123456789012345678", "0.1234567890123456789012345679");
+        differ("12345678901234567890", "12345678901234567891");
+        differ("1e99999999999999999999999999999999999999999", "1e9");
+        differ("[1,2]", "[2,1]");
+        differ("[[1],2]", "[[1,2]]");
+        differ(r#"["a","b"]"#, r#"["a,b"]"#);
+        differ(r#"["",{}]"#, r#"[{},""]"#);
+        differ(r#"{"a":null}"#, "{}");
+        differ("null", r#""null""#);
+    }
+}

@@ -1,0 +1,198 @@
+use std::{fmt, pin::Pin};
+
+use http::StatusCode;
+
+use crate::{
+    problem::Problem,
+    reply::Reply,
+    request::Request,
+    shape::{Describe, Read, Schema},
+};
+
+/// An operation of the API: what the router, the OpenAPI document and the list of operations know of
+/// it, and what it does.
+pub(crate) struct Operation {
+    /// Its name in the client libraries.
+    pub(crate) name: &'static str,
+    /// Its id in the OpenAPI document.
+    pub(crate) id: &'static str,
+    pub(crate) method: Method,
+    /// Its path below the base path, with parameters in braces.
+    pub(crate) path: &'static str,
+    /// The status of a success.
+    pub(crate) status: u16,
+    /// What it does, in a sentence.
+    pub(crate) summary: &'static str,
+    pub(crate) category: Category,
+    /// Whether a request under an idempotency key has an effect to be kept (§4.5).
+    pub(crate) effect: Effect,
+    pub(crate) query: Option<fn() -> Schema>,
+    pub(crate) body: Option<fn() -> Schema>,
+    pub(crate) answer: Option<fn() -> Schema>,
+    pub(crate) run: fn(Request) -> Running,
+}
+
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Reply, Problem>> + Send>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Method {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+/// What the rate limit of an operation is counted under (wire 6.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Category {
+    /// Usage and costs of subscriptions, and costs of customers.
+    Analytics,
+    /// Credit balances of customers.
+    Ledger,
+    /// Everything else that reads.
+    Reads,
+    /// Everything that writes, but for ingest.
+    Writes,
+    /// Requests of ingest.
+    IngestRequests,
+    /// Events of ingest.
+    IngestEvents,
+}
+
+impl Category {
+    /// What a request counts under that asks for nothing that is there.
+    pub(crate) fn of_unknown(method: &http::Method) -> Self {
+        match *method {
+            http::Method::GET | http::Method::HEAD | http::Method::OPTIONS => Self::Reads,
+            _ => Self::Writes,
+        }
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Reads,
+    Writes,
+}
+
+impl Method {
+    pub(crate) fn of(method: &http::Method) -> Option<Self> {
+        match *method {
+            http::Method::GET => Some(Self::Get),
+            http::Method::POST => Some(Self::Post),
+            http::Method::PUT => Some(Self::Put),
+            http::Method::DELETE => Some(Self::Delete),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+impl Operation {
+    pub(crate) const fn get(path: &'static str, name: &'static str, id: &'static str) -> Self {
+        Self::new(Method::Get, path, name, id, 200)
+    }
+
+    pub(crate) const fn post(path: &'static str, name: &'static str, id: &'static str) -> Self {
+        Self::new(Method::Post, path, name, id, 200)
+    }
+
+    pub(crate) const fn put(path: &'static str, name: &'static str, id: &'static str) -> Self {
+        Self::new(Method::Put, path, name, id, 200)
+    }
+
+    pub(crate) const fn delete(path: &'static str, name: &'static str, id: &'static str) -> Self {
+        Self::new(Method::Delete, path, name, id, 204)
+    }
+
+    const fn new(
+        method: Method,
+        path: &'static str,
+        name: &'static str,
+        id: &'static str,
+        status: u16,
+    ) -> Self {
+        let (category, effect) = match method {
+            Method::Get => (Category::Reads, Effect::Reads),
+            Method::Post | Method::Put | Method::Delete => (Category::Writes, Effect::Writes),
+        };
+        Self {
+            name,
+            id,
+            method,
+            path,
+            status,
+            summary: "",
+            category,
+            effect,
+            query: None,
+            body: None,
+            answer: None,
+            run: |_| Box::pin(std::future::ready(Err(Problem::internal(false)))),
+        }
+    }
+
+    /// Answers 201: something was created.
+    pub(crate) const fn creates(self) -> Self {
+        Self { status: 201, ..self }
+    }
+
+    /// Has no effect, although it is a POST.
+    pub(crate) const fn only_reads(self) -> Self {
+        Self { effect: Effect::Reads, ..self }
+    }
+
+    pub(crate) const fn counted_as(self, category: Category) -> Self {
+        Self { category, ..self }
+    }
+
+    pub(crate) const fn summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    pub(crate) const fn query<T: Read>(self) -> Self {
+        Self { query: Some(T::schema), ..self }
+    }
+
+    pub(crate) const fn body<T: Read>(self) -> Self {
+        Self { body: Some(T::schema), ..self }
+    }
+
+    pub(crate) const fn answers<T: Describe>(self) -> Self {
+        Self { answer: Some(T::schema), ..self }
+    }
+
+    pub(crate) const fn run(self, run: fn(Request) -> Running) -> Self {
+        Self { run, ..self }
+    }
+
+    /// Tells whether a body is read: what only reads, or deletes, has none.
+    pub(crate) const fn has_body(&self) -> bool {
+        matches!(self.method, Method::Post | Method::Put)
+    }
+
+    pub(crate) fn success(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or_default()
+    }
+
+    /// Tells whether an idempotency key counts (§4.5.1, §4.5.3).
+    pub(crate) const fn takes_keys(&self) -> bool {
+        matches!(self.method, Method::Post)
+    }
+}

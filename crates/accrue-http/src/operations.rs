@@ -1,0 +1,17 @@
+//! The table of operations, one file per resource: it feeds the router, the OpenAPI document and the
+//! list of what is served.
+//!
+//! A handler reads the request, makes a call of the engine, and writes what it came to in the words
+//! of the wire.
+
+mod items;
+mod ping;
+
+use crate::operation::Operation;
+
+/// Every operation that is served.
+const SERVED: &[&[Operation]] = &[ping::OPERATIONS, items::OPERATIONS];
+
+pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {
+    SERVED.iter().copied().flatten()
+}

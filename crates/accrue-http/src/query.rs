@@ -1,0 +1,77 @@
+//! The query of a request, as an object whose values are texts.
+
+use percent_encoding::percent_decode_str;
+
+use crate::{
+    json::Json,
+    problem::{Violations, push_name},
+};
+
+/// Reads a query as clients encode it: `name=value`, `name[]=value` several times for a list, and
+/// names with brackets as they are (wire 6.3).
+pub(crate) fn parse(query: &str) -> Result<Json, Violations> {
+    let mut members: Vec<(String, Json)> = Vec::new();
+    let mut violations = Violations::default();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (Some(name), Some(value)) = (decode(name), decode(value)) else {
+            violations.push("", "the query is not UTF-8 in percent encoding");
+            continue;
+        };
+        let value = Json::String(value);
+        match members.iter_mut().find(|(known, _)| *known == name) {
+            None if name.ends_with("[]") => members.push((name, Json::Array(vec![value]))),
+            None => members.push((name, value)),
+            Some((_, Json::Array(values))) => values.push(value),
+            Some(_) => {
+                let mut pointer = String::new();
+                push_name(&mut pointer, &name);
+                violations.push(pointer, "is there twice");
+            }
+        }
+    }
+    if violations.is_empty() { Ok(Json::Object(members)) } else { Err(violations) }
+}
+
+fn decode(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_6_3_brackets_come_encoded_or_not() {
+        let text = |text: &str| Json::String(text.to_owned());
+        let check = |query: &str, expect: &[(&str, Json)]| {
+            let expect = expect.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+            assert_eq!(parse(query), Ok(Json::Object(expect.collect())), "{query}");
+        };
+        check("", &[]);
+        check("limit=2&cursor=", &[("limit", text("2")), ("cursor", text(""))]);
+        check(
+            "created_at%5Bgte%5D=2026-03-01T00%3A00%3A00%2B00%3A00",
+            &[("created_at[gte]", text("2026-03-01T00:00:00+00:00"))],
+        );
+        check(
+            "created_at[gte]=2026-03-01T00:00:00Z",
+            &[("created_at[gte]", text("2026-03-01T00:00:00Z"))],
+        );
+        check(
+            "customer_id[]=a&customer_id%5B%5D=b",
+            &[("customer_id[]", Json::Array(vec![text("a"), text("b")]))],
+        );
+        check("name=a+b%20c", &[("name", text("a b c"))]);
+    }
+
+    #[test]
+    fn what_is_there_twice_or_no_text_is_refused() {
+        let check = |query: &str, expect: &str| {
+            assert_eq!(parse(query).unwrap_err().to_string(), expect, "{query}");
+        };
+        check("limit=1&limit=2", "/limit: is there twice");
+        check("a=%ff", ": the query is not UTF-8 in percent encoding");
+    }
+}

@@ -1,0 +1,102 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
+use serde::Serialize;
+
+use crate::problem::{Hint, Problem};
+
+/// Whether a client should try again, whatever the status says (wire 6.5).
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+/// The answer is that of an earlier action (§4.5.6).
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// A failure that passes (§4.5.10).
+const TRANSIENT_ERROR: HeaderName = HeaderName::from_static("transient-error");
+
+/// An answer, before the headers that every answer has.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Reply {
+    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Self {
+        // No type of the wire fails to be written: their maps have names for keys.
+        let body = serde_json::to_string(body).unwrap_or_default();
+        Self::text(status, HeaderValue::from_static("application/json"), body)
+    }
+
+    pub(crate) fn text(status: StatusCode, content_type: HeaderValue, body: String) -> Self {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type)]);
+        Self { status, headers, body }
+    }
+
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: String::new() }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: Hint) -> Self {
+        match hint {
+            Hint::None => {}
+            Hint::RetryAfter(wait) => {
+                self.headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+            }
+            Hint::Futile => {
+                self.headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+            }
+            Hint::Transient => {
+                self.headers.insert(TRANSIENT_ERROR, HeaderValue::from_static("true"));
+            }
+        }
+        self
+    }
+
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Writes it down for an idempotency key: the status and the body. Its headers follow from
+    /// those, since an answer that has others is never kept.
+    pub(crate) fn to_stored(&self) -> String {
+        format!("{} {}", self.status.as_u16(), self.body)
+    }
+
+    /// Reads what was written down.
+    pub(crate) fn from_stored(text: &str) -> Option<Self> {
+        let (status, body) = text.split_once(' ')?;
+        let status = StatusCode::from_bytes(status.as_bytes()).ok()?;
+        if status == StatusCode::NO_CONTENT {
+            return Some(Self::empty(status));
+        }
+        let json = HeaderValue::from_static("application/json");
+        Some(Self::text(status, json, body.to_owned()))
+    }
+
+    /// Answers as the first time (§4.5.6).
+    pub(crate) fn replay(text: &str) -> Result<Self, Problem> {
+        let reply = Self::from_stored(text).ok_or_else(|| Problem::internal(false))?;
+        Ok(reply.replayed())
+    }
+
+    pub(crate) fn replayed(mut self) -> Self {
+        self.headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+        self
+    }
+
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::from(self.body));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
+    }
+}
+
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}

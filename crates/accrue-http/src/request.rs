@@ -1,0 +1,205 @@
+use std::sync::Arc;
+
+use accrue::{Account, Attempt, Call, Cursor, Error, PageRequest};
+use http::StatusCode;
+use serde::Serialize;
+
+use crate::{
+    api::Settings,
+    json::Json,
+    operation::Operation,
+    problem::{Problem, Violations},
+    reply::Reply,
+    shape::{Maybe, Read, Reader, Source, Whole},
+};
+
+/// A request that has passed the door, as an operation sees it.
+pub(crate) struct Request {
+    pub(crate) account: Account,
+    pub(crate) operation: &'static Operation,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) input: Input,
+    /// The idempotency key that it runs under.
+    pub(crate) attempt: Option<Box<Attempt>>,
+}
+
+/// What a request brings.
+pub(crate) struct Input {
+    /// The parameters of the path in their order, decoded.
+    pub(crate) path: Vec<Json>,
+    pub(crate) query: Result<Json, Violations>,
+    /// The body. An empty one is none.
+    pub(crate) body: Result<Option<Json>, Violations>,
+}
+
+impl Request {
+    /// Reads the parameter of the path.
+    pub(crate) fn path<P: Read>(&self) -> Result<P, Problem> {
+        self.read::<P, NoQuery, NoBody>().map(|(path, _, _)| path)
+    }
+
+    /// Reads the query.
+    pub(crate) fn query<Q: Read>(&self) -> Result<Q, Problem> {
+        self.read::<(), Q, NoBody>().map(|(_, query, _)| query)
+    }
+
+    /// Reads the body.
+    pub(crate) fn body<B: Read>(&self) -> Result<B, Problem> {
+        self.read::<(), NoQuery, B>().map(|(_, _, body)| body)
+    }
+
+    /// Reads all of it, and lists everything that is wrong.
+    pub(crate) fn read<P: Read, Q: Read, B: Read>(&self) -> Result<(P, Q, B), Problem> {
+        let mut reader = Reader::new();
+        let path = self.read_path(&mut reader);
+        reader.source = Source::Query;
+        let query = match &self.input.query {
+            Ok(query) => Q::read(query, "", &mut reader),
+            Err(violations) => {
+                reader.extend(violations);
+                None
+            }
+        };
+        reader.source = Source::Body;
+        let body = match &self.input.body {
+            Ok(Some(body)) => B::read(body, "", &mut reader),
+            Ok(None) => match B::absent() {
+                crate::shape::Absent::Is(body) => Some(body),
+                crate::shape::Absent::Refused => reader.wrong("", "is empty, expected an object"),
+            },
+            Err(violations) => {
+                reader.extend(violations);
+                None
+            }
+        };
+        let read = path.zip(query).zip(body).map(|((path, query), body)| (path, query, body));
+        reader.finish(read)
+    }
+
+    fn read_path<P: Read>(&self, reader: &mut Reader) -> Option<P> {
+        match self.input.path.as_slice() {
+            [] => P::read(&Json::Null, "", reader),
+            [one] => P::read(one, "", reader),
+            several => P::read(&Json::Array(several.to_vec()), "", reader),
+        }
+    }
+
+    /// Runs an operation that writes, and answers with what it came to: in one commit with its
+    /// idempotency key, where it has one.
+    pub(crate) async fn write<T: Send + 'static, A: Serialize>(
+        self,
+        call: Call<T>,
+        answer: impl Fn(&T) -> A + Send + Sync,
+    ) -> Result<Reply, Problem> {
+        let status = self.status();
+        let reply = |result: Result<&T, &Error>| match result {
+            Ok(_) if status == StatusCode::NO_CONTENT => Reply::empty(status),
+            Ok(outcome) => Reply::json(status, &answer(outcome)),
+            Err(error) => Problem::from(error).reply(&self.settings.error_docs),
+        };
+        match self.attempt {
+            None => Ok(reply(Ok(&call.await?))),
+            Some(attempt) => {
+                let kept = attempt.run(call, |result| reply(result).to_stored()).await?;
+                let is_replayed = kept.is_replayed();
+                let reply = Reply::from_stored(&kept.outcome);
+                let reply = reply.ok_or_else(|| Problem::internal(false))?;
+                Ok(if is_replayed { reply.replayed() } else { reply })
+            }
+        }
+    }
+
+    /// Answers with what was read. Under an idempotency key, the key is taken.
+    pub(crate) async fn answer(self, answer: &impl Serialize) -> Result<Reply, Problem> {
+        if let Some(attempt) = self.attempt {
+            attempt.complete("").await?;
+        }
+        Ok(Reply::json(self.operation.success(), answer))
+    }
+
+    fn status(&self) -> StatusCode {
+        self.operation.success()
+    }
+
+    /// Makes the page that a query asks for.
+    pub(crate) fn page(
+        &self,
+        limit: Option<Whole<1, 100>>,
+        cursor: Option<String>,
+    ) -> Result<PageRequest, Problem> {
+        let most = self.settings.bounds.page_rows;
+        let limit = within(limit.map(Whole::size), PageRequest::default().limit(), most)?;
+        Ok(after(PageRequest::first(limit)?, cursor))
+    }
+
+    /// Makes the page of a ledger that a query asks for (wire 6.2).
+    pub(crate) fn ledger_page(
+        &self,
+        limit: Option<Whole<1, 1_000>>,
+        cursor: Option<String>,
+    ) -> Result<PageRequest, Problem> {
+        let most = self.settings.bounds.ledger_page_rows;
+        let limit = within(limit.map(Whole::size), PageRequest::default().limit(), most)?;
+        Ok(after(PageRequest::first_of_ledger(limit)?, cursor))
+    }
+}
+
+fn within(asked: Option<usize>, default: usize, most: usize) -> Result<usize, Problem> {
+    match asked {
+        None => Ok(default.min(most)),
+        Some(limit) if limit <= most => Ok(limit),
+        Some(_) => {
+            let message = format!("expected a whole number from 1 to {most}");
+            Err(Problem::invalid(Violations::one("/limit", message)))
+        }
+    }
+}
+
+fn after(page: PageRequest, cursor: Option<String>) -> PageRequest {
+    match cursor {
+        Some(cursor) => page.after(Cursor::from_text(cursor)),
+        None => page,
+    }
+}
+
+crate::shape::request! {
+    /// No parameters.
+    pub(crate) struct NoQuery {}
+}
+
+/// A request that needs no body: an empty one, or an object without members.
+pub(crate) type NoBody = Maybe<NoFields>;
+
+crate::shape::request! {
+    /// Nothing.
+    pub(crate) struct NoFields {}
+}
+
+/// No parameter in the path, or one that is read elsewhere.
+impl Read for () {
+    fn read(_: &Json, _: &str, _: &mut Reader) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl crate::shape::Describe for () {
+    fn schema() -> crate::shape::Schema {
+        crate::shape::Schema::Any
+    }
+}
+
+/// Two parameters in the path.
+impl<A: Read, B: Read> Read for (A, B) {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::Array(values) = json else { return None };
+        let [first, second] = values.as_slice() else { return None };
+        let (first, second) = (A::read(first, at, reader), B::read(second, at, reader));
+        first.zip(second)
+    }
+}
+
+impl<A, B> crate::shape::Describe for (A, B) {
+    fn schema() -> crate::shape::Schema {
+        crate::shape::Schema::Any
+    }
+}

@@ -1,0 +1,19 @@
+//! The shapes of what goes over the wire: one declaration reads a request, and is its schema in the
+//! OpenAPI document.
+//!
+//! `request!` declares what comes in: a type, its reader that lists everything that is wrong, and its
+//! schema. `response!` declares what goes out.
+
+mod macros;
+mod read;
+mod schema;
+mod values;
+
+pub(crate) use self::{
+    macros::{choices, name, request, response, texts},
+    read::{Absent, Maybe, Nullable, Read, Reader, Source},
+    schema::{Describe, Object, Property, Schema},
+    values::{
+        MetadataIn, Moment, Whole, is_closed, metadata_update, new_metadata, read_choice, words,
+    },
+};

@@ -1,0 +1,156 @@
+//! What declares a type of the wire.
+
+/// Declares an object that comes in. Members that it does not name are refused, but after `open`.
+///
+/// A field is named as its Rust name, or by a text before it where the wire has another one.
+macro_rules! request {
+    ($(
+        $(#[doc = $doc:literal])*
+        $visibility:vis struct $name:ident $($open:ident)? {$(
+            $(#[doc = $field_doc:literal])*
+            $($wire:literal)? $field:ident: $type:ty,
+        )*}
+    )*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug)]
+        $visibility struct $name {$(
+            $(#[doc = $field_doc])*
+            pub(crate) $field: $type,
+        )*}
+
+        impl $crate::shape::Describe for $name {
+            fn schema() -> $crate::shape::Schema {
+                $crate::shape::Schema::Object($crate::shape::Object {
+                    name: stringify!($name),
+                    description: $crate::shape::words(&[$($doc),*]),
+                    is_closed: true $(&& $crate::shape::is_closed(stringify!($open)))?,
+                    properties: vec![$($crate::shape::Property {
+                        name: $crate::shape::name!($field $($wire)?),
+                        description: $crate::shape::words(&[$($field_doc),*]),
+                        schema: <$type as $crate::shape::Describe>::schema(),
+                        is_required: matches!(
+                            <$type as $crate::shape::Read>::absent(),
+                            $crate::shape::Absent::Refused
+                        ),
+                    },)*],
+                })
+            }
+        }
+
+        impl $crate::shape::Read for $name {
+            fn read(
+                json: &$crate::json::Json,
+                at: &str,
+                reader: &mut $crate::shape::Reader,
+            ) -> Option<Self> {
+                const NAMES: &[&str] = &[$($crate::shape::name!($field $($wire)?)),*];
+                let is_closed = true $(&& $crate::shape::is_closed(stringify!($open)))?;
+                let fields = reader.fields(json, at, NAMES, is_closed)?;
+                // All of them, so that everything that is wrong is listed.
+                $(let $field = fields.read($crate::shape::name!($field $($wire)?), reader);)*
+                let _ = &fields;
+                Some(Self { $($field: $field?,)* })
+            }
+        }
+    )*};
+}
+
+/// Declares an object that goes out. Every member is there; one that may be empty is null then.
+///
+/// A field is named as its Rust name, or by a text before it where the wire has another one.
+macro_rules! response {
+    ($(
+        $(#[doc = $doc:literal])*
+        $visibility:vis struct $name:ident {$(
+            $(#[doc = $field_doc:literal])*
+            $($wire:literal)? $field:ident: $type:ty,
+        )*}
+    )*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, serde::Serialize)]
+        $visibility struct $name {$(
+            $(#[doc = $field_doc])*
+            $(#[serde(rename = $wire)])?
+            pub(crate) $field: $type,
+        )*}
+
+        impl $crate::shape::Describe for $name {
+            fn schema() -> $crate::shape::Schema {
+                $crate::shape::Schema::Object($crate::shape::Object {
+                    name: stringify!($name),
+                    description: $crate::shape::words(&[$($doc),*]),
+                    is_closed: false,
+                    properties: vec![$($crate::shape::Property {
+                        name: $crate::shape::name!($field $($wire)?),
+                        description: $crate::shape::words(&[$($field_doc),*]),
+                        schema: <$type as $crate::shape::Describe>::schema(),
+                        is_required: true,
+                    },)*],
+                })
+            }
+        }
+    )*};
+}
+
+/// The name of a field on the wire.
+macro_rules! name {
+    ($field:ident $wire:literal) => {
+        $wire
+    };
+    ($field:ident) => {
+        stringify!($field)
+    };
+}
+
+/// Reads texts of the engine by their own `parse`.
+macro_rules! texts {
+    ($($type:ty: $least:expr, $most:expr $(, $format:literal)?;)*) => {$(
+        impl $crate::shape::Describe for $type {
+            fn schema() -> $crate::shape::Schema {
+                #[allow(unused_mut, unused_assignments)]
+                let mut format = None;
+                $(format = Some($format);)?
+                $crate::shape::Schema::String { least: $least, most: Some($most), format }
+            }
+        }
+
+        impl $crate::shape::Read for $type {
+            fn read(
+                json: &$crate::json::Json,
+                at: &str,
+                reader: &mut $crate::shape::Reader,
+            ) -> Option<Self> {
+                let $crate::json::Json::String(text) = json else {
+                    return reader.unexpected(json, at, "a string");
+                };
+                match <$type>::parse(text.as_str()) {
+                    Ok(text) => Some(text),
+                    Err(error) => reader.wrong(at, error.to_string()),
+                }
+            }
+        }
+    )*};
+}
+
+/// Reads one of several words into a value each.
+macro_rules! choices {
+    ($($type:ty { $($word:literal => $value:expr,)* })*) => {$(
+        impl $crate::shape::Describe for $type {
+            fn schema() -> $crate::shape::Schema {
+                $crate::shape::Schema::Choice(vec![$($word),*])
+            }
+        }
+
+        impl $crate::shape::Read for $type {
+            fn read(
+                json: &$crate::json::Json,
+                at: &str,
+                reader: &mut $crate::shape::Reader,
+            ) -> Option<Self> {
+                $crate::shape::read_choice(json, at, reader, &[$(($word, $value)),*])
+            }
+        }
+    )*};
+}
+
+pub(crate) use {choices, name, request, response, texts};

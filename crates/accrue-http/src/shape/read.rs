@@ -1,0 +1,250 @@
+use std::borrow::Cow;
+
+use super::{Describe, Schema};
+use crate::{
+    json::Json,
+    problem::{Problem, Violations, push_name},
+};
+
+/// Where values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// JSON has kinds of values.
+    Body,
+    /// In a query everything is text.
+    Query,
+}
+
+/// Reads a request, and collects everything that is wrong with it.
+pub(crate) struct Reader {
+    pub(crate) source: Source,
+    violations: Violations,
+    /// An identifier that no resource has: an answer of its own where nothing else is wrong.
+    missing: Option<Problem>,
+}
+
+/// A type that is read from a request.
+pub(crate) trait Read: Describe + Sized {
+    /// Reads it. `None` where something is wrong, which the reader was told then.
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self>;
+
+    /// What it is where it is not there: something that is wrong, for most.
+    fn absent() -> Absent<Self> {
+        Absent::Refused
+    }
+}
+
+/// What a field is that is not there.
+pub(crate) enum Absent<T> {
+    /// It has to be there.
+    Refused,
+    /// It may be left out, and is this then.
+    Is(T),
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        Self { source: Source::Body, violations: Violations::default(), missing: None }
+    }
+
+    pub(crate) fn wrong<T>(&mut self, at: &str, message: impl Into<String>) -> Option<T> {
+        self.violations.push(at, message);
+        None
+    }
+
+    pub(crate) fn unexpected<T>(&mut self, json: &Json, at: &str, expected: &str) -> Option<T> {
+        self.wrong(at, format!("found {}, expected {expected}", json.kind()))
+    }
+
+    /// An identifier that cannot be one of a resource.
+    pub(crate) fn unknown<T>(&mut self, what: &str) -> Option<T> {
+        self.missing.get_or_insert_with(|| Problem::not_found(what));
+        None
+    }
+
+    pub(crate) fn extend(&mut self, violations: &Violations) {
+        for violation in violations.list() {
+            self.violations.push(violation.pointer.clone(), violation.message.clone());
+        }
+    }
+
+    /// Returns what was read where nothing is wrong.
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Problem> {
+        if !self.violations.is_empty() {
+            return Err(Problem::invalid(self.violations));
+        }
+        match (read, self.missing) {
+            (_, Some(missing)) => Err(missing),
+            (Some(read), None) => Ok(read),
+            (None, None) => Err(Problem::invalid(Violations::one("", "cannot be read"))),
+        }
+    }
+
+    /// Opens an object, and tells of members that it does not have.
+    pub(crate) fn fields<'a>(
+        &mut self,
+        json: &'a Json,
+        at: &'a str,
+        names: &[&str],
+        is_closed: bool,
+    ) -> Option<Fields<'a>> {
+        let Json::Object(members) = json else {
+            return self.unexpected(json, at, "an object");
+        };
+        for (name, _) in members {
+            if is_closed && !names.contains(&name.as_str()) {
+                let _: Option<()> = self.wrong(&member(at, name), "is unknown");
+            }
+        }
+        Some(Fields { members, at })
+    }
+}
+
+/// An object whose fields are read one by one.
+pub(crate) struct Fields<'a> {
+    members: &'a [(String, Json)],
+    at: &'a str,
+}
+
+impl Fields<'_> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub(crate) fn read<T: Read>(&self, name: &str, reader: &mut Reader) -> Option<T> {
+        let found = self.members.iter().find(|(member, _)| member == name);
+        match (found, T::absent()) {
+            (Some((_, json)), _) => T::read(json, &member(self.at, name), reader),
+            (None, Absent::Is(value)) => Some(value),
+            (None, Absent::Refused) => reader.wrong(&member(self.at, name), "is missing"),
+        }
+    }
+}
+
+fn member(at: &str, name: &str) -> String {
+    let mut pointer = at.to_owned();
+    push_name(&mut pointer, name);
+    pointer
+}
+
+/// A field that may be left out, where null says the same.
+impl<T: Read> Read for Option<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::Null => Some(None),
+            value => T::read(value, at, reader).map(Some),
+        }
+    }
+
+    fn absent() -> Absent<Self> {
+        Absent::Is(None)
+    }
+}
+
+impl<T: Describe> Describe for Option<T> {
+    fn schema() -> Schema {
+        Schema::Nullable(Box::new(T::schema()))
+    }
+}
+
+/// A field that may be left out, and whose null says something of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Maybe<T> {
+    #[default]
+    Absent,
+    Null,
+    Value(T),
+}
+
+impl<T: Read> Read for Maybe<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::Null => Some(Self::Null),
+            value => T::read(value, at, reader).map(Self::Value),
+        }
+    }
+
+    fn absent() -> Absent<Self> {
+        Absent::Is(Self::Absent)
+    }
+}
+
+impl<T: Describe> Describe for Maybe<T> {
+    fn schema() -> Schema {
+        Schema::Nullable(Box::new(T::schema()))
+    }
+}
+
+impl<T> From<Maybe<T>> for accrue::Patch<T> {
+    fn from(field: Maybe<T>) -> Self {
+        match field {
+            Maybe::Absent => Self::Keep,
+            Maybe::Null => Self::Clear,
+            Maybe::Value(value) => Self::Set(value),
+        }
+    }
+}
+
+/// A field that has to be there, and may be null.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nullable<T>(pub(crate) Option<T>);
+
+impl<T: Read> Read for Nullable<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::Null => Some(Self(None)),
+            value => T::read(value, at, reader).map(|value| Self(Some(value))),
+        }
+    }
+}
+
+impl<T: Describe> Describe for Nullable<T> {
+    fn schema() -> Schema {
+        Schema::Nullable(Box::new(T::schema()))
+    }
+}
+
+impl<T: Read> Read for Vec<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let values = match (json, reader.source) {
+            (Json::Array(values), _) => Cow::Borrowed(values),
+            // A list of one, as a query has it.
+            (one, Source::Query) => Cow::Owned(vec![one.clone()]),
+            (other, Source::Body) => return reader.unexpected(other, at, "an array"),
+        };
+        let mut read = Self::with_capacity(values.len());
+        let mut is_whole = true;
+        for (index, value) in values.iter().enumerate() {
+            match T::read(value, &format!("{at}/{index}"), reader) {
+                Some(value) => read.push(value),
+                None => is_whole = false,
+            }
+        }
+        is_whole.then_some(read)
+    }
+}
+
+impl<T: Describe> Describe for Vec<T> {
+    fn schema() -> Schema {
+        Schema::Array { items: Box::new(T::schema()), most: None }
+    }
+}
+
+impl<T: Read> Read for Box<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        T::read(json, at, reader).map(Self::new)
+    }
+
+    fn absent() -> Absent<Self> {
+        match T::absent() {
+            Absent::Refused => Absent::Refused,
+            Absent::Is(value) => Absent::Is(Self::new(value)),
+        }
+    }
+}
+
+impl<T: Describe> Describe for Box<T> {
+    fn schema() -> Schema {
+        T::schema()
+    }
+}

@@ -1,0 +1,183 @@
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value, json};
+
+/// A schema of JSON, as much of it as the API has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Schema {
+    String {
+        least: usize,
+        most: Option<usize>,
+        format: Option<&'static str>,
+    },
+    Choice(Vec<&'static str>),
+    Integer {
+        least: i64,
+        most: i64,
+    },
+    Number,
+    Boolean,
+    Array {
+        items: Box<Schema>,
+        most: Option<usize>,
+    },
+    /// An object whose members all are of one kind.
+    Map(Box<Schema>),
+    /// An object that the document names.
+    Object(Object),
+    Nullable(Box<Schema>),
+    /// One of several objects, told apart by a member.
+    OneOf {
+        tag: &'static str,
+        variants: Vec<(&'static str, Schema)>,
+    },
+    /// Anything.
+    Any,
+}
+
+/// An object with named properties.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Object {
+    pub(crate) name: &'static str,
+    pub(crate) description: String,
+    /// Whether it has no other members than these.
+    pub(crate) is_closed: bool,
+    pub(crate) properties: Vec<Property>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Property {
+    pub(crate) name: &'static str,
+    pub(crate) description: String,
+    pub(crate) schema: Schema,
+    pub(crate) is_required: bool,
+}
+
+/// A type with a schema.
+pub(crate) trait Describe {
+    fn schema() -> Schema;
+}
+
+impl Schema {
+    pub(crate) const fn text(least: usize, most: usize) -> Self {
+        Self::String { least, most: Some(most), format: None }
+    }
+
+    pub(crate) const fn formatted(format: &'static str) -> Self {
+        Self::String { least: 0, most: None, format: Some(format) }
+    }
+
+    /// Renders it as JSON Schema of 2020-12, which OpenAPI 3.1 has. Objects go to `named`, once each.
+    pub(crate) fn render(&self, named: &mut BTreeMap<&'static str, Value>) -> Value {
+        match self {
+            Self::String { least, most, format } => {
+                let mut schema = Map::from_iter([("type".to_owned(), json!("string"))]);
+                if *least > 0 {
+                    schema.insert("minLength".to_owned(), json!(least));
+                }
+                if let Some(most) = most {
+                    schema.insert("maxLength".to_owned(), json!(most));
+                }
+                if let Some(format) = format {
+                    schema.insert("format".to_owned(), json!(format));
+                }
+                Value::Object(schema)
+            }
+            Self::Choice(values) => json!({"type": "string", "enum": values}),
+            Self::Integer { least, most } => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
+            Self::Number => json!({"type": "number"}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Array { items, most: None } => {
+                json!({"type": "array", "items": items.render(named)})
+            }
+            Self::Array { items, most: Some(most) } => {
+                json!({"type": "array", "items": items.render(named), "maxItems": most})
+            }
+            Self::Map(values) => {
+                json!({"type": "object", "additionalProperties": values.render(named)})
+            }
+            Self::Object(object) => object.render(named),
+            Self::Nullable(inner) => match inner.render(named) {
+                Value::Object(mut schema) if schema.contains_key("type") => {
+                    let with_null = json!([schema["type"], "null"]);
+                    schema.insert("type".to_owned(), with_null);
+                    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+                        values.push(Value::Null);
+                    }
+                    Value::Object(schema)
+                }
+                Value::Object(any) if any.is_empty() => json!({}),
+                other => json!({"anyOf": [other, {"type": "null"}]}),
+            },
+            Self::OneOf { tag, variants } => {
+                let mapping: HashMap<_, _> = variants
+                    .iter()
+                    .filter_map(|(value, schema)| match schema {
+                        Self::Object(object) => Some((*value, object.reference())),
+                        _ => None,
+                    })
+                    .collect();
+                let variants: Vec<_> =
+                    variants.iter().map(|(_, schema)| schema.render(named)).collect();
+                json!({
+                    "oneOf": variants,
+                    "discriminator": {"propertyName": tag, "mapping": mapping},
+                })
+            }
+            Self::Any => json!({}),
+        }
+    }
+}
+
+impl Object {
+    fn reference(&self) -> String {
+        format!("#/components/schemas/{}", self.name)
+    }
+
+    fn render(&self, named: &mut BTreeMap<&'static str, Value>) -> Value {
+        // One without a name stands where it is used.
+        if self.name.is_empty() {
+            return self.definition(named);
+        }
+        if !named.contains_key(self.name) {
+            // First, so that one which holds itself ends.
+            named.insert(self.name, Value::Null);
+            let definition = self.definition(named);
+            named.insert(self.name, definition);
+        }
+        json!({"$ref": self.reference()})
+    }
+
+    fn definition(&self, named: &mut BTreeMap<&'static str, Value>) -> Value {
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for Property { name, description, schema, is_required } in &self.properties {
+            let mut schema = schema.render(named);
+            if let (Value::Object(schema), false) = (&mut schema, description.is_empty()) {
+                schema.insert("description".to_owned(), json!(description));
+            }
+            properties.insert((*name).to_owned(), schema);
+            if *is_required {
+                required.push(*name);
+            }
+        }
+        let mut schema = Map::from_iter([("type".to_owned(), json!("object"))]);
+        let mut put = |name: &str, value: Value| drop(schema.insert(name.to_owned(), value));
+        if !self.name.is_empty() {
+            put("title", json!(self.name));
+        }
+        if !self.description.is_empty() {
+            put("description", json!(self.description));
+        }
+        put("properties", Value::Object(properties));
+        if !required.is_empty() {
+            put("required", json!(required));
+        }
+        if self.is_closed {
+            put("additionalProperties", json!(false));
+        }
+        Value::Object(schema)
+    }
+}

@@ -1,0 +1,295 @@
+//! Values that requests and answers are made of.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use accrue::{
+    AlertId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email, EventKey, EventName,
+    ExternalId, ItemId, JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PlanId, PriceId,
+    PricingUnit, PropertyName, SubscriptionId, Timestamp, Zone, limits,
+};
+use serde::{Serialize, Serializer};
+
+use super::{Describe, Maybe, Read, Reader, Schema, Source, texts};
+use crate::json::Json;
+
+/// Joins the lines of a comment.
+pub(crate) fn words(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
+}
+
+/// Tells whether an object that is declared `open` or not is closed.
+pub(crate) fn is_closed(keyword: &str) -> bool {
+    keyword != "open"
+}
+
+texts! {
+    Name: 1, limits::NAME_CHARACTERS;
+    Description: 1, limits::DESCRIPTION_CHARACTERS;
+    Email: 3, limits::EMAIL_CHARACTERS;
+    ExternalId: 1, limits::EXTERNAL_ID_BYTES;
+    PricingUnit: 1, limits::PRICING_UNIT_CHARACTERS;
+    EventKey: 1, limits::EVENT_KEY_BYTES;
+    EventName: 1, limits::EVENT_NAME_BYTES;
+    PropertyName: 1, limits::PROPERTY_NAME_BYTES;
+    Currency: 3, 3;
+    Zone: 1, 64;
+}
+
+/// Any text.
+impl Read for String {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::String(text) => Some(text.clone()),
+            other => reader.unexpected(other, at, "a string"),
+        }
+    }
+}
+
+impl Describe for String {
+    fn schema() -> Schema {
+        Schema::String { least: 0, most: None, format: None }
+    }
+}
+
+impl Describe for &'static str {
+    fn schema() -> Schema {
+        String::schema()
+    }
+}
+
+impl Read for bool {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match (json, reader.source) {
+            (Json::Boolean(value), _) => Some(*value),
+            (Json::String(text), Source::Query) if text == "true" => Some(true),
+            (Json::String(text), Source::Query) if text == "false" => Some(false),
+            (_, Source::Query) => reader.wrong(at, "expected true or false"),
+            (other, Source::Body) => reader.unexpected(other, at, "a boolean"),
+        }
+    }
+}
+
+impl Describe for bool {
+    fn schema() -> Schema {
+        Schema::Boolean
+    }
+}
+
+/// A whole number within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Whole<const LEAST: i64, const MOST: i64>(pub(crate) i64);
+
+impl<const LEAST: i64, const MOST: i64> Read for Whole<LEAST, MOST> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let text = match (json, reader.source) {
+            (Json::Number(text), _) | (Json::String(text), Source::Query) => text,
+            (other, _) => return reader.unexpected(other, at, "a whole number"),
+        };
+        // 1.0 and 1e0 are whole numbers of JSON too. A sign of plus is none of its.
+        let number = Decimal::parse(text).ok().filter(|_| !text.starts_with('+'));
+        match number.and_then(|number| number.to_string().parse::<i64>().ok()) {
+            Some(number) if (LEAST..=MOST).contains(&number) => Some(Self(number)),
+            _ => reader.wrong(at, format!("expected a whole number from {LEAST} to {MOST}")),
+        }
+    }
+}
+
+impl<const LEAST: i64, const MOST: i64> Describe for Whole<LEAST, MOST> {
+    fn schema() -> Schema {
+        Schema::Integer { least: LEAST, most: MOST }
+    }
+}
+
+impl<const LEAST: i64, const MOST: i64> Whole<LEAST, MOST> {
+    pub(crate) fn size(self) -> usize {
+        usize::try_from(self.0).unwrap_or(0)
+    }
+}
+
+impl Describe for u64 {
+    fn schema() -> Schema {
+        Schema::Integer { least: 0, most: i64::MAX }
+    }
+}
+
+impl Describe for u32 {
+    fn schema() -> Schema {
+        Schema::Integer { least: 0, most: i64::from(u32::MAX) }
+    }
+}
+
+/// A number of JSON, exact.
+impl Read for JsonNumber {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let text = match (json, reader.source) {
+            (Json::Number(text), _) | (Json::String(text), Source::Query) => text,
+            (other, _) => return reader.unexpected(other, at, "a number"),
+        };
+        match Decimal::parse(text) {
+            Ok(number) => Some(Self(number)),
+            Err(error) => reader.wrong(at, error.to_string()),
+        }
+    }
+}
+
+impl Describe for JsonNumber {
+    fn schema() -> Schema {
+        Schema::Number
+    }
+}
+
+/// A number in a string, as the wire has amounts (wire 6.4).
+impl Read for Decimal {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a number in a string");
+        };
+        match Self::parse(text) {
+            Ok(number) => Some(number),
+            Err(error) => reader.wrong(at, error.to_string()),
+        }
+    }
+}
+
+impl Describe for Decimal {
+    fn schema() -> Schema {
+        String::schema()
+    }
+}
+
+/// An instant: with an offset on the way out (wire 6.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment(pub(crate) Timestamp);
+
+impl Read for Moment {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a string with a date and a time");
+        };
+        match Timestamp::parse(text) {
+            Ok(instant) => Some(Self(instant)),
+            Err(error) => reader.wrong(at, error.to_string()),
+        }
+    }
+}
+
+impl Describe for Moment {
+    fn schema() -> Schema {
+        Schema::formatted("date-time")
+    }
+}
+
+impl From<Timestamp> for Moment {
+    fn from(instant: Timestamp) -> Self {
+        Self(instant)
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        f.write_str(text.strip_suffix('Z').unwrap_or(&text))?;
+        f.write_str("+00:00")
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Reads one of several words.
+pub(crate) fn read_choice<T: Clone>(
+    json: &Json,
+    at: &str,
+    reader: &mut Reader,
+    choices: &[(&'static str, T)],
+) -> Option<T> {
+    let Json::String(text) = json else {
+        return reader.unexpected(json, at, "a string");
+    };
+    match choices.iter().find(|(word, _)| word == text) {
+        Some((_, value)) => Some(value.clone()),
+        None => {
+            let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
+            reader.wrong(at, format!("expected one of {}", words.join(", ")))
+        }
+    }
+}
+
+/// The id of a resource. A text that is none names no resource: it is not found.
+macro_rules! ids {
+    ($($type:ty: $what:literal,)*) => {$(
+        impl Read for $type {
+            fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+                let Json::String(text) = json else {
+                    return reader.unexpected(json, at, "a string");
+                };
+                Self::from_str(text).ok().or_else(|| reader.unknown($what))
+            }
+        }
+
+        impl Describe for $type {
+            fn schema() -> Schema {
+                String::schema()
+            }
+        }
+    )*};
+}
+
+ids! {
+    AlertId: "alert",
+    CreditBlockId: "credit block",
+    CustomerId: "customer",
+    ItemId: "item",
+    MetricId: "metric",
+    PlanId: "plan",
+    PriceId: "price",
+    SubscriptionId: "subscription",
+}
+
+impl<T: Read> Read for BTreeMap<String, T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let fields = reader.fields(json, at, &[], false)?;
+        let names: Vec<_> = fields.names().map(str::to_owned).collect();
+        let mut read = Self::new();
+        let mut is_whole = true;
+        for name in names {
+            match fields.read(&name, reader) {
+                Some(value) => drop(read.insert(name, value)),
+                None => is_whole = false,
+            }
+        }
+        is_whole.then_some(read)
+    }
+}
+
+impl<T: Describe> Describe for BTreeMap<String, T> {
+    fn schema() -> Schema {
+        Schema::Map(Box::new(T::schema()))
+    }
+}
+
+/// Metadata as a request has it: a key without a value is one to remove (wire 2.3).
+pub(crate) type MetadataIn = Maybe<BTreeMap<String, Option<String>>>;
+
+/// Returns the metadata of a new resource.
+pub(crate) fn new_metadata(metadata: MetadataIn) -> Metadata {
+    match metadata {
+        Maybe::Absent | Maybe::Null => Metadata::new(),
+        Maybe::Value(entries) => {
+            entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+        }
+    }
+}
+
+/// Returns what an update does to metadata.
+pub(crate) fn metadata_update(metadata: MetadataIn) -> MetadataUpdate {
+    match metadata {
+        Maybe::Absent => MetadataUpdate::Keep,
+        Maybe::Null => MetadataUpdate::Clear,
+        Maybe::Value(entries) => MetadataUpdate::Merge(entries),
+    }
+}

@@ -1,0 +1,109 @@
+//! Lists in pages (wire 6.2).
+
+use accrue::{InstantRange, Page};
+
+use crate::shape::{Describe, Moment, Object, Property, Schema, Whole, request, response};
+
+request! {
+    /// Which page of a list.
+    pub(crate) struct ListQuery {
+        /// How many rows a page has at most.
+        limit: Option<Whole<1, 100>>,
+        /// Where the page begins: `next_cursor` of the one before.
+        cursor: Option<String>,
+    }
+
+    /// Which page of a list, and when its rows were created.
+    pub(crate) struct CreatedListQuery {
+        /// How many rows a page has at most.
+        limit: Option<Whole<1, 100>>,
+        /// Where the page begins: `next_cursor` of the one before.
+        cursor: Option<String>,
+        /// Created at this instant or later.
+        "created_at[gte]" created_at_gte: Option<Moment>,
+        /// Created later.
+        "created_at[gt]" created_at_gt: Option<Moment>,
+        /// Created earlier.
+        "created_at[lt]" created_at_lt: Option<Moment>,
+        /// Created at this instant or earlier.
+        "created_at[lte]" created_at_lte: Option<Moment>,
+    }
+}
+
+/// Makes a range of what brackets say.
+pub(crate) fn range(
+    gte: Option<Moment>,
+    gt: Option<Moment>,
+    lt: Option<Moment>,
+    lte: Option<Moment>,
+) -> InstantRange {
+    let range = InstantRange::default();
+    let range = gte.map_or(range, |Moment(instant)| range.at_or_after(instant));
+    let range = gt.map_or(range, |Moment(instant)| range.after(instant));
+    let range = lt.map_or(range, |Moment(instant)| range.before(instant));
+    lte.map_or(range, |Moment(instant)| range.at_or_before(instant))
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Rows<T> {
+    data: Vec<T>,
+    pagination_metadata: PaginationMetadata,
+}
+
+response! {
+    /// Whether and where a list goes on.
+    struct PaginationMetadata {
+        /// Whether there is another page.
+        has_more: bool,
+        /// What the next page is asked for with; null exactly when there is none.
+        next_cursor: Option<String>,
+    }
+}
+
+impl<T> Rows<T> {
+    /// Writes a page, row by row.
+    pub(crate) fn of<R>(page: Page<R>, row: impl FnMut(R) -> T) -> Self {
+        let next_cursor = page.next_cursor.map(|cursor| cursor.to_string());
+        let has_more = next_cursor.is_some();
+        Self {
+            data: page.data.into_iter().map(row).collect(),
+            pagination_metadata: PaginationMetadata { has_more, next_cursor },
+        }
+    }
+}
+
+impl<T: Describe> Describe for Rows<T> {
+    fn schema() -> Schema {
+        let metadata = PaginationMetadata::schema();
+        list(vec![("data", Vec::<T>::schema()), ("pagination_metadata", metadata)])
+    }
+}
+
+/// A list that has no pages.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Listed<T> {
+    pub(crate) data: Vec<T>,
+}
+
+impl<T: Describe> Describe for Listed<T> {
+    fn schema() -> Schema {
+        list(vec![("data", Vec::<T>::schema())])
+    }
+}
+
+/// Lists differ in their rows: the document does not name them.
+fn list(members: Vec<(&'static str, Schema)>) -> Schema {
+    let properties = members.into_iter().map(|(name, schema)| Property {
+        name,
+        description: String::new(),
+        schema,
+        is_required: true,
+    });
+    Schema::Object(Object {
+        name: "",
+        description: String::new(),
+        is_closed: false,
+        properties: properties.collect(),
+    })
+}

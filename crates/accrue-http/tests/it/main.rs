@@ -1,0 +1,4 @@
+//! The API over HTTP, by its clauses.
+
+mod idempotency;
+mod support;
