@@ -36,6 +36,7 @@ const DOMAIN: &[&str] = &[
     "time",
     "usage",
     "webhook",
+    "related",
     "zone",
 ];
 

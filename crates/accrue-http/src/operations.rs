@@ -4,13 +4,32 @@
 //! A handler reads the request, makes a call of the engine, and writes what it came to in the words
 //! of the wire.
 
+mod alerts;
+mod credits;
+mod customers;
+mod events;
 mod items;
+mod metrics;
 mod ping;
+mod plans;
+mod prices;
+mod subscriptions;
 
 use crate::operation::Operation;
 
 /// Every operation that is served.
-const SERVED: &[&[Operation]] = &[ping::OPERATIONS, items::OPERATIONS];
+const SERVED: &[&[Operation]] = &[
+    ping::OPERATIONS,
+    alerts::OPERATIONS,
+    items::OPERATIONS,
+    customers::OPERATIONS,
+    credits::OPERATIONS,
+    metrics::OPERATIONS,
+    prices::OPERATIONS,
+    plans::OPERATIONS,
+    subscriptions::OPERATIONS,
+    events::OPERATIONS,
+];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {
     SERVED.iter().copied().flatten()

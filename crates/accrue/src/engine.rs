@@ -37,6 +37,7 @@ mod plans;
 mod preview;
 mod prices;
 mod recount;
+mod related;
 mod resolve;
 mod rosters;
 mod settle;

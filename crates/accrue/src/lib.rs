@@ -104,7 +104,8 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`],
-//!   [`credit`], [`alert`], [`webhook`]; and [`idempotency`], what a key is answered with.
+//!   [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; and
+//!   [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.
@@ -124,6 +125,7 @@ pub mod limits;
 pub mod metric;
 pub mod plan;
 pub mod price;
+pub mod related;
 pub mod schema;
 pub mod store;
 pub mod subscription;

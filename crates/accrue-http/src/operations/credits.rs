@@ -1,0 +1,3 @@
+use crate::operation::Operation;
+
+pub(super) const OPERATIONS: &[Operation] = &[];

@@ -1,0 +1,172 @@
+//! The resources that a resource names: what a host shows of it beside it.
+//!
+//! A subscription names its customer and its plan, a plan the prices of its version, a price its item.
+//! An answer of the API has them within each other; the engine returns ids, and beside them what
+//! those name where it is asked for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    CustomerId, ItemId, MetricId, Page, PlanId, PriceId,
+    alert::{Alert, Scope},
+    cost::Cost,
+    credit::LedgerEntry,
+    customer::Customer,
+    item::Item,
+    metric::Metric,
+    plan::{Plan, PlanVersion, PricedVersion},
+    price::{Charge, Price},
+    subscription::Subscription,
+};
+
+/// A resource, or several, that name others.
+pub trait Naming {
+    /// Adds what it names.
+    fn name(&self, names: &mut Names);
+}
+
+/// What is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    pub(crate) customers: BTreeSet<CustomerId>,
+    pub(crate) items: BTreeSet<ItemId>,
+    pub(crate) metrics: BTreeSet<MetricId>,
+    pub(crate) plans: BTreeSet<PlanId>,
+    pub(crate) prices: BTreeSet<PriceId>,
+    pub(crate) versions: BTreeSet<(PlanId, PlanVersion)>,
+}
+
+/// The resources that others name, and those that these name in turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Related {
+    pub(crate) customers: BTreeMap<CustomerId, Customer>,
+    pub(crate) items: BTreeMap<ItemId, Item>,
+    pub(crate) metrics: BTreeMap<MetricId, Metric>,
+    pub(crate) plans: BTreeMap<PlanId, Plan>,
+    pub(crate) prices: BTreeMap<PriceId, Price>,
+    pub(crate) versions: BTreeMap<(PlanId, PlanVersion), PricedVersion>,
+}
+
+impl Related {
+    /// Returns a customer that is named and was not deleted.
+    #[must_use]
+    pub fn customer(&self, id: CustomerId) -> Option<&Customer> {
+        self.customers.get(&id)
+    }
+
+    /// Returns an item that is named.
+    #[must_use]
+    pub fn item(&self, id: ItemId) -> Option<&Item> {
+        self.items.get(&id)
+    }
+
+    /// Returns a metric that is named.
+    #[must_use]
+    pub fn metric(&self, id: MetricId) -> Option<&Metric> {
+        self.metrics.get(&id)
+    }
+
+    /// Returns a plan that is named.
+    #[must_use]
+    pub fn plan(&self, id: PlanId) -> Option<&Plan> {
+        self.plans.get(&id)
+    }
+
+    /// Returns a price that is named.
+    #[must_use]
+    pub fn price(&self, id: PriceId) -> Option<&Price> {
+        self.prices.get(&id)
+    }
+
+    /// Returns a version of a plan that is named, with its prices.
+    #[must_use]
+    pub fn version(&self, id: PlanId, version: PlanVersion) -> Option<&PricedVersion> {
+        self.versions.get(&(id, version))
+    }
+}
+
+impl<T: Naming> Naming for [T] {
+    fn name(&self, names: &mut Names) {
+        self.iter().for_each(|named| named.name(names));
+    }
+}
+
+impl<T: Naming> Naming for Vec<T> {
+    fn name(&self, names: &mut Names) {
+        self.as_slice().name(names);
+    }
+}
+
+impl<T: Naming> Naming for Page<T> {
+    fn name(&self, names: &mut Names) {
+        self.data.name(names);
+    }
+}
+
+/// Its item.
+impl Naming for Metric {
+    fn name(&self, names: &mut Names) {
+        names.items.insert(self.item_id);
+    }
+}
+
+/// Its item, and its metric.
+impl Naming for Price {
+    fn name(&self, names: &mut Names) {
+        names.items.insert(self.item_id);
+        if let Charge::Usage { metric_id, .. } = &self.charge {
+            names.metrics.insert(*metric_id);
+        }
+    }
+}
+
+/// Its default version.
+impl Naming for Plan {
+    fn name(&self, names: &mut Names) {
+        names.versions.insert((self.id, self.version));
+    }
+}
+
+/// What its prices name.
+impl Naming for PricedVersion {
+    fn name(&self, names: &mut Names) {
+        self.prices.name(names);
+    }
+}
+
+/// Its customer, its plan and its version.
+impl Naming for Subscription {
+    fn name(&self, names: &mut Names) {
+        names.customers.insert(self.customer_id);
+        names.plans.insert(self.plan_id);
+        names.versions.insert((self.plan_id, self.plan_version));
+    }
+}
+
+/// The customer or the plan that it is on.
+impl Naming for Alert {
+    fn name(&self, names: &mut Names) {
+        match self.scope {
+            Scope::Subscription { customer_id, .. } | Scope::Customer { customer_id } => {
+                names.customers.insert(customer_id);
+            }
+            Scope::Plan { plan_id, .. } => {
+                names.plans.insert(plan_id);
+            }
+        }
+    }
+}
+
+/// Its customer.
+impl Naming for LedgerEntry {
+    fn name(&self, names: &mut Names) {
+        names.customers.insert(self.customer_id);
+    }
+}
+
+/// The prices of its lines.
+impl Naming for Cost {
+    fn name(&self, names: &mut Names) {
+        names.prices.extend(self.lines.iter().map(|line| line.price_id));
+    }
+}
