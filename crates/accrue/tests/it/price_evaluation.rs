@@ -102,7 +102,7 @@ impl Used {
         let bare = event(customer, &self.key.to_string(), self.at(), "");
         let mut properties = vec![(property("n"), self.n())];
         // Null and missing are the same.
-        if self.region > 0 || self.key % 2 == 0 {
+        if self.region > 0 || self.key.is_multiple_of(2) {
             properties.push((property("region"), self.region()));
         }
         Event { properties: properties.into_iter().collect(), ..bare }
@@ -117,11 +117,12 @@ fn used() -> impl Strategy<Value = Vec<Used>> {
     })
 }
 
+type Sees = fn(&Used) -> bool;
 type Figure = fn(&[&Used]) -> Option<i64>;
 
 /// Metrics, what each sees of the events, and the naive figure of what it sees.
-const METRICS: &[(&str, fn(&Used) -> bool, Figure)] = &[
-    (COUNT, |_| true, |seen| Some(seen.len() as i64)),
+const METRICS: &[(&str, Sees, Figure)] = &[
+    (COUNT, |_| true, |seen| i64::try_from(seen.len()).ok()),
     (SUM, |used| used.n.is_some(), |seen| Some(seen.iter().filter_map(|used| used.n).sum())),
     (
         "SELECT max(n) FROM events WHERE region = 'eu' OR n < 4",
@@ -131,7 +132,9 @@ const METRICS: &[(&str, fn(&Used) -> bool, Figure)] = &[
     (
         "SELECT count(DISTINCT n) FROM events",
         |used| used.n.is_some(),
-        |seen| Some(seen.iter().filter_map(|used| used.n).collect::<BTreeSet<_>>().len() as i64),
+        |seen| {
+            i64::try_from(seen.iter().filter_map(|used| used.n).collect::<BTreeSet<_>>().len()).ok()
+        },
     ),
     (
         "SELECT latest(n) FROM events",
@@ -141,7 +144,7 @@ const METRICS: &[(&str, fn(&Used) -> bool, Figure)] = &[
 ];
 
 /// Filters, and what they say.
-const FILTERS: &[(Option<&str>, fn(&Used) -> bool)] = &[
+const FILTERS: &[(Option<&str>, Sees)] = &[
     (None, |_| true),
     (Some("n > 5"), |used| used.n.is_some_and(|n| n > 5)),
     (Some("region = 'eu' OR n = 0"), |used| used.region == 1 || used.n == Some(0)),
@@ -158,7 +161,7 @@ fn cost(model: usize, figure: Figure, seen: &[&Used]) -> (i64, Decimal) {
         0 => (one(seen), times(one(seen), "0.25")),
         1 => (one(seen), times((one(seen).max(0) + 2) / 3, "1.25")),
         _ => {
-            let cell = |is_in: fn(&Used) -> bool| {
+            let cell = |is_in: Sees| {
                 one(&seen.iter().copied().filter(|used| is_in(used)).collect::<Vec<_>>())
             };
             let (eu, none) = (cell(|used| used.region == 1), cell(|used| used.region == 0));
