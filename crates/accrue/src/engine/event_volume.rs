@@ -39,8 +39,9 @@ impl Account {
     /// # };
     /// let since = event.timestamp;
     /// account.ingest([event]).await?;
-    /// let hours = account.event_volume(EventVolumeQuery::since(since), &PageRequest::default());
-    /// assert_eq!(hours.await?.data.iter().map(|hour| hour.count).sum::<u64>(), 1);
+    /// let query = EventVolumeQuery::since(since);
+    /// let hours = account.event_volume(query, &PageRequest::default()).await?;
+    /// assert_eq!(hours.data.iter().map(|hour| hour.count).sum::<u64>(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();
     /// ```
