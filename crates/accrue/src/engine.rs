@@ -7,8 +7,8 @@
 //!
 //! Where figures come from: `totals` are what billing periods add up to, kept with every event;
 //! `figures` are what any timeframe adds up to, from buckets; `standings` are where a billing period
-//! stands and which alerts have fired in it; `recount` sums periods anew. `costs` and `usage_series`
-//! answer with them.
+//! stands and which alerts have fired in it; `recount` sums periods anew. `costs`, `usage_series`
+//! and `price_evaluation` answer with them. `event_volume` counts events whatever they measure.
 //!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
 //! those; `credits` are the operations on them. A `preview` runs an operation and drops its commit.
@@ -22,6 +22,7 @@ mod call;
 mod costs;
 mod credits;
 mod customers;
+mod event_volume;
 mod events;
 mod figures;
 mod garbage;
@@ -35,6 +36,7 @@ mod metrics;
 mod plan_versions;
 mod plans;
 mod preview;
+mod price_evaluation;
 mod prices;
 mod recount;
 mod related;

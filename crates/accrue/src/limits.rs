@@ -79,8 +79,17 @@ pub const GRACE_HOURS: u64 = 24;
 /// The longest grace period, in days: shorter than any month, so that an event that is taken never
 /// lies in a monthly period before the previous one.
 pub const GRACE_DAYS: u64 = 28;
-/// The most ids of one search.
+/// The most ids of one search (wire 3.5).
 pub const SEARCH_EVENTS: usize = 500;
+/// The rows of hours and customers that a page of event volumes reads before it ends with a whole
+/// hour.
+pub const VOLUME_ROWS: usize = 10_000;
+/// How long ago the timeframe of an evaluated price may start, in days.
+pub const EVALUATION_DAYS: u32 = 100;
+/// The most properties that an evaluated price is grouped by: an event has no more.
+pub const EVALUATION_GROUPINGS: usize = 64;
+/// The most events that one evaluation of a price reads.
+pub const EVALUATION_EVENTS: usize = 100_000;
 
 /// The longest text of an expression or of a metric's SQL, in bytes.
 pub const EXPRESSION_BYTES: usize = 4 * 1024;
