@@ -15,6 +15,7 @@
 
 mod account;
 mod alerts;
+mod api_keys;
 mod apply;
 mod balance_alerts;
 mod billing;

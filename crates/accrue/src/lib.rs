@@ -104,7 +104,8 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`],
-//!   [`credit`], [`alert`], [`webhook`]; and [`idempotency`], what a key is answered with.
+//!   [`credit`], [`alert`], [`webhook`]; [`api_key`], what lets a caller in; and [`idempotency`],
+//!   what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.
@@ -114,6 +115,7 @@
 
 pub mod account;
 pub mod alert;
+pub mod api_key;
 pub mod cost;
 pub mod credit;
 pub mod customer;
@@ -159,7 +161,7 @@ pub use self::{
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{
-        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId,
+        AlertId, ApiKeyId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId,
         MessageId, MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},

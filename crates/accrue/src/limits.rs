@@ -92,6 +92,8 @@ pub const EXPRESSION_DEPTH: usize = 64;
 
 /// How many times alerts were switched off or on that an account remembers: an even number.
 pub const SWITCHES: usize = 1_000;
+/// How long an API key's old secret is good beside the new one, at most, in days.
+pub const API_KEY_OVERLAP_DAYS: u64 = 30;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
 /// The most live subscriptions of a customer.

@@ -74,6 +74,19 @@ pub(super) enum Applied<T> {
     Unknown(Result<T, Error>, StoreError),
 }
 
+/// Runs an operation without an idempotency key.
+pub(super) async fn apply_open<C: Command + ?Sized>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+) -> Result<C::Outcome, Error> {
+    match apply(shared, account, command, &Open).await? {
+        Applied::Done(result) => result,
+        Applied::LostTheKey => Err(Error::contended()),
+        Applied::Unknown(_, error) => Err(error.into()),
+    }
+}
+
 /// Runs an operation and commits it: the only loop that does.
 pub(super) async fn apply<C: Command + ?Sized>(
     shared: &Shared,

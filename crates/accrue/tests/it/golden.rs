@@ -57,6 +57,9 @@ fn story() -> Fixture {
     subscribe_to_every_model(&fixture, &sum);
     fire_on_cost(&fixture, &sum);
     draw_credits(&fixture);
+    let issued = block_on(fixture.account.issue_api_key(name("ci"))).unwrap();
+    let hour = std::time::Duration::from_secs(60 * 60);
+    block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
     fixture
 }
 

@@ -9,6 +9,7 @@
 
 mod absences;
 mod alerts;
+mod api_keys;
 mod at_once;
 mod bad_credits;
 mod bad_input;
