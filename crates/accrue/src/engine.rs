@@ -56,7 +56,7 @@ pub use self::{
     call::{Call, KeyedCall},
     credits::{CreditBlockFilter, LedgerFilter},
     garbage::Collected,
-    lists::{ListFilter, SubscriptionFilter},
+    lists::{ListFilter, MetricFilter, PlanFilter, SubscriptionFilter},
     preview::{BalanceChange, CostChange, Preview, PreviewedMessage},
     tick::Tick,
 };

@@ -156,7 +156,8 @@ pub use self::{
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
         Account, BalanceChange, Billing, Call, Collected, CostChange, CreditBlockFilter, KeyedCall,
-        LedgerFilter, ListFilter, Preview, PreviewedMessage, SubscriptionFilter, Tick,
+        LedgerFilter, ListFilter, MetricFilter, PlanFilter, Preview, PreviewedMessage,
+        SubscriptionFilter, Tick,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
