@@ -11,7 +11,8 @@
 //! answer with them.
 //!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
-//! those; `credits` are the operations on them. A `preview` runs an operation and drops its commit.
+//! those; `credits` and `credit_blocks` are the operations on them. A `preview` runs an operation and
+//! drops its commit.
 
 mod account;
 mod alerts;
@@ -21,6 +22,7 @@ mod balance_alerts;
 mod billing;
 mod call;
 mod costs;
+mod credit_blocks;
 mod credits;
 mod customers;
 mod events;
