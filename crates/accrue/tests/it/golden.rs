@@ -247,7 +247,7 @@ fn documents_of_version_1_stay_readable() {
 
     let page = Default::default();
     let ada = block_on(account.fetch_customer(external("ada"))).unwrap();
-    let filter = SubscriptionFilter { customer_id: Some(ada.id), ..Default::default() };
+    let filter = SubscriptionFilter { customers: vec![ada.id.into()], ..Default::default() };
     let found = block_on(account.list_subscriptions(filter, &page)).unwrap();
     let usage = block_on(account.subscription_usage(found.data[0].id)).unwrap();
     let figures: Vec<_> = usage.metrics.iter().map(|usage| usage.quantity.clone()).collect();
