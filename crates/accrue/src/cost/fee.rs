@@ -105,35 +105,41 @@ fn stages(
 /// one of the later stretch.
 #[derive(Default)]
 struct Stretches {
-    /// What the fee was on days that are over, times how many those were.
-    over: Decimal,
     days_over: u32,
+    /// What the fee was on days that are over, all in all.
+    over: Decimal,
+    /// What it was on each of them, where that is the same.
+    each_over: Option<Decimal>,
+    days_left: u32,
     /// What it is on those that are left.
     amount: Decimal,
-    days_left: u32,
 }
 
 impl Stretches {
     /// Goes on with another amount for the days that are left.
     fn go_on(&mut self, amount: Decimal, days_left: u32) {
         let days = self.days_left.saturating_sub(days_left);
-        self.over += self.amount.clone() * Decimal::from(u64::from(days));
-        self.days_over = self.days_over.saturating_add(days);
-        self.amount = amount;
+        let before = std::mem::replace(&mut self.amount, amount);
         self.days_left = days_left;
+        if days > 0 {
+            self.over += before.clone() * Decimal::from(u64::from(days));
+            let is_alike = self.days_over == 0 || self.each_over.as_ref() == Some(&before);
+            self.each_over = is_alike.then_some(before);
+            self.days_over = self.days_over.saturating_add(days);
+        }
     }
 
     /// Returns what the fee comes to, where a cycle has so many days: rounded once, and not where it is
-    /// the same for all of a cycle.
+    /// the same on each day of a whole cycle.
     fn prorate(&self, whole: u32, places: u32) -> Decimal {
-        let times = |days: u32| self.amount.clone() * Decimal::from(u64::from(days));
-        if self.over == times(self.days_over) {
+        if self.days_over == 0 || self.each_over.as_ref() == Some(&self.amount) {
             return self.amount.prorate(
                 self.days_over.saturating_add(self.days_left),
                 whole,
                 places,
             );
         }
-        (self.over.clone() + times(self.days_left)).prorate(1, whole, places)
+        let left = self.amount.clone() * Decimal::from(u64::from(self.days_left));
+        (self.over.clone() + left).prorate(1, whole, places)
     }
 }
