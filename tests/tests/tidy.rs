@@ -13,6 +13,7 @@ use std::{
 const DOMAIN: &[&str] = &[
     "account",
     "alert",
+    "carried",
     "cost",
     "credit",
     "currency",

@@ -130,6 +130,7 @@ pub mod subscription;
 pub mod usage;
 pub mod webhook;
 
+mod carried;
 mod currency;
 mod decimal;
 mod engine;
@@ -148,6 +149,7 @@ mod zone;
 #[cfg(feature = "system")]
 pub use self::system::{SystemClock, SystemEntropy};
 pub use self::{
+    carried::{Carried, CarriedUpdate},
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
@@ -157,8 +159,8 @@ pub use self::{
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{
-        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId, MessageId,
-        MetricId, PlanId, PriceId, SubscriptionId,
+        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId,
+        MessageId, MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     page::{Cursor, InstantRange, Page, PageRequest},

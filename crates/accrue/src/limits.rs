@@ -45,6 +45,9 @@ pub const METADATA_VALUE_BYTES: usize = 512;
 /// The most metadata of a resource, in bytes as JSON writes it.
 pub const METADATA_BYTES: usize = 40 * 1024;
 
+/// The most bytes of the fields of a resource that are only stored, as JSON writes them.
+pub const CARRIED_BYTES: usize = 8 * 1024;
+
 /// The longest idempotency key, in characters (§4.5.2, §8).
 pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
 /// How long a key is remembered after its operation completed, in hours (§4.5.4, §8).

@@ -10,7 +10,7 @@ pub use self::{
     version::{DefaultVersion, NewPlanVersion, PricedVersion},
 };
 use crate::{
-    Currency, Description, Error, ExternalId, Metadata, Name, PlanId, Timestamp, metadata,
+    Carried, Currency, Description, Error, ExternalId, Metadata, Name, PlanId, Timestamp, metadata,
 };
 
 /// The number of a version of a plan, from 1.
@@ -59,6 +59,9 @@ pub struct Plan {
     pub version: PlanVersion,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
     /// The highest version that there is.
@@ -80,6 +83,8 @@ pub struct NewPlan {
     pub description: Option<Description>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
 }
 
 impl NewPlan {
@@ -93,6 +98,7 @@ impl NewPlan {
             external_plan_id: None,
             description: None,
             metadata: Metadata::new(),
+            carried: Carried::NONE,
         }
     }
 
@@ -107,6 +113,7 @@ impl NewPlan {
             currency: self.currency,
             version: PlanVersion::FIRST,
             metadata: self.metadata,
+            carried: self.carried,
             created_at: now,
             latest_version: PlanVersion::FIRST,
         })

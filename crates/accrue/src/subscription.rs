@@ -27,7 +27,7 @@ pub(crate) use self::{
     update::previous_attributes,
 };
 use crate::{
-    Currency, CustomerId, Decimal, Error, Metadata, Name, PlanId, PriceId, SubscriptionId,
+    Carried, Currency, CustomerId, Decimal, Error, Metadata, Name, PlanId, PriceId, SubscriptionId,
     Timestamp, Zone, limits, plan::PlanVersion, price::Cycle,
 };
 
@@ -65,6 +65,9 @@ pub struct Subscription {
     pub fee_changes: BTreeMap<PriceId, BTreeMap<Timestamp, Decimal>>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
 }

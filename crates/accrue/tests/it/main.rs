@@ -14,6 +14,7 @@ mod bad_credits;
 mod bad_input;
 mod balance_alert_changes;
 mod balance_alerts;
+mod carried;
 mod cost_alerts;
 mod costs;
 mod credit_lists;
