@@ -159,8 +159,8 @@ pub use self::{
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{
-        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId,
-        MessageId, MetricId, PlanId, PriceId, SubscriptionId,
+        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId, MessageId,
+        MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     page::{Cursor, InstantRange, Page, PageRequest},
