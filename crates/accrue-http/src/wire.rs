@@ -2,7 +2,9 @@
 
 pub(crate) mod alerts;
 pub(crate) mod credits;
+mod customer_fields;
 pub(crate) mod customers;
+pub(crate) mod ledger;
 pub(crate) mod events;
 pub(crate) mod items;
 pub(crate) mod metrics;
