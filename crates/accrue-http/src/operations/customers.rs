@@ -63,12 +63,8 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: CreatedListQuery = request.query()?;
     let page = request.page(query.limit, query.cursor)?;
-    let created = range(
-        query.created_at_gte,
-        query.created_at_gt,
-        query.created_at_lt,
-        query.created_at_lte,
-    );
+    let created =
+        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let found = request.account.list_customers(ListFilter { created }, &page).await?;
     request.answer(&Rows::of(found, |customer| Customer::from(&customer))).await
 }

@@ -51,12 +51,8 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: MetricListQuery = request.query()?;
     let page = request.page(query.limit, query.cursor)?;
-    let created = range(
-        query.created_at_gte,
-        query.created_at_gt,
-        query.created_at_lt,
-        query.created_at_lte,
-    );
+    let created =
+        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let filter = MetricFilter { created, status: query.status };
     let found = request.account.list_metrics(filter, &page).await?;
     let related = request.account.related(&found).await?;
