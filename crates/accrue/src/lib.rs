@@ -158,8 +158,7 @@ pub use self::{
     engine::{
         Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange,
         CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, MetricFilter, PlanFilter, Preview,
-        PreviewedMessage,
-        SubscriptionFilter, Tick,
+        PreviewedMessage, SubscriptionFilter, Tick,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
