@@ -1,11 +1,13 @@
 //! The words of the wire, apart from the types of the engine: what requests bring and answers have.
 
 pub(crate) mod alerts;
+pub(crate) mod carried;
 pub(crate) mod credits;
 pub(crate) mod customers;
 pub(crate) mod events;
 pub(crate) mod items;
 pub(crate) mod metrics;
+pub(crate) mod not_built;
 pub(crate) mod pages;
 pub(crate) mod plans;
 pub(crate) mod prices;
