@@ -1,14 +1,15 @@
 use accrue::{CustomerId, IdOr, ListFilter};
 
 use crate::{
-    operation::Operation,
+    operation::{Category, Operation},
     problem::Problem,
     reply::Reply,
-    request::{NoQuery, Request},
+    request::{NoBody, NoQuery, Request},
     shape::Read,
     wire::{
+        costs::{AggregatedCost, CostListQuery},
         customers::{Customer, ExternalCustomerId, NewCustomer, UpdateCustomer},
-        pages::{CreatedListQuery, Rows, range},
+        pages::{CreatedListQuery, Listed, Rows, range},
     },
 };
 
@@ -52,6 +53,26 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::delete(BY_ID, "customers.delete", "delete-customer")
         .summary("Deletes a customer and what belongs to it.")
         .run(|request| Box::pin(delete(request))),
+    Operation::get(
+        "/customers/{customer_id}/costs",
+        "customers.costs.list",
+        "fetch-customer-costs",
+    )
+    .counted_as(Category::Analytics)
+    .summary("Computes what a customer's subscriptions cost together, day by day.")
+    .query::<CostListQuery>()
+    .answers::<Listed<AggregatedCost>>()
+    .run(|request| Box::pin(list_costs::<CustomerId>(request))),
+    Operation::get(
+        "/customers/external_customer_id/{external_customer_id}/costs",
+        "customers.costs.list_by_external_id",
+        "fetch-customer-costs-external-id",
+    )
+    .counted_as(Category::Analytics)
+    .summary("Computes what a customer's subscriptions cost together, found by its external id.")
+    .query::<CostListQuery>()
+    .answers::<Listed<AggregatedCost>>()
+    .run(|request| Box::pin(list_costs::<ExternalCustomerId>(request))),
 ];
 
 async fn create(request: Request) -> Result<Reply, Problem> {
@@ -85,4 +106,12 @@ async fn delete(request: Request) -> Result<Reply, Problem> {
     let id: CustomerId = request.path()?;
     let call = request.account.delete_customer(id);
     request.write(call, |()| ()).await
+}
+
+async fn list_costs<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<Id, CostListQuery, NoBody>()?;
+    let costs = request.account.customer_costs(id, &query.try_into()?).await?;
+    let related = request.account.related(&costs).await?;
+    let data = costs.iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
+    request.answer(&Listed { data }).await
 }

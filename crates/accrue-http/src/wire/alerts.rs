@@ -10,6 +10,7 @@ use accrue::{
 
 use super::{
     customers::{CustomerMinified, ExternalCustomerId},
+    not_built::NotBuilt,
     price_filters::{PriceFilter, PriceFilterIn},
 };
 use crate::{
@@ -41,7 +42,7 @@ request! {
         /// The version of the plan: the default one where none is given.
         plan_version: Option<Whole<1, 4_294_967_295>>,
         /// What the cost is grouped by: not available.
-        grouping_keys: Option<Vec<String>>,
+        grouping_keys: Option<NotBuilt>,
         /// Which prices count: of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
     }
@@ -57,11 +58,11 @@ request! {
         /// What the cost is in: the currency that the plan is invoiced in where none is given.
         currency: Option<PricingUnit>,
         /// What the cost is grouped by: not available.
-        grouping_keys: Option<Vec<String>>,
+        grouping_keys: Option<NotBuilt>,
         /// Which prices count: of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
         /// Other thresholds of some groups: not available.
-        threshold_overrides: Option<Vec<ThresholdOverrideIn>>,
+        threshold_overrides: Option<NotBuilt>,
     }
 
     /// What to change of an alert.
@@ -71,23 +72,13 @@ request! {
         /// Which prices count from now on: as before where nothing is given.
         price_filters: Option<Vec<PriceFilterIn>>,
         /// Other thresholds of some groups: not available.
-        threshold_overrides: Option<Vec<ThresholdOverrideIn>>,
+        threshold_overrides: Option<NotBuilt>,
     }
 
     /// A value at which an alert fires.
     pub(crate) struct ThresholdIn open {
         /// The value.
         value: JsonNumber,
-    }
-
-    /// Other thresholds of a group.
-    pub(crate) struct ThresholdOverrideIn open {
-        /// Which values the group has.
-        group_values: Vec<String>,
-        /// At which values the alert fires.
-        thresholds: Vec<ThresholdIn>,
-        /// Of which keys.
-        group_keys: Option<Vec<String>>,
     }
 
     /// Which alerts: those of one customer, or those that watch one subscription.
@@ -198,9 +189,9 @@ pub(crate) enum BalanceAlertType {
 /// What of usage an alert watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UsageAlertType {
-    UsageExceeded,
-    CostExceeded,
-    SpendExceeded,
+    Usage,
+    Cost,
+    Spend,
 }
 
 choices! {
@@ -211,9 +202,9 @@ choices! {
     }
 
     UsageAlertType {
-        "usage_exceeded" => UsageAlertType::UsageExceeded,
-        "cost_exceeded" => UsageAlertType::CostExceeded,
-        "spend_exceeded" => UsageAlertType::SpendExceeded,
+        "usage_exceeded" => UsageAlertType::Usage,
+        "cost_exceeded" => UsageAlertType::Cost,
+        "spend_exceeded" => UsageAlertType::Spend,
     }
 
     FilterOperator {
@@ -252,9 +243,7 @@ impl NewPlanAlert {
             thresholds: self.thresholds,
             metric_id: self.metric_id,
             currency: self.currency,
-            grouping_keys: self.grouping_keys,
             price_filters: self.price_filters,
-            threshold_overrides: None,
         };
         Ok((watched.try_into()?, version.map(PlanVersion::new)))
     }
@@ -269,9 +258,7 @@ impl TryFrom<NewSubscriptionAlert> for alert::NewAlert {
             thresholds: new.thresholds,
             metric_id: new.metric_id,
             currency: new.currency,
-            grouping_keys: new.grouping_keys,
             price_filters: new.price_filters,
-            threshold_overrides: new.threshold_overrides,
         };
         watched.try_into()
     }
@@ -283,9 +270,7 @@ struct Watched {
     thresholds: Vec<ThresholdIn>,
     metric_id: Option<MetricId>,
     currency: Option<PricingUnit>,
-    grouping_keys: Option<Vec<String>>,
     price_filters: Option<Vec<PriceFilterIn>>,
-    threshold_overrides: Option<Vec<ThresholdOverrideIn>>,
 }
 
 impl TryFrom<Watched> for alert::NewAlert {
@@ -295,30 +280,25 @@ impl TryFrom<Watched> for alert::NewAlert {
         let Watched { kind, currency, metric_id, .. } = new;
         let price_filters = filters(new.price_filters.unwrap_or_default());
         let mut violations = Violations::default();
-        if metric_id.is_some() && kind != UsageAlertType::UsageExceeded {
+        if metric_id.is_some() && kind != UsageAlertType::Usage {
             violations.push("/metric_id", "is that of usage_exceeded alone");
         }
-        let has_groups = new.grouping_keys.is_some_and(|keys| !keys.is_empty());
-        let can_filter = kind == UsageAlertType::SpendExceeded
-            || (kind == UsageAlertType::CostExceeded && has_groups);
-        if !price_filters.is_empty() && !can_filter {
+        if !price_filters.is_empty() && kind != UsageAlertType::Spend {
             violations.push("/price_filters", "are those of spend_exceeded alone");
         }
         let condition = match (kind, metric_id, currency) {
-            (UsageAlertType::UsageExceeded, Some(metric_id), _) => {
+            (UsageAlertType::Usage, Some(metric_id), _) => {
                 Some(NewCondition::UsageExceeded { metric_id })
             }
-            (UsageAlertType::UsageExceeded, None, _) => {
+            (UsageAlertType::Usage, None, _) => {
                 violations.push("/metric_id", "is missing, usage_exceeded needs it");
                 None
             }
-            (UsageAlertType::CostExceeded, _, currency) => {
-                Some(NewCondition::CostExceeded { currency })
-            }
-            (UsageAlertType::SpendExceeded, _, Some(currency)) => {
+            (UsageAlertType::Cost, _, currency) => Some(NewCondition::CostExceeded { currency }),
+            (UsageAlertType::Spend, _, Some(currency)) => {
                 Some(NewCondition::SpendExceeded { currency, price_filters })
             }
-            (UsageAlertType::SpendExceeded, _, None) => {
+            (UsageAlertType::Spend, _, None) => {
                 violations.push("/currency", "is missing, spend_exceeded needs it");
                 None
             }
@@ -326,10 +306,6 @@ impl TryFrom<Watched> for alert::NewAlert {
         let Some(condition) = condition.filter(|_| violations.is_empty()) else {
             return Err(Problem::invalid(violations));
         };
-        if has_groups {
-            return Err(no_groups());
-        }
-        check_overrides(new.threshold_overrides)?;
         Ok(Self { condition, thresholds: Thresholds::new(values(new.thresholds))? })
     }
 }
@@ -338,23 +314,11 @@ impl TryFrom<UpdateAlert> for AlertUpdate {
     type Error = Problem;
 
     fn try_from(update: UpdateAlert) -> Result<Self, Problem> {
-        check_overrides(update.threshold_overrides)?;
         Ok(Self {
             thresholds: Thresholds::new(values(update.thresholds))?,
             price_filters: update.price_filters.map(filters),
         })
     }
-}
-
-fn check_overrides(overrides: Option<Vec<ThresholdOverrideIn>>) -> Result<(), Problem> {
-    match overrides {
-        Some(overrides) if !overrides.is_empty() => Err(no_groups()),
-        _ => Ok(()),
-    }
-}
-
-fn no_groups() -> Problem {
-    Problem::feature_not_available("alerts on the cost of groups are not available")
 }
 
 fn wrong(pointer: &str, message: &str) -> Problem {

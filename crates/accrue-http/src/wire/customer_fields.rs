@@ -331,12 +331,12 @@ impl Stored for ReportingIn {
 
 /// A field that was stored as an answer has it.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct Answered<T> {
     text: Option<Box<RawValue>>,
     of: PhantomData<T>,
 }
 
-impl<T> Kept<T> {
+impl<T> Answered<T> {
     /// Finds a field.
     pub(crate) fn of(carried: &Carried, name: &str) -> Self {
         let text = carried.get(name);
@@ -346,7 +346,7 @@ impl<T> Kept<T> {
 }
 
 /// Null where there is none, and of a list that it is empty.
-impl<T: WithoutValue> Serialize for Kept<T> {
+impl<T: WithoutValue> Serialize for Answered<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.text {
             Some(text) => text.serialize(serializer),
@@ -368,7 +368,7 @@ impl<T: Serialize> WithoutValue for Vec<T> {
     const NONE: Self = Self::new();
 }
 
-impl<T: Describe> Describe for Kept<T> {
+impl<T: Describe> Describe for Answered<T> {
     fn schema() -> Schema {
         T::schema()
     }

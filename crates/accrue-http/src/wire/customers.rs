@@ -4,9 +4,13 @@ use accrue::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::customer_fields::{
-    AccountingSync, AccountingSyncIn, AdditionalEmails, Address, AddressIn, Keep, Kept, Payment,
-    PaymentIn, Reporting, ReportingIn, TaxConfigurationIn, TaxId, TaxIdIn,
+use super::{
+    customer_fields::{
+        AccountingSync, AccountingSyncIn, AdditionalEmails, Address, AddressIn, Answered, Keep,
+        Payment, PaymentIn, Reporting, ReportingIn, TaxConfigurationIn, TaxId, TaxIdIn,
+    },
+    not_built::NotBuilt,
+    prices::Nothing,
 };
 use crate::{
     json::Json,
@@ -101,7 +105,7 @@ request! {
         /// Whether it counts in reports.
         reporting_configuration: Maybe<ReportingIn>,
         /// With what it pays: not available.
-        default_payment_method_id: Option<String>,
+        default_payment_method_id: Option<NotBuilt>,
         /// Whose customer it is, and who its own are: not available.
         hierarchy: Option<HierarchyIn>,
     }
@@ -109,9 +113,9 @@ request! {
     /// Whose customer a customer is, and who its own are.
     pub(crate) struct HierarchyIn {
         /// Whose customer it is.
-        parent_customer_id: Option<String>,
+        parent_customer_id: Option<NotBuilt>,
         /// Its own customers.
-        child_customer_ids: Option<Vec<String>>,
+        child_customer_ids: Option<NotBuilt>,
     }
 }
 
@@ -127,7 +131,7 @@ response! {
         /// Where its invoices go.
         email: Email,
         /// Where its invoices go too.
-        additional_emails: Kept<Vec<Email>>,
+        additional_emails: Answered<Vec<Email>>,
         /// The zone in which its billing periods begin and end.
         timezone: Zone,
         /// The currency that it is invoiced in, once that is decided.
@@ -143,7 +147,7 @@ response! {
         /// What it is called there.
         payment_provider_id: Option<Name>,
         /// With what it pays: nothing is known of that.
-        default_payment_method: Option<String>,
+        default_payment_method: Nothing,
         /// Whether its invoices are collected without being asked for.
         auto_collection: bool,
         /// Whether its invoices are issued without being approved.
@@ -151,25 +155,25 @@ response! {
         /// Whether its invoices are sent by e-mail.
         email_delivery: bool,
         /// Where invoices are addressed to.
-        billing_address: Kept<Option<Address>>,
+        billing_address: Answered<Option<Address>>,
         /// Where goods go.
-        shipping_address: Kept<Option<Address>>,
+        shipping_address: Answered<Option<Address>>,
         /// What the tax authority calls it.
-        tax_id: Kept<Option<TaxId>>,
+        tax_id: Answered<Option<TaxId>>,
         /// Whether no tax is to be computed.
         exempt_from_automated_tax: Option<bool>,
         /// Whether tax is to be computed.
         automatic_tax_enabled: Option<bool>,
         /// Where its books are kept.
-        accounting_sync_configuration: Kept<Option<AccountingSync>>,
+        accounting_sync_configuration: Answered<Option<AccountingSync>>,
         /// How it pays.
-        payment_configuration: Kept<Option<Payment>>,
+        payment_configuration: Answered<Option<Payment>>,
         /// Whether it counts in reports.
-        reporting_configuration: Kept<Option<Reporting>>,
+        reporting_configuration: Answered<Option<Reporting>>,
         /// Whose customer it is, and who its own are.
         hierarchy: Hierarchy,
         /// Where it sees its invoices: nowhere.
-        portal_url: Option<String>,
+        portal_url: Nothing,
     }
 
     /// Whose customer a customer is, and who its own are.
@@ -238,7 +242,6 @@ impl TryFrom<NewCustomer> for customer::NewCustomer {
     type Error = Problem;
 
     fn try_from(new: NewCustomer) -> Result<Self, Problem> {
-        check_hierarchy(new.hierarchy.as_ref())?;
         let carried = Carried::new(kept!(
             new: additional_emails, auto_collection, auto_issuance, email_delivery,
             billing_address, shipping_address, tax_id, tax_configuration,
@@ -260,10 +263,6 @@ impl TryFrom<UpdateCustomer> for CustomerUpdate {
     type Error = Problem;
 
     fn try_from(update: UpdateCustomer) -> Result<Self, Problem> {
-        check_hierarchy(update.hierarchy.as_ref())?;
-        if update.default_payment_method_id.is_some() {
-            return Err(Problem::feature_not_available("payment methods are not available"));
-        }
         let carried = CarriedUpdate::new(kept!(
             update: additional_emails, auto_collection, auto_issuance, email_delivery,
             billing_address, shipping_address, tax_id, tax_configuration,
@@ -282,17 +281,6 @@ impl TryFrom<UpdateCustomer> for CustomerUpdate {
     }
 }
 
-fn check_hierarchy(hierarchy: Option<&HierarchyIn>) -> Result<(), Problem> {
-    let Some(HierarchyIn { parent_customer_id, child_customer_ids }) = hierarchy else {
-        return Ok(());
-    };
-    let has_children = child_customer_ids.as_ref().is_some_and(|children| !children.is_empty());
-    if parent_customer_id.is_none() && !has_children {
-        return Ok(());
-    }
-    Err(Problem::feature_not_available("hierarchies of customers are not available"))
-}
-
 impl From<&customer::Customer> for Customer {
     fn from(customer: &customer::Customer) -> Self {
         let carried = &customer.carried;
@@ -303,7 +291,7 @@ impl From<&customer::Customer> for Customer {
             external_customer_id: customer.external_customer_id.clone(),
             name: customer.name.clone(),
             email: customer.email.clone(),
-            additional_emails: Kept::of(carried, "additional_emails"),
+            additional_emails: Answered::of(carried, "additional_emails"),
             timezone: customer.timezone.clone(),
             currency: customer.currency,
             balance: "0.00",
@@ -311,21 +299,21 @@ impl From<&customer::Customer> for Customer {
             created_at: customer.created_at.into(),
             payment_provider: customer.payment_provider,
             payment_provider_id: customer.payment_provider_id.clone(),
-            default_payment_method: None,
+            default_payment_method: Nothing,
             auto_collection: flag("auto_collection")
                 .unwrap_or_else(|| customer.payment_provider.is_some()),
             auto_issuance: flag("auto_issuance"),
             email_delivery: flag("email_delivery").unwrap_or(true),
-            billing_address: Kept::of(carried, "billing_address"),
-            shipping_address: Kept::of(carried, "shipping_address"),
-            tax_id: Kept::of(carried, "tax_id"),
+            billing_address: Answered::of(carried, "billing_address"),
+            shipping_address: Answered::of(carried, "shipping_address"),
+            tax_id: Answered::of(carried, "tax_id"),
             exempt_from_automated_tax: tax.tax_exempt,
             automatic_tax_enabled: tax.automatic_tax_enabled,
-            accounting_sync_configuration: Kept::of(carried, "accounting_sync_configuration"),
-            payment_configuration: Kept::of(carried, "payment_configuration"),
-            reporting_configuration: Kept::of(carried, "reporting_configuration"),
+            accounting_sync_configuration: Answered::of(carried, "accounting_sync_configuration"),
+            payment_configuration: Answered::of(carried, "payment_configuration"),
+            reporting_configuration: Answered::of(carried, "reporting_configuration"),
             hierarchy: Hierarchy { parent: None, children: Vec::new() },
-            portal_url: None,
+            portal_url: Nothing,
         }
     }
 }

@@ -1,16 +1,13 @@
 use accrue::{
     CreditBlockId, Decimal, Description, JsonNumber, Metadata, PricingUnit, Timestamp, Zone,
-    alert::FilterOperator,
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
 };
 
-use super::credits::currency_or_credits;
+use super::{credits::currency_or_credits, not_built::NotBuilt};
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{
-        Describe, MetadataIn, Moment, Read, Reader, Schema, Whole, choices, new_metadata, request,
-    },
+    shape::{Describe, MetadataIn, Moment, Read, Reader, Schema, choices, new_metadata, request},
 };
 
 request! {
@@ -33,9 +30,9 @@ request! {
         /// What the customer paid for one of them.
         per_unit_cost_basis: Option<Decimal>,
         /// How the customer is invoiced for it: not available.
-        invoice_settings: Option<InvoiceSettings>,
+        invoice_settings: Option<NotBuilt>,
         /// What it pays for alone: not available.
-        filters: Option<Vec<BlockFilterIn>>,
+        filters: Option<NotBuilt>,
     }
 
     /// An entry that takes credits.
@@ -105,42 +102,6 @@ request! {
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
-
-    /// How a customer is invoiced for a block of credits.
-    pub(crate) struct InvoiceSettings {
-        /// Whether the invoice is collected without being asked for.
-        auto_collection: bool,
-        /// Within how many days it is to be paid.
-        net_terms: Option<Whole<0, 36_500>>,
-        /// When it is to be paid.
-        custom_due_date: Option<String>,
-        /// What it is dated.
-        invoice_date: Option<String>,
-        /// The item that it sells.
-        item_id: Option<String>,
-        /// What it says.
-        memo: Option<String>,
-        /// Whether it is paid already.
-        mark_as_paid: Option<bool>,
-        /// Whether usage draws on the block only once it is paid.
-        require_successful_payment: Option<bool>,
-    }
-
-    /// What a block pays for alone.
-    pub(crate) struct BlockFilterIn open {
-        /// What of a price is looked at.
-        field: BlockFilterField,
-        /// Whether prices that have one of the values count, or all others.
-        operator: FilterOperator,
-        /// The values.
-        values: Vec<String>,
-    }
-}
-
-/// What of a price the filter of a block looks at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum BlockFilterField {
-    ItemId,
 }
 
 /// What an entry that the caller adds does, in one word.
@@ -154,10 +115,6 @@ pub(crate) enum EntryTag {
 }
 
 choices! {
-    BlockFilterField {
-        "item_id" => BlockFilterField::ItemId,
-    }
-
     EntryTag {
         "increment" => EntryTag::Increment,
         "decrement" => EntryTag::Decrement,
@@ -280,14 +237,6 @@ impl NewEntry {
     pub(crate) fn into_entry(self, zone: &Zone) -> Result<NewLedgerEntry, Problem> {
         let (change, words) = match self {
             Self::Increment(new) => {
-                if new.invoice_settings.is_some() {
-                    return Err(Problem::feature_not_available("invoices are not available"));
-                }
-                if new.filters.is_some_and(|filters| !filters.is_empty()) {
-                    let detail =
-                        "blocks of credits that pay for some items alone are not available";
-                    return Err(Problem::feature_not_available(detail));
-                }
                 let block = NewBlock {
                     amount: new.amount.0,
                     effective_date: new.effective_date.map(|date| date.0),

@@ -5,6 +5,7 @@ use accrue::{
     alert::{self, FilterOperator, FilterValues},
     price::PriceType,
 };
+use serde::Serialize;
 
 use crate::{
     json::Json,
@@ -31,7 +32,21 @@ response! {
         /// Whether prices that have one of the values count, or all others.
         operator: FilterOperator,
         /// The values.
-        values: Vec<String>,
+        values: Values,
+    }
+}
+
+/// The values of a filter.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Values {
+    Ids(Vec<String>),
+    Types(Vec<PriceType>),
+}
+
+impl Describe for Values {
+    fn schema() -> Schema {
+        Vec::<String>::schema()
     }
 }
 
@@ -76,12 +91,8 @@ impl Read for PriceFilterIn {
                 ItemId::from_str(text).ok().or_else(|| reader.unknown("item"))
             })?),
             FilterField::PriceType => FilterValues::PriceType(all(&values, |index, text| {
-                let found = TYPES.iter().find(|(_, name)| *name == text).map(|(of, _)| *of);
-                found.or_else(|| {
-                    let names: Vec<_> = TYPES.iter().map(|(_, name)| *name).collect();
-                    let message = format!("expected one of {}", names.join(", "));
-                    reader.wrong(&format!("{at}/values/{index}"), message)
-                })
+                let text = Json::String(text.to_owned());
+                PriceType::read(&text, &format!("{at}/values/{index}"), reader)
             })?),
             FilterField::Currency | FilterField::PricingUnitId => {
                 let message = "expected one of price_id, item_id, price_type";
@@ -91,9 +102,6 @@ impl Read for PriceFilterIn {
         Some(Self(alert::PriceFilter { operator, values }))
     }
 }
-
-const TYPES: &[(PriceType, &str)] =
-    &[(PriceType::Usage, "usage_price"), (PriceType::Fixed, "fixed_price")];
 
 /// Reads all values: each that is wrong is told of.
 fn all<T, S: FromIterator<T>>(
@@ -112,16 +120,17 @@ impl From<PriceFilterIn> for alert::PriceFilter {
 
 impl From<&alert::PriceFilter> for PriceFilter {
     fn from(filter: &alert::PriceFilter) -> Self {
-        let name = |of: &PriceType| TYPES.iter().find(|(it, _)| it == of).map(|(_, name)| *name);
         let (field, values) = match &filter.values {
             FilterValues::PriceId(ids) => {
-                ("price_id", ids.iter().map(ToString::to_string).collect())
+                ("price_id", Values::Ids(ids.iter().map(ToString::to_string).collect()))
             }
-            FilterValues::ItemId(ids) => ("item_id", ids.iter().map(ToString::to_string).collect()),
+            FilterValues::ItemId(ids) => {
+                ("item_id", Values::Ids(ids.iter().map(ToString::to_string).collect()))
+            }
             FilterValues::PriceType(types) => {
-                ("price_type", types.iter().filter_map(name).map(str::to_owned).collect())
+                ("price_type", Values::Types(types.iter().copied().collect()))
             }
-            _ => ("price_type", Vec::new()),
+            _ => ("price_id", Values::Ids(Vec::new())),
         };
         Self { field, operator: filter.operator, values }
     }
