@@ -22,5 +22,5 @@ pub use self::{
     auth::{Authenticate, FixedKey},
     bounds::Bounds,
     operation::Category,
-    rate::RateLimit,
+    rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };
