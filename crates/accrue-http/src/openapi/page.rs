@@ -14,7 +14,7 @@ use crate::{
     operation::Operation,
     operations::{self, WAITING, Waiting},
     problem::row,
-    shape::{Object, Schema},
+    shape::{Describe, Object, Property, Schema},
 };
 
 const STYLE: &str = include_str!("page.css");
@@ -121,30 +121,32 @@ fn render_operation(base: &str, operation: &Operation) -> Markup {
         None => paragraph("Has no body."),
     });
     content.push(heading("Errors"));
-    content.push(element("p", &[], errors(operation)));
+    content.push(errors(operation));
     element("details", &[("id", operation.id)], [summary, element("div", &[], content)])
 }
 
-fn parameters(operation: &Operation) -> Vec<Markup> {
-    let path = document::path_parameters(operation.path)
-        .map(|name| cells([code(name), text("text, in the path"), text("Which one.")]));
-    let mut rows: Vec<_> = path.collect();
-    rows.extend(document::query_parameters(operation).iter().map(fields::row));
+fn parameters(operation: &Operation) -> Option<Markup> {
+    let path = document::path_parameters(operation.path).map(|name| Property {
+        name,
+        description: "Which one, in the path.".to_owned(),
+        schema: String::schema(),
+        is_required: true,
+    });
+    let rows = path.chain(document::query_parameters(operation));
+    let rows: Vec<_> = rows.map(|property| fields::row(&property)).collect();
     if rows.is_empty() {
-        return Vec::new();
+        return None;
     }
-    vec![heading("Parameters"), table(&["Name", "Type", ""], rows)]
+    Some([heading("Parameters"), table(&["Name", "Type", ""], rows)].into_iter().collect())
 }
 
-fn errors(operation: &Operation) -> Vec<Markup> {
+fn errors(operation: &Operation) -> Markup {
     let kinds = document::problems(operation).into_values().flatten();
-    let mut errors = Vec::new();
-    for kind in kinds {
-        let anchor = row(kind).anchor;
-        errors.push(element("a", &[("href", "#errors")], [code(anchor)]));
-        errors.push(text(" "));
-    }
-    errors
+    let errors = kinds.map(|kind| {
+        let link = element("a", &[("href", "#errors")], [code(row(kind).anchor)]);
+        element("li", &[], [link])
+    });
+    element("ul", &[], errors)
 }
 
 /// The objects that operations name, each once.

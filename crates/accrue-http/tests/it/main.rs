@@ -1,4 +1,13 @@
 //! The API over HTTP, by its clauses.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod documents;
 mod idempotency;
+mod rates;
 mod support;

@@ -50,11 +50,13 @@ fn kind(schema: &Schema) -> Markup {
         Schema::String { format: Some("date"), .. } => text("date of ISO 8601"),
         Schema::String { most: None, .. } => text("text"),
         Schema::String { least, most: Some(most), .. } if least == most => {
-            text(&format!("text of {most}"))
+            text(&format!("text of {most} characters"))
         }
-        Schema::String { least: 0, most: Some(most), .. } => text(&format!("text of up to {most}")),
+        Schema::String { least: 0, most: Some(most), .. } => {
+            text(&format!("text of up to {most} characters"))
+        }
         Schema::String { least, most: Some(most), .. } => {
-            text(&format!("text of {least} to {most}"))
+            text(&format!("text of {least} to {most} characters"))
         }
         Schema::Choice(words) => {
             let mut choices = Vec::new();
@@ -75,7 +77,8 @@ fn kind(schema: &Schema) -> Markup {
         }
         Schema::Map(values) => with("object by names of your own: ", values, ""),
         Schema::Entries { values, name_characters, most } => {
-            let names = format!("object of up to {most}, by names of up to {name_characters}: ");
+            let names =
+                format!("object of up to {most} names of up to {name_characters} characters: ");
             with(&names, values, "")
         }
         Schema::Object(object) if object.name.is_empty() => members(object),
@@ -95,5 +98,9 @@ fn kind(schema: &Schema) -> Markup {
 }
 
 fn with(before: &str, inner: &Schema, after: &str) -> Markup {
-    [text(before), kind(inner), text(after)].into_iter().collect()
+    let (open, close) = match inner {
+        Schema::Nullable(_) | Schema::Choice(_) if !before.is_empty() => ("(", ")"),
+        _ => ("", ""),
+    };
+    [text(before), text(open), kind(inner), text(close), text(after)].into_iter().collect()
 }
