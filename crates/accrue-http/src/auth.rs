@@ -10,7 +10,7 @@ use http::{HeaderMap, header::AUTHORIZATION};
 #[async_trait]
 pub trait Authenticate: Send + Sync + 'static {
     /// Returns the account of a bearer token; `None` where it is malformed, unknown or revoked,
-    /// which a client cannot tell apart (§5.3).
+    /// which a client cannot tell apart (§5).
     ///
     /// # Errors
     ///
@@ -18,7 +18,7 @@ pub trait Authenticate: Send + Sync + 'static {
     async fn authenticate(&self, token: &str) -> Result<Option<AccountId>, Error>;
 }
 
-/// Returns the token of the one `Authorization: Bearer` header (§5.1).
+/// Returns the token of the one `Authorization: Bearer` header (§5).
 pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
     let mut found = headers.get_all(AUTHORIZATION).iter();
     let (Some(value), None) = (found.next(), found.next()) else { return None };

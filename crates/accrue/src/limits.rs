@@ -45,6 +45,9 @@ pub const METADATA_VALUE_BYTES: usize = 512;
 /// The most metadata of a resource, in bytes as JSON writes it.
 pub const METADATA_BYTES: usize = 40 * 1024;
 
+/// The most bytes of the fields of a resource that are only stored, as JSON writes them.
+pub const CARRIED_BYTES: usize = 8 * 1024;
+
 /// The longest idempotency key, in characters (§4.5.2, §8).
 pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
 /// How long a key is remembered after its operation completed, in hours (§4.5.4, §8).
@@ -79,8 +82,17 @@ pub const GRACE_HOURS: u64 = 24;
 /// The longest grace period, in days: shorter than any month, so that an event that is taken never
 /// lies in a monthly period before the previous one.
 pub const GRACE_DAYS: u64 = 28;
-/// The most ids of one search.
+/// The most ids of one search (wire 3.5).
 pub const SEARCH_EVENTS: usize = 500;
+/// The rows of hours and customers that a page of event volumes reads before it ends with a whole
+/// hour.
+pub const VOLUME_ROWS: usize = 10_000;
+/// How long ago the timeframe of an evaluated price may start, in days.
+pub const EVALUATION_DAYS: u32 = 100;
+/// The most properties that an evaluated price is grouped by: an event has no more.
+pub const EVALUATION_GROUPINGS: usize = 64;
+/// The most events that one evaluation of a price reads.
+pub const EVALUATION_EVENTS: usize = 100_000;
 
 /// The longest text of an expression or of a metric's SQL, in bytes.
 pub const EXPRESSION_BYTES: usize = 4 * 1024;
@@ -89,12 +101,20 @@ pub const EXPRESSION_DEPTH: usize = 64;
 
 /// How many times alerts were switched off or on that an account remembers: an even number.
 pub const SWITCHES: usize = 1_000;
+/// How long an API key's old secret is good beside the new one, at most, in days.
+pub const API_KEY_OVERLAP_DAYS: u64 = 30;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
 /// The most live subscriptions of a customer.
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.
 pub const ROSTER: usize = 1_000;
+/// The largest subscription, in bytes as JSON: its alerts lie in the same row.
+pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
+/// The most changes of the quantities of fixed fees that a subscription is given over its life.
+pub const FEE_CHANGES: usize = 500;
+/// The most customers that a list of subscriptions is filtered by.
+pub const FILTERED_CUSTOMERS: usize = 100;
 /// The most prices of a version of a plan.
 pub const PRICES: usize = 100;
 /// The most units of a package: the largest whole number that every store keeps exactly (store 8).

@@ -1,7 +1,7 @@
 //! The catalogue: every table, its key layout and its document, on one page.
 //!
 //! Nothing else builds key bytes or documents. A key begins with the account, ended by a zero byte
-//! (an account id has none); ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
+//! (an account id has none), unless it is of `api_key`, `deadline` or `record_expiry`; ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
 //! bytes from the greatest on; a text of the caller stands last, or is ended by a zero byte where it
 //! can have none. So rows lie in the order in which they are read. A name that is no longer used is
 //! retired, and never used again.
@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
-    AccountId, AlertId, CreditBlockId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey,
-    ItemId, MessageId, Metadata, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe,
-    Timestamp,
+    AccountId, AlertId, ApiKeyId, CreditBlockId, CustomerId, Error, EventKey, ExternalId,
+    IdempotencyKey, ItemId, MessageId, Metadata, MetricId, PlanId, PriceId, PricingUnit,
+    SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
     alert::{Alert, Fired, InAlert},
+    api_key::{ApiKey, ApiKeyEntry},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::Record,
@@ -34,8 +35,8 @@ use crate::{
     store::{Document, Key, Row, Scan, Table},
     subscription::Enrolment,
     usage::{
-        Aggregate, CellId, Digest, EventKeyEntry, MeterId, Quarter, Sightings, Split, SplitId,
-        StoredEvent,
+        Aggregate, CellId, Digest, EventKeyEntry, Hour, MeterId, Quarter, Sightings, Split,
+        SplitId, StoredEvent,
     },
     webhook::Body,
 };
@@ -54,6 +55,8 @@ tables! {
     ACCOUNT = "account",
     ALERT = "alert",
     ALERT_STATE = "alert_state",
+    API_KEY = "api_key",
+    API_KEY_BY_TIME = "api_key_by_time",
     BALANCE_ALERT_STATE = "balance_alert_state",
     BUCKET = "bucket",
     CELL_TOTAL = "cell_total",
@@ -68,6 +71,7 @@ tables! {
     DRAWN = "drawn",
     EVENT = "event",
     EVENT_KEY = "event_key",
+    EVENT_VOLUME = "event_volume",
     HEAD = "head",
     ITEM = "item",
     ITEM_BY_TIME = "item_by_time",
@@ -112,6 +116,18 @@ pub(crate) fn account(account: &AccountId) -> Slot<AccountEntry> {
     KeyBytes::of(account).slot(ACCOUNT)
 }
 
+// API keys.
+
+/// `api_key (key id)`: whose it is, which nobody knows before it was read.
+pub(crate) fn api_key(id: ApiKeyId) -> Slot<ApiKeyEntry> {
+    KeyBytes::default().bytes(id.as_bytes()).slot(API_KEY)
+}
+
+/// `api_key_by_time (account, created at, key id)`
+pub(crate) fn api_key_by_time(account: &AccountId, key: &ApiKey) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(key.created_at, key.id.as_bytes()).slot(API_KEY_BY_TIME)
+}
+
 // Idempotency (§4.5).
 
 /// `record (account, key)`: what is kept of a keyed operation.
@@ -140,7 +156,7 @@ pub(crate) fn record_expiry(
     account: &AccountId,
     key: &IdempotencyKey,
 ) -> Slot<Expiry> {
-    KeyBytes::default().instant(hour(at)).account(account).text(key).slot(RECORD_EXPIRY)
+    KeyBytes::default().instant(Hour::of(at).start()).account(account).text(key).slot(RECORD_EXPIRY)
 }
 
 /// Whose record it is.
@@ -152,20 +168,13 @@ pub(crate) struct Expiry {
 
 /// The records that are no longer good in the hour of `now`.
 pub(crate) fn expired_records(now: Timestamp, limit: usize) -> Scan {
-    let until = KeyBytes::default().instant(hour(now));
+    let until = KeyBytes::default().instant(Hour::of(now).start());
     Scan::range(RECORD_EXPIRY, &[], &until.into_vec(), limit)
 }
 
 /// Reads whose record it is that a scan found.
 pub(crate) fn read_expiry(row: &Row) -> Result<Expiry, Error> {
     Slot::new(row.key.clone()).decode(&row.document)
-}
-
-/// The instant at which an hour begins.
-fn hour(at: Timestamp) -> Timestamp {
-    const MICROS: i64 = 3_600_000_000;
-    let into = at.micros().rem_euclid(MICROS);
-    Timestamp::from_micros(at.micros().saturating_sub(into)).unwrap_or(at)
 }
 
 // Time.
@@ -695,6 +704,37 @@ pub(crate) fn event_place(account: &AccountId, bytes: &[u8]) -> Option<(Timestam
     Some((at, EventKey::parse(std::str::from_utf8(key).ok()?).ok()?))
 }
 
+/// `event_volume (account, hour, customer)`: how many events of an hour a customer has.
+pub(crate) fn event_volume(
+    account: &AccountId,
+    hour: Hour,
+    customer: CustomerId,
+) -> Slot<EventCount> {
+    KeyBytes::of(account).instant(hour.start()).bytes(customer.as_bytes()).slot(EVENT_VOLUME)
+}
+
+/// The numbers of events of all customers, from one hour up to another.
+pub(crate) fn event_volumes(account: &AccountId, hours: Timeframe) -> Scan {
+    let key = |at| KeyBytes::of(account).instant(at).into_vec();
+    Scan::range(EVENT_VOLUME, &key(hours.start()), &key(hours.end()), limits::SCAN_ROWS)
+}
+
+/// Reads the hour of a number of events that a scan found, and the number.
+pub(crate) fn read_event_volume(account: &AccountId, row: &Row) -> Result<(Hour, u64), Error> {
+    let place = row.key.bytes().get(account.len().saturating_add(1)..);
+    let at = place.and_then(<[u8]>::first_chunk::<8>).map(|bytes| i64::from_be_bytes(*bytes));
+    let at = at.and_then(|micros| Timestamp::from_micros(micros).ok());
+    let at = at.ok_or_else(|| Error::corrupt(format!("the key {} has no hour", row.key)))?;
+    let EventCount { events } = Slot::new(row.key.clone()).decode(&row.document)?;
+    Ok((Hour::of(at), events))
+}
+
+/// How many events of an hour a customer has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EventCount {
+    pub(crate) events: u64,
+}
+
 /// `bucket (account, customer, meter, quarter)`: what the events of 15 minutes add up to.
 pub(crate) fn bucket(
     account: &AccountId,
@@ -817,6 +857,10 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    pub(crate) fn api_keys(account: &AccountId) -> Self {
+        Self { table: API_KEY_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
     pub(crate) fn credit_blocks(account: &AccountId, id: CustomerId, unit: &PricingUnit) -> Self {
         let prefix = KeyBytes::of(account).ledger(id, unit).into_vec();
         Self { table: CREDIT_BLOCK_BY_TIME, prefix }
@@ -894,6 +938,17 @@ pub(crate) fn position_of(created_at: Timestamp, id: &[u8; 16]) -> Position {
     let bytes = created_at.micros().to_be_bytes().into_iter().chain(*id);
     position.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
     position
+}
+
+/// Where an hour stands in the list of event volumes.
+pub(crate) fn position_of_hour(hour: Hour) -> Position {
+    position_of(hour.start(), &[0; 16])
+}
+
+/// The hour that stands at a position.
+pub(crate) fn hour_at(position: &Position) -> Option<Hour> {
+    let micros = position.first_chunk::<8>().copied().map(i64::from_be_bytes)?;
+    Timestamp::from_micros(micros).ok().map(Hour::of)
 }
 
 /// The id of the row that stands at a position.

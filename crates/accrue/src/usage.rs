@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod event;
+mod hour;
 mod incoming;
 mod ingestion;
 mod meter;
@@ -14,9 +15,11 @@ mod search;
 mod sightings;
 mod tally;
 mod view;
+mod volume;
 
 pub(crate) use self::{
     aggregate::Aggregate,
+    hour::{Hour, Hours},
     ingestion::{ContentHash, EventKeyEntry, StoredEvent},
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
@@ -34,4 +37,5 @@ pub use self::{
     query::{MetricUsage, PropertyGroup, Usage, UsageQuery, UsageSeries, UsageSlot},
     search::{EventSearch, FoundEvent},
     view::View,
+    volume::{EventVolume, EventVolumeQuery},
 };

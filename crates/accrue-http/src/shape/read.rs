@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use accrue::Violation;
+
 use super::{Describe, Schema};
 use crate::{
     json::Json,
@@ -19,7 +21,8 @@ pub(crate) enum Source {
 pub(crate) struct Reader {
     pub(crate) source: Source,
     violations: Violations,
-    /// An identifier that no resource has: an answer of its own where nothing else is wrong.
+    /// An identifier that no resource has, or something that is not built: an answer of its own
+    /// where nothing else is wrong.
     missing: Option<Problem>,
 }
 
@@ -62,10 +65,25 @@ impl Reader {
         None
     }
 
+    /// Something that is well-formed, and not built.
+    pub(crate) fn unavailable<T>(&mut self, detail: impl Into<Cow<'static, str>>) -> Option<T> {
+        self.missing.get_or_insert_with(|| Problem::feature_not_available(detail));
+        None
+    }
+
     pub(crate) fn extend(&mut self, violations: &Violations) {
         for violation in violations.list() {
             self.violations.push(violation.pointer.clone(), violation.message.clone());
         }
+    }
+
+    /// Lists what is wrong, where it is part of a larger thing that goes on to be judged.
+    pub(crate) fn reasons(self) -> Vec<String> {
+        let reason = |violation: &Violation| match violation.pointer.strip_prefix('/') {
+            Some(field) => format!("{field}: {}", violation.message),
+            None => violation.message.clone(),
+        };
+        self.violations.list().iter().map(reason).collect()
     }
 
     /// Returns what was read where nothing is wrong.
@@ -121,7 +139,8 @@ impl Fields<'_> {
     }
 }
 
-fn member(at: &str, name: &str) -> String {
+/// Returns the pointer to a member of what is at another.
+pub(crate) fn member(at: &str, name: &str) -> String {
     let mut pointer = at.to_owned();
     push_name(&mut pointer, name);
     pointer

@@ -9,5 +9,8 @@
 
 mod documents;
 mod idempotency;
+mod plans;
+mod prices;
 mod rates;
+mod subscriptions;
 mod support;

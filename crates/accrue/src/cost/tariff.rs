@@ -1,10 +1,11 @@
 use std::{collections::BTreeSet, sync::Arc};
 
+use super::EvaluatedGroup;
 use crate::{
     Decimal, MetricId,
     price::{Charge, Model, Price, Quantity, Rated},
     subscription::{Subscription, Turns},
-    usage::{MeterId, Split, Total},
+    usage::{MeterId, PropertyValue, Split, Total},
 };
 
 /// A subscription's prices, ready to rate what it used.
@@ -54,7 +55,7 @@ impl Tariff {
 }
 
 impl Priced {
-    fn new(price: Arc<Price>) -> Self {
+    pub(crate) fn new(price: Arc<Price>) -> Self {
         let meters = match &price.charge {
             Charge::Usage { metric_id, model: Model::Matrix(matrix) } => {
                 Split::of(*metric_id, matrix, 0).meters_of(matrix)
@@ -67,12 +68,30 @@ impl Priced {
 
     /// Rates what was used.
     pub(crate) fn rate(&self, used: &Total) -> Rated {
+        self.price.adjustments.rate(self.price.charge.model(), &self.quantity(used))
+    }
+
+    /// Rates what a group of events has used, by the model alone.
+    pub(crate) fn evaluate(
+        &self,
+        grouping_values: Vec<PropertyValue>,
+        used: &Total,
+    ) -> EvaluatedGroup {
+        let used = self.quantity(used);
+        EvaluatedGroup {
+            grouping_values,
+            quantity: used.total(),
+            amount: self.price.charge.model().rate(&used).amount,
+            currency: self.price.currency.clone(),
+        }
+    }
+
+    fn quantity(&self, used: &Total) -> Quantity {
         let figure = |meter: &MeterId| used.figure(*meter).unwrap_or_default();
-        let quantity = match self.meters.as_slice() {
+        match self.meters.as_slice() {
             [] => Quantity::One(Decimal::zero()),
             [meter] => Quantity::One(figure(meter)),
             cells => Quantity::Cells(cells.iter().map(figure).collect()),
-        };
-        self.price.adjustments.rate(self.price.charge.model(), &quantity)
+        }
     }
 }

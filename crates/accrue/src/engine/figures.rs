@@ -92,6 +92,7 @@ impl Unit<'_> {
         for timeframe in cut.partial {
             let read = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
                 found.extend(meters.readings(generation, fields, key));
+                Ok(())
             };
             self.each_event(customer, timeframe, read).await?;
         }
@@ -99,12 +100,12 @@ impl Unit<'_> {
     }
 
     /// Reads the events of a customer within a timeframe, oldest first, each with the generation of
-    /// the metrics in which it was accepted.
+    /// the metrics in which it was accepted, until it is refused to read on.
     pub(super) async fn each_event(
         &mut self,
         customer: CustomerId,
         timeframe: Timeframe,
-        mut read: impl FnMut(&Fields<'_>, &EventKey, u64) + Send,
+        mut read: impl FnMut(&Fields<'_>, &EventKey, u64) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let (from, until) = (timeframe.start(), timeframe.end());
         let mut scan = schema::events(self.account, customer, from, until, limits::SCAN_ROWS);
@@ -115,7 +116,8 @@ impl Unit<'_> {
                 let (at, key) = place.ok_or_else(|| Error::corrupt("an event has no place"))?;
                 let slot: Slot<StoredEvent<'_>> = schema::event(self.account, customer, at, &key);
                 let event = slot.decode(&row.document)?;
-                read(&Fields::new(&event.event_name, at, &event.properties), &key, event.catalogue);
+                let fields = Fields::new(&event.event_name, at, &event.properties);
+                read(&fields, &key, event.catalogue)?;
             }
             let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
             scan = scan.after(last.key.bytes());

@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use super::{Account, unit::Unit};
 use crate::{
@@ -46,7 +46,8 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Looks for events by their keys (wire 3.5). Those that are not there are left out.
+    /// Looks for events by their keys (wire 3.5). Those that are not there are left out,
+    /// those that are asked for twice come once. The order is that of the keys.
     ///
     /// # Errors
     ///
@@ -64,6 +65,9 @@ impl Account {
         let start = timeframe_start.unwrap_or_else(|| unit.now.saturating_sub(WEEK));
         let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(unit.now))
             .map_err(|error| Error::invalid("/timeframe_end", error.to_string()))?;
+        let mut asked = HashSet::new();
+        let event_ids: Vec<_> =
+            event_ids.into_iter().filter(|id| asked.insert(id.clone())).collect();
         let keys: Vec<_> = event_ids.iter().map(|id| schema::event_key(self.id(), id)).collect();
         let entries = unit.get_all(&keys).await?;
         let there = event_ids.into_iter().zip(entries).filter_map(|(id, entry)| {

@@ -130,6 +130,7 @@ impl Unit<'_> {
                 for reading in meters.readings(generation, fields, key) {
                     group.add(reading);
                 }
+                Ok(())
             };
             let part = lived(subscription, *slot);
             self.each_event(subscription.customer_id, part, add).await?;

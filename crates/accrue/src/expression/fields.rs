@@ -55,6 +55,11 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// Returns the value of a property, null where it is missing.
+    pub(crate) fn scalar(&self, name: &PropertyName) -> PropertyValue {
+        self.properties.get(name).cloned().unwrap_or(PropertyValue::Null)
+    }
+
     /// Returns the value of a property, none where it is missing or null.
     pub(crate) fn property(&self, name: &PropertyName) -> Option<Value<'a>> {
         match self.properties.get(name)? {

@@ -4,11 +4,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::Serialize
 
 use crate::{Decimal, PropertyName};
 
-/// The value of a property: a scalar.
+/// The value of a property: a scalar. Null comes before booleans, those before numbers and strings.
 ///
 /// In documents a number is `{"n":"1.5"}`, so that its digits survive every store; the others are
 /// what JSON calls them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PropertyValue {
     /// No value: the same as a property that is not there.
     Null,

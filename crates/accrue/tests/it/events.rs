@@ -134,6 +134,9 @@ fn search_finds_what_is_there_and_leaves_out_what_is_not() {
     let ada = fixture.customer("ada");
     let found = block_on(fixture.account.search_events(search.clone())).unwrap();
     assert_eq!(found[0].customer_id, Some(ada.id));
+    let twice = EventSearch::new([key("a"), key("b"), key("a")]);
+    let found = block_on(fixture.account.search_events(twice)).unwrap();
+    assert_eq!(found.len(), 1, "an event that is asked for twice comes once");
     fixture.advance_days(8);
     assert_eq!(block_on(fixture.account.search_events(search)).unwrap(), [], "the last week");
     let search = |count: usize| {

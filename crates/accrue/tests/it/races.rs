@@ -8,7 +8,9 @@ use std::{
 
 use accrue::{
     Account, AccountId, Billing, CreditBlockFilter, Decimal, LedgerFilter, SeededEntropy,
+    cost::PriceEvaluation,
     credit::{LedgerEntry, NewLedgerEntry},
+    expression::Expression,
     plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     price::Cadence,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
@@ -21,7 +23,7 @@ use crate::{
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, run, thresholds, usage_alert, usd,
     },
-    priced::{cost_alert, unit},
+    priced::{between, cost_alert, unit},
 };
 
 /// A store on which somebody else acts right before the n-th call.
@@ -319,6 +321,35 @@ fn a_read_of_a_ledger_agrees_with_itself_whatever_gets_in_between() {
     at_every_call(set_up, read, book(decrement("2")), |fixture| {
         assert_eq!(chain(fixture).len(), 4);
     });
+}
+
+#[test]
+fn an_evaluation_of_a_price_sees_all_of_a_batch_or_nothing() {
+    fn set_up(fixture: &Fixture) {
+        let metric = fixture.metric(COUNT);
+        let mut price = fixture.per_unit(&metric, Cadence::Monthly);
+        price.external_price_id = Some(external("price"));
+        run(fixture.account.create_price(price)).unwrap();
+        fixture.customer("ada");
+        fixture.use_now("ada", "first", "1");
+    }
+    fn ingest(account: &Account) {
+        let two = [("a", "2026-03-10T10:00:00Z"), ("b", "2026-03-10T12:00:00Z")];
+        let two = two.map(|(key, text)| event("ada", key, at(text), "1"));
+        run(account.ingest(two)).unwrap();
+    }
+    let evaluate = |filter: Option<&str>| {
+        let filter = filter.map(|text| Expression::parse(text).unwrap());
+        move |account: &Account| {
+            let day = between("2026-03-10T09:50:00Z", "2026-03-10T12:10:00Z");
+            let mut evaluation = PriceEvaluation::new(external("ada"), day);
+            evaluation.filter = filter.clone();
+            let groups = block_on(account.evaluate_price(external("price"), &evaluation)).unwrap();
+            assert_ne!(groups[0].quantity, Decimal::from(2), "one of the two events");
+        }
+    };
+    at_every_call(set_up, evaluate(None), ingest, |_| {});
+    at_every_call(set_up, evaluate(Some("n > 0")), ingest, |_| {});
 }
 
 #[test]

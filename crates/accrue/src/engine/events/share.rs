@@ -8,10 +8,10 @@ use crate::{
         figures::Running, ledgers::Ledgers, rosters::Enrolled, standings::INSTANT, unit::Unit,
     },
     expression::Fields,
-    schema::{self, Bucket, Nothing},
+    schema::{self, Bucket, EventCount, Nothing},
     store::Key,
     subscription::{Enrolment, Subscription},
-    usage::{Amount, Event, Membership, MeterId, Meters, Quarter, Reading, Tally},
+    usage::{Amount, Event, Hour, Membership, MeterId, Meters, Quarter, Reading, Tally},
 };
 
 /// One customer's share of a batch: its new events, and the billing periods that they fall in.
@@ -162,6 +162,11 @@ impl<'a> Share<'a> {
         for ((id, digest), seen) in &tally.sightings {
             unit.put(&schema::sightings(account, customer_id, *id, digest), seen)?;
         }
+        for (hour, more) in self.hours() {
+            let slot = schema::event_volume(account, hour, customer_id);
+            let EventCount { events } = unit.row(&slot)?.unwrap_or_default();
+            unit.put(&slot, &EventCount { events: events.saturating_add(more) })?;
+        }
         for ((enrolment, _), watched) in self.periods.iter().zip(watched) {
             for standing in &watched.standings {
                 unit.save_standing(enrolment, standing)?;
@@ -182,6 +187,16 @@ impl<'a> Share<'a> {
             None => true,
         });
         Ok(alerts)
+    }
+
+    /// How many of the events lie in each hour.
+    fn hours(&self) -> BTreeMap<Hour, u64> {
+        let mut hours = BTreeMap::<_, u64>::new();
+        for (event, _) in &self.events {
+            let count = hours.entry(Hour::of(event.timestamp)).or_default();
+            *count = count.saturating_add(1);
+        }
+        hours
     }
 
     fn readings(&self) -> impl Iterator<Item = (&Event, &Reading)> {
@@ -235,6 +250,8 @@ pub(super) async fn figure_keys(
     let mut keys = Vec::new();
     for share in shares {
         let customer_id = share.customer_id;
+        let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
+        keys.extend(share.hours().into_keys().map(volume));
         let mut buckets = HashMap::new();
         for (event, reading) in share.readings() {
             let (id, quarter) = (reading.meter, Quarter::of(event.timestamp));

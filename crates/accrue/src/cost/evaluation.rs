@@ -1,0 +1,88 @@
+use std::time::Duration;
+
+use crate::{
+    CustomerId, Decimal, Error, IdOr, PricingUnit, PropertyName, Timeframe, Timestamp,
+    expression::{Expression, Fields},
+    limits,
+    usage::PropertyValue,
+};
+
+/// Which usage of a customer to rate by a price (wire 5.1).
+///
+/// ```
+/// use accrue::{
+///     ExternalId, PropertyName, Timeframe, Timestamp, cost::PriceEvaluation,
+///     expression::Expression,
+/// };
+///
+/// let (start, end) = ("2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z");
+/// let march = Timeframe::new(Timestamp::parse(start)?, Timestamp::parse(end)?)?;
+/// let mut by_model = PriceEvaluation::new(ExternalId::parse("ada")?, march);
+/// by_model.filter = Some(Expression::parse("region = 'eu'")?);
+/// by_model.grouping = vec![PropertyName::parse("model")?];
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceEvaluation {
+    /// Whose usage.
+    pub customer: IdOr<CustomerId>,
+    /// Between which instants; it starts at most 100 days ago.
+    pub timeframe: Timeframe,
+    /// Which events of it: those that this is true of, all where none is given.
+    pub filter: Option<Expression>,
+    /// One group for each combination of values of these properties, at most 64 of them; all events
+    /// are one where none is given.
+    pub grouping: Vec<PropertyName>,
+}
+
+/// The usage of one group of events, and what it costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EvaluatedGroup {
+    /// The values of the properties that were grouped by, in their order; null where an event has
+    /// none.
+    pub grouping_values: Vec<PropertyValue>,
+    /// The figure of the metric, over the events of the group alone. Of a matrix it is the sum of
+    /// its cells.
+    pub quantity: Decimal,
+    /// What the quantity costs by the model of the price, exact: no discount, minimum or maximum is
+    /// applied.
+    pub amount: Decimal,
+    /// What the amount is in.
+    pub currency: PricingUnit,
+}
+
+impl PriceEvaluation {
+    /// All usage of a customer in a timeframe, as one group.
+    #[must_use]
+    pub fn new(customer: impl Into<IdOr<CustomerId>>, timeframe: Timeframe) -> Self {
+        Self { customer: customer.into(), timeframe, filter: None, grouping: Vec::new() }
+    }
+
+    pub(crate) fn check(&self, now: Timestamp) -> Result<(), Error> {
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let (most, found) = (limits::EVALUATION_GROUPINGS, self.grouping.len());
+        if found > most {
+            let message = format!("found {found} properties, expected at most {most}");
+            return Err(Error::invalid("/grouping_keys", message));
+        }
+        let oldest = now.saturating_sub(DAY.saturating_mul(limits::EVALUATION_DAYS));
+        let start = self.timeframe.start();
+        if start < oldest {
+            let message = format!("found {start}, expected {oldest} or later");
+            return Err(Error::invalid("/timeframe_start", message));
+        }
+        Ok(())
+    }
+
+    /// Tells whether every event counts, and all for one group.
+    pub(crate) const fn is_of_all_events(&self) -> bool {
+        self.filter.is_none() && self.grouping.is_empty()
+    }
+
+    /// Returns the values of the group that an event belongs to: none where it is left out.
+    pub(crate) fn group_of(&self, event: &Fields<'_>) -> Option<Vec<PropertyValue>> {
+        let is_in = self.filter.as_ref().is_none_or(|filter| filter.matches(event));
+        is_in.then(|| self.grouping.iter().map(|name| event.scalar(name)).collect())
+    }
+}

@@ -1,0 +1,146 @@
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::Arc,
+};
+
+use super::{Account, figures::Running, unit::Unit};
+use crate::{
+    CustomerId, Error, EventKey, IdOr, PriceId,
+    cost::{EvaluatedGroup, PriceEvaluation, Priced},
+    expression::Fields,
+    limits,
+    price::{Charge, Price},
+    schema,
+    usage::{Meters, PropertyValue, Split, Total},
+};
+
+impl Account {
+    /// Rates the usage of a customer in a timeframe by a price, whether or not it is one of a plan
+    /// that the customer is subscribed to (wire 5.1): as one group, or one for each combination of
+    /// values of some properties. Nothing is written.
+    ///
+    /// A group is rated as if it were all there is: tiers and packages begin anew in each. What it
+    /// costs is what the model says, before discounts, minima and maxima. An event that contributes
+    /// nothing to the metric makes no group; without grouping there always is one, with the quantity
+    /// zero where there are no events. Groups are in the order of their values: null, booleans,
+    /// numbers, strings.
+    ///
+    /// Without filter and groups it costs the aggregates of the timeframe, and the events of at most
+    /// two quarters of an hour; otherwise its events.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such price or
+    /// customer; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is a
+    /// fixed one, which rates no usage; [`RequestValidation`](crate::ErrorKind::RequestValidation)
+    /// where the timeframe starts more than 100 days ago, or more than 64 properties are grouped by;
+    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where there would be more than 10,000
+    /// groups, or more than 100,000 events are to be read one by one.
+    pub async fn evaluate_price(
+        &self,
+        price: impl Into<IdOr<PriceId>>,
+        evaluation: &PriceEvaluation,
+    ) -> Result<Vec<EvaluatedGroup>, Error> {
+        let price = price.into();
+        for _ in 0..limits::RUNS {
+            let mut unit = self.reading();
+            let groups = unit.evaluate(&price, evaluation).await?;
+            if unit.holds().await? {
+                return Ok(groups);
+            }
+        }
+        Err(Error::contended())
+    }
+}
+
+/// What events add up to, by the values that they are grouped by.
+type Groups = BTreeMap<Vec<PropertyValue>, Running>;
+
+impl Unit<'_> {
+    async fn evaluate(
+        &mut self,
+        price: &IdOr<PriceId>,
+        evaluation: &PriceEvaluation,
+    ) -> Result<Vec<EvaluatedGroup>, Error> {
+        evaluation.check(self.now)?;
+        let price = self.price(price).await?;
+        let customer_id = self.customer(&evaluation.customer).await?.id;
+        self.get(&schema::head(self.account, customer_id)).await?;
+        let meters = self.meters_of(&price).await?;
+        let groups = if evaluation.is_of_all_events() {
+            let total = self.total_between(customer_id, &meters, evaluation.timeframe).await?;
+            vec![(Vec::new(), total)]
+        } else {
+            self.evaluated_groups(customer_id, &meters, evaluation).await?
+        };
+        let priced = Priced::new(Arc::new(price));
+        Ok(groups.into_iter().map(|(values, total)| priced.evaluate(values, &total)).collect())
+    }
+
+    /// Returns what a price measures: its metric, and the split of it where it is a matrix.
+    async fn meters_of(&mut self, price: &Price) -> Result<Meters, Error> {
+        let Charge::Usage { metric_id, .. } = price.charge else {
+            let detail = format!("the price {} is a fixed price: it rates no usage", price.id);
+            return Err(Error::constraint(detail));
+        };
+        let mut meters = Meters::one(self.metric(metric_id).await?);
+        if let Some(split) = Split::of_price(&price.charge, 0) {
+            let split = self.get(&schema::split(self.account, split.id)).await?;
+            let split = split.ok_or_else(|| Error::corrupt("the split of a price is missing"))?;
+            meters.splits.push(split);
+        }
+        Ok(meters)
+    }
+
+    /// Adds up the events of the timeframe one by one, by the groups that they belong to.
+    ///
+    /// The caller has read the head of the customer, which guards the range.
+    async fn evaluated_groups(
+        &mut self,
+        customer_id: CustomerId,
+        meters: &Meters,
+        evaluation: &PriceEvaluation,
+    ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
+        let mut groups = Groups::new();
+        if evaluation.grouping.is_empty() {
+            groups.insert(Vec::new(), Running::default());
+        }
+        let mut events = 0_usize;
+        let add = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
+            events = events.saturating_add(1);
+            check_events(events)?;
+            let readings = meters.readings(generation, fields, key);
+            if readings.is_empty() {
+                return Ok(());
+            }
+            let Some(values) = evaluation.group_of(fields) else { return Ok(()) };
+            let group = group(&mut groups, values)?;
+            readings.into_iter().for_each(|reading| group.add(reading));
+            Ok(())
+        };
+        self.each_event(customer_id, evaluation.timeframe, add).await?;
+        Ok(groups.into_iter().map(|(values, running)| (values, running.total)).collect())
+    }
+}
+
+/// Finds a group, or begins one more.
+fn group(groups: &mut Groups, values: Vec<PropertyValue>) -> Result<&mut Running, Error> {
+    let (found, most) = (groups.len(), limits::RESULT_ROWS);
+    match groups.entry(values) {
+        Entry::Occupied(group) => Ok(group.into_mut()),
+        Entry::Vacant(vacant) if found < most => Ok(vacant.insert(Running::default())),
+        Entry::Vacant(_) => {
+            Err(Error::too_many(format!("there are more than {most} groups of events")))
+        }
+    }
+}
+
+fn check_events(found: usize) -> Result<(), Error> {
+    let most = limits::EVALUATION_EVENTS;
+    if found <= most {
+        return Ok(());
+    }
+    Err(Error::too_many(format!(
+        "the timeframe has more than {most} events to filter or group: a shorter one helps"
+    )))
+}

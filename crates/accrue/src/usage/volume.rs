@@ -1,0 +1,58 @@
+use super::hour::Hours;
+use crate::{Error, Timeframe, Timestamp};
+
+/// In which hours to count events (wire 3.5).
+///
+/// ```
+/// use accrue::{Timestamp, usage::EventVolumeQuery};
+///
+/// let since_noon = EventVolumeQuery::since(Timestamp::parse("2026-03-01T12:00:00Z")?);
+/// assert_eq!(since_noon.timeframe_end, None);
+/// # Ok::<(), accrue::TimestampError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventVolumeQuery {
+    /// From when on: an hour that it lies in counts as a whole.
+    pub timeframe_start: Timestamp,
+    /// Until before when, now where none is given: an hour that it lies in counts as a whole.
+    pub timeframe_end: Option<Timestamp>,
+}
+
+impl EventVolumeQuery {
+    /// The hours from an instant on, until now.
+    #[must_use]
+    pub const fn since(timeframe_start: Timestamp) -> Self {
+        Self { timeframe_start, timeframe_end: None }
+    }
+
+    /// Returns the hours.
+    pub(crate) fn hours(self, now: Timestamp) -> Result<Hours, Error> {
+        let timeframe = Timeframe::new(self.timeframe_start, self.timeframe_end.unwrap_or(now));
+        let timeframe =
+            timeframe.map_err(|error| Error::invalid("/timeframe_end", error.to_string()))?;
+        Ok(Hours::touched_by(timeframe))
+    }
+}
+
+impl From<Timeframe> for EventVolumeQuery {
+    fn from(timeframe: Timeframe) -> Self {
+        Self { timeframe_start: timeframe.start(), timeframe_end: Some(timeframe.end()) }
+    }
+}
+
+/// How many events an hour has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventVolume {
+    /// The hour, in UTC.
+    pub timeframe: Timeframe,
+    /// How many events were ingested with a timestamp in it: none twice, those of customers that
+    /// are yet to be created too.
+    pub count: u64,
+}
+
+impl EventVolume {
+    pub(crate) const fn new(timeframe: Timeframe, count: u64) -> Self {
+        Self { timeframe, count }
+    }
+}
