@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Response, request::Parts};
 
 use crate::{
-    Authenticate, Bounds, RateLimit, auth,
+    Authenticate, Bounds, Exceeded, RateLimit, auth,
     door::{Body, KeyHeader, catch_panics, fingerprint},
     json::Json,
     openapi::Documents,
@@ -59,11 +59,7 @@ impl Api {
             billing,
             authenticate: Box::new(authenticate),
             base_path: "/v1".to_owned(),
-            settings: Settings {
-                bounds: Bounds::default(),
-                error_docs: ERROR_DOCS.to_owned(),
-                rate_limit: None,
-            },
+            settings: Settings::default(),
         }
     }
 
@@ -141,6 +137,12 @@ impl Api {
     }
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bounds: Bounds::default(), error_docs: ERROR_DOCS.to_owned(), rate_limit: None }
+    }
+}
+
 impl Settings {
     /// Takes from what the account may do now.
     pub(crate) fn take(
@@ -149,12 +151,13 @@ impl Settings {
         category: Category,
         amount: NonZeroU32,
     ) -> Result<(), Problem> {
-        match &self.rate_limit {
-            None => Ok(()),
-            Some(limit) => {
-                limit.take(account, category, amount).map_err(Problem::too_many_requests)
-            }
-        }
+        let Some(limit) = &self.rate_limit else { return Ok(()) };
+        limit.take(account, category, amount).map_err(|exceeded| match exceeded {
+            Exceeded::Wait(wait) => Problem::too_many_requests(wait),
+            Exceeded::TooMuch { most } => Problem::resource_too_large(format!(
+                "{amount} at once, of which the rate limit of the account has at most {most}"
+            )),
+        })
     }
 }
 

@@ -73,5 +73,5 @@ pub use self::{
     auth::{Authenticate, FixedKey},
     bounds::Bounds,
     operation::Category,
-    rate::RateLimit,
+    rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };

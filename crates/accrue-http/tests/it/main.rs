@@ -1,7 +1,16 @@
 //! The API over HTTP, by its clauses.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod documents;
 mod idempotency;
 mod plans;
 mod prices;
+mod rates;
 mod subscriptions;
 mod support;

@@ -22,10 +22,15 @@ impl Host {
     }
 
     pub(crate) fn with(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
+        Self::with_engine(|builder, _| set_up(builder))
+    }
+
+    /// One that is set up with what needs the engine.
+    pub(crate) fn with_engine(set_up: impl FnOnce(ApiBuilder, &Billing) -> ApiBuilder) -> Self {
         let clock = ManualClock::at(Timestamp::parse("2026-03-10T12:00:00Z").unwrap());
         let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
         let key = FixedKey::new(TOKEN, AccountId::parse("acme").unwrap());
-        let api = set_up(Api::builder(billing.clone(), key)).build();
+        let api = set_up(Api::builder(billing.clone(), key), &billing).build();
         Self { api, billing, clock }
     }
 
