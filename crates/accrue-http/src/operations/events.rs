@@ -1,3 +1,81 @@
-use crate::operation::Operation;
+use std::num::NonZeroU32;
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use accrue::usage::{EventSearch, EventVolumeQuery};
+
+use crate::{
+    operation::{Category, Operation},
+    problem::Problem,
+    reply::Reply,
+    request::Request,
+    wire::{
+        events::{FoundEvents, IngestBody, IngestQuery, Ingested, SearchBody, Volume, VolumeQuery},
+        pages::Rows,
+    },
+};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::post("/ingest", "events.ingest", "ingest")
+        .counted_as(Category::IngestRequests)
+        .summary("Ingests a batch of usage events: all of them, or none.")
+        .query::<IngestQuery>()
+        .body::<IngestBody>()
+        .answers::<Ingested>()
+        .run(|request| Box::pin(ingest(request))),
+    Operation::post("/events/search", "events.search", "search-events")
+        .only_reads()
+        .summary("Finds usage events by their ids.")
+        .body::<SearchBody>()
+        .answers::<FoundEvents>()
+        .run(|request| Box::pin(search(request))),
+    Operation::get("/events/volume", "events.volume.list", "get-event-volume")
+        .summary("Counts the events of each hour, the newest hour first.")
+        .query::<VolumeQuery>()
+        .answers::<Rows<Volume>>()
+        .run(|request| Box::pin(volume(request))),
+];
+
+async fn ingest(request: Request) -> Result<Reply, Problem> {
+    let ((), query, IngestBody { events }) = request.read::<(), IngestQuery, IngestBody>()?;
+    if query.backfill_id.is_some() {
+        return Err(Problem::feature_not_available("backfills are not available"));
+    }
+    let most = request.settings.bounds.batch_events;
+    if events.len() > most {
+        let found = events.len();
+        let detail = format!("{found} events, expected at most {most}: a split into several helps");
+        return Err(Problem::resource_too_large(detail));
+    }
+    let amount = u32::try_from(events.len()).ok().and_then(NonZeroU32::new);
+    if let Some(amount) = amount {
+        request.settings.take(request.account.id(), Category::IngestEvents, amount)?;
+    }
+    let call = request.account.ingest(events.into_events());
+    request.write(call, |_| Ingested::ALL).await
+}
+
+async fn search(request: Request) -> Result<Reply, Problem> {
+    let body: SearchBody = request.body()?;
+    let event_ids = body.event_ids.0;
+    let found = if event_ids.is_empty() {
+        Vec::new()
+    } else {
+        let search = EventSearch {
+            event_ids,
+            timeframe_start: body.timeframe_start.map(|at| at.0),
+            timeframe_end: body.timeframe_end.map(|at| at.0),
+        };
+        request.account.search_events(search).await?
+    };
+    request.answer(&FoundEvents::of(found)).await
+}
+
+async fn volume(request: Request) -> Result<Reply, Problem> {
+    let query: VolumeQuery = request.query()?;
+    let page = request.page(query.limit, query.cursor)?;
+    let hours = EventVolumeQuery {
+        timeframe_start: query.timeframe_start.0,
+        timeframe_end: query.timeframe_end.map(|at| at.0),
+    };
+    let found = request.account.event_volume(hours, &page).await?;
+    request.answer(&Rows::of(found, Volume::from)).await
+}

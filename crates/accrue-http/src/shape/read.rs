@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use accrue::Violation;
+
 use super::{Describe, Schema};
 use crate::{
     json::Json,
@@ -73,6 +75,15 @@ impl Reader {
         for violation in violations.list() {
             self.violations.push(violation.pointer.clone(), violation.message.clone());
         }
+    }
+
+    /// Lists what is wrong, where it is part of a larger thing that goes on to be judged.
+    pub(crate) fn reasons(self) -> Vec<String> {
+        let reason = |violation: &Violation| match violation.pointer.strip_prefix('/') {
+            Some(field) => format!("{field}: {}", violation.message),
+            None => violation.message.clone(),
+        };
+        self.violations.list().iter().map(reason).collect()
     }
 
     /// Returns what was read where nothing is wrong.

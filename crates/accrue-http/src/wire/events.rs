@@ -1,1 +1,307 @@
+use std::str::FromStr;
 
+use accrue::{
+    CustomerId, Decimal, EventKey, EventName, ExternalId, IdOr, JsonNumber, PropertyName, limits,
+    usage::{self, EventVolume, FoundEvent, Incoming, Properties, PropertyValue},
+};
+use serde::{Serialize, Serializer};
+
+use super::pages::PaginationMetadata;
+use crate::{
+    json::Json,
+    shape::{Describe, Moment, Read, Reader, Schema, Whole, request, response},
+};
+
+request! {
+    /// Where events are ingested into.
+    pub(crate) struct IngestQuery {
+        /// A backfill.
+        backfill_id: Option<String>,
+    }
+
+    /// A batch of usage events.
+    pub(crate) struct IngestBody {
+        /// The events, at most 1,000.
+        events: EventsIn,
+    }
+
+    /// A usage event.
+    pub(crate) struct IngestEvent {
+        /// Its key, which is its id: the same key with the same content counts once.
+        idempotency_key: EventKey,
+        /// What happened.
+        event_name: EventName,
+        /// When it happened.
+        timestamp: Moment,
+        /// What is measured of it: strings, numbers and booleans.
+        properties: PropertiesIn,
+        /// The customer, by its id.
+        customer_id: Option<String>,
+        /// The customer, by the caller's own alias; it need not exist yet.
+        external_customer_id: Option<ExternalId>,
+    }
+
+    /// What events are looked for.
+    pub(crate) struct SearchBody {
+        /// Their ids: the keys that they came with.
+        event_ids: EventIds,
+        /// From when on; a week ago where it is not given.
+        timeframe_start: Option<Moment>,
+        /// Until before when; now where it is not given.
+        timeframe_end: Option<Moment>,
+    }
+
+    /// Which hours.
+    pub(crate) struct VolumeQuery {
+        /// From the hour that this instant is in.
+        timeframe_start: Moment,
+        /// To the hour that this instant is in; now where it is not given.
+        timeframe_end: Option<Moment>,
+        /// How many rows a page has at most.
+        limit: Option<Whole<1, 100>>,
+        /// Where the page begins: `next_cursor` of the one before.
+        cursor: Option<String>,
+    }
+}
+
+response! {
+    /// That every event of a batch was taken, or was there already.
+    pub(crate) struct Ingested {
+        /// Empty: a batch with an event that is refused is refused as a whole.
+        validation_failed: Vec<ValidationFailed>,
+    }
+
+    /// An event that was refused.
+    pub(crate) struct ValidationFailed {
+        /// Its key.
+        idempotency_key: String,
+        /// Why.
+        validation_errors: Vec<String>,
+    }
+
+    /// A usage event that was found.
+    pub(crate) struct Event {
+        /// Its id: the key that it came with.
+        id: EventKey,
+        /// Its customer, where one has its alias by now.
+        customer_id: Option<String>,
+        /// The alias of its customer.
+        external_customer_id: Option<ExternalId>,
+        /// What happened.
+        event_name: EventName,
+        /// What is measured of it.
+        properties: PropertiesOut,
+        /// When it happened.
+        timestamp: Moment,
+        /// Whether it no longer counts.
+        deprecated: bool,
+    }
+
+    /// The events that were found.
+    pub(crate) struct FoundEvents {
+        /// Each as it is now.
+        data: Vec<Event>,
+        /// There is one page.
+        pagination_metadata: PaginationMetadata,
+    }
+
+    /// How many events lie in an hour.
+    pub(crate) struct Volume {
+        /// When the hour begins.
+        timeframe_start: Moment,
+        /// When it ends.
+        timeframe_end: Moment,
+        /// How many.
+        count: u64,
+    }
+}
+
+/// Events that are judged one by one: what is wrong with one is told with its key.
+#[derive(Clone, Debug)]
+pub(crate) struct EventsIn(Vec<Incoming>);
+
+impl EventsIn {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn into_events(self) -> Vec<Incoming> {
+        self.0
+    }
+}
+
+impl Read for EventsIn {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::Array(events) => Some(Self(events.iter().map(incoming).collect())),
+            other => reader.unexpected(other, at, "an array"),
+        }
+    }
+}
+
+impl Describe for EventsIn {
+    fn schema() -> Schema {
+        Schema::Array { items: Box::new(IngestEvent::schema()), most: Some(limits::BATCH_EVENTS) }
+    }
+}
+
+fn incoming(json: &Json) -> Incoming {
+    let mut reader = Reader::new();
+    let event = IngestEvent::read(json, "", &mut reader);
+    let event = event.and_then(|event| {
+        let IngestEvent { idempotency_key, event_name, timestamp, properties, .. } = event;
+        let customer = match (event.customer_id, event.external_customer_id) {
+            (Some(id), None) => match CustomerId::from_str(&id) {
+                Ok(id) => Some(IdOr::Id(id)),
+                Err(_) => reader.wrong("/customer_id", "no such customer"),
+            },
+            (None, Some(external)) => Some(IdOr::External(external)),
+            _ => reader.wrong("", "expected one of customer_id and external_customer_id"),
+        };
+        Some(usage::Event {
+            idempotency_key,
+            event_name,
+            timestamp: timestamp.0,
+            properties: properties.0,
+            customer: customer?,
+        })
+    });
+    match event {
+        Some(event) => Incoming::Event(event),
+        None => Incoming::Malformed { idempotency_key: key_of(json), reasons: reader.reasons() },
+    }
+}
+
+/// Returns the key of an event that is refused, so that its sender can find it.
+fn key_of(json: &Json) -> Option<String> {
+    let Json::Object(members) = json else { return None };
+    match members.iter().find(|(name, _)| name == "idempotency_key") {
+        Some((_, Json::String(key))) => Some(key.chars().take(limits::EVENT_KEY_BYTES).collect()),
+        _ => None,
+    }
+}
+
+/// The properties of an event that comes in.
+#[derive(Clone, Debug)]
+pub(crate) struct PropertiesIn(Properties);
+
+impl Read for PropertiesIn {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::Object(members) = json else {
+            return reader.unexpected(json, at, "an object");
+        };
+        let mut is_whole = true;
+        let mut properties = Vec::with_capacity(members.len());
+        for (name, value) in members {
+            let mut place = at.to_owned();
+            crate::problem::push_name(&mut place, name);
+            let name = match PropertyName::parse(name.as_str()) {
+                Ok(name) => Some(name),
+                Err(error) => reader.wrong(&place, error.to_string()),
+            };
+            match name.zip(property(value, &place, reader)) {
+                Some(property) => properties.push(property),
+                None => is_whole = false,
+            }
+        }
+        is_whole.then(|| Self(properties.into_iter().collect()))
+    }
+}
+
+fn property(json: &Json, at: &str, reader: &mut Reader) -> Option<PropertyValue> {
+    match json {
+        Json::Null => Some(PropertyValue::Null),
+        Json::Boolean(value) => Some(PropertyValue::Boolean(*value)),
+        Json::String(text) => Some(PropertyValue::from(text.as_str())),
+        Json::Number(text) => match Decimal::parse(text) {
+            Ok(number) => Some(PropertyValue::Number(number)),
+            Err(error) => reader.wrong(at, error.to_string()),
+        },
+        nested => reader.unexpected(nested, at, "a string, a number or a boolean"),
+    }
+}
+
+impl Describe for PropertiesIn {
+    fn schema() -> Schema {
+        Schema::Map(Box::new(Schema::Any))
+    }
+}
+
+/// The properties of an event that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct PropertiesOut(Properties);
+
+impl Serialize for PropertiesOut {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, PropertyOut(value))))
+    }
+}
+
+struct PropertyOut<'a>(&'a PropertyValue);
+
+impl Serialize for PropertyOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            PropertyValue::Null => serializer.serialize_none(),
+            PropertyValue::Boolean(value) => serializer.serialize_bool(*value),
+            PropertyValue::Number(number) => JsonNumber(number.clone()).serialize(serializer),
+            PropertyValue::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl Describe for PropertiesOut {
+    fn schema() -> Schema {
+        Schema::Map(Box::new(Schema::Any))
+    }
+}
+
+/// The ids of events that are looked for. One that no event can have finds none.
+#[derive(Clone, Debug)]
+pub(crate) struct EventIds(pub(crate) Vec<EventKey>);
+
+impl Read for EventIds {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let ids = Vec::<String>::read(json, at, reader)?;
+        if !(1..=limits::SEARCH_EVENTS).contains(&ids.len()) {
+            let message = format!("has {}, expected 1 to {}", ids.len(), limits::SEARCH_EVENTS);
+            return reader.wrong(at, message);
+        }
+        Some(Self(ids.into_iter().filter_map(|id| EventKey::parse(id).ok()).collect()))
+    }
+}
+
+impl Describe for EventIds {
+    fn schema() -> Schema {
+        Schema::Array { items: Box::new(String::schema()), most: Some(limits::SEARCH_EVENTS) }
+    }
+}
+
+impl Ingested {
+    pub(crate) const ALL: Self = Self { validation_failed: Vec::new() };
+}
+
+impl FoundEvents {
+    pub(crate) fn of(found: Vec<FoundEvent>) -> Self {
+        let data = found.into_iter().map(|event| Event {
+            id: event.id,
+            customer_id: event.customer_id.map(|id| id.to_string()),
+            external_customer_id: event.external_customer_id,
+            event_name: event.event_name,
+            properties: PropertiesOut(event.properties),
+            timestamp: event.timestamp.into(),
+            deprecated: false,
+        });
+        Self { data: data.collect(), pagination_metadata: PaginationMetadata::LAST }
+    }
+}
+
+impl From<EventVolume> for Volume {
+    fn from(volume: EventVolume) -> Self {
+        Self {
+            timeframe_start: volume.timeframe.start().into(),
+            timeframe_end: volume.timeframe.end().into(),
+            count: volume.count,
+        }
+    }
+}

@@ -53,12 +53,17 @@ pub(crate) struct Rows<T> {
 
 response! {
     /// Whether and where a list goes on.
-    struct PaginationMetadata {
+    pub(crate) struct PaginationMetadata {
         /// Whether there is another page.
         has_more: bool,
         /// What the next page is asked for with; null exactly when there is none.
         next_cursor: Option<String>,
     }
+}
+
+impl PaginationMetadata {
+    /// There is no other page.
+    pub(crate) const LAST: Self = Self { has_more: false, next_cursor: None };
 }
 
 impl<T> Rows<T> {
