@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::Subscription;
 use crate::{
-    Error, MetadataUpdate, Name, Patch,
+    CarriedUpdate, Error, MetadataUpdate, Name, Patch,
     customer::{AttributeValue, PreviousAttributes},
 };
 
@@ -13,6 +13,8 @@ pub struct SubscriptionUpdate {
     pub name: Patch<Name>,
     /// The caller's own strings.
     pub metadata: MetadataUpdate,
+    /// Fields that the engine has no use for.
+    pub carried: CarriedUpdate,
 }
 
 impl SubscriptionUpdate {
@@ -20,6 +22,7 @@ impl SubscriptionUpdate {
         let mut after = subscription.clone();
         self.name.apply(&mut after.name);
         self.metadata.apply(&mut after.metadata)?;
+        self.carried.apply(&mut after.carried)?;
         after.check_size()?;
         Ok(after)
     }

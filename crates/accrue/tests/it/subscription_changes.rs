@@ -37,7 +37,7 @@ fn wire_2_3_an_edit_merges_metadata_and_tells_what_was_before() {
     let merge = [("a".to_owned(), None), ("c".to_owned(), Some("3".to_owned()))];
     let metadata = MetadataUpdate::Merge(merge.into());
     let name = Patch::Set(name("two"));
-    let after = edit(&fixture, id, SubscriptionUpdate { name, metadata });
+    let after = edit(&fixture, id, SubscriptionUpdate { name, metadata, ..Default::default() });
     assert_eq!(after.name.as_deref(), Some("two"));
     assert_eq!(format!("{:?}", after.metadata), r#"{"b": "2", "c": "3"}"#);
     let messages = fixture.messages();
@@ -52,7 +52,11 @@ fn wire_2_3_an_edit_merges_metadata_and_tells_what_was_before() {
     ];
     assert_eq!(*previous_attributes, expect.into());
 
-    let cleared = SubscriptionUpdate { name: Patch::Clear, metadata: MetadataUpdate::Clear };
+    let cleared = SubscriptionUpdate {
+        name: Patch::Clear,
+        metadata: MetadataUpdate::Clear,
+        ..Default::default()
+    };
     let after = edit(&fixture, id, cleared);
     assert!(after.name.is_none() && after.metadata.is_empty());
 }
@@ -63,7 +67,11 @@ fn an_edit_that_changes_nothing_writes_and_tells_nothing() {
     let before = fixture.dump();
     edit(&fixture, id, SubscriptionUpdate::default());
     let same = MetadataUpdate::Merge([("a".to_owned(), Some("1".to_owned()))].into());
-    edit(&fixture, id, SubscriptionUpdate { name: Patch::Set(name("one")), metadata: same });
+    edit(
+        &fixture,
+        id,
+        SubscriptionUpdate { name: Patch::Set(name("one")), metadata: same, ..Default::default() },
+    );
     assert_eq!(fixture.dump(), before);
 }
 
