@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 pub(crate) mod carried;
+pub(crate) mod costs;
 pub(crate) mod credits;
 mod customer_fields;
 pub(crate) mod customers;

@@ -263,7 +263,8 @@ fn s7_what_is_wrong_with_a_price_is_listed() {
     let check = |price: Value, expect: &[&str]| {
         let body = host.post("/v1/prices", price).error(400, "400-request-validation-errors");
         let errors = body["validation_errors"].as_array().unwrap();
-        let found = errors.iter().map(|text| text.as_str().unwrap().split(':').next().unwrap().to_owned());
+        let found =
+            errors.iter().map(|text| text.as_str().unwrap().split(':').next().unwrap().to_owned());
         assert_eq!(found.collect::<Vec<_>>(), expect, "{body}");
     };
     check(json!({}), &["/name", "/item_id", "/cadence", "/model_type"]);

@@ -1,0 +1,126 @@
+//! What something costs, on the wire (wire 5.1).
+
+use accrue::{
+    Decimal, JsonNumber, PricingUnit, Timeframe,
+    cost::{Cost, CostQuery},
+    related::Related,
+    usage::View,
+};
+use serde::Serialize;
+
+use super::prices::Price;
+use crate::{
+    problem::{Problem, Violations},
+    shape::{Moment, choices, request, response},
+};
+
+request! {
+    /// Which costs, and how they are cut.
+    pub(crate) struct CostsQuery {
+        /// What the totals are in: the currency that is invoiced where nothing is said.
+        currency: Option<PricingUnit>,
+        /// From when: the current billing period where nothing is said.
+        timeframe_start: Option<Moment>,
+        /// Until when.
+        timeframe_end: Option<Moment>,
+        /// Day by day, or from the beginning to the end of each day, as where nothing is said.
+        view_mode: Option<ViewMode>,
+    }
+}
+
+response! {
+    /// What something costs between two instants.
+    pub(crate) struct AggregatedCost {
+        /// From when.
+        timeframe_start: Moment,
+        /// Until when.
+        timeframe_end: Moment,
+        /// The cost before adjustments.
+        subtotal: Decimal,
+        /// The cost after adjustments.
+        total: Decimal,
+        /// What it is made of, price by price.
+        per_price_costs: Vec<PerPriceCost>,
+    }
+
+    /// What one price costs, in its own unit.
+    pub(crate) struct PerPriceCost {
+        /// The price.
+        price: Option<Price>,
+        /// Its id.
+        price_id: String,
+        /// How many were used, or owed.
+        quantity: JsonNumber,
+        /// The cost before adjustments.
+        subtotal: Decimal,
+        /// The cost after adjustments.
+        total: Decimal,
+    }
+}
+
+/// How a timeframe is cut into days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ViewMode {
+    Periodic,
+    Cumulative,
+}
+
+choices! {
+    ViewMode {
+        "periodic" => ViewMode::Periodic,
+        "cumulative" => ViewMode::Cumulative,
+    }
+}
+
+impl TryFrom<CostsQuery> for CostQuery {
+    type Error = Problem;
+
+    fn try_from(query: CostsQuery) -> Result<Self, Problem> {
+        Ok(Self {
+            timeframe: timeframe(query.timeframe_start, query.timeframe_end)?,
+            view: match query.view_mode {
+                Some(ViewMode::Periodic) => View::Periodic,
+                Some(ViewMode::Cumulative) | None => View::Cumulative,
+            },
+            currency: query.currency,
+        })
+    }
+}
+
+/// Makes a timeframe of its ends: both of them, or none.
+pub(crate) fn timeframe(
+    start: Option<Moment>,
+    end: Option<Moment>,
+) -> Result<Option<Timeframe>, Problem> {
+    let wrong = |pointer: &str, message: String| Err(Violations::one(pointer, message).into());
+    match (start, end) {
+        (None, None) => Ok(None),
+        (Some(Moment(start)), Some(Moment(end))) => match Timeframe::new(start, end) {
+            Ok(timeframe) => Ok(Some(timeframe)),
+            Err(error) => wrong("/timeframe_end", error.to_string()),
+        },
+        (Some(_), None) => wrong("/timeframe_end", "is missing beside timeframe_start".to_owned()),
+        (None, Some(_)) => wrong("/timeframe_start", "is missing beside timeframe_end".to_owned()),
+    }
+}
+
+impl AggregatedCost {
+    /// Writes a cost, with the prices that it is made of.
+    pub(crate) fn of(cost: Cost, related: &Related) -> Self {
+        let lines = cost.lines.into_iter().map(|line| PerPriceCost {
+            price: related.price(line.price_id).map(|price| Price::of(price, related)),
+            price_id: line.price_id.to_string(),
+            quantity: JsonNumber(line.quantity),
+            subtotal: line.subtotal,
+            total: line.total,
+        });
+        Self {
+            timeframe_start: cost.timeframe.start().into(),
+            timeframe_end: cost.timeframe.end().into(),
+            per_price_costs: lines.collect(),
+            subtotal: cost.subtotal,
+            total: cost.total,
+        }
+    }
+}
