@@ -2,7 +2,7 @@ use std::{fmt, num::NonZeroU32, sync::Arc};
 
 use accrue::{Account, AccountId, Admitted, Billing};
 use bytes::Bytes;
-use http::{HeaderMap, Response, request::Parts};
+use http::{HeaderMap, HeaderName, Response, request::Parts};
 
 use crate::{
     Authenticate, Bounds, Exceeded, RateLimit, auth,
@@ -39,6 +39,9 @@ pub(crate) struct Settings {
     pub(crate) error_docs: String,
     rate_limit: Option<Box<dyn RateLimit>>,
 }
+
+/// The header of a change of a subscription that is to wait until it is applied (wire 5.3).
+const PENDING_CHANGE: HeaderName = HeaderName::from_static("create-pending-subscription-change");
 
 /// What the types of errors begin with: the published clients tell errors by it (wire 6.6).
 const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
@@ -112,6 +115,7 @@ impl Api {
                 true => Ok(None),
                 false => Json::parse(&raw, &settings.bounds).map(Some),
             },
+            is_pending_change: is_pending_change(&head.headers),
         };
         let attempt = match key {
             None => None,
@@ -209,4 +213,9 @@ impl fmt::Debug for ApiBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiBuilder").field("base_path", &self.base_path).finish_non_exhaustive()
     }
+}
+
+fn is_pending_change(headers: &HeaderMap) -> bool {
+    let value = headers.get(PENDING_CHANGE);
+    value.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"true"))
 }
