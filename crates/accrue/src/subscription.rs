@@ -21,8 +21,8 @@ pub(crate) use self::{
     new::Terms,
 };
 use crate::{
-    Currency, CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp,
-    Zone, plan::PlanVersion, price::Cycle,
+    Carried, Currency, CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId,
+    Timestamp, Zone, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription.
@@ -55,6 +55,9 @@ pub struct Subscription {
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
 }

@@ -3,7 +3,9 @@ use serde::de::DeserializeOwned;
 use super::{Account, unit::Unit};
 use crate::{
     CustomerId, Error, PlanId, limits,
+    metric::MetricStatus,
     page::{InstantRange, Listing, Page, PageRequest, Position},
+    plan::PlanStatus,
     schema::{self, Index, Slot},
     store::{Key, Scan},
 };
@@ -13,6 +15,24 @@ use crate::{
 pub struct ListFilter {
     /// When they were created.
     pub created: InstantRange,
+}
+
+/// Which metrics of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MetricFilter {
+    /// When they were created.
+    pub created: InstantRange,
+    /// Of one status.
+    pub status: Option<MetricStatus>,
+}
+
+/// Which plans of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanFilter {
+    /// When they were created.
+    pub created: InstantRange,
+    /// Of one status.
+    pub status: Option<PlanStatus>,
 }
 
 /// Which subscriptions of the list.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{BillingAnchor, Subscription};
 use crate::{
-    Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId, SubscriptionId,
-    Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Cycle,
+    Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
+    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription to create (wire 5.3).
@@ -29,6 +29,8 @@ pub struct NewSubscription {
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
 }
 
 /// The version of a plan that a subscription is created on.
@@ -53,6 +55,7 @@ impl NewSubscription {
             anchor: BillingAnchor::FirstOfMonth,
             fee_quantities: BTreeMap::new(),
             metadata: Metadata::new(),
+            carried: Carried::NONE,
         }
     }
 
@@ -100,6 +103,7 @@ impl NewSubscription {
             currency: terms.currency,
             fee_quantities: self.fee_quantities,
             metadata: self.metadata,
+            carried: self.carried,
             created_at: now,
         })
     }

@@ -21,7 +21,7 @@ use accrue::{
 };
 
 use crate::{
-    credited::{CREDITS, expiring},
+    credited::{CREDITS, decrement, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
         usage_alert,
@@ -57,6 +57,9 @@ fn story() -> Fixture {
     subscribe_to_every_model(&fixture, &sum);
     fire_on_cost(&fixture, &sum);
     draw_credits(&fixture);
+    let issued = block_on(fixture.account.issue_api_key(name("ci"))).unwrap();
+    let hour = std::time::Duration::from_secs(60 * 60);
+    block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
     fixture
 }
 
@@ -105,8 +108,11 @@ fn draw_credits(fixture: &Fixture) {
         per_unit_cost_basis: None,
     }));
     fixture.use_now("eve", "g", "0.25");
-    let expiring = expiring("3", "2026-06-15T00:00:00Z");
-    run(fixture.account.create_ledger_entry(eve, expiring)).unwrap();
+    let credits = |new| run(fixture.account.create_ledger_entry(eve, new)).unwrap();
+    credits(expiring("3", "2026-06-15T00:00:00Z"));
+    let mistake = credits(expiring("2", "2026-06-01T00:00:00Z")).credit_block.id;
+    credits(decrement("1"));
+    run(fixture.account.delete_credit_block(mistake)).unwrap();
 }
 
 /// Alerts on cost that fired by their configuration, by an event and by a turn of the billing

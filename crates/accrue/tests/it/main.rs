@@ -9,13 +9,16 @@
 
 mod absences;
 mod alerts;
+mod api_keys;
 mod at_once;
 mod bad_credits;
 mod bad_input;
 mod balance_alert_changes;
 mod balance_alerts;
+mod carried;
 mod cost_alerts;
 mod costs;
+mod credit_blocks;
 mod credit_lists;
 mod credit_previews;
 mod credited;
