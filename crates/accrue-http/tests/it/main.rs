@@ -1,4 +1,23 @@
 //! The API over HTTP, by its clauses.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod at_once;
+mod auth;
+mod bounds;
+mod errors;
+mod faults;
 mod idempotency;
+mod idempotency_keys;
+mod idempotency_records;
+mod idempotency_sequences;
+mod pagination;
+mod payloads;
+mod reflection;
+mod stores;
 mod support;

@@ -1,0 +1,167 @@
+//! No answer gives back what could be a secret: credentials, values of bodies, unknown headers.
+
+use http::HeaderValue;
+use serde_json::json;
+
+use crate::support::{Answer, Body, Host, TOKEN, event, request};
+
+const MARK: &str = "s3cr3t-m4rk";
+
+#[track_caller]
+fn says_nothing(answer: &Answer) {
+    let all = format!("{:?}\n{}", answer.headers, String::from_utf8_lossy(&answer.bytes));
+    for secret in [MARK, TOKEN] {
+        assert!(!all.contains(secret), "{all}");
+    }
+}
+
+#[test]
+fn credentials_and_unknown_headers_do_not_come_back() {
+    let host = Host::new();
+    for (method, path) in
+        [("GET", "/v1/ping"), ("GET", "/v1/none"), ("POST", "/v1/items"), ("GET", "/v1/items?x=1")]
+    {
+        let marked = [
+            ("x-marked", MARK),
+            ("cookie", MARK),
+            ("x-api-key", MARK),
+            ("content-type", MARK),
+            ("accept", MARK),
+            ("origin", MARK),
+            ("x-request-id", MARK),
+        ];
+        says_nothing(&host.send(request(method, path, Body::from(()), &marked)));
+        for line in [format!("Bearer {MARK}"), format!("Basic {MARK}"), MARK.to_owned()] {
+            let mut stranger = request(method, path, Body::from(()), &marked);
+            let line = HeaderValue::from_str(&line).unwrap();
+            stranger.headers_mut().insert("authorization", line);
+            let answer = host.send(stranger);
+            assert_eq!(answer.status, 401);
+            says_nothing(&answer);
+        }
+    }
+    let packed = [("content-encoding", MARK)];
+    let answer = host.send(request("POST", "/v1/items", json!({"name": "T"}).into(), &packed));
+    assert_eq!(answer.status, 400);
+    says_nothing(&answer);
+}
+
+#[test]
+fn values_of_bodies_that_are_refused_do_not_come_back() {
+    let host = Host::new();
+    let item = format!("/v1/items/{}", host.item("Tokens"));
+    let long = MARK.repeat(100);
+    for body in [
+        json!(MARK),
+        json!([MARK]),
+        json!({"unknown": MARK}),
+        json!({"name": long}),
+        json!({"name": [MARK]}),
+        json!({"metadata": MARK}),
+        json!({"metadata": {"key": [MARK]}}),
+        json!({"metadata": {"key": long}}),
+        json!({"external_connections": MARK}),
+        json!({"external_connections": [MARK]}),
+        json!({"external_connections": [{"external_connection_name": MARK}]}),
+        json!({"external_connections": [
+            {"external_connection_name": "stripe", "external_entity_id": long}
+        ]}),
+    ] {
+        let answer = host.put(&item, body.clone());
+        assert_eq!(answer.status, 400, "{body}: {answer:?}");
+        says_nothing(&answer);
+    }
+    for text in [
+        format!("{{{MARK}"),
+        format!("{{\"name\":{MARK}}}"),
+        format!("{{\"name\":\"{MARK}\",}}"),
+        format!("{{\"name\":\"{MARK}\\x\"}}"),
+        format!("{{\"name\":\"{MARK}\",\"name\":\"{MARK}\"}}"),
+        format!("\"{MARK}"),
+    ] {
+        let answer = host.put(&item, &*text);
+        assert_eq!(answer.status, 400, "{text}: {answer:?}");
+        says_nothing(&answer);
+    }
+}
+
+#[test]
+fn values_of_events_that_are_refused_do_not_come_back() {
+    let host = Host::new();
+    host.post("/v1/ingest", json!({"events": [event("there")]})).ok(http::StatusCode::OK);
+    let long = MARK.repeat(500);
+    for (field, value) in [
+        ("event_name", json!(long)),
+        ("event_name", json!([MARK])),
+        ("timestamp", json!(MARK)),
+        ("timestamp", json!([MARK])),
+        ("external_customer_id", json!(long)),
+        ("external_customer_id", json!({"a": MARK})),
+        ("customer_id", json!(MARK)),
+        ("properties", json!(MARK)),
+        ("properties", json!({"key": [MARK]})),
+        ("properties", json!({"key": {"nested": MARK}})),
+        ("properties", json!({"key": long})),
+    ] {
+        let mut bad = event("k");
+        bad[field] = value;
+        if field == "customer_id" {
+            bad["external_customer_id"].take();
+        }
+        let answer = host.post("/v1/ingest", json!({"events": [bad]}));
+        assert_eq!(answer.status, 400, "{field}: {answer:?}");
+        says_nothing(&answer);
+    }
+    let mut changed = event("there");
+    changed["properties"]["tokens"] = json!(MARK);
+    let answer = host.post("/v1/ingest", json!({"events": [changed]}));
+    assert_eq!(answer.status, 400);
+    says_nothing(&answer);
+    let number = format!("{}1e99", "123456789".repeat(4));
+    let body = json!({"events": [event("n")]}).to_string().replace('7', &number);
+    let answer = host.post("/v1/ingest", &*body);
+    assert_eq!(answer.status, 400, "{answer:?}");
+    assert!(!String::from_utf8_lossy(&answer.bytes).contains("123456789"), "{answer:?}");
+}
+
+#[test]
+fn values_of_queries_that_are_refused_do_not_come_back() {
+    let host = Host::new();
+    for query in
+        ["limit=MARK", "cursor=MARK", "unknown=MARK", "limit=1&limit=MARK", "cursor=%ffMARK"]
+    {
+        let answer = host.get(&format!("/v1/items?{}", query.replace("MARK", MARK)));
+        assert_eq!(answer.status, 400, "{query}: {answer:?}");
+        says_nothing(&answer);
+    }
+    for query in ["timeframe_start=MARK", "timeframe_start=2026-03-10T00:00:00Z&timeframe_end=MARK"]
+    {
+        let answer = host.get(&format!("/v1/events/volume?{}", query.replace("MARK", MARK)));
+        assert_eq!(answer.status, 400, "{query}: {answer:?}");
+        says_nothing(&answer);
+    }
+}
+
+#[test]
+fn a_name_that_is_unknown_comes_back_cut() {
+    let host = Host::new();
+    let name = "n".repeat(10_000);
+    let answer = host.post("/v1/items", json!({"name": "Tokens", name: 1}));
+    let body = answer.error(400, "400-request-validation-errors");
+    let expect = format!("/{}: is unknown", "n".repeat(64));
+    assert_eq!(body["validation_errors"], json!([expect]));
+}
+
+#[test]
+fn nothing_of_the_key_of_a_request_is_in_a_body() {
+    let host = Host::new();
+    for _ in 0..2 {
+        let created = host.keyed("POST", "/v1/items", MARK, json!({"name": "Tokens"}));
+        assert!(!String::from_utf8_lossy(&created.bytes).contains(MARK));
+    }
+    for body in [json!({"name": "Other"}), json!({})] {
+        let answer = host.keyed("POST", "/v1/items", MARK, body);
+        assert_eq!(answer.status, 409);
+        assert!(!String::from_utf8_lossy(&answer.bytes).contains(MARK));
+    }
+}
