@@ -2,11 +2,15 @@
 
 pub(crate) mod alerts;
 pub(crate) mod credits;
+mod customer_fields;
 pub(crate) mod customers;
 pub(crate) mod events;
 pub(crate) mod items;
+pub(crate) mod ledger;
 pub(crate) mod metrics;
+pub(crate) mod new_entries;
 pub(crate) mod pages;
 pub(crate) mod plans;
+mod price_filters;
 pub(crate) mod prices;
 pub(crate) mod subscriptions;
