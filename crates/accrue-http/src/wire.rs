@@ -1,6 +1,7 @@
 //! The words of the wire, apart from the types of the engine: what requests bring and answers have.
 
 pub(crate) mod alerts;
+pub(crate) mod carried;
 pub(crate) mod credits;
 mod customer_fields;
 pub(crate) mod customers;
@@ -9,6 +10,7 @@ pub(crate) mod items;
 pub(crate) mod ledger;
 pub(crate) mod metrics;
 pub(crate) mod new_entries;
+pub(crate) mod not_built;
 pub(crate) mod pages;
 pub(crate) mod plans;
 mod price_filters;

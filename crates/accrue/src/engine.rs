@@ -48,6 +48,7 @@ mod rosters;
 mod settle;
 mod standings;
 mod stripes;
+mod subscription_changes;
 mod subscriptions;
 mod tick;
 mod totals;

@@ -109,6 +109,12 @@ pub const METRICS: usize = 100;
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.
 pub const ROSTER: usize = 1_000;
+/// The largest subscription, in bytes as JSON: its alerts lie in the same row.
+pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
+/// The most changes of the quantities of fixed fees that a subscription is given over its life.
+pub const FEE_CHANGES: usize = 500;
+/// The most customers that a list of subscriptions is filtered by.
+pub const FILTERED_CUSTOMERS: usize = 100;
 /// The most prices of a version of a plan.
 pub const PRICES: usize = 100;
 /// The most units of a package: the largest whole number that every store keeps exactly (store 8).
