@@ -158,3 +158,31 @@ fn a_full_map_of_keys_in_flight_is_429_and_nothing_is_kept() {
     again.is_fresh().ok(StatusCode::CREATED);
     assert_eq!(host.items(), 3);
 }
+
+#[test]
+fn many_threads_with_one_key_in_two_processes_have_one_effect() {
+    for round in 0..50 {
+        let store = std::sync::Arc::new(accrue::store::MemoryStore::new());
+        let hosts = [Host::over(store.clone()), Host::another(store)];
+        let barrier = std::sync::Barrier::new(8);
+        let answers: Vec<_> = thread::scope(|scope| {
+            let callers: Vec<_> = (0..8)
+                .map(|n| {
+                    let (host, barrier) = (&hosts[n % 2], &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        send(host, "Tokens")
+                    })
+                })
+                .collect();
+            callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+        });
+        assert_eq!(hosts[0].items(), 1, "round {round}");
+        let (answered, refused): (Vec<_>, Vec<_>) =
+            answers.iter().partition(|answer| answer.status == 201);
+        refused.iter().for_each(|answer| answer.is_in_flight());
+        let fresh = answered.iter().filter(|it| it.header("idempotent-replayed").is_none());
+        assert_eq!(fresh.count(), 1, "round {round}");
+        assert!(answered.iter().all(|it| it.bytes == answered[0].bytes));
+    }
+}

@@ -374,6 +374,35 @@ fn page_rows() {
 }
 
 #[test]
+fn ledger_page_rows() {
+    for (most, host) in hosts(1_000, 5, |it, most| it.ledger_page_rows = most) {
+        let customer = json!({"name": "Ada", "email": "a@example.com"});
+        let customer = host.post("/v1/customers", customer).ok(StatusCode::CREATED);
+        let path = format!("/v1/customers/{}/credits", customer["id"].as_str().unwrap());
+        let entry = json!({"entry_type": "increment", "amount": 1, "currency": "USD"});
+        for _ in 0..7 {
+            host.post(&format!("{path}/ledger_entry"), entry.clone()).ok(StatusCode::CREATED);
+        }
+        let list = format!("{path}/ledger?currency=USD");
+        for limit in most - 1..=most + 1 {
+            let answer = host.get(&format!("{list}&limit={limit}"));
+            if limit <= most {
+                let rows = answer.ok(StatusCode::OK)["data"].as_array().unwrap().len();
+                assert_eq!(rows, limit.min(7));
+            } else {
+                let expect = format!("/limit: expected a whole number from 1 to {most}");
+                assert_eq!(violation(&answer), expect);
+            }
+        }
+        let unasked = host.get(&list).ok(StatusCode::OK);
+        assert_eq!(unasked["data"].as_array().unwrap().len(), most.min(7));
+        // Blocks are a list like every other.
+        let blocks = host.get(&format!("{path}?currency=USD&limit=101"));
+        assert_eq!(violation(&blocks), "/limit: expected a whole number from 1 to 100");
+    }
+}
+
+#[test]
 fn batch_events() {
     for (most, host) in hosts(1_000, 5, |it, most| it.batch_events = most) {
         for count in most - 1..=most + 1 {

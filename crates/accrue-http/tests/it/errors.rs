@@ -5,6 +5,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
+    scene::Scene,
     stores::HookedStore,
     support::{Answer, Body, Host, event, request},
 };
@@ -40,6 +41,18 @@ fn s7_400_constraint_violation() {
     let answer = host.post(&archive, ());
     let body = check(&answer, 400, 400, "400-constraint-violation", "A constraint was violated.");
     assert_eq!(body["detail"], "the item is archived already");
+}
+
+#[test]
+fn s7_400_duplicate_resource_creation() {
+    let host = Host::new();
+    Scene::set(&host);
+    let customer = json!({"name": "A", "email": "a@example.com", "external_customer_id": "one"});
+    let title = "A resource with this identifier exists already.";
+    let answer = host.keyed("POST", "/v1/customers", "k", customer.clone());
+    check(&answer, 400, 400, "400-duplicate-resource-creation", title);
+    // It is an answer that is kept.
+    host.keyed("POST", "/v1/customers", "k", customer).replays(&answer);
 }
 
 #[track_caller]
@@ -258,6 +271,42 @@ fn s7_413_resource_too_large() {
     let title = "A resource is too large.";
     let body = check(&answer, 413, 413, "413-resource-too-large", title);
     assert!(body["detail"].as_str().unwrap().contains("split"), "{body}");
+}
+
+#[test]
+fn s7_413_too_many_results() {
+    let host = Host::new();
+    let scene = Scene::set(&host);
+    for batch in 0..11 {
+        let events: Vec<_> = (0..1_000)
+            .map(|n| {
+                let mut event = event(&format!("{batch} {n}"));
+                event["external_customer_id"] = json!("two");
+                event["properties"]["session"] = json!(format!("{batch} {n}"));
+                event
+            })
+            .collect();
+        if batch < 10 {
+            host.post("/v1/ingest", json!({"events": events})).ok(StatusCode::OK);
+        } else {
+            host.post("/v1/ingest", json!({"events": events[..1]})).ok(StatusCode::OK);
+        }
+    }
+    let evaluate = |start: &str, key: &str| {
+        let body = json!({
+            "external_customer_id": "two",
+            "timeframe_start": start,
+            "timeframe_end": "2026-03-10T12:00:00Z",
+            "grouping_keys": ["session"],
+        });
+        host.keyed("POST", &format!("/v1/prices/{}/evaluate", scene.price), key, body)
+    };
+    let answer = evaluate("2026-03-10T11:00:00Z", "k");
+    let title = "There are too many results.";
+    check(&answer, 413, 413, "413-too-many-results", title);
+    // What only reads is asked again each time.
+    evaluate("2026-03-10T11:00:00Z", "k").error(413, "413-too-many-results");
+    evaluate("2026-03-10T11:30:00Z", "other").ok(StatusCode::OK);
 }
 
 /// Lets nothing through.

@@ -76,6 +76,13 @@ fn s4_5_3_the_key_of_a_get_a_put_or_a_delete_is_ignored() {
             assert_eq!(got.is_fresh().ok(StatusCode::OK)["name"], name);
             assert_eq!(got.header("idempotency-key"), None);
         }
+        let customer = json!({"name": "Ada", "email": "a@example.com"});
+        let customer = host.post("/v1/customers", customer).ok(StatusCode::CREATED);
+        let customer = format!("/v1/customers/{}", customer["id"].as_str().unwrap());
+        let deleted = host.keyed("DELETE", &customer, key, ());
+        deleted.is_fresh().ok(StatusCode::NO_CONTENT);
+        assert!(deleted.bytes.is_empty() && deleted.headers.is_empty(), "{deleted:?}");
+        host.keyed("DELETE", &customer, key, ()).error(404, "404-resource-not-found");
         for method in ["DELETE", "HEAD", "OPTIONS"] {
             let answer = host.keyed(method, &item, key, ());
             answer.error(404, "404-url-not-found");

@@ -21,6 +21,7 @@ mod payloads;
 mod plans;
 mod prices;
 mod reflection;
+mod scene;
 mod stores;
 mod subscriptions;
 mod support;

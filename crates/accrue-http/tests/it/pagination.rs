@@ -9,7 +9,10 @@ use http::StatusCode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Body, Host, event, request};
+use crate::{
+    scene::Scene,
+    support::{Answer, Body, Host, event, request},
+};
 
 /// Walks a list to its end, and checks what every page must be.
 fn walk(host: &Host, path: &str, mut page: impl FnMut(&[Value])) -> Vec<Value> {
@@ -175,6 +178,69 @@ fn every_bad_cursor_is_the_same_400() {
         let all = host.get("/v1/items").ok(StatusCode::OK);
         assert_eq!(page["data"][0], all["data"][1]);
     }
+}
+
+#[test]
+fn a_cursor_is_good_for_its_own_list_only() {
+    let host = Host::new();
+    let scene = Scene::set(&host);
+    let lists = scene.lists();
+    let cursors: Vec<_> =
+        lists.iter().map(|list| cursor_of(&host.get(&format!("{list}limit=1")))).collect();
+    let bad = host.get("/v1/items?cursor=garbage");
+    bad.error(400, "400-request-validation-errors");
+    for (list, own) in lists.iter().zip(&cursors) {
+        for cursor in cursors.iter().filter(|cursor| *cursor != own) {
+            assert_eq!(host.get(&format!("{list}cursor={cursor}")), bad, "{list}");
+        }
+        assert_eq!(host.get(&format!("{list}cursor={}", &own[..own.len() - 2])), bad, "{list}");
+        for limit in [1, 100] {
+            let page = host.get(&format!("{list}cursor={own}&limit={limit}")).ok(StatusCode::OK);
+            assert!(!page["data"].as_array().unwrap().is_empty(), "{list}");
+        }
+    }
+}
+
+#[test]
+fn every_list_is_the_same_by_one_and_at_once() {
+    let host = Host::new();
+    for list in Scene::set(&host).lists() {
+        let all = walk(&host, list.trim_end_matches(['?', '&']), |_| ());
+        assert!(all.len() >= 2, "{list}");
+        let by_one = walk(&host, &format!("{list}limit=1"), |page| assert_eq!(page.len(), 1));
+        assert_eq!(by_one, all, "{list}");
+    }
+}
+
+#[test]
+fn a_cursor_is_good_for_its_own_filter_only() {
+    let host = Host::new();
+    let scene = Scene::set(&host);
+    let bad = host.get("/v1/items?cursor=garbage");
+    let ledger = format!("/v1/customers/{}/credits/ledger?currency=credits&", scene.customer);
+    let early = "created_at%5Bgte%5D=2026-03-10T12%3A00%3A00%2B00%3A00";
+    for (list, filters) in [
+        ("/v1/customers?", ["", early, "created_at[gte]=2026-03-10T11:00:00Z"]),
+        ("/v1/metrics?", ["", early, "status=active"]),
+        (&*ledger, ["", early, "entry_type=increment"]),
+    ] {
+        let ask = |filter: &str, rest: String| host.get(&format!("{list}{filter}&{rest}"));
+        for filter in filters {
+            let cursor = cursor_of(&ask(filter, "limit=1".to_owned()));
+            for other in filters {
+                let answer = ask(other, format!("cursor={cursor}"));
+                if other == filter {
+                    assert_eq!(answer.ok(StatusCode::OK)["data"].as_array().unwrap().len(), 1);
+                } else {
+                    assert_eq!(answer, bad, "{list}: {filter} {other}");
+                }
+            }
+        }
+    }
+    // The same filter in another spelling is the same filter.
+    let cursor = cursor_of(&host.get(&format!("/v1/customers?{early}&limit=1")));
+    let spelled = "created_at[gte]=2026-03-10T13:00:00%2B01:00";
+    host.get(&format!("/v1/customers?{spelled}&cursor={cursor}")).ok(StatusCode::OK);
 }
 
 #[test]
