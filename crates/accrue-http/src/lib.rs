@@ -70,7 +70,7 @@ mod wire;
 
 pub use self::{
     api::{Api, ApiBuilder},
-    auth::{Authenticate, FixedKey},
+    auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
     operation::Category,
     rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},

@@ -7,10 +7,23 @@
     reason = "a test fails by panicking"
 )]
 
+mod at_once;
+mod auth;
+mod bounds;
 mod documents;
+mod errors;
+mod faults;
 mod idempotency;
+mod idempotency_keys;
+mod idempotency_records;
+mod idempotency_sequences;
+mod pagination;
+mod payloads;
 mod plans;
 mod prices;
 mod rates;
+mod reflection;
+mod scene;
+mod stores;
 mod subscriptions;
 mod support;
