@@ -13,11 +13,12 @@ mod fees;
 mod judge;
 mod openings;
 mod prices;
+mod quantities;
 mod script;
 mod usage;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ops::{Add, AddAssign, Sub},
 };
 
@@ -29,7 +30,7 @@ pub use self::{
     bench::{Bench, Slice, run},
     openings::{Opening, opening},
     prices::{Adjustments, Charge, Discount, Model, Price, Tier},
-    script::{Ask, Life, Step, Subscribe, Terms, When, adding_up, alerts, costs},
+    script::{Ask, Life, Step, Subscribe, Terms, Timing, When, adding_up, alerts, costs},
 };
 pub(crate) use self::{
     days::midnights,
@@ -63,6 +64,8 @@ pub struct Enrolled {
     pub core: Subscription,
     /// How many of each fee, where that is not the price's own quantity.
     quantities: Vec<Option<BigDecimal>>,
+    /// What those were changed to later, and when.
+    changes: Vec<BTreeMap<Instant, BigDecimal>>,
     /// Up to when time has been told.
     told: Instant,
 }
@@ -123,6 +126,12 @@ impl Enrolled {
     pub(crate) fn periods(&self, (from, until): Span) -> Vec<Span> {
         let within = accrue::Timeframe::new(instant(from), instant(until)).unwrap();
         self.core.periods().overlapping(within).map(span).collect()
+    }
+
+    /// How many of a fee there are just before an instant, where that is not the price's own quantity.
+    fn quantity_before(&self, index: At, at: Instant) -> Option<&BigDecimal> {
+        let changed = self.changes[index].range(..at).next_back();
+        changed.map(|(_, quantity)| quantity).or(self.quantities[index].as_ref())
     }
 
     /// The billing period that ends at an instant.

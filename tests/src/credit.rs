@@ -89,6 +89,15 @@ impl Bank {
         Ok(answer)
     }
 
+    /// Deletes a block.
+    pub fn delete(&mut self, place: Place, block: At) -> Result<(), Refused> {
+        let (before, now) = (self.balance(place), self.now);
+        if let Some(entry) = self.ledger(place).delete(block, now)? {
+            self.judge(place, before, now, &Cause::Credit(entry));
+        }
+        Ok(())
+    }
+
     /// Draws what the last event of a biller adds to what usage costs.
     pub fn accept(&mut self, biller: &Biller) {
         let event = biller.events.last().unwrap().clone();

@@ -13,6 +13,8 @@ use std::{
 const DOMAIN: &[&str] = &[
     "account",
     "alert",
+    "api_key",
+    "carried",
     "cost",
     "credit",
     "currency",

@@ -1,4 +1,55 @@
 //! The billing API of accrue over HTTP, in any framework.
+//!
+//! [`Api::handle`] answers a request of the `http` crate's types; [`Api`] is a `tower` service too. It
+//! brings no runtime, no server and no framework: `examples/axum-server` and `examples/actix-server`
+//! are whole servers around it.
+//!
+//! ```
+//! use accrue::{AccountId, Billing, store::MemoryStore};
+//! use accrue_http::{Api, FixedKey};
+//! use http_body_util::Full;
+//!
+//! # pollster::block_on(async {
+//! let billing = Billing::with_system(MemoryStore::new());
+//! let key = FixedKey::new("secret", AccountId::parse("acme")?);
+//! let api = Api::builder(billing, key).build();
+//!
+//! let request = http::Request::post("/v1/items")
+//!     .header("authorization", "Bearer secret")
+//!     .header("idempotency-key", "item-1")
+//!     .body(Full::from(r#"{"name": "Tokens"}"#))?;
+//! let response = api.handle(request).await;
+//! assert_eq!(response.status(), 201);
+//! assert_eq!(response.headers()["idempotency-key"], "item-1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # The way of a request
+//!
+//! `api` is the door, in an order that does not change: the idempotency key is remembered for every
+//! answer; the API key is judged (401), then the rate limit (429), the path (404), what is declared
+//! too large (413) and the syntax of the idempotency key (400); the body is read within its bound
+//! (413); and what is known under the idempotency key is looked up (a replay, or 409), before anything
+//! of the request is judged. `router` finds the operation, `operations` has one file per resource: it
+//! reads the request through `shape`, makes one call of the engine, and writes what it came to in the
+//! words of `wire`. Effect, messages and the stored answer are one commit.
+//!
+//! # The map
+//!
+//! - `api`, `door`, `auth`, `rate`, [`Bounds`]: who may ask, how much, and under which key.
+//! - `operations`: the table of what is served; it feeds the router, the OpenAPI document at
+//!   `/openapi.json`, the page at `/docs` and the list in `docs/operations.md`.
+//! - `shape`: one declaration of a type of the wire is its reader and its schema.
+//! - `wire`: the types of the wire, apart from those of the engine.
+//! - `problem`, `reply`: errors as specification §7 has them, and answers.
+//! - `json`: what comes in, with numbers as they are spelled.
+//!
+//! # What it leaves to the host
+//!
+//! Connections, TLS, time-outs of slow clients and logs; [`Billing::tick`](accrue::Billing::tick),
+//! and the delivery of messages.
+
 mod api;
 mod auth;
 mod bounds;

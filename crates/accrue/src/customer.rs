@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Currency, CustomerId, Email, Error, ExternalId, Metadata, MetadataUpdate, Name, Patch,
-    Timestamp, Zone, metadata,
+    Carried, CarriedUpdate, Currency, CustomerId, Email, Error, ExternalId, Metadata,
+    MetadataUpdate, Name, Patch, Timestamp, Zone, metadata,
 };
 
 /// A customer (§2.4, wire 4.2).
@@ -31,6 +31,9 @@ pub struct Customer {
     pub payment_provider_id: Option<Name>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -89,6 +92,8 @@ pub struct NewCustomer {
     pub payment_provider_id: Option<Name>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
 }
 
 impl NewCustomer {
@@ -104,6 +109,7 @@ impl NewCustomer {
             payment_provider: None,
             payment_provider_id: None,
             metadata: BTreeMap::new(),
+            carried: Carried::NONE,
         }
     }
 
@@ -124,6 +130,7 @@ impl NewCustomer {
             payment_provider: self.payment_provider,
             payment_provider_id: self.payment_provider_id,
             metadata: self.metadata,
+            carried: self.carried,
             created_at: now,
         })
     }
@@ -146,6 +153,8 @@ pub struct CustomerUpdate {
     pub payment_provider_id: Patch<Name>,
     /// The caller's own strings.
     pub metadata: MetadataUpdate,
+    /// Fields that the engine has no use for.
+    pub carried: CarriedUpdate,
 }
 
 impl CustomerUpdate {
@@ -158,6 +167,7 @@ impl CustomerUpdate {
         self.payment_provider.apply(&mut after.payment_provider);
         self.payment_provider_id.apply(&mut after.payment_provider_id);
         self.metadata.apply(&mut after.metadata)?;
+        self.carried.apply(&mut after.carried)?;
         Ok(after)
     }
 }
@@ -180,13 +190,15 @@ pub type PreviousAttributes = BTreeMap<String, AttributeValue>;
 
 /// The value of a field before an edit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttributeValue {
     /// A text, or none.
     Text(Option<String>),
     /// Metadata.
     Metadata(Metadata),
+    /// The JSON text of a field that the engine has no use for, or none.
+    Json(Option<String>),
 }
 
 /// Lists the fields that differ, with their values in `before`.
@@ -205,8 +217,21 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
         ]
     };
     let pairs = fields(before).into_iter().zip(fields(after));
-    pairs
+    let fields = pairs
         .filter(|((_, before), (_, after))| before != after)
-        .map(|((name, before), _)| (name.to_owned(), before))
-        .collect()
+        .map(|((name, before), _)| (name.to_owned(), before));
+    // Where one has the name of a field of the engine, that one is told.
+    carried_before(&before.carried, &after.carried).chain(fields).collect()
+}
+
+/// Lists the fields that the engine has no use for and that differ, as they were before.
+pub(crate) fn carried_before<'a>(
+    before: &'a Carried,
+    after: &'a Carried,
+) -> impl Iterator<Item = (String, AttributeValue)> {
+    let fields = before.iter().chain(after.iter());
+    let changed = fields
+        .map(|(name, _)| (name, before.get(name)))
+        .filter(|(name, text)| after.get(name) != *text);
+    changed.map(|(name, text)| (name.to_owned(), AttributeValue::Json(text.map(str::to_owned))))
 }

@@ -11,15 +11,18 @@
 //! and `price_evaluation` answer with them. `event_volume` counts events whatever they measure.
 //!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
-//! those; `credits` are the operations on them. A `preview` runs an operation and drops its commit.
+//! those; `credits` and `credit_blocks` are the operations on them. A `preview` runs an operation and
+//! drops its commit.
 
 mod account;
 mod alerts;
+mod api_keys;
 mod apply;
 mod balance_alerts;
 mod billing;
 mod call;
 mod costs;
+mod credit_blocks;
 mod credits;
 mod customers;
 mod event_volume;
@@ -45,6 +48,7 @@ mod rosters;
 mod settle;
 mod standings;
 mod stripes;
+mod subscription_changes;
 mod subscriptions;
 mod tick;
 mod totals;
@@ -59,7 +63,7 @@ pub use self::{
     credits::{CreditBlockFilter, LedgerFilter},
     garbage::Collected,
     keyed::{Admitted, Attempt},
-    lists::{ListFilter, SubscriptionFilter},
+    lists::{ListFilter, MetricFilter, PlanFilter, SubscriptionFilter},
     preview::{BalanceChange, CostChange, Preview, PreviewedMessage},
     tick::Tick,
 };

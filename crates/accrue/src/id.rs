@@ -67,6 +67,8 @@ macro_rules! ids {
 ids! {
     /// Identifies an alert.
     AlertId,
+    /// Identifies an API key.
+    ApiKeyId,
     /// Identifies a block of credits.
     CreditBlockId,
     /// Identifies a customer.

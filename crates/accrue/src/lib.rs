@@ -104,8 +104,8 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`],
-//!   [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; and
-//!   [`idempotency`], what a key is answered with.
+//!   [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; [`api_key`], what
+//!   lets a caller in; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.
@@ -115,6 +115,7 @@
 
 pub mod account;
 pub mod alert;
+pub mod api_key;
 pub mod cost;
 pub mod credit;
 pub mod customer;
@@ -132,6 +133,7 @@ pub mod subscription;
 pub mod usage;
 pub mod webhook;
 
+mod carried;
 mod currency;
 mod decimal;
 mod engine;
@@ -150,18 +152,19 @@ mod zone;
 #[cfg(feature = "system")]
 pub use self::system::{SystemClock, SystemEntropy};
 pub use self::{
+    carried::{Carried, CarriedUpdate},
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
         Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange,
-        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, Preview, PreviewedMessage,
-        SubscriptionFilter, Tick,
+        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, MetricFilter, PlanFilter, Preview,
+        PreviewedMessage, SubscriptionFilter, Tick,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{
-        AlertId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId, MessageId,
-        MetricId, PlanId, PriceId, SubscriptionId,
+        AlertId, ApiKeyId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId,
+        MessageId, MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     page::{Cursor, InstantRange, Page, PageRequest},

@@ -45,6 +45,9 @@ pub const METADATA_VALUE_BYTES: usize = 512;
 /// The most metadata of a resource, in bytes as JSON writes it.
 pub const METADATA_BYTES: usize = 40 * 1024;
 
+/// The most bytes of the fields of a resource that are only stored, as JSON writes them.
+pub const CARRIED_BYTES: usize = 8 * 1024;
+
 /// The longest idempotency key, in characters (§4.5.2, §8).
 pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
 /// How long a key is remembered after its operation completed, in hours (§4.5.4, §8).
@@ -98,12 +101,20 @@ pub const EXPRESSION_DEPTH: usize = 64;
 
 /// How many times alerts were switched off or on that an account remembers: an even number.
 pub const SWITCHES: usize = 1_000;
+/// How long an API key's old secret is good beside the new one, at most, in days.
+pub const API_KEY_OVERLAP_DAYS: u64 = 30;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
 /// The most live subscriptions of a customer.
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.
 pub const ROSTER: usize = 1_000;
+/// The largest subscription, in bytes as JSON: its alerts lie in the same row.
+pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
+/// The most changes of the quantities of fixed fees that a subscription is given over its life.
+pub const FEE_CHANGES: usize = 500;
+/// The most customers that a list of subscriptions is filtered by.
+pub const FILTERED_CUSTOMERS: usize = 100;
 /// The most prices of a version of a plan.
 pub const PRICES: usize = 100;
 /// The most units of a package: the largest whole number that every store keeps exactly (store 8).

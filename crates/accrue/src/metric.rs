@@ -64,6 +64,8 @@ pub enum MetricStatus {
     Active,
     /// They can not.
     Archived,
+    /// It is not ready. Nothing makes a metric that is: a list of them is empty.
+    Draft,
 }
 
 /// A metric to create.
@@ -130,6 +132,14 @@ impl Metric {
             return Err(Error::constraint("the metric is archived already"));
         }
         self.status = MetricStatus::Archived;
+        Ok(self)
+    }
+
+    pub(crate) fn unarchive(mut self) -> Result<Self, Error> {
+        if self.status != MetricStatus::Archived {
+            return Err(Error::constraint("the metric is not archived"));
+        }
+        self.status = MetricStatus::Active;
         Ok(self)
     }
 }

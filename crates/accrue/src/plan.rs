@@ -10,7 +10,8 @@ pub use self::{
     version::{DefaultVersion, NewPlanVersion, PricedVersion},
 };
 use crate::{
-    Currency, Description, Error, ExternalId, Metadata, Name, PlanId, Timestamp, metadata,
+    Carried, CarriedUpdate, Currency, Description, Error, ExternalId, Metadata, MetadataUpdate,
+    Name, Patch, PlanId, Timestamp, metadata,
 };
 
 /// The number of a version of a plan, from 1.
@@ -59,10 +60,26 @@ pub struct Plan {
     pub version: PlanVersion,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
     /// The highest version that there is.
     pub(crate) latest_version: PlanVersion,
+}
+
+/// Where a plan stands (wire 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PlanStatus {
+    /// Subscriptions can be created on it: so they can on every plan.
+    Active,
+    /// They can not. Nothing archives a plan: a list of those that are is empty.
+    Archived,
+    /// It is not ready. Nothing makes a plan that is: a list of them is empty.
+    Draft,
 }
 
 /// A plan to create.
@@ -80,6 +97,8 @@ pub struct NewPlan {
     pub description: Option<Description>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
 }
 
 impl NewPlan {
@@ -93,6 +112,7 @@ impl NewPlan {
             external_plan_id: None,
             description: None,
             metadata: Metadata::new(),
+            carried: Carried::NONE,
         }
     }
 
@@ -107,13 +127,43 @@ impl NewPlan {
             currency: self.currency,
             version: PlanVersion::FIRST,
             metadata: self.metadata,
+            carried: self.carried,
             created_at: now,
             latest_version: PlanVersion::FIRST,
         })
     }
 }
 
+/// What to change of a plan. What it charges is changed by another version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlanUpdate {
+    /// The caller's alias, unique in the account. The one that it had is free again.
+    pub external_plan_id: Patch<ExternalId>,
+    /// What it is.
+    pub description: Patch<Description>,
+    /// The caller's own strings.
+    pub metadata: MetadataUpdate,
+    /// Fields that the engine has no use for.
+    pub carried: CarriedUpdate,
+}
+
+impl PlanUpdate {
+    pub(crate) fn decide(self, mut plan: Plan) -> Result<Plan, Error> {
+        self.external_plan_id.apply(&mut plan.external_plan_id);
+        self.description.apply(&mut plan.description);
+        self.metadata.apply(&mut plan.metadata)?;
+        self.carried.apply(&mut plan.carried)?;
+        Ok(plan)
+    }
+}
+
 impl Plan {
+    /// Returns where it stands.
+    #[must_use]
+    pub const fn status(&self) -> PlanStatus {
+        PlanStatus::Active
+    }
+
     /// Takes in a version that was created.
     pub(crate) fn with_version(mut self, version: PlanVersion, default: DefaultVersion) -> Self {
         self.latest_version = version;

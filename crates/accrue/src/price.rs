@@ -18,8 +18,8 @@ pub use self::{
     rounding::round_lines,
 };
 use crate::{
-    Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId, Name,
-    PriceId, PricingUnit, Timestamp, limits, metadata,
+    Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,
+    Name, PriceId, PricingUnit, Timestamp, limits, metadata,
 };
 
 /// A price (wire 5.2).
@@ -46,6 +46,9 @@ pub struct Price {
     pub adjustments: Adjustments,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -117,6 +120,8 @@ pub struct NewPrice {
     pub external_price_id: Option<ExternalId>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
 }
 
 impl NewPrice {
@@ -168,6 +173,7 @@ impl NewPrice {
             conversion_rate: None,
             external_price_id: None,
             metadata: Metadata::new(),
+            carried: Carried::NONE,
         }
     }
 
@@ -185,6 +191,7 @@ impl NewPrice {
             charge: self.charge,
             adjustments: self.adjustments,
             metadata: self.metadata,
+            carried: self.carried,
             created_at: now,
         })
     }

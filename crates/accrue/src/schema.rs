@@ -1,7 +1,7 @@
 //! The catalogue: every table, its key layout and its document, on one page.
 //!
 //! Nothing else builds key bytes or documents. A key begins with the account, ended by a zero byte
-//! (an account id has none); ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
+//! (an account id has none), unless it is of `api_key`, `deadline` or `record_expiry`; ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
 //! bytes from the greatest on; a text of the caller stands last, or is ended by a zero byte where it
 //! can have none. So rows lie in the order in which they are read. A name that is no longer used is
 //! retired, and never used again.
@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
-    AccountId, AlertId, CreditBlockId, CustomerId, Error, EventKey, ExternalId, IdempotencyKey,
-    ItemId, MessageId, Metadata, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId, Timeframe,
-    Timestamp,
+    AccountId, AlertId, ApiKeyId, CreditBlockId, CustomerId, Error, EventKey, ExternalId,
+    IdempotencyKey, ItemId, MessageId, Metadata, MetricId, PlanId, PriceId, PricingUnit,
+    SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
     alert::{Alert, Fired, InAlert},
+    api_key::{ApiKey, ApiKeyEntry},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::Record,
@@ -54,6 +55,8 @@ tables! {
     ACCOUNT = "account",
     ALERT = "alert",
     ALERT_STATE = "alert_state",
+    API_KEY = "api_key",
+    API_KEY_BY_TIME = "api_key_by_time",
     BALANCE_ALERT_STATE = "balance_alert_state",
     BUCKET = "bucket",
     CELL_TOTAL = "cell_total",
@@ -111,6 +114,18 @@ pub(crate) struct Nothing {}
 /// `account (account)`: what it configures.
 pub(crate) fn account(account: &AccountId) -> Slot<AccountEntry> {
     KeyBytes::of(account).slot(ACCOUNT)
+}
+
+// API keys.
+
+/// `api_key (key id)`: whose it is, which nobody knows before it was read.
+pub(crate) fn api_key(id: ApiKeyId) -> Slot<ApiKeyEntry> {
+    KeyBytes::default().bytes(id.as_bytes()).slot(API_KEY)
+}
+
+/// `api_key_by_time (account, created at, key id)`
+pub(crate) fn api_key_by_time(account: &AccountId, key: &ApiKey) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(key.created_at, key.id.as_bytes()).slot(API_KEY_BY_TIME)
 }
 
 // Idempotency (§4.5).
@@ -842,6 +857,10 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    pub(crate) fn api_keys(account: &AccountId) -> Self {
+        Self { table: API_KEY_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
     pub(crate) fn credit_blocks(account: &AccountId, id: CustomerId, unit: &PricingUnit) -> Self {
         let prefix = KeyBytes::of(account).ledger(id, unit).into_vec();
         Self { table: CREDIT_BLOCK_BY_TIME, prefix }

@@ -3,8 +3,10 @@
 mod anchor;
 mod cancel;
 mod enrolment;
+mod fee_quantity;
 mod new;
 mod period;
+mod update;
 
 use std::collections::BTreeMap;
 
@@ -13,16 +15,20 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     anchor::BillingAnchor,
     cancel::Cancellation,
+    fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},
     new::NewSubscription,
     period::{BillingPeriods, Days},
+    update::SubscriptionUpdate,
 };
 pub(crate) use self::{
+    cancel::unscheduled_end,
     enrolment::{Enrolment, Told, Turns},
     new::Terms,
+    update::previous_attributes,
 };
 use crate::{
-    Currency, CustomerId, Decimal, Metadata, Name, PlanId, PriceId, SubscriptionId, Timestamp,
-    Zone, plan::PlanVersion, price::Cycle,
+    Carried, Currency, CustomerId, Decimal, Error, Metadata, Name, PlanId, PriceId, SubscriptionId,
+    Timestamp, Zone, limits, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription.
@@ -53,8 +59,15 @@ pub struct Subscription {
     pub cycle: Cycle,
     /// Quantities of fixed fees of its plan version, instead of the prices' own.
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
+    /// The quantities that fixed fees were given later, each from an instant on:
+    /// [`fee_schedule`](Self::fee_schedule) joins them with those before.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fee_changes: BTreeMap<PriceId, BTreeMap<Timestamp, Decimal>>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -89,6 +102,19 @@ impl Subscription {
     pub fn periods_of(&self, cycle: Cycle) -> BillingPeriods {
         let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
         BillingPeriods::new(cycle, self.anchor, zone, start, end)
+    }
+
+    /// Refuses one that is too large: its alerts lie in the same row, and must find room.
+    pub(crate) fn check_size(&self) -> Result<(), Error> {
+        let text =
+            serde_json::to_string(self).map_err(|error| Error::corrupt(error.to_string()))?;
+        if text.len() > limits::SUBSCRIPTION_BYTES {
+            let (bytes, most) = (text.len(), limits::SUBSCRIPTION_BYTES);
+            let detail =
+                format!("the subscription would have {bytes} bytes, expected at most {most}");
+            return Err(Error::too_large(detail));
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CustomerId, MessageId, SubscriptionId, Timestamp,
+    CustomerId, Decimal, MessageId, PriceId, SubscriptionId, Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     credit::CreditBlock,
     customer::{Customer, PreviousAttributes},
@@ -85,6 +85,37 @@ pub enum Body {
         /// When it will end.
         cancellation_date: Timestamp,
     },
+    /// `subscription.cancellation_unscheduled`
+    #[serde(rename = "subscription.cancellation_unscheduled")]
+    SubscriptionCancellationUnscheduled {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// When it would have ended.
+        original_cancellation_date: Timestamp,
+    },
+    /// `subscription.edited`
+    #[serde(rename = "subscription.edited")]
+    SubscriptionEdited {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// The fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
+    /// `subscription.fixed_fee_quantity_updated`: told when the change is asked for, also where it is
+    /// to take effect later, and not once more then.
+    #[serde(rename = "subscription.fixed_fee_quantity_updated")]
+    FixedFeeQuantityUpdated {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// The fee.
+        price_id: PriceId,
+        /// When the change takes effect.
+        effective_date: Timestamp,
+        /// How many from then on.
+        new_quantity: Decimal,
+        /// How many it would have been then without the change.
+        old_quantity: Decimal,
+    },
     /// `subscription.usage_exceeded`
     #[serde(rename = "subscription.usage_exceeded")]
     UsageExceeded(Box<Exceeded>),
@@ -146,6 +177,11 @@ impl Body {
             Self::SubscriptionStarted { .. } => "subscription.started",
             Self::SubscriptionEnded { .. } => "subscription.ended",
             Self::SubscriptionCancellationScheduled { .. } => "subscription.cancellation_scheduled",
+            Self::SubscriptionCancellationUnscheduled { .. } => {
+                "subscription.cancellation_unscheduled"
+            }
+            Self::SubscriptionEdited { .. } => "subscription.edited",
+            Self::FixedFeeQuantityUpdated { .. } => "subscription.fixed_fee_quantity_updated",
             Self::UsageExceeded(_) => "subscription.usage_exceeded",
             Self::CostExceeded(_) => "subscription.cost_exceeded",
             Self::SpendExceeded(_) => "subscription.spend_exceeded",
@@ -169,9 +205,10 @@ impl Body {
             Self::SubscriptionCreated { subscription_id }
             | Self::SubscriptionStarted { subscription_id }
             | Self::SubscriptionEnded { subscription_id }
-            | Self::SubscriptionCancellationScheduled { subscription_id, .. } => {
-                Some(*subscription_id)
-            }
+            | Self::SubscriptionCancellationScheduled { subscription_id, .. }
+            | Self::SubscriptionCancellationUnscheduled { subscription_id, .. }
+            | Self::SubscriptionEdited { subscription_id, .. }
+            | Self::FixedFeeQuantityUpdated { subscription_id, .. } => Some(*subscription_id),
             Self::UsageExceeded(exceeded)
             | Self::CostExceeded(exceeded)
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),

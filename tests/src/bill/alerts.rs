@@ -77,6 +77,13 @@ pub enum Body {
     Started,
     Ended,
     CancellationScheduled(Instant),
+    CancellationUnscheduled(Instant),
+    QuantityUpdated {
+        price: At,
+        at: Instant,
+        new: BigDecimal,
+        old: BigDecimal,
+    },
     Exceeded {
         alert: At,
         before: Option<BigDecimal>,

@@ -129,6 +129,16 @@ impl Bench {
                     self.cancel(life, *how);
                 }
             }
+            Step::Unschedule(life) => {
+                if let Some(life) = nth(*life, self.lives.len()) {
+                    self.unschedule(life);
+                }
+            }
+            Step::Quantity { life, fee, quantity, timing } => {
+                if let Some(life) = nth(*life, self.lives.len()) {
+                    self.change_quantity(life, *fee, *quantity, *timing);
+                }
+            }
             Step::Use(specs) => {
                 let mut rest = specs.as_slice();
                 while !rest.is_empty() {

@@ -235,6 +235,22 @@ impl Bench {
             webhook::Body::SubscriptionCancellationScheduled { cancellation_date, .. } => {
                 Body::CancellationScheduled(cancellation_date.micros())
             }
+            webhook::Body::SubscriptionCancellationUnscheduled {
+                original_cancellation_date: end,
+                ..
+            } => Body::CancellationUnscheduled(end.micros()),
+            webhook::Body::FixedFeeQuantityUpdated {
+                price_id,
+                effective_date,
+                new_quantity,
+                old_quantity,
+                ..
+            } => Body::QuantityUpdated {
+                price: self.place(*price_id).1,
+                at: effective_date.micros(),
+                new: big(new_quantity),
+                old: big(old_quantity),
+            },
             webhook::Body::UsageExceeded(of)
             | webhook::Body::CostExceeded(of)
             | webhook::Body::SpendExceeded(of) => self.exceeded(of, &message.body),

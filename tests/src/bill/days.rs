@@ -27,8 +27,8 @@ pub(crate) fn midnights(zone: &str, (from, until): Span) -> Vec<Instant> {
     }
 }
 
-/// How many days of its cycle a period touches, and how many the cycle has.
-pub(super) fn days(core: &Subscription, cycle: Cycle, period: Span) -> (u32, u32) {
+/// The days of its cycle that a period touches, cut to it, and how many days the cycle has.
+pub(super) fn days(core: &Subscription, cycle: Cycle, period: Span) -> (Vec<Span>, u32) {
     let zone = time_zone(core.timezone.name());
     let (first, time) = beginning(core, cycle, &zone);
     // A cycle that life or a cancellation cuts short is counted as if they did not.
@@ -37,7 +37,7 @@ pub(super) fn days(core: &Subscription, cycle: Cycle, period: Span) -> (u32, u32
     let (from, until) = endless.periods_of(cycle).containing(instant(period.0)).map(span).unwrap();
     let first_day =
         if from == core.start_date.micros() { first } else { civil(&zone, from).date() };
-    let (mut part, mut whole) = (0, 0);
+    let (mut part, mut whole) = (Vec::new(), 0);
     let mut day = first_day;
     loop {
         let next = day.tomorrow().unwrap();
@@ -49,8 +49,9 @@ pub(super) fn days(core: &Subscription, cycle: Cycle, period: Span) -> (u32, u32
             return (part, whole);
         }
         whole += 1;
-        if begins.max(period.0) < ends.min(period.1) {
-            part += 1;
+        let touched = (begins.max(period.0), ends.min(period.1));
+        if touched.0 < touched.1 {
+            part.push(touched);
         }
         day = next;
     }

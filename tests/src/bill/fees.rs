@@ -27,19 +27,24 @@ impl Biller {
     /// What a price makes fall due in a span, without regard to usage.
     pub(super) fn fees(&self, of: &Enrolled, index: At, within: Span) -> Vec<Due> {
         let price = &self.plans[of.plan][index];
-        let Charge::Fee { quantity, model, in_advance } = &price.charge else { return Vec::new() };
-        let quantity = of.quantities[index].as_ref().unwrap_or(quantity);
-        let amount = model.rate(std::slice::from_ref(quantity));
+        let Charge::Fee { in_advance, .. } = price.charge else { return Vec::new() };
         let mut found = Vec::new();
-        for (period, subtotal) in periods_with_amounts(of, price, &amount, within) {
-            let total = price.adjustments.cut(subtotal.clone());
-            let top_up = price.adjustments.top_up(&total);
-            let (from, until) = period;
-            found.push(Due {
-                at: if *in_advance { from } else { until },
-                with_end: !in_advance,
-                amounts: Amounts { quantity: quantity.clone(), subtotal, total },
-            });
+        for (from, until) in periods_of_fee(of, price, within) {
+            let mut instants = vec![from];
+            instants.extend(of.changes[index].range(from + 1..until).map(|(at, _)| *at));
+            let mut charged = Amounts::default();
+            for at in instants {
+                let as_of = self.as_of(of, index, (from, until), at);
+                if in_advance {
+                    let amounts = as_of.clone() - charged;
+                    found.push(Due { at, with_end: false, amounts });
+                }
+                charged = as_of;
+            }
+            let top_up = price.adjustments.top_up(&charged.total);
+            if !in_advance {
+                found.push(Due { at: until, with_end: true, amounts: charged });
+            }
             if !top_up.is_zero() {
                 let amounts = Amounts { total: top_up, ..Amounts::default() };
                 found.push(Due { at: until, with_end: true, amounts });
@@ -48,28 +53,43 @@ impl Biller {
         found.retain(|due| due.is_within(within));
         found
     }
+
+    /// What a fee comes to in a period, as one knows at an instant of it: day by day, each with the
+    /// quantity that it ends with.
+    fn as_of(&self, of: &Enrolled, index: At, period: Span, at: Instant) -> Amounts {
+        let price = &self.plans[of.plan][index];
+        let Charge::Fee { quantity: own, model, .. } = &price.charge else {
+            return Amounts::default();
+        };
+        let quantity =
+            |until: Instant| of.quantity_before(index, until.min(at + 1)).unwrap_or(own).clone();
+        let amount = |until: Instant| model.rate(&[quantity(until)]);
+        let subtotal = match price.cadence.cycle() {
+            None => amount(period.1),
+            Some(cycle) => {
+                let (days, whole) = days::days(&of.core, cycle, period);
+                let each: Vec<_> = days.iter().map(|(_, until)| amount(*until)).collect();
+                let is_alike = each.iter().all(|amount| *amount == each[0]);
+                match u32::try_from(days.len()).unwrap() == whole && is_alike {
+                    true => each[0].clone(),
+                    false => {
+                        let places = PricingUnit::parse(price.currency).unwrap().places();
+                        let exact = each.iter().sum::<BigDecimal>() / BigDecimal::from(whole);
+                        exact.with_scale_round(places.into(), RoundingMode::HalfUp)
+                    }
+                }
+            }
+        };
+        let total = price.adjustments.cut(subtotal.clone());
+        Amounts { quantity: quantity(period.1), subtotal, total }
+    }
 }
 
-/// The periods of a fee that touch a span, and what it is in each.
-fn periods_with_amounts(
-    of: &Enrolled,
-    price: &Price,
-    amount: &BigDecimal,
-    (from, until): Span,
-) -> Vec<(Span, BigDecimal)> {
+/// The periods of a fee that touch a span.
+fn periods_of_fee(of: &Enrolled, price: &Price, (from, until): Span) -> Vec<Span> {
     let Some(cycle) = price.cadence.cycle() else {
-        let first = of.core.periods().first().map(span);
-        return first.into_iter().map(|first| (first, amount.clone())).collect();
+        return of.core.periods().first().map(span).into_iter().collect();
     };
     let around = accrue::Timeframe::new(instant((from - 1).max(0)), instant(until + 1)).unwrap();
-    let periods = of.core.periods_of(cycle);
-    let prorated = |period: Span| match days::days(&of.core, cycle, period) {
-        (part, whole) if part == whole => amount.clone(),
-        (part, whole) => {
-            let places = PricingUnit::parse(price.currency).unwrap().places();
-            let exact = amount * BigDecimal::from(part) / BigDecimal::from(whole);
-            exact.with_scale_round(places.into(), RoundingMode::HalfUp)
-        }
-    };
-    periods.overlapping(around).map(|period| (span(period), prorated(span(period)))).collect()
+    of.core.periods_of(cycle).overlapping(around).map(span).collect()
 }

@@ -45,6 +45,9 @@ impl Biller {
                 found.extend([period.start().micros(), period.end().micros()]);
             }
         }
+        let end = of.end().unwrap_or(i64::MAX);
+        let changes = of.changes.iter().flat_map(|changes| changes.range(of.start()..end));
+        found.extend(changes.map(|(at, _)| *at));
         found.retain(|at| of.told < *at && *at <= now);
         found
     }
@@ -91,7 +94,8 @@ impl Biller {
         quantities: Vec<Option<BigDecimal>>,
     ) {
         let (life, now) = (self.lives.len(), self.now);
-        let of = Enrolled { customer, plan, core, quantities, told: now };
+        let changes = vec![Default::default(); quantities.len()];
+        let of = Enrolled { customer, plan, core, quantities, changes, told: now };
         let (start, end) = (of.start(), of.end());
         self.lives.push(of);
         self.tell(now, life, Body::Created);
@@ -113,6 +117,41 @@ impl Biller {
             true => self.tell(now, life, Body::Ended),
             false => self.tell(now, life, Body::CancellationScheduled(end)),
         }
+        self.judge_change(life, &before);
+    }
+
+    pub(super) fn unschedule(&mut self, life: At, core: Subscription) {
+        let before = self.lives[life].clone();
+        self.lives[life].core = core;
+        self.tell(self.now, life, Body::CancellationUnscheduled(before.end().unwrap()));
+        self.judge_change(life, &before);
+    }
+
+    pub(super) fn change_quantity(
+        &mut self,
+        life: At,
+        core: Subscription,
+        (price, at, new): (At, Instant, BigDecimal),
+    ) {
+        let now = self.now;
+        let before = self.lives[life].clone();
+        let old = self.quantity_at(&before, price, at);
+        if old == new {
+            assert_eq!(core, before.core);
+            return;
+        }
+        self.lives[life].core = core;
+        self.lives[life].changes[price].insert(at, new.clone());
+        self.tell(now, life, Body::QuantityUpdated { price, at, new, old });
+        if at <= now {
+            self.judge_change(life, &before);
+        }
+    }
+
+    /// Judges what a change of a subscription brings now.
+    fn judge_change(&mut self, life: At, before: &Enrolled) {
+        let now = self.now;
+        let end = self.lives[life].end().unwrap_or(i64::MAX);
         let mut periods = self.soon(life);
         if end <= now {
             periods.extend(self.lives[life].period_until(end));
@@ -120,7 +159,7 @@ impl Biller {
         for period in periods {
             for alert in self.own_first(life) {
                 let earlier = before.period(period.0);
-                let earlier = earlier.and_then(|period| self.value(&before, alert, period, now));
+                let earlier = earlier.and_then(|period| self.value(before, alert, period, now));
                 let value = self.value(&self.lives[life], alert, period, now);
                 self.judge(now, alert, life, period, (earlier, value), Cause::Subscription);
             }

@@ -23,6 +23,8 @@ pub use crate::script::When;
 pub enum Step {
     Subscribe(Subscribe),
     Cancel { life: usize, how: Cancel },
+    Unschedule(usize),
+    Quantity { life: usize, fee: usize, quantity: u32, timing: Timing },
     Use(Vec<EventSpec>),
     Pause(Pause),
     CreateAlert { on: On, terms: Terms, thresholds: Vec<&'static str> },
@@ -30,6 +32,14 @@ pub enum Step {
     Enable(usize),
     Disable(usize),
     Ask(Ask),
+}
+
+/// When the quantity of a fee changes.
+#[derive(Clone, Copy, Debug)]
+pub enum Timing {
+    Immediate,
+    Upcoming,
+    At(When),
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +116,28 @@ pub(crate) fn cancel() -> impl Strategy<Value = Step> {
     (any::<usize>(), how).prop_map(|(life, how)| Step::Cancel { life, how })
 }
 
+fn quantity() -> impl Strategy<Value = Step> {
+    let to_period = || (any::<usize>(), prop_oneof![around(), Just(0)]);
+    let at = prop_oneof![
+        2 => (-40 * DAY..5 * DAY).prop_map(When::Now),
+        3 => (-DAY..60 * DAY).prop_map(When::Now),
+        2 => (-10_i64..20).prop_map(|days| When::Midnight(days * DAY)),
+        1 => to_period().prop_map(|(of, by)| When::Start(of, by)),
+        2 => to_period().prop_map(|(of, by)| When::End(of, by)),
+    ];
+    let timing = prop_oneof![
+        3 => Just(Timing::Immediate),
+        2 => Just(Timing::Upcoming),
+        5 => at.prop_map(Timing::At),
+    ];
+    (any::<usize>(), any::<usize>(), 0_u32..6, timing)
+        .prop_map(|(life, fee, quantity, timing)| Step::Quantity { life, fee, quantity, timing })
+}
+
+fn unschedule() -> impl Strategy<Value = Step> {
+    any::<usize>().prop_map(Step::Unschedule)
+}
+
 pub(crate) fn event() -> impl Strategy<Value = EventSpec> {
     let at = prop_oneof![
         4 => Just(When::Now(0)),
@@ -178,6 +210,8 @@ pub fn costs() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => subscribe(),
         1 => cancel(),
+        1 => unschedule(),
+        4 => quantity(),
         8 => vec(event(), 1..12).prop_map(Step::Use),
         4 => pause(),
         8 => ask(),
@@ -230,6 +264,8 @@ pub fn alerts() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => subscribe(),
         2 => cancel(),
+        1 => unschedule(),
+        4 => quantity(),
         10 => vec(event(), 1..8).prop_map(Step::Use),
         8 => pause(),
         4 => create_alert(),

@@ -55,6 +55,10 @@ impl Bench {
                 let place = self.place(*customer, *unit);
                 self.change(place, change);
             }
+            Step::DeleteBlock { customer, unit, block } => {
+                let place = self.place(*customer, *unit);
+                self.delete_block(place, *block);
+            }
             Step::CreateAlert { customer, unit, kind, thresholds } => {
                 let place = self.place(*customer, *unit);
                 self.create_alert(place, *kind, thresholds);

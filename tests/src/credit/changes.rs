@@ -48,6 +48,26 @@ impl Bench {
         self.check_entry(place, entry, &answer);
     }
 
+    pub(super) fn delete_block(&mut self, place: Place, block: usize) {
+        let count = self.bank.ledgers.get(&place).map_or(0, |ledger| ledger.blocks.len());
+        let Some(block) = nth(block, count) else { return };
+        let id = self.block(place, block);
+        let account = &self.bill.host.account;
+        let delete = || block_on(account.delete_credit_block(id).into_future());
+        if self.bank.clone().delete(place, block).is_err() {
+            // What is due is settled all the same.
+            self.bill.host.tick();
+            let before = dump(&*self.bill.host.store);
+            let error = delete().unwrap_err();
+            assert!(is_refusal(error.kind()), "{error:?}");
+            assert_eq!(dump(&*self.bill.host.store), before, "a refused deletion wrote something");
+            return;
+        }
+        delete().unwrap_or_else(|error| panic!("{block} of {place:?}: {error:?}"));
+        assert!(block_on(account.fetch_credit_block(id)).unwrap_err().is_not_found());
+        self.bank.delete(place, block).unwrap();
+    }
+
     /// Previews an entry, which writes nothing.
     fn foretell(&self, place: Place, new: NewLedgerEntry) -> Preview<LedgerEntry> {
         let before = dump(&*self.bill.host.store);

@@ -18,6 +18,8 @@ pub struct Block {
     pub created: Instant,
     /// What was taken from it, and not given back.
     pub drawn: BigDecimal,
+    /// Of one that is deleted: what was taken from others instead.
+    pub instead: Option<Vec<(At, BigDecimal)>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -192,6 +194,7 @@ impl Ledger {
                     basis,
                     created: now,
                     drawn: BigDecimal::zero(),
+                    instead: None,
                 });
             }
             Change::Decrement(amount) => {
@@ -232,6 +235,29 @@ impl Ledger {
             }
         }
         Ok(self.entries.len() - 1)
+    }
+
+    /// Empties a block, and takes from others what was taken from it; says which entry is the last.
+    pub fn delete(&mut self, block: At, now: Instant) -> Result<Option<At>, Refused> {
+        let of = &mut self.blocks[block];
+        if of.given.is_none() || of.instead.is_some() {
+            return Err(Refused);
+        }
+        let drawn = std::mem::take(&mut of.drawn);
+        let void = std::mem::take(&mut of.balance) + &drawn;
+        if !drawn.is_zero() {
+            self.enter(EntryKind::Amendment, drawn.clone(), block, now);
+        }
+        if !void.is_zero() {
+            self.enter(EntryKind::VoidInitiated(void.clone()), BigDecimal::zero(), block, now);
+            self.enter(EntryKind::Void(void.clone()), -&void, block, now);
+        }
+        let parts = self.spend(&drawn, now);
+        for (from, part) in &parts {
+            self.enter(EntryKind::Decrement, -part, *from, now);
+        }
+        self.blocks[block].instead = Some(parts);
+        Ok((!void.is_zero()).then(|| self.entries.len() - 1))
     }
 
     /// Pays off the overdraft first.
@@ -306,6 +332,7 @@ impl Ledger {
             basis: None,
             created: now,
             drawn: BigDecimal::zero(),
+            instead: None,
         });
         block
     }
@@ -351,32 +378,50 @@ impl Ledger {
         }
     }
 
-    fn give_back(&mut self, mut rest: BigDecimal, usage: Usage, returned: &mut Returned) {
+    fn give_back(&mut self, amount: BigDecimal, usage: Usage, returned: &mut Returned) {
         let mut drawn = self.drawn.remove(&usage).unwrap_or_default();
-        for (block, share) in drawn.iter_mut().rev() {
-            let most = rest.clone().min(share.clone());
-            let mut given = self.give_back_to(*block, &most, returned);
-            if self.overdraft == Some(*block) {
-                given += self.give_back_to_payers(&most - &given, returned);
-            }
-            *share -= &given;
-            rest -= given;
-        }
-        drawn.retain(|(_, share)| !share.is_zero());
+        self.give_back_to_all(&mut drawn, amount, returned);
         self.drawn.insert(usage, drawn);
     }
 
-    /// Gives back what the overdraft does not owe any more, since it was paid off meanwhile.
-    fn give_back_to_payers(&mut self, mut rest: BigDecimal, returned: &mut Returned) -> BigDecimal {
-        let (all, mut payers) = (rest.clone(), std::mem::take(&mut self.payers));
-        for (payer, paid) in payers.iter_mut().rev() {
-            let given = self.give_back_to(*payer, &rest.clone().min(paid.clone()), returned);
-            *paid -= &given;
+    /// Gives back to blocks at most what was taken from each, the last one first.
+    fn give_back_to_all(
+        &mut self,
+        shares: &mut Vec<(At, BigDecimal)>,
+        all: BigDecimal,
+        returned: &mut Returned,
+    ) -> BigDecimal {
+        let mut rest = all.clone();
+        for (block, share) in shares.iter_mut().rev() {
+            let given = self.give_back_for(*block, &rest.clone().min(share.clone()), returned);
+            *share -= &given;
             rest -= given;
         }
-        payers.retain(|(_, paid)| !paid.is_zero());
-        self.payers = payers;
+        shares.retain(|(_, share)| !share.is_zero());
         all - rest
+    }
+
+    /// Gives back for a block: to those that were taken from instead where it is deleted, and what
+    /// the overdraft does not owe any more to those that paid it off.
+    fn give_back_for(
+        &mut self,
+        block: At,
+        most: &BigDecimal,
+        returned: &mut Returned,
+    ) -> BigDecimal {
+        if let Some(instead) = &mut self.blocks[block].instead {
+            let mut instead = std::mem::take(instead);
+            let given = self.give_back_to_all(&mut instead, most.clone(), returned);
+            self.blocks[block].instead = Some(instead);
+            return given;
+        }
+        let mut given = self.give_back_to(block, most, returned);
+        if self.overdraft == Some(block) {
+            let mut payers = std::mem::take(&mut self.payers);
+            given += self.give_back_to_all(&mut payers, most - &given, returned);
+            self.payers = payers;
+        }
+        given
     }
 
     /// A caller may have given back something already: of that there is no more to give.

@@ -24,6 +24,11 @@ pub enum Step {
         unit: usize,
         change: ChangeSpec,
     },
+    DeleteBlock {
+        customer: usize,
+        unit: usize,
+        block: usize,
+    },
     CreateAlert {
         customer: usize,
         unit: usize,
@@ -206,6 +211,8 @@ pub fn script() -> impl Strategy<Value = Vec<Step>> {
         10 => vec(bill::event(), 1..8).prop_map(|of| Step::Bill(BillStep::Use(of))),
         1 => bill::create_alert().prop_map(Step::Bill),
         10 => of_ledger(change()),
+        1 => (customer(), unit(), number())
+            .prop_map(|(customer, unit, block)| Step::DeleteBlock { customer, unit, block }),
         8 => pause(),
         4 => create_alert(),
         2 => (number(), thresholds())

@@ -19,13 +19,14 @@ pub enum Cause {
         /// The alert.
         alert_id: AlertId,
     },
-    /// A billing period began or ended, and fees or a minimum fell due.
+    /// A billing period began or ended, or the quantity of a fee changed, and fees or a minimum fell
+    /// due.
     Period {
         /// When.
         timestamp: Timestamp,
     },
-    /// The subscription was created over usage that there was already, was cancelled, or, in a
-    /// preview, has another price.
+    /// The subscription was created over usage that there was already, its end was moved or taken
+    /// back, the quantity of a fee changed at once, or, in a preview, it has another price.
     Subscription {
         /// The subscription.
         subscription_id: SubscriptionId,

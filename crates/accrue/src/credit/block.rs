@@ -52,9 +52,26 @@ pub(crate) struct Block {
     pub(crate) number: u64,
     /// What was taken from it and not given back: the most that can be.
     pub(crate) drawn: Decimal,
+    /// That it was deleted. Its entries still name it, and usage that drew from it remembers so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deletion: Option<Deletion>,
+}
+
+/// That a block was deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Deletion {
+    pub(crate) at: Timestamp,
+    /// What was drawn anew instead of what had been drawn from it, block by block, and has not been
+    /// given back since.
+    pub(crate) instead: Vec<(CreditBlockId, Decimal)>,
 }
 
 impl Block {
+    /// Lists the blocks that were drawn from instead of this one.
+    pub(crate) fn instead(&self) -> &[(CreditBlockId, Decimal)] {
+        self.deletion.as_ref().map(|deletion| deletion.instead.as_slice()).unwrap_or_default()
+    }
+
     /// Tells whether something is left of it: what is left is booked out when it expires.
     pub(crate) fn is_open(&self) -> bool {
         self.block.balance > Decimal::zero()

@@ -1,5 +1,6 @@
 mod amendment;
 mod blocks;
+mod deletion;
 mod entries;
 mod expiration_change;
 mod expiry;

@@ -82,6 +82,19 @@ pub(super) struct Decided<T> {
     pub(super) answer: Option<String>,
 }
 
+/// Runs an operation without an idempotency key.
+pub(super) async fn apply_open<C: Command + ?Sized>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+) -> Result<C::Outcome, Error> {
+    match apply(shared, account, command, &Open).await? {
+        Applied::Done(decided) => decided.result,
+        Applied::LostTheKey => Err(Error::contended()),
+        Applied::Unknown(_, error) => Err(error.into()),
+    }
+}
+
 /// Runs an operation and commits it: the only loop that does.
 pub(super) async fn apply<C: Command + ?Sized>(
     shared: &Shared,

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Account,
-    apply::{Applied, Open, Request, apply},
+    apply::{Request, apply_open},
     keyed,
 };
 use crate::{Error, IdempotencyKey, idempotency::Answer};
@@ -55,11 +55,7 @@ impl<T: Send + 'static> IntoFuture for Call<T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Self { account, request } = self;
-            match apply(account.shared(), account.id(), &*request, &Open).await? {
-                Applied::Done(decided) => decided.result,
-                Applied::LostTheKey => Err(Error::contended()),
-                Applied::Unknown(_, error) => Err(error.into()),
-            }
+            apply_open(account.shared(), account.id(), &*request).await
         })
     }
 }

@@ -152,7 +152,8 @@ impl Account {
             unit.require_credits().await?;
             let slot = schema::credit_block(self.id(), id);
             let unknown = || Error::not_found("credit block", id);
-            let Block { customer_id, block, .. } = unit.get(&slot).await?.ok_or_else(unknown)?;
+            let found = unit.get(&slot).await?.filter(|of| of.deletion.is_none());
+            let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
             let read = unit.read_ledger(&customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
             let found = unit.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
@@ -254,7 +255,7 @@ impl LedgerFilter {
 }
 
 impl Unit<'_> {
-    async fn require_credits(&mut self) -> Result<(), Error> {
+    pub(super) async fn require_credits(&mut self) -> Result<(), Error> {
         if self.configuration().await?.features.credits {
             return Ok(());
         }

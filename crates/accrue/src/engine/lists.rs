@@ -1,11 +1,16 @@
+use std::collections::VecDeque;
+
 use serde::de::DeserializeOwned;
 
 use super::{Account, unit::Unit};
 use crate::{
-    CustomerId, Error, PlanId, limits,
+    CustomerId, Error, IdOr, PlanId, limits,
+    metric::MetricStatus,
     page::{InstantRange, Listing, Page, PageRequest, Position},
+    plan::PlanStatus,
     schema::{self, Index, Slot},
     store::{Key, Scan},
+    subscription::SubscriptionStatus,
 };
 
 /// Which rows of a list: those created within a bound.
@@ -15,15 +20,36 @@ pub struct ListFilter {
     pub created: InstantRange,
 }
 
-/// Which subscriptions of the list.
+/// Which metrics of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MetricFilter {
+    /// When they were created.
+    pub created: InstantRange,
+    /// Of one status.
+    pub status: Option<MetricStatus>,
+}
+
+/// Which plans of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanFilter {
+    /// When they were created.
+    pub created: InstantRange,
+    /// Of one status.
+    pub status: Option<PlanStatus>,
+}
+
+/// Which subscriptions of the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubscriptionFilter {
     /// When they were created.
     pub created: InstantRange,
-    /// Of one customer.
-    pub customer_id: Option<CustomerId>,
-    /// Of one plan.
-    pub plan_id: Option<PlanId>,
+    /// Of one of these customers, at most 100; of any where none is named. One that is not there has
+    /// none.
+    pub customers: Vec<IdOr<CustomerId>>,
+    /// Of one plan. One that is not there has none.
+    pub plan: Option<IdOr<PlanId>>,
+    /// Where they stand now.
+    pub status: Option<SubscriptionStatus>,
 }
 
 impl Account {
@@ -43,11 +69,18 @@ impl Account {
     }
 }
 
-/// A walk over an index, newest first, from where a page begins.
+/// A walk over indexes, newest first, from where a page begins: over their rows in one order.
 pub(super) struct Walk<'a> {
     listing: Listing<'a>,
-    scan: Scan,
+    tracks: Vec<Track>,
     limit: usize,
+}
+
+/// One index of a walk: what is still to be read of it, and what was read and not passed.
+struct Track {
+    scan: Scan,
+    ahead: VecDeque<Position>,
+    has_ended: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -57,7 +90,17 @@ impl<'a> Walk<'a> {
         created: InstantRange,
         page: &PageRequest,
     ) -> Result<Self, Error> {
-        Self::of_rows(listing, index, created, page, page.rows()?)
+        Self::merged(listing, std::slice::from_ref(index), created, page)
+    }
+
+    /// The same over several indexes that share no row.
+    pub(super) fn merged(
+        listing: Listing<'a>,
+        indexes: &[Index],
+        created: InstantRange,
+        page: &PageRequest,
+    ) -> Result<Self, Error> {
+        Self::of_rows(listing, indexes, created, page, page.rows()?)
     }
 
     /// The same over the entries of a ledger, whose pages may be longer.
@@ -67,24 +110,28 @@ impl<'a> Walk<'a> {
         created: InstantRange,
         page: &PageRequest,
     ) -> Result<Self, Error> {
-        Self::of_rows(listing, index, created, page, page.limit())
+        Self::of_rows(listing, std::slice::from_ref(index), created, page, page.limit())
     }
 
     fn of_rows(
         listing: Listing<'a>,
-        index: &Index,
+        indexes: &[Index],
         created: InstantRange,
         page: &PageRequest,
         limit: usize,
     ) -> Result<Self, Error> {
         // One row more than the page holds tells whether there is another page.
         let rows = limit.saturating_add(1).min(limits::SCAN_ROWS);
-        let scan = index.scan(created.from(), created.until(), rows).descending();
-        let scan = match listing.position(page)? {
-            Some(position) => scan.after(&index.key_at(&position)),
-            None => scan,
+        let from = listing.position(page)?;
+        let track = |index: &Index| {
+            let scan = index.scan(created.from(), created.until(), rows).descending();
+            let scan = match &from {
+                Some(position) => scan.after(&index.key_at(position)),
+                None => scan,
+            };
+            Track { scan, ahead: VecDeque::new(), has_ended: false }
         };
-        Ok(Self { listing, scan, limit })
+        Ok(Self { listing, tracks: indexes.iter().map(track).collect(), limit })
     }
 
     /// Finds the page: of each row that the index names, what `show` makes of it. A list whose rows
@@ -109,13 +156,19 @@ impl<'a> Walk<'a> {
         Ok(self.page(found))
     }
 
-    /// Returns the next places of the index; none where it ends.
+    /// Returns the next places of the indexes; none where they end.
     pub(super) async fn next(&mut self, unit: &Unit<'_>) -> Result<Vec<Position>, Error> {
-        let keys = unit.keys(&self.scan).await?;
-        if let Some(last) = keys.last() {
-            self.scan = self.scan.clone().after(last.bytes());
+        for track in &mut self.tracks {
+            track.look_ahead(unit).await?;
         }
-        keys.iter().map(position).collect()
+        let mut places = Vec::new();
+        // Where one has run out, a row of it that is still to be read may come first.
+        while !self.tracks.iter().any(Track::has_run_out) {
+            let newest = self.tracks.iter_mut().max_by_key(|track| track.ahead.front().copied());
+            let Some(place) = newest.and_then(|track| track.ahead.pop_front()) else { break };
+            places.push(place);
+        }
+        Ok(places)
     }
 
     /// Tells whether enough was found for the page, and to know whether there is another.
@@ -126,6 +179,26 @@ impl<'a> Walk<'a> {
     /// Makes the page of what was found.
     pub(super) fn page<T>(&self, found: Vec<(Position, T)>) -> Page<T> {
         page_of(&self.listing, self.limit, found)
+    }
+}
+
+impl Track {
+    /// Reads on where everything was passed.
+    async fn look_ahead(&mut self, unit: &Unit<'_>) -> Result<(), Error> {
+        if self.has_run_out() {
+            let keys = unit.keys(&self.scan).await?;
+            if let Some(last) = keys.last() {
+                self.scan = self.scan.clone().after(last.bytes());
+            }
+            self.has_ended = keys.is_empty();
+            self.ahead = keys.iter().map(position).collect::<Result<_, _>>()?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether there may be more, which is still to be read.
+    fn has_run_out(&self) -> bool {
+        self.ahead.is_empty() && !self.has_ended
     }
 }
 

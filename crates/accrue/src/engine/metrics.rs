@@ -1,8 +1,9 @@
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
+    lists::{MetricFilter, Walk},
     unit::{Stop, Unit},
 };
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
     idempotency::Fingerprint,
     limits,
     metric::{Metric, MetricUpdate, NewMetric},
+    page::Listing,
     schema::{self, Catalogue, Index, Nothing, Slot},
     usage::Meters,
 };
@@ -44,19 +46,32 @@ impl Account {
         Call::new(self, ArchiveMetric { id })
     }
 
+    /// Makes an archived metric active again: it has measured all the while. Of another it is a
+    /// constraint violation.
+    pub fn unarchive_metric(&self, id: MetricId) -> Call<Metric> {
+        Call::new(self, UnarchiveMetric { id })
+    }
+
     /// Returns a metric.
     pub async fn fetch_metric(&self, id: MetricId) -> Result<Metric, Error> {
         self.reading().metric(id).await
     }
 
-    /// Lists the metrics, newest first, archived ones too.
+    /// Lists the metrics, newest first: archived ones too where no status is asked for.
     pub async fn list_metrics(
         &self,
-        filter: ListFilter,
+        filter: MetricFilter,
         page: &PageRequest,
     ) -> Result<Page<Metric>, Error> {
+        let filtered = format!("{filter:?}");
+        let listing = Listing { name: "metrics", account: self.id(), filter: filtered };
+        // An account has so few that a status needs no index.
+        let index = Index::metrics(self.id());
+        let mut walk = Walk::new(listing, &index, filter.created, page)?;
         let slot = |id| schema::metric(self.id(), MetricId::from_bytes(id));
-        self.list("metrics", Index::metrics(self.id()), filter, page, slot, Some).await
+        let is_listed = |metric: &Metric| filter.status.is_none_or(|of| of == metric.status);
+        let show = |metric: Metric| is_listed(&metric).then_some(metric);
+        walk.run(&mut self.reading(), |at| slot(schema::id_at(at)), show).await
     }
 }
 
@@ -158,5 +173,26 @@ impl Command for ArchiveMetric {
 impl Request for ArchiveMetric {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("archive_metric", &self.id)
+    }
+}
+
+struct UnarchiveMetric {
+    id: MetricId,
+}
+
+#[async_trait]
+impl Command for UnarchiveMetric {
+    type Outcome = Metric;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
+        let metric = unit.metric(self.id).await?.unarchive()?;
+        unit.put(&schema::metric(unit.account, self.id), &metric)?;
+        Ok(metric)
+    }
+}
+
+impl Request for UnarchiveMetric {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("unarchive_metric", &self.id)
     }
 }

@@ -1,14 +1,16 @@
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
+    lists::{PlanFilter, Walk, page_in_order},
     unit::{Stop, Unit},
 };
 use crate::{
-    Error, IdOr, Page, PageRequest, PlanId,
+    Error, ExternalId, IdOr, Page, PageRequest, PlanId,
     idempotency::Fingerprint,
-    plan::{NewPlan, Plan},
+    page::Listing,
+    plan::{NewPlan, Plan, PlanStatus, PlanUpdate},
     schema::{self, Index, Nothing, PlanAlias},
 };
 
@@ -34,6 +36,32 @@ impl Account {
         Call::new(self, CreatePlan { new })
     }
 
+    /// Changes a plan, found by its id or its external id. What it charges never changes, but by
+    /// [another version](Self::create_plan_version).
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where another plan has the external
+    /// id.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, ExternalId, Name, Patch, store::MemoryStore};
+    /// # use accrue::plan::{NewPlan, PlanUpdate};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let plan = NewPlan::new(Name::parse("Pro")?, Currency::parse("USD")?);
+    /// # let plan = account.create_plan(plan).await?;
+    /// let pro = ExternalId::parse("pro")?;
+    /// let update = PlanUpdate { external_plan_id: Patch::Set(pro.clone()), ..Default::default() };
+    /// let plan = account.update_plan(plan.id, update).await?;
+    /// assert_eq!(account.fetch_plan(pro).await?, plan);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn update_plan(&self, id: impl Into<IdOr<PlanId>>, update: PlanUpdate) -> Call<Plan> {
+        Call::new(self, UpdatePlan { id: id.into(), update })
+    }
+
     /// Returns a plan by its id or its external id.
     pub async fn fetch_plan(&self, id: impl Into<IdOr<PlanId>>) -> Result<Plan, Error> {
         let id = id.into();
@@ -43,11 +71,29 @@ impl Account {
     /// Lists the plans, newest first.
     pub async fn list_plans(
         &self,
-        filter: ListFilter,
+        filter: PlanFilter,
         page: &PageRequest,
     ) -> Result<Page<Plan>, Error> {
+        let filtered = format!("{filter:?}");
+        let listing = Listing { name: "plans", account: self.id(), filter: filtered };
+        if filter.status.is_some_and(|status| status != PlanStatus::Active) {
+            return page_in_order(&listing, page, page.rows()?, std::iter::empty());
+        }
+        let mut walk = Walk::new(listing, &Index::plans(self.id()), filter.created, page)?;
         let slot = |id| schema::plan(self.id(), PlanId::from_bytes(id));
-        self.list("plans", Index::plans(self.id()), filter, page, slot, Some).await
+        walk.run(&mut self.reading(), |at| slot(schema::id_at(at)), Some).await
+    }
+}
+
+impl Unit<'_> {
+    /// Makes an external id that of a plan, where no plan has it.
+    async fn name_plan(&mut self, external: &ExternalId, plan_id: PlanId) -> Result<(), Error> {
+        let alias = schema::plan_external(self.account, external);
+        if self.get(&alias).await?.is_some() {
+            let detail = format!("a plan with external id {external} exists already");
+            return Err(Error::duplicate(detail));
+        }
+        self.put(&alias, &PlanAlias { plan_id })
     }
 }
 
@@ -63,12 +109,7 @@ impl Command for CreatePlan {
         let id = PlanId::generate(unit.now, unit.entropy());
         let plan = self.new.clone().decide(id, unit.now)?;
         if let Some(external) = &plan.external_plan_id {
-            let alias = schema::plan_external(unit.account, external);
-            if unit.get(&alias).await?.is_some() {
-                let detail = format!("a plan with external id {external} exists already");
-                return Err(Error::duplicate(detail).into());
-            }
-            unit.put(&alias, &PlanAlias { plan_id: id })?;
+            unit.name_plan(external, id).await?;
         }
         unit.put(&schema::plan(unit.account, id), &plan)?;
         unit.put(&schema::plan_by_time(unit.account, &plan), &Nothing {})?;
@@ -80,5 +121,38 @@ impl Command for CreatePlan {
 impl Request for CreatePlan {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("create_plan", &self.new)
+    }
+}
+
+struct UpdatePlan {
+    id: IdOr<PlanId>,
+    update: PlanUpdate,
+}
+
+#[async_trait]
+impl Command for UpdatePlan {
+    type Outcome = Plan;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Plan, Stop> {
+        let before = unit.plan(&self.id).await?;
+        let after = self.update.clone().decide(before.clone())?;
+        if before.external_plan_id != after.external_plan_id {
+            if let Some(external) = &before.external_plan_id {
+                let alias = schema::plan_external(unit.account, external);
+                unit.get(&alias).await?;
+                unit.delete(&alias);
+            }
+            if let Some(external) = &after.external_plan_id {
+                unit.name_plan(external, after.id).await?;
+            }
+        }
+        unit.put(&schema::plan(unit.account, after.id), &after)?;
+        Ok(after)
+    }
+}
+
+impl Request for UpdatePlan {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("update_plan", &(&self.id, &self.update))
     }
 }

@@ -33,24 +33,25 @@ impl Unit<'_> {
         self.draw_alone(enrolment.subscription.customer_id, &charges, &cause).await
     }
 
-    /// Counts what a subscription used up to a new end, and judges the alerts that watch it on what
-    /// that changes: fees are prorated to the end, and an end that is now brings what was owed then.
-    pub(super) async fn count_to_the_new_end(
+    /// Judges the alerts that watch a subscription on what a change of it brings: where its end has
+    /// moved, what it used up to the new one is counted, and fees are prorated to it; an end that is
+    /// now brings what was owed then.
+    pub(super) async fn judge_change(
         &mut self,
         before: &Enrolment,
         after: &Enrolment,
-        end: Timestamp,
     ) -> Result<(), Error> {
         let (alerts, now) = (self.watching(before).await?, self.now);
         let periods = after.subscription.periods();
-        let last = periods.containing(end.saturating_sub(INSTANT)).filter(|_| end <= now);
+        let end = after.subscription.end_date.filter(|end| *end <= now);
+        let last = end.and_then(|end| periods.containing(end.saturating_sub(INSTANT)));
         let judged: Vec<_> =
             judged_at_once(&after.subscription, now).into_iter().chain(last).collect();
         let mut earlier = Vec::with_capacity(judged.len());
         for period in &judged {
             earlier.push(self.values(before, period.start(), &alerts).await?);
         }
-        let charges = self.recount_to(&before.subscription, after, end).await?;
+        let charges = self.recount_to_the_end(&before.subscription, after).await?;
         let cause = Cause::Subscription { subscription_id: after.subscription.id };
         for (period, moved) in judged.iter().zip(&earlier) {
             let standing = self.standing(after, period.start(), &alerts, now).await?;
@@ -75,16 +76,18 @@ impl Unit<'_> {
 
     /// Events may lie a little in the future, so that a new end can leave some out, or let some in.
     /// Returns what that costs more or less.
-    async fn recount_to(
+    async fn recount_to_the_end(
         &mut self,
         before: &Subscription,
         after: &Enrolment,
-        end: Timestamp,
     ) -> Result<Vec<Charge>, Error> {
-        let earlier = before.end_date.map_or(end, |old| old.min(end));
+        let mut charges = Vec::new();
+        let (old, new) = (before.end_date, after.subscription.end_date);
+        let Some(earlier) = old.into_iter().chain(new).min().filter(|_| old != new) else {
+            return Ok(charges);
+        };
         let customer_id = before.customer_id;
         let moved = schema::events(self.account, customer_id, earlier, Timestamp::MAX, 1);
-        let mut charges = Vec::new();
         if self.scan(&moved).await?.is_empty() {
             return Ok(charges);
         }

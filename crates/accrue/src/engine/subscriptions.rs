@@ -10,14 +10,14 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    Decimal, Error, Page, PageRequest, PriceId, SubscriptionId, Timestamp,
+    CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,
+    Timestamp,
     idempotency::Fingerprint,
     limits,
     page::Listing,
     schema::{self, CustomerEntry, Index, PlanRoster, SubscriptionOf},
     subscription::{
-        Cancellation, Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told,
-        Turns,
+        Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told, Turns,
     },
     webhook::Body,
 };
@@ -37,40 +37,48 @@ impl Account {
         Call::new(self, CreateSubscription { new })
     }
 
-    /// Cancels a subscription: now, when its billing period ends, or at a date.
-    ///
-    /// # Errors
-    ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, or
-    /// the date has passed.
-    pub fn cancel_subscription(
-        &self,
-        id: SubscriptionId,
-        cancellation: Cancellation,
-    ) -> Call<Subscription> {
-        Call::new(self, CancelSubscription { id, cancellation })
-    }
-
     /// Returns a subscription.
     pub async fn fetch_subscription(&self, id: SubscriptionId) -> Result<Subscription, Error> {
         Ok(self.reading().enrolment(id).await?.subscription)
     }
 
     /// Lists the subscriptions, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the filter names more than
+    /// [100](crate::limits::FILTERED_CUSTOMERS) customers, or the cursor is none of this list.
     pub async fn list_subscriptions(
         &self,
         filter: SubscriptionFilter,
         page: &PageRequest,
     ) -> Result<Page<Subscription>, Error> {
-        let index = match (filter.customer_id, filter.plan_id) {
-            (Some(id), _) => Index::subscriptions_of_customer(self.id(), id),
-            (None, Some(id)) => Index::subscriptions_of_plan(self.id(), id),
-            (None, None) => Index::subscriptions(self.id()),
-        };
         let listing =
             Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
-        let mut walk = Walk::new(listing, &index, filter.created, page)?;
         let mut unit = self.reading();
+        let SubscriptionFilter { created, customers, plan, status } = filter;
+        let plan_id = match plan.as_ref() {
+            Some(plan) => Some(unit.plan_id(plan).await?),
+            None => None,
+        };
+        // The narrowest index is read until the page is full. What is filtered by an external id that
+        // nobody has is nothing.
+        let indexes: Vec<_> = match plan_id {
+            Some(None) => Vec::new(),
+            _ if !customers.is_empty() => {
+                let ids = unit.customer_ids(&customers).await?;
+                let index = |id: &CustomerId| Index::subscriptions_of_customer(self.id(), *id);
+                ids.iter().map(index).collect()
+            }
+            Some(Some(id)) => vec![Index::subscriptions_of_plan(self.id(), id)],
+            None => vec![Index::subscriptions(self.id())],
+        };
+        let plan_id = plan_id.flatten();
+        let mut walk = Walk::merged(listing, &indexes, created, page)?;
+        let passes = |of: &Subscription, now| {
+            plan_id.is_none_or(|id| id == of.plan_id)
+                && status.is_none_or(|status| status == of.status(now))
+        };
         let mut found = Vec::new();
         while !walk.is_full(&found) {
             let places = walk.next(&unit).await?;
@@ -79,9 +87,7 @@ impl Account {
             }
             for at in places {
                 match unit.enrolment(SubscriptionId::from_bytes(schema::id_at(&at))).await {
-                    Ok(Enrolment { subscription, .. })
-                        if filter.plan_id.is_none_or(|id| id == subscription.plan_id) =>
-                    {
+                    Ok(Enrolment { subscription, .. }) if passes(&subscription, unit.now) => {
                         found.push((at, subscription));
                     }
                     Ok(_) => {}
@@ -96,7 +102,39 @@ impl Account {
 }
 
 impl Unit<'_> {
-    fn save_enrolment(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
+    /// Finds the customers that a list is filtered by, once each.
+    async fn customer_ids(
+        &mut self,
+        customers: &[IdOr<CustomerId>],
+    ) -> Result<BTreeSet<CustomerId>, Error> {
+        if customers.len() > limits::FILTERED_CUSTOMERS {
+            let (count, most) = (customers.len(), limits::FILTERED_CUSTOMERS);
+            let message = format!("found {count} customers, expected at most {most}");
+            return Err(Error::invalid("/customer_id", message));
+        }
+        let mut ids = BTreeSet::new();
+        for customer in customers {
+            match self.customer(customer).await {
+                Ok(customer) => {
+                    ids.insert(customer.id);
+                }
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Finds the plan that a list is filtered by.
+    async fn plan_id(&mut self, plan: &IdOr<PlanId>) -> Result<Option<PlanId>, Error> {
+        match self.plan(plan).await {
+            Ok(plan) => Ok(Some(plan.id)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn save_enrolment(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
         let id = enrolment.subscription.id;
         self.put(&schema::subscription(self.account, id), enrolment)
     }
@@ -209,45 +247,4 @@ fn check_count(enrolments: &[Enrolment], now: Timestamp) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::constraint(format!("the customer has {count} {what} subscriptions already")))
-}
-
-struct CancelSubscription {
-    id: SubscriptionId,
-    cancellation: Cancellation,
-}
-
-#[async_trait]
-impl Command for CancelSubscription {
-    type Outcome = Subscription;
-
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = unit.settled_enrolment(self.id).await?;
-        let customer_id = enrolment.subscription.customer_id;
-        let end = self.cancellation.decide(&enrolment.subscription, unit.now)?;
-        let before = enrolment.clone();
-        enrolment.subscription.end_date = Some(end);
-
-        let subscription_id = self.id;
-        let body = if end <= unit.now {
-            (enrolment.told, enrolment.turned) = (Told::Ended, Some(end));
-            Body::SubscriptionEnded { subscription_id }
-        } else {
-            Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
-        };
-        unit.tell(customer_id, unit.now, body).await?;
-        unit.count_to_the_new_end(&before, &enrolment, end).await?;
-
-        unit.save_enrolment(&enrolment)?;
-        let enrolled = unit.enrolled(&[customer_id]).await?;
-        let enrolments = enrolled.into_iter().flat_map(|Enrolled { enrolments, .. }| enrolments);
-        let enrolments: Vec<_> = enrolments.collect();
-        unit.save_roster(customer_id, &enrolments).await?;
-        Ok(enrolment.subscription)
-    }
-}
-
-impl Request for CancelSubscription {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("cancel_subscription", &(self.id, self.cancellation))
-    }
 }

@@ -44,3 +44,15 @@ impl Cancellation {
         }
     }
 }
+
+/// Decides which end of a subscription is taken back: any that lies in the future, whoever gave it.
+pub(crate) fn unscheduled_end(
+    subscription: &Subscription,
+    now: Timestamp,
+) -> Result<Timestamp, Error> {
+    match subscription.end_date {
+        None => Err(Error::constraint("no cancellation of the subscription is scheduled")),
+        Some(end) if end <= now => Err(Error::constraint("the subscription has ended already")),
+        Some(end) => Ok(end),
+    }
+}

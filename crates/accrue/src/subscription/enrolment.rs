@@ -56,7 +56,8 @@ impl Enrolment {
         told.into_iter().chain(self.next_turn()).min()
     }
 
-    /// Returns when a billing period begins or ends next, and with it something is charged.
+    /// Returns when something is charged next: with the begin or the end of a billing period, or with
+    /// another quantity of a fee.
     pub(crate) fn next_turn(&self) -> Option<Timestamp> {
         let Subscription { start_date, end_date, .. } = self.subscription;
         let Some(turned) = self.turned else {
@@ -67,7 +68,8 @@ impl Enrolment {
         let periods = self.turns.cycles.iter().map(|cycle| self.subscription.periods_of(*cycle));
         let next = periods.filter_map(|periods| periods.containing(turned));
         let first = self.subscription.periods().first().filter(|_| self.turns.once);
-        next.chain(first).map(Timeframe::end).filter(|end| turned < *end).min()
+        let ends = next.chain(first).map(Timeframe::end).filter(|end| turned < *end);
+        ends.chain(self.subscription.next_fee_change(turned)).min()
     }
 
     /// Returns what of its life comes next, and when: its start or its end.

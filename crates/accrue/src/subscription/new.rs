@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{BillingAnchor, Subscription};
+use super::{BillingAnchor, Subscription, fee_quantity::check_quantity};
 use crate::{
-    Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId, SubscriptionId,
-    Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Cycle,
+    Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
+    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription to create (wire 5.3).
@@ -29,6 +29,8 @@ pub struct NewSubscription {
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
     /// The caller's own strings.
     pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
 }
 
 /// The version of a plan that a subscription is created on.
@@ -53,6 +55,7 @@ impl NewSubscription {
             anchor: BillingAnchor::FirstOfMonth,
             fee_quantities: BTreeMap::new(),
             metadata: Metadata::new(),
+            carried: Carried::NONE,
         }
     }
 
@@ -61,10 +64,7 @@ impl NewSubscription {
         metadata::check(&self.metadata)?;
         self.anchor.check()?;
         for (id, quantity) in &self.fee_quantities {
-            if quantity.is_negative() || !quantity.could_come_in() {
-                let message = format!("found {quantity}, expected a number from zero on");
-                return Err(Error::invalid(format!("/fee_quantities/{id}"), message));
-            }
+            check_quantity(format!("/fee_quantities/{id}"), quantity)?;
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl NewSubscription {
             let detail = format!("the plan is invoiced in {found}, the customer in {other}");
             return Err(Error::constraint(detail));
         }
-        Ok(Subscription {
+        let subscription = Subscription {
             id,
             customer_id: customer.id,
             plan_id: terms.plan_id,
@@ -99,8 +99,12 @@ impl NewSubscription {
             cycle: terms.cycle,
             currency: terms.currency,
             fee_quantities: self.fee_quantities,
+            fee_changes: BTreeMap::new(),
             metadata: self.metadata,
+            carried: self.carried,
             created_at: now,
-        })
+        };
+        subscription.check_size()?;
+        Ok(subscription)
     }
 }

@@ -25,6 +25,9 @@ pub(crate) struct Fixture {
     pub(crate) account: Account,
 }
 
+/// An id that nothing has.
+pub(crate) const UNKNOWN: &str = "07070707-0707-7707-8707-070707070707";
+
 pub(crate) const NOON: &str = "2026-03-10T12:00:00Z";
 
 impl Fixture {

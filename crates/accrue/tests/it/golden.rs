@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
-    AccountId, Billing, Description, LedgerFilter, ManualClock, PageRequest, SeededEntropy,
+    AccountId, Billing, Description, LedgerFilter, ManualClock, PageRequest, Patch, SeededEntropy,
     SubscriptionFilter, Zone,
     alert::{FilterOperator, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter},
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
@@ -17,11 +17,14 @@ use accrue::{
     },
     schema::TABLES,
     store::{Batch, Document, Key, MemoryStore, Store},
-    subscription::{BillingAnchor, Cancellation, NewSubscription},
+    subscription::{
+        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription,
+        Subscription, SubscriptionUpdate,
+    },
 };
 
 use crate::{
-    credited::{CREDITS, expiring},
+    credited::{CREDITS, decrement, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
         usage_alert,
@@ -57,7 +60,32 @@ fn story() -> Fixture {
     subscribe_to_every_model(&fixture, &sum);
     fire_on_cost(&fixture, &sum);
     draw_credits(&fixture);
+    let issued = block_on(fixture.account.issue_api_key(name("ci"))).unwrap();
+    let hour = std::time::Duration::from_secs(60 * 60);
+    block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
+    change_a_subscription(&fixture);
     fixture
+}
+
+/// An edit, another quantity of a fee to come, and an end that was taken back.
+fn change_a_subscription(fixture: &Fixture) {
+    let page = block_on(
+        fixture.account.list_subscriptions(SubscriptionFilter::default(), &PageRequest::default()),
+    );
+    let is_fee_of_bob = |of: &&Subscription| !of.fee_quantities.is_empty();
+    let bob = page.unwrap().data.iter().find(is_fee_of_bob).cloned().unwrap();
+    let name = Patch::Set(name("tiers"));
+    let update = SubscriptionUpdate { name, ..Default::default() };
+    run(fixture.account.update_subscription(bob.id, update)).unwrap();
+    let change = FeeQuantityChange {
+        price: (*bob.fee_quantities.keys().next().unwrap()).into(),
+        quantity: number("4"),
+        when: ChangeTiming::EffectiveDate(at("2027-06-01T00:00:00Z")),
+    };
+    run(fixture.account.update_fixed_fee_quantity(bob.id, change)).unwrap();
+    let cancel = Cancellation::RequestedDate(at("2027-07-01T00:00:00Z"));
+    run(fixture.account.cancel_subscription(bob.id, cancel)).unwrap();
+    run(fixture.account.unschedule_cancellation(bob.id)).unwrap();
 }
 
 /// A ledger with an entry of every kind, drawn on by usage, with alerts that have fired; and one that
@@ -105,8 +133,11 @@ fn draw_credits(fixture: &Fixture) {
         per_unit_cost_basis: None,
     }));
     fixture.use_now("eve", "g", "0.25");
-    let expiring = expiring("3", "2026-06-15T00:00:00Z");
-    run(fixture.account.create_ledger_entry(eve, expiring)).unwrap();
+    let credits = |new| run(fixture.account.create_ledger_entry(eve, new)).unwrap();
+    credits(expiring("3", "2026-06-15T00:00:00Z"));
+    let mistake = credits(expiring("2", "2026-06-01T00:00:00Z")).credit_block.id;
+    credits(decrement("1"));
+    run(fixture.account.delete_credit_block(mistake)).unwrap();
 }
 
 /// Alerts on cost that fired by their configuration, by an event and by a turn of the billing
@@ -247,7 +278,7 @@ fn documents_of_version_1_stay_readable() {
 
     let page = Default::default();
     let ada = block_on(account.fetch_customer(external("ada"))).unwrap();
-    let filter = SubscriptionFilter { customer_id: Some(ada.id), ..Default::default() };
+    let filter = SubscriptionFilter { customers: vec![ada.id.into()], ..Default::default() };
     let found = block_on(account.list_subscriptions(filter, &page)).unwrap();
     let usage = block_on(account.subscription_usage(found.data[0].id)).unwrap();
     let figures: Vec<_> = usage.metrics.iter().map(|usage| usage.quantity.clone()).collect();

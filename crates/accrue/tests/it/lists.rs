@@ -1,4 +1,4 @@
-use accrue::{Cursor, ErrorKind, InstantRange, ListFilter, PageRequest, item::Item};
+use accrue::{Cursor, ErrorKind, InstantRange, ListFilter, MetricFilter, PageRequest, item::Item};
 
 use crate::fixture::{Fixture, at, block_on};
 
@@ -78,7 +78,7 @@ fn a_bad_cursor_is_a_request_error() {
     let other = ListFilter { created: InstantRange::default().before(at("2030-01-01T00:00:00Z")) };
     check(other, cursor.clone());
     let metrics = first.clone().after(cursor);
-    let refused = block_on(fixture.account.list_metrics(ListFilter::default(), &metrics));
+    let refused = block_on(fixture.account.list_metrics(MetricFilter::default(), &metrics));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::RequestValidation);
 }
 

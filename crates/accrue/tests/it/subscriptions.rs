@@ -237,10 +237,11 @@ fn those_of_one_customer_or_one_plan_are_listed() {
         assert_eq!(ids, expect);
     };
     let all = SubscriptionFilter::default();
-    check(all, &[first.id, second.id, third.id]);
-    check(SubscriptionFilter { customer_id: Some(ada.id), ..all }, &[first.id, second.id]);
-    check(SubscriptionFilter { plan_id: Some(two.id), ..all }, &[second.id, third.id]);
-    let both = SubscriptionFilter { customer_id: Some(ada.id), plan_id: Some(two.id), ..all };
+    let (of_ada, of_two) = (vec![ada.id.into()], Some(two.id.into()));
+    check(all.clone(), &[first.id, second.id, third.id]);
+    check(SubscriptionFilter { customers: of_ada.clone(), ..all.clone() }, &[first.id, second.id]);
+    check(SubscriptionFilter { plan: of_two.clone(), ..all.clone() }, &[second.id, third.id]);
+    let both = SubscriptionFilter { customers: of_ada, plan: of_two, ..all.clone() };
     check(both, &[second.id]);
     run(fixture.account.delete_customer(ada.id)).unwrap();
     check(all, &[third.id]);

@@ -9,7 +9,8 @@ impl Book {
             let detail = format!("the credit block {id} is in {currency}, expected {expected}");
             return Err(Error::constraint(detail));
         }
-        self.blocks.get(&id).ok_or_else(|| Error::not_found("credit block", id))
+        let found = self.blocks.get(&id).filter(|block| block.deletion.is_none());
+        found.ok_or_else(|| Error::not_found("credit block", id))
     }
 
     /// Finds a block that the caller names, and that must not have expired.
@@ -56,7 +57,7 @@ impl Book {
             created_at: at,
         };
         let customer_id = self.ledger.customer_id;
-        Block { block, customer_id, number, drawn: Decimal::zero() }
+        Block { block, customer_id, number, drawn: Decimal::zero(), deletion: None }
     }
 
     /// Adds a block that was made.

@@ -28,18 +28,18 @@ impl Book {
         let (new_block_expiry_date, source_id) = (extension.target_expiry_date, source.block.id);
         check_extension(source, new_block_expiry_date, &moved, at)?;
         self.check_room(usize::from(source.block.balance == moved))?;
-        let Block { block, customer_id, number, drawn } = self.blank(b"block", at);
+        let blank = self.blank(b"block", at);
         let block = CreditBlock {
             balance: moved.clone(),
             effective_date: source.block.effective_date,
             expiry_date: Some(new_block_expiry_date),
             per_unit_cost_basis: source.block.per_unit_cost_basis.clone(),
             maximum_initial_balance: Some(moved.clone()),
-            ..block
+            ..blank.block
         };
         let new_block_id = block.id;
         self.lose_from(source_id, &moved);
-        self.add_block(Block { block, customer_id, number, drawn });
+        self.add_block(Block { block, ..blank });
         let entry_type = EntryType::ExpirationChange { moved, new_block_id, new_block_expiry_date };
         let (amount, block_id, asked) = (Decimal::zero(), source_id, Some(new));
         Ok(self.append(Draft { entry_type, amount, block_id, asked }, at).clone())

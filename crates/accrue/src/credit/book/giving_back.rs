@@ -17,11 +17,22 @@ impl Returned {
 }
 
 impl Book {
-    /// Returns the blocks that giving back may move and that are not loaded.
+    /// Returns the blocks that giving back may move and that are not loaded: once they are inserted,
+    /// there may be more that were drawn from instead of those.
     pub(crate) fn missing(&self, drawn: &Drawn) -> Vec<CreditBlockId> {
         let shares = drawn.shares().iter().chain(&self.ledger.payers);
-        let missing = shares.map(|(id, _)| *id).filter(|id| !self.blocks.contains_key(id));
-        missing.collect::<BTreeSet<_>>().into_iter().collect()
+        let mut ahead: Vec<_> = shares.map(|(id, _)| *id).collect();
+        let (mut seen, mut missing) = (BTreeSet::new(), BTreeSet::new());
+        while let Some(id) = ahead.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.blocks.get(&id) {
+                Some(block) => ahead.extend(block.instead().iter().map(|(id, _)| *id)),
+                None => drop(missing.insert(id)),
+            }
+        }
+        missing.into_iter().collect()
     }
 
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
@@ -37,13 +48,7 @@ impl Book {
         if *amount <= Decimal::zero() {
             return;
         }
-        drawn.hand_back(amount, |id, most| {
-            if self.ledger.overdraft == Some(id) {
-                self.give_to_overdraft(id, &most, returned)
-            } else {
-                self.give_to(id, &most, returned)
-            }
-        });
+        drawn.hand_back(amount, |id, most| self.give_for(id, &most, returned));
     }
 
     /// Books what was given back, one entry for each block. It is lost again at once where the block
@@ -59,6 +64,43 @@ impl Book {
         }
     }
 
+    /// Gives back what was drawn from a block, and returns how much that is: to itself, or to those
+    /// that stand for it.
+    fn give_for(&mut self, id: CreditBlockId, most: &Decimal, returned: &mut Returned) -> Decimal {
+        if self.ledger.overdraft == Some(id) {
+            return self.give_to_overdraft(id, most, returned);
+        }
+        match self.blocks.get_mut(&id).and_then(|block| block.deletion.as_mut()) {
+            // They are empty meanwhile, so that nothing goes in circles: an overdraft among them may
+            // have been paid off by the block itself.
+            Some(deletion) => {
+                let instead = std::mem::take(&mut deletion.instead);
+                self.give_instead(id, instead, most, returned)
+            }
+            None => self.give_to(id, most, returned),
+        }
+    }
+
+    /// Gives back to the blocks that were drawn from instead of one that was deleted, the last one
+    /// first.
+    fn give_instead(
+        &mut self,
+        id: CreditBlockId,
+        mut instead: Vec<(CreditBlockId, Decimal)>,
+        most: &Decimal,
+        returned: &mut Returned,
+    ) -> Decimal {
+        let give = |id, most: Decimal| self.give_for(id, &most, returned);
+        let given = shares::hand_back(&mut instead, most, give);
+        if let Some(deletion) = self.blocks.get_mut(&id).and_then(|of| of.deletion.as_mut()) {
+            deletion.instead = instead;
+        }
+        if !given.is_zero() {
+            self.moved_blocks.insert(id);
+        }
+        given
+    }
+
     /// Gives back to the overdraft what is outstanding, and the rest to the blocks that have paid it
     /// off. Returns how much that is.
     fn give_to_overdraft(
@@ -70,7 +112,7 @@ impl Book {
         let outstanding = self.give_to(id, most, returned);
         let mut payers = std::mem::take(&mut self.ledger.payers);
         let paid = most.clone() - outstanding.clone();
-        let give = |id, most: Decimal| self.give_to(id, &most, returned);
+        let give = |id, most: Decimal| self.give_for(id, &most, returned);
         let paid = shares::hand_back(&mut payers, &paid, give);
         self.ledger.payers = payers;
         outstanding + paid

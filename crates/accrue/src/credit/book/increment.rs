@@ -19,7 +19,7 @@ impl Book {
         if paid < *amount {
             self.check_room(0)?;
         }
-        let Block { block, customer_id, number, .. } = self.blank(b"block", at);
+        let blank = self.blank(b"block", at);
         let block = CreditBlock {
             balance: amount.clone() - paid.clone(),
             effective_date: Some(effective),
@@ -27,10 +27,10 @@ impl Book {
             per_unit_cost_basis: per_unit_cost_basis.clone(),
             maximum_initial_balance: Some(amount.clone()),
             metadata: new.metadata.clone(),
-            ..block
+            ..blank.block
         };
         let block_id = block.id;
-        self.add_block(Block { block, customer_id, number, drawn: paid.clone() });
+        self.add_block(Block { block, drawn: paid.clone(), ..blank });
         if let Some(overdraft) = self.ledger.overdraft.filter(|_| !paid.is_zero()) {
             self.return_to(overdraft, &paid);
             self.ledger.add_payer(block_id, paid);

@@ -37,7 +37,7 @@ impl Book {
 
     /// Takes what it can of the rest from the block that is spent next, and all of it from the
     /// overdraft where there is none.
-    fn take(&mut self, rest: &mut Decimal, at: Timestamp) -> (CreditBlockId, Decimal) {
+    pub(super) fn take(&mut self, rest: &mut Decimal, at: Timestamp) -> (CreditBlockId, Decimal) {
         let next = self.order.iter().find(|(place, _)| place.is_spendable(at));
         let next = next.and_then(|(_, id)| self.blocks.get(id));
         let (id, taken) = match next {

@@ -31,8 +31,14 @@ impl Unit<'_> {
             let mut returned = Returned::default();
             for charge in own().filter(|charge| charge.amount < Decimal::zero()) {
                 let (book, drawn) = self.drawn(ledger, charge).await?;
-                let missing = book.missing(drawn);
-                book.insert(self.blocks(&missing).await?);
+                let mut missing = book.missing(drawn);
+                while !missing.is_empty() {
+                    book.insert(self.blocks(&missing).await?);
+                    let before = std::mem::replace(&mut missing, book.missing(drawn));
+                    if missing == before {
+                        return Err(Error::corrupt("a block of credits is of another ledger"));
+                    }
+                }
                 book.hand_back(&-charge.amount.clone(), drawn, &mut returned);
             }
             ledger.book.book_returned(returned, now);

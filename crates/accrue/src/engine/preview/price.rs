@@ -119,18 +119,19 @@ impl ReplacePrice {
         let prices: Vec<_> = prices.collect();
         let priced = unit.create_version(plan_id, version, &prices).await?;
         let mut after = of.clone();
-        let Subscription { cycle, fee_quantities, plan_version, .. } = &mut after.subscription;
+        let Subscription { cycle, fee_quantities, fee_changes, plan_version, .. } =
+            &mut after.subscription;
         if priced.cycle != *cycle {
             let detail =
                 format!("the subscription would bill every {}, it does {cycle}", priced.cycle);
             return Err(Error::constraint(detail));
         }
         let replacement = ids.iter().zip(&priced.prices).find(|(id, _)| **id == self.replaced);
-        if let (Some(quantity), Some((_, price))) =
-            (fee_quantities.remove(&self.replaced), replacement)
-            && price.charge.is_fixed()
-        {
-            fee_quantities.insert(price.id, quantity);
+        let (quantity, changes) =
+            (fee_quantities.remove(&self.replaced), fee_changes.remove(&self.replaced));
+        if let Some((_, price)) = replacement.filter(|(_, price)| price.charge.is_fixed()) {
+            fee_quantities.extend(quantity.map(|quantity| (price.id, quantity)));
+            fee_changes.extend(changes.map(|changes| (price.id, changes)));
         }
         *plan_version = version;
         unit.put(&schema::subscription(unit.account, self.id), &after)?;

@@ -16,7 +16,7 @@ pub(super) enum What {
     Began,
     /// It ended.
     Ended,
-    /// A billing period began or ended, and with it fees fell due.
+    /// A billing period began or ended, or the quantity of a fee changed, and fees fell due.
     Turn,
     /// A block of credits expired.
     Expired(CreditBlockId),

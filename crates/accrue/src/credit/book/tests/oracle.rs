@@ -23,7 +23,7 @@ pub(super) struct Line {
 }
 
 /// A block.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pile {
     pub(super) number: u64,
     pub(super) left: i64,
@@ -32,6 +32,8 @@ pub(super) struct Pile {
     pub(super) effective: Option<Timestamp>,
     pub(super) expiry: Option<Timestamp>,
     pub(super) basis: Option<i64>,
+    /// Of one that is deleted: what was drawn from others instead.
+    pub(super) instead: Option<Vec<(u64, i64)>>,
 }
 
 /// What an expiration change asks for.
@@ -121,9 +123,8 @@ impl Oracle {
         spendable.sort_by_key(|block| block.order());
         let next = spendable.first().map(|block| block.number).or(self.overdraft());
         let number = next.unwrap_or_else(|| {
-            let (effective, expiry, basis, given) = (None, None, None, None);
-            let (left, drawn, number) = (0, 0, self.next());
-            self.add(Pile { number, left, drawn, given, effective, expiry, basis })
+            let number = self.next();
+            self.add(Pile { number, ..Pile::default() })
         });
         let block = self.block(number);
         block.left -= 1;
@@ -191,13 +192,15 @@ impl Oracle {
         }
         let (number, effective, given) = (self.next(), Some(effective), Some(amount));
         let (left, drawn) = (amount - paid, paid);
-        self.add(Pile { number, left, drawn, given, effective, expiry, basis });
+        let instead = None;
+        self.add(Pile { number, left, drawn, given, effective, expiry, basis, instead });
         Ok(self.line(EntryKind::Increment, amount, number, at))
     }
 
     /// Finds a block that has not expired.
     fn find(&self, number: u64, at: Timestamp) -> Result<Pile, ErrorKind> {
         let found = self.blocks.iter().find(|block| block.number == number);
+        let found = found.filter(|block| block.instead.is_none());
         let found = found.ok_or(ErrorKind::ResourceNotFound)?;
         if found.has_expired(at) { Err(ErrorKind::ConstraintViolation) } else { Ok(found.clone()) }
     }
@@ -243,7 +246,7 @@ impl Oracle {
         }
         self.block(source.number).left -= moved;
         let (number, given, expiry) = (self.next(), Some(moved), Some(change.target));
-        self.add(Pile { number, left: moved, drawn: 0, given, expiry, ..*source });
+        self.add(Pile { number, left: moved, drawn: 0, given, expiry, ..source.clone() });
         Ok(self.line(EntryKind::ExpirationChange, 0, source.number, at))
     }
 
@@ -254,14 +257,11 @@ impl Oracle {
         for _ in 0..amount {
             let drawn = self.drawn[period].clone();
             let last_first = drawn.iter().rev().filter(|(_, share)| *share > 0);
-            let found = last_first.filter_map(|(from, _)| Some((*from, self.taker(*from)?)));
-            let Some((from, to)) = found.into_iter().next() else { break };
-            self.block(to).drawn -= 1;
+            let mut last_first = last_first.map(|(from, _)| *from);
+            let found = last_first.find_map(|from| Some((from, self.give_one(from, &mut vec![])?)));
+            let Some((from, to)) = found else { break };
             let share = self.drawn[period].iter_mut().find(|(number, _)| *number == from);
             share.unwrap().1 -= 1;
-            if from != to {
-                self.payers.iter_mut().rfind(|(number, _)| *number == to).unwrap().1 -= 1;
-            }
             match given.iter_mut().find(|(block, _)| *block == to) {
                 Some((_, credits)) => *credits += 1,
                 None => given.push((to, 1)),
@@ -269,6 +269,9 @@ impl Oracle {
         }
         self.drawn[period].retain(|(_, share)| *share > 0);
         self.payers.retain(|(_, paid)| *paid > 0);
+        for block in &mut self.blocks {
+            block.instead.iter_mut().for_each(|list| list.retain(|(_, share)| *share > 0));
+        }
         for (to, credits) in given {
             self.line(EntryKind::Amendment, credits, to, at);
             if self.block(to).has_expired(at) {
@@ -279,15 +282,68 @@ impl Oracle {
         }
     }
 
-    /// Returns the block that takes a credit that was drawn from another, or from itself.
-    fn taker(&self, from: u64) -> Option<u64> {
-        let can_take = |number: u64| self.blocks.iter().any(|b| b.number == number && b.drawn > 0);
-        if can_take(from) {
+    /// Gives back a credit that was drawn from a block, and returns the one that takes it: itself, or
+    /// one that has paid it off or was drawn from instead. `behind` are those that it stands for.
+    fn give_one(&mut self, from: u64, behind: &mut Vec<u64>) -> Option<u64> {
+        if self.block(from).drawn > 0 {
+            self.block(from).drawn -= 1;
             return Some(from);
         }
-        let payers = self.payers.iter().rev().filter(|(_, paid)| *paid > 0);
-        let mut payers = payers.map(|(number, _)| *number).filter(|number| can_take(*number));
-        payers.next().filter(|_| self.overdraft() == Some(from))
+        if behind.contains(&from) {
+            return None;
+        }
+        let is_overdraft = self.overdraft() == Some(from);
+        let instead = self.block(from).instead.clone().unwrap_or_default();
+        let shares = if is_overdraft { self.payers.clone() } else { instead };
+        behind.push(from);
+        let owing = (0..shares.len()).rev().filter(|place| shares[*place].1 > 0);
+        let found = owing
+            .into_iter()
+            .find_map(|place| Some((place, self.give_one(shares[place].0, behind)?)));
+        behind.pop();
+        let (place, to) = found?;
+        if is_overdraft {
+            self.payers[place].1 -= 1;
+        } else {
+            self.block(from).instead.as_mut().unwrap()[place].1 -= 1;
+        }
+        Some(to)
+    }
+
+    /// Deletes a block, and draws credit by credit what was drawn from it.
+    pub(super) fn delete(&mut self, number: u64, now: Timestamp) -> Result<(), ErrorKind> {
+        let at = self.instant(now);
+        let found = self.blocks.iter().find(|block| block.number == number);
+        let found = found.filter(|block| block.instead.is_none());
+        let Pile { left, drawn, .. } = found.cloned().ok_or(ErrorKind::ResourceNotFound)?;
+        if self.overdraft() == Some(number) {
+            return Err(ErrorKind::ConstraintViolation);
+        }
+        if drawn > 0 {
+            self.line(EntryKind::Amendment, drawn, number, at);
+        }
+        if left + drawn > 0 {
+            self.line(EntryKind::VoidInitiated, 0, number, at);
+            self.line(EntryKind::Void, -left - drawn, number, at);
+        }
+        let block = self.block(number);
+        (block.left, block.drawn) = (0, 0);
+        let mut instead: Vec<(u64, i64)> = Vec::new();
+        for _ in 0..drawn {
+            let from = self.take_one(at);
+            match instead.last_mut().filter(|(block, _)| *block == from) {
+                Some((_, share)) => {
+                    *share += 1;
+                    self.lines.last_mut().unwrap().amount -= 1;
+                }
+                None => {
+                    instead.push((from, 1));
+                    self.line(EntryKind::Decrement, -1, from, at);
+                }
+            }
+        }
+        self.block(number).instead = Some(instead);
+        Ok(())
     }
 
     /// Tells how an entry stands at an instant.

@@ -29,6 +29,7 @@ enum Step {
     Decrement { amount: i64 },
     Void { block: usize, amount: i64 },
     Amend { block: usize, amount: i64 },
+    Delete { block: usize },
     Change { block: Option<usize>, expiry_of: Option<usize>, amount: Option<i64>, target: i64 },
 }
 
@@ -54,6 +55,7 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => amount().prop_map(|amount| Step::Decrement { amount }),
         2 => (block(), 1_i64..15).prop_map(|(block, amount)| Step::Void { block, amount }),
         2 => (block(), 1_i64..15).prop_map(|(block, amount)| Step::Amend { block, amount }),
+        1 => block().prop_map(|block| Step::Delete { block }),
         2 => change.prop_map(|(block, expiry_of, amount, target)| {
             Step::Change { block, expiry_of, amount, target }
         }),
@@ -120,12 +122,25 @@ impl Run {
                 self.oracle.draw(period, amount, now);
             }
             Step::GiveBack { period, amount } => {
-                let missing = self.book.missing(&self.drawn[period]);
-                self.book.insert(missing.iter().map(|id| self.shelf.blocks[id].clone()));
+                let mut missing = self.book.missing(&self.drawn[period]);
+                while !missing.is_empty() {
+                    self.book.insert(missing.iter().map(|id| self.shelf.blocks[id].clone()));
+                    missing = self.book.missing(&self.drawn[period]);
+                }
                 let mut returned = Returned::default();
                 self.book.hand_back(&tenths(amount), &mut self.drawn[period], &mut returned);
                 self.book.book_returned(returned, now);
                 self.oracle.give_back(period, amount, now);
+            }
+            Step::Delete { block } => {
+                let (number, id) = self.pick(block);
+                let entries = self.book.ledger().entries;
+                let found = self.book.delete(id, now);
+                let last = found.as_ref().ok().and_then(Option::as_ref);
+                assert!(last.is_none_or(|entry| self.rows().shown(now).contains(entry)));
+                assert_eq!(last.is_some(), self.book.ledger().entries > entries);
+                let expect = self.oracle.delete(number, now);
+                assert_eq!(found.map(|_| ()).map_err(|error| error.kind()), expect, "{step:?}");
             }
             _ => {
                 let before = format!("{:?}", self.book.moved());
@@ -188,7 +203,7 @@ impl Run {
                 let block = block.map(|(number, _)| number);
                 (change, self.oracle.change(Change { block, expiry, amount, target }, now))
             }
-            Step::Draw { .. } | Step::GiveBack { .. } => unreachable!(),
+            Step::Draw { .. } | Step::GiveBack { .. } | Step::Delete { .. } => unreachable!(),
         }
     }
 
@@ -228,6 +243,11 @@ impl Run {
         for (found, drawn) in self.drawn.iter().zip(drawn) {
             assert_eq!(shares(found.shares()), expect(drawn));
         }
+        let deleted = rows.blocks.values().filter(|block| block.deletion.is_some());
+        let found: BTreeMap<_, _> =
+            deleted.map(|block| (block.number, shares(block.instead()))).collect();
+        let deleted = blocks.iter().filter_map(|of| Some((of.number, of.instead.as_ref()?)));
+        assert_eq!(found, deleted.map(|(number, list)| (number, expect(list))).collect());
 
         let balance = self.book.credit_balance(now);
         let at = self.oracle.instant(now);
@@ -269,7 +289,7 @@ fn row(block: &Block) -> Row {
 }
 
 fn expected(pile: &Pile) -> Row {
-    let Pile { number, left, drawn, given, effective, expiry, basis } = pile;
+    let Pile { number, left, drawn, given, effective, expiry, basis, .. } = pile;
     let given = [given.map(tenths), basis.map(tenths)];
     (*number, [*left, *drawn].map(tenths), given, [*effective, *expiry])
 }

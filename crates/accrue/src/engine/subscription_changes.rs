@@ -1,0 +1,287 @@
+use async_trait::async_trait;
+
+use super::{
+    Account, Call,
+    apply::{Command, Request, fingerprint},
+    unit::{Stop, Unit},
+};
+use crate::{
+    Error, IdOr, PriceId, SubscriptionId,
+    idempotency::Fingerprint,
+    price::Price,
+    subscription::{
+        Cancellation, Enrolment, FeeQuantityChange, Subscription, SubscriptionUpdate, Told,
+        previous_attributes, unscheduled_end,
+    },
+    webhook::Body,
+};
+
+impl Account {
+    /// Changes the name, the metadata or the carried fields of a subscription (wire 5.1).
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where those are out of bounds;
+    /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the subscription would have more
+    /// than [50 KiB](crate::limits::SUBSCRIPTION_BYTES).
+    pub fn update_subscription(
+        &self,
+        id: SubscriptionId,
+        update: SubscriptionUpdate,
+    ) -> Call<Subscription> {
+        Call::new(self, UpdateSubscription { id, update })
+    }
+
+    /// Cancels a subscription: now, when its billing period ends, or at a date.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, or
+    /// the date has passed.
+    pub fn cancel_subscription(
+        &self,
+        id: SubscriptionId,
+        cancellation: Cancellation,
+    ) -> Call<Subscription> {
+        Call::new(self, CancelSubscription { id, cancellation })
+    }
+
+    /// Takes the end of a subscription back that lies in the future (wire 5.1): it goes on without
+    /// one. Whether a cancellation or its creation gave it that end is the same; an end that a
+    /// cancellation had replaced does not come back.
+    ///
+    /// What the end had changed is judged anew at once, as where one is given: fees that were prorated
+    /// to it are whole again.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where no end is known, or it has
+    /// passed.
+    pub fn unschedule_cancellation(&self, id: SubscriptionId) -> Call<Subscription> {
+        Call::new(self, UnscheduleCancellation { id })
+    }
+
+    /// Changes the quantity of a fixed fee: now, with its next billing period, or at a date (wire
+    /// 5.1).
+    ///
+    /// Within a billing period the fee is that of each quantity for its days, in the zone of the
+    /// customer: the day of a change is one of the new quantity. In advance the difference falls due
+    /// with the change; in arrears all of it when the period ends. A date may lie in the past of the
+    /// current billing period. Later changes of the fee stay, one at the same instant is replaced.
+    /// Where the fee has that quantity then already, nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is no fixed fee
+    /// of the plan version, the subscription has ended, the fee falls due no more, the date lies
+    /// before the current billing period or not before the end of the subscription, or the quantities
+    /// of its fees have changed [500](crate::limits::FEE_CHANGES) times;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the quantity is negative;
+    /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the subscription would have more
+    /// than [50 KiB](crate::limits::SUBSCRIPTION_BYTES).
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, item::NewItem, plan::NewPlan};
+    /// # use accrue::{price::{Cadence, NewPrice}, subscription::{BillingAnchor, NewSubscription}};
+    /// use accrue::{cost::CostQuery, subscription::FeeQuantityChange};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// # let (name, ten) = (Name::parse("seat")?, Decimal::from(10));
+    /// # plan.prices = vec![NewPrice::fee_in_advance(name, item.id, usd, Cadence::Monthly, ten).into()];
+    /// # let plan = account.create_plan(plan).await?;
+    /// # let seats = account.fetch_plan_version(plan.id, plan.version).await?.prices[0].id;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// # let mut pro = NewSubscription::new(ada.id, plan.id);
+    /// # pro.anchor = BillingAnchor::SubscriptionStart;
+    /// # let pro = account.create_subscription(pro).await?;
+    /// let three = FeeQuantityChange::immediate(seats, Decimal::from(3));
+    /// account.update_fixed_fee_quantity(pro.id, three).await?;
+    /// let costs = account.subscription_costs(pro.id, &CostQuery::default()).await?;
+    /// assert_eq!(costs[0].total, Decimal::from(30), "the first day is one of three seats");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn update_fixed_fee_quantity(
+        &self,
+        id: SubscriptionId,
+        change: FeeQuantityChange,
+    ) -> Call<Subscription> {
+        Call::new(self, UpdateFeeQuantity { id, change })
+    }
+}
+
+impl Unit<'_> {
+    /// Writes a subscription whose life or fees have changed, and when time brings its customer the
+    /// next thing.
+    async fn save_change(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
+        let customer_id = enrolment.subscription.customer_id;
+        self.save_enrolment(enrolment)?;
+        let enrolled = self.enrolled(&[customer_id]).await?;
+        let enrolments = enrolled.into_iter().flat_map(|of| of.enrolments);
+        self.save_roster(customer_id, &enrolments.collect::<Vec<_>>()).await
+    }
+
+    /// Returns a fixed fee of a subscription's plan version.
+    async fn fee_of(&mut self, of: &Enrolment, id: &IdOr<PriceId>) -> Result<Price, Error> {
+        let prices = self.plan_roster_of(of).await?.prices;
+        let wrong =
+            || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
+        if matches!(id, IdOr::Id(id) if !prices.contains(id)) {
+            return Err(wrong());
+        }
+        let price = self.price(id).await?;
+        if prices.contains(&price.id) && price.charge.is_fixed() { Ok(price) } else { Err(wrong()) }
+    }
+}
+
+struct UpdateSubscription {
+    id: SubscriptionId,
+    update: SubscriptionUpdate,
+}
+
+#[async_trait]
+impl Command for UpdateSubscription {
+    type Outcome = Subscription;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        let mut enrolment = unit.settled_enrolment(self.id).await?;
+        let after = self.update.clone().decide(&enrolment.subscription)?;
+        let previous_attributes = previous_attributes(&enrolment.subscription, &after);
+        if previous_attributes.is_empty() {
+            return Ok(after);
+        }
+        enrolment.subscription = after;
+        let subscription_id = self.id;
+        let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
+        unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
+        unit.save_enrolment(&enrolment)?;
+        Ok(enrolment.subscription)
+    }
+}
+
+impl Request for UpdateSubscription {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("update_subscription", &(self.id, &self.update))
+    }
+}
+
+struct CancelSubscription {
+    id: SubscriptionId,
+    cancellation: Cancellation,
+}
+
+#[async_trait]
+impl Command for CancelSubscription {
+    type Outcome = Subscription;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        let mut enrolment = unit.settled_enrolment(self.id).await?;
+        let customer_id = enrolment.subscription.customer_id;
+        let end = self.cancellation.decide(&enrolment.subscription, unit.now)?;
+        let before = enrolment.clone();
+        enrolment.subscription.end_date = Some(end);
+
+        let subscription_id = self.id;
+        let body = if end <= unit.now {
+            (enrolment.told, enrolment.turned) = (Told::Ended, Some(end));
+            Body::SubscriptionEnded { subscription_id }
+        } else {
+            Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
+        };
+        unit.tell(customer_id, unit.now, body).await?;
+        unit.judge_change(&before, &enrolment).await?;
+        unit.save_change(&enrolment).await?;
+        Ok(enrolment.subscription)
+    }
+}
+
+impl Request for CancelSubscription {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("cancel_subscription", &(self.id, self.cancellation))
+    }
+}
+
+struct UnscheduleCancellation {
+    id: SubscriptionId,
+}
+
+#[async_trait]
+impl Command for UnscheduleCancellation {
+    type Outcome = Subscription;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        let before = unit.settled_enrolment(self.id).await?;
+        let original_cancellation_date = unscheduled_end(&before.subscription, unit.now)?;
+        let mut enrolment = before.clone();
+        enrolment.subscription.end_date = None;
+        let subscription_id = self.id;
+        let body = Body::SubscriptionCancellationUnscheduled {
+            subscription_id,
+            original_cancellation_date,
+        };
+        unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
+        unit.judge_change(&before, &enrolment).await?;
+        unit.save_change(&enrolment).await?;
+        Ok(enrolment.subscription)
+    }
+}
+
+impl Request for UnscheduleCancellation {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("unschedule_cancellation", &self.id)
+    }
+}
+
+struct UpdateFeeQuantity {
+    id: SubscriptionId,
+    change: FeeQuantityChange,
+}
+
+#[async_trait]
+impl Command for UpdateFeeQuantity {
+    type Outcome = Subscription;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+        self.change.check()?;
+        let before = unit.settled_enrolment(self.id).await?;
+        let FeeQuantityChange { price, quantity, when } = &self.change;
+        let price = unit.fee_of(&before, price).await?;
+        let at = when.decide(&before.subscription, &price, unit.now)?;
+        let Some(old) = before.subscription.fee_quantity(&price, at).cloned() else {
+            return Err(Error::corrupt("a fixed fee has no quantity").into());
+        };
+        if old == *quantity {
+            return Ok(before.subscription);
+        }
+        let mut enrolment = before.clone();
+        enrolment.subscription.change_fee(price.id, at, quantity.clone())?;
+        enrolment.subscription.check_size()?;
+        let body = Body::FixedFeeQuantityUpdated {
+            subscription_id: self.id,
+            price_id: price.id,
+            effective_date: at,
+            new_quantity: quantity.clone(),
+            old_quantity: old,
+        };
+        unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
+        if at <= unit.now {
+            // What it charges so far is judged here.
+            enrolment.turned = Some(unit.now);
+            unit.judge_change(&before, &enrolment).await?;
+        }
+        unit.save_change(&enrolment).await?;
+        Ok(enrolment.subscription)
+    }
+}
+
+impl Request for UpdateFeeQuantity {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("update_fixed_fee_quantity", &(self.id, &self.change))
+    }
+}

@@ -1,0 +1,174 @@
+//! Lists of subscriptions by customer, plan, status and time of creation.
+
+use accrue::{
+    CustomerId, ErrorKind, InstantRange, PageRequest, SubscriptionFilter, SubscriptionId,
+    customer::Customer,
+    plan::{NewPlan, Plan},
+    subscription::{Cancellation, NewSubscription, SubscriptionStatus},
+};
+
+use crate::fixture::{Fixture, UNKNOWN, at, block_on, external, name, run, usd};
+
+/// Three customers and two plans, and eight subscriptions, a second after each other.
+struct Lists {
+    fixture: Fixture,
+    customers: [Customer; 3],
+    plans: [Plan; 2],
+    ids: Vec<SubscriptionId>,
+}
+
+/// Whose each subscription is, and to what.
+const OF: [(usize, usize); 8] = [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 0), (1, 0), (0, 1)];
+
+fn lists() -> Lists {
+    let fixture = Fixture::new();
+    let customers = ["ada", "bob", "eve"].map(|external| fixture.customer(external));
+    let mut new = NewPlan::new(name("two"), usd());
+    new.external_plan_id = Some(external("two"));
+    let plans = [fixture.plan(), run(fixture.account.create_plan(new)).unwrap()];
+    let create = |(customer, plan): (usize, usize)| {
+        fixture.clock.advance(std::time::Duration::from_secs(1));
+        fixture.subscribe(customers[customer].id, &plans[plan]).id
+    };
+    let ids = OF.into_iter().map(create).collect();
+    Lists { fixture, customers, plans, ids }
+}
+
+impl Lists {
+    /// The places of the subscriptions that a walk finds, in its order, the same for pages of any
+    /// length.
+    fn walk(&self, filter: &SubscriptionFilter) -> Vec<usize> {
+        let walks = [1, 2, 3, 100].map(|limit| {
+            let mut page = PageRequest::first(limit).unwrap();
+            let mut all = Vec::new();
+            loop {
+                let list = self.fixture.account.list_subscriptions(filter.clone(), &page);
+                let found = block_on(list).unwrap();
+                assert!(found.data.len() <= limit);
+                assert!(!found.has_more() || !found.data.is_empty());
+                let place = |id| self.ids.iter().position(|of| *of == id).unwrap();
+                all.extend(found.data.iter().map(|found| place(found.id)));
+                match found.next_cursor {
+                    Some(cursor) => page = page.after(cursor),
+                    None => return all,
+                }
+            }
+        });
+        let [walk, rest @ ..] = walks;
+        assert!(rest.iter().all(|other| *other == walk));
+        walk
+    }
+
+    fn of(&self, customers: &[usize]) -> SubscriptionFilter {
+        let customers = customers.iter().map(|index| self.customers[*index].id.into());
+        SubscriptionFilter { customers: customers.collect(), ..Default::default() }
+    }
+}
+
+#[test]
+fn several_customers_are_merged_newest_first() {
+    let lists = lists();
+    assert_eq!(lists.walk(&lists.of(&[])), [7, 6, 5, 4, 3, 2, 1, 0]);
+    assert_eq!(lists.walk(&lists.of(&[0])), [7, 5, 2, 0]);
+    assert_eq!(lists.walk(&lists.of(&[0, 1])), [7, 6, 5, 4, 2, 1, 0]);
+    assert_eq!(lists.walk(&lists.of(&[2, 1])), [6, 4, 3, 1]);
+    assert_eq!(lists.walk(&lists.of(&[2, 2, 2])), [3]);
+    let mut both = lists.of(&[1]);
+    both.customers.extend([external("bob").into(), external("eve").into()]);
+    assert_eq!(lists.walk(&both), [6, 4, 3, 1], "each once");
+}
+
+#[test]
+fn what_is_not_there_matches_nothing() {
+    let lists = lists();
+    let filter = SubscriptionFilter::default;
+    let nobody = vec![external("nobody").into()];
+    assert!(lists.walk(&SubscriptionFilter { customers: nobody, ..filter() }).is_empty());
+    let unknown = vec![UNKNOWN.parse::<CustomerId>().unwrap().into(), external("eve").into()];
+    assert_eq!(lists.walk(&SubscriptionFilter { customers: unknown, ..filter() }), [3]);
+    let no_plan = Some(external("three").into());
+    assert!(lists.walk(&SubscriptionFilter { plan: no_plan.clone(), ..filter() }).is_empty());
+    assert!(lists.walk(&SubscriptionFilter { plan: no_plan, ..lists.of(&[0]) }).is_empty());
+    let no_plan = Some(UNKNOWN.parse::<accrue::PlanId>().unwrap().into());
+    assert!(lists.walk(&SubscriptionFilter { plan: no_plan, ..filter() }).is_empty());
+    run(lists.fixture.account.delete_customer(lists.customers[0].id)).unwrap();
+    assert_eq!(lists.walk(&lists.of(&[0, 2])), [3]);
+}
+
+#[test]
+fn a_plan_is_named_by_its_id_or_external_id() {
+    let lists = lists();
+    for plan in [lists.plans[1].id.into(), external("two").into()] {
+        let filter = SubscriptionFilter { plan: Some(plan), ..Default::default() };
+        assert_eq!(lists.walk(&filter), [7, 4, 2]);
+        assert_eq!(
+            lists.walk(&SubscriptionFilter { customers: lists.of(&[0, 2]).customers, ..filter }),
+            [7, 2]
+        );
+    }
+}
+
+#[test]
+fn a_status_is_that_of_now() {
+    let lists = lists();
+    let account = &lists.fixture.account;
+    run(account.cancel_subscription(lists.ids[2], Cancellation::Immediate)).unwrap();
+    let end = Cancellation::RequestedDate(at("2026-04-01T00:00:00Z"));
+    run(account.cancel_subscription(lists.ids[6], end)).unwrap();
+    let mut new = NewSubscription::new(lists.customers[2].id, lists.plans[0].id);
+    new.start_date = Some(at("2026-05-01T00:00:00Z"));
+    let mut lists = lists;
+    lists.fixture.clock.advance(std::time::Duration::from_secs(1));
+    lists.ids.push(lists.fixture.create(new).id);
+    let check = |status, expect: &[usize]| {
+        let filter = SubscriptionFilter { status: Some(status), ..Default::default() };
+        assert_eq!(lists.walk(&filter), expect);
+    };
+    check(SubscriptionStatus::Active, &[7, 6, 5, 4, 3, 1, 0]);
+    check(SubscriptionStatus::Ended, &[2]);
+    check(SubscriptionStatus::Upcoming, &[8]);
+    // Whether or not anybody has settled it.
+    lists.fixture.set("2026-05-01T00:00:00Z");
+    check(SubscriptionStatus::Active, &[8, 7, 5, 4, 3, 1, 0]);
+    check(SubscriptionStatus::Ended, &[6, 2]);
+    check(SubscriptionStatus::Upcoming, &[]);
+    let of_ada =
+        SubscriptionFilter { status: Some(SubscriptionStatus::Active), ..lists.of(&[0, 1]) };
+    assert_eq!(lists.walk(&of_ada), [7, 5, 4, 1, 0]);
+}
+
+#[test]
+fn a_time_of_creation_bounds_every_index() {
+    let lists = lists();
+    let third = block_on(lists.fixture.account.fetch_subscription(lists.ids[3])).unwrap();
+    let created = InstantRange::default().at_or_after(third.created_at);
+    let check = |filter: SubscriptionFilter, expect: &[usize]| {
+        assert_eq!(lists.walk(&SubscriptionFilter { created, ..filter }), expect);
+    };
+    check(SubscriptionFilter::default(), &[7, 6, 5, 4, 3]);
+    check(lists.of(&[0, 2]), &[7, 5, 3]);
+    let plan = Some(lists.plans[1].id.into());
+    check(SubscriptionFilter { plan, ..Default::default() }, &[7, 4]);
+}
+
+#[test]
+fn a_filter_names_at_most_100_customers_and_a_cursor_is_good_for_it_alone() {
+    let lists = lists();
+    let account = &lists.fixture.account;
+    let of = |count| SubscriptionFilter {
+        customers: vec![external("ada").into(); count],
+        ..Default::default()
+    };
+    assert_eq!(lists.walk(&of(100)), [7, 5, 2, 0]);
+    let refused = block_on(account.list_subscriptions(of(101), &PageRequest::default()));
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::RequestValidation);
+    assert_eq!(refused.violations()[0].message, "found 101 customers, expected at most 100");
+    let first = PageRequest::first(1).unwrap();
+    let page = block_on(account.list_subscriptions(of(1), &first)).unwrap();
+    let next = first.after(page.next_cursor.unwrap());
+    for other in [of(2), SubscriptionFilter::default()] {
+        let refused = block_on(account.list_subscriptions(other, &next)).unwrap_err();
+        assert_eq!(refused.violations()[0].pointer, "/cursor");
+    }
+}
