@@ -1,6 +1,6 @@
 //! JSON that comes in, as a tree whose numbers are still text: no number passes through a float.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt};
 
 use json_event_parser::{JsonEvent, SliceJsonParser};
 
@@ -39,6 +39,39 @@ impl Json {
             Self::Object(_) => "an object",
         }
     }
+}
+
+/// Writes it down again, numbers as they are spelled.
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Number(text) => f.write_str(text),
+            Self::String(text) => write_string(text, f),
+            Self::Array(values) => {
+                f.write_str("[")?;
+                for (index, value) in values.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { "," })?;
+                    write!(f, "{value}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Object(members) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in members.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { "," })?;
+                    write_string(name, f)?;
+                    write!(f, ":{value}")?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+fn write_string(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(&serde_json::to_string(text).map_err(|_| fmt::Error)?)
 }
 
 struct Parser<'a> {
@@ -188,6 +221,13 @@ mod tests {
         ]);
         assert_eq!(parse(r#" {"a":[1.0,1e5],"b":{}} "#), Ok(whole));
         assert_eq!(parse("\"\\u0061\""), Ok(Json::String("a".to_owned())));
+    }
+
+    #[test]
+    fn a_value_is_written_as_it_was_read() {
+        let text = r#"{"a\"":[1.0,-1e5,true,null],"b":{},"c":"\n"}"#;
+        let json = Json::parse(text.as_bytes(), &Bounds::default()).unwrap();
+        assert_eq!(json.to_string(), text);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use accrue::{Account, Attempt, Call, Cursor, Error, PageRequest};
+use accrue::{Account, Attempt, Call, Cursor, Error, ExternalId, PageRequest};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -142,6 +142,11 @@ impl Request {
         let limit = within(limit.map(Whole::size), PageRequest::default().limit(), most)?;
         Ok(after(PageRequest::first_of_ledger(limit)?, cursor))
     }
+}
+
+/// Reads the caller's own alias of a resource. A text that is none names no resource.
+pub(crate) fn external_id(text: &str, what: &str) -> Result<ExternalId, Problem> {
+    ExternalId::parse(text).map_err(|_| Problem::not_found(what))
 }
 
 fn within(asked: Option<usize>, default: usize, most: usize) -> Result<usize, Problem> {

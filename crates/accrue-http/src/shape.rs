@@ -11,7 +11,7 @@ mod values;
 
 pub(crate) use self::{
     macros::{choices, name, request, response, texts},
-    read::{Absent, Maybe, Nullable, Read, Reader, Source},
+    read::{Absent, Maybe, Nullable, Read, Reader, Source, member},
     schema::{Describe, Object, Property, Schema},
     values::{
         MetadataIn, Moment, Whole, is_closed, metadata_update, new_metadata, read_choice, words,

@@ -4,10 +4,12 @@ use std::fmt;
 
 use jiff::{
     Timestamp as Instant,
-    civil::DateTime,
+    civil::{Date, DateTime, Time},
     tz::{AmbiguousOffset, TimeZoneDatabase},
 };
 use serde::{Deserialize, Serialize};
+
+use crate::{Timestamp, TimestampError};
 
 /// An IANA time zone, by name.
 ///
@@ -44,6 +46,31 @@ impl Zone {
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
+    }
+
+    /// Returns the instant at which a day begins, given as `YYYY-MM-DD`: midnight, or the first
+    /// instant after it where the clocks skip that.
+    ///
+    /// ```
+    /// use accrue::{Timestamp, Zone};
+    ///
+    /// let berlin = Zone::parse("Europe/Berlin")?;
+    /// let begin = berlin.begin_of_day("2026-07-01")?;
+    /// assert_eq!(begin, Timestamp::parse("2026-06-30T22:00:00Z")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the text is no such date, or the instant is out of range.
+    pub fn begin_of_day(&self, date: &str) -> Result<Timestamp, TimestampError> {
+        let is_separated = matches!(date.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _]);
+        let day: Date = match date.parse() {
+            Ok(day) if is_separated => day,
+            _ => return Err(TimestampError),
+        };
+        let instant = self.first_showing(day.to_datetime(Time::midnight()));
+        Timestamp::from_micros(instant.as_microsecond())
     }
 
     /// Returns what the clocks show at an instant.

@@ -1,3 +1,142 @@
-use crate::operation::Operation;
+use accrue::{CreditBlockId, CustomerId, IdOr, Zone};
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use crate::{
+    operation::{Category, Operation},
+    problem::Problem,
+    reply::Reply,
+    request::{NoBody, NoQuery, Request},
+    shape::Read,
+    wire::{
+        credits::{CreditBlock, CreditListQuery, UpdateCreditBlock, currency_or_credits},
+        customers::ExternalCustomerId,
+        ledger::{LedgerEntry, LedgerListQuery},
+        new_entries::NewEntry,
+        pages::Rows,
+    },
+};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::get(
+        "/customers/{customer_id}/credits",
+        "customers.credits.list",
+        "fetch-customer-credits",
+    )
+    .counted_as(Category::Ledger)
+    .summary("Lists the blocks of a customer's credits, newest first.")
+    .query::<CreditListQuery>()
+    .answers::<Rows<CreditBlock>>()
+    .run(|request| Box::pin(list::<CustomerId>(request))),
+    Operation::get(
+        "/customers/external_customer_id/{external_customer_id}/credits",
+        "customers.credits.list_by_external_id",
+        "fetch-customer-credits-external-id",
+    )
+    .counted_as(Category::Ledger)
+    .summary("Lists the blocks of a customer's credits, found by its external id.")
+    .query::<CreditListQuery>()
+    .answers::<Rows<CreditBlock>>()
+    .run(|request| Box::pin(list::<ExternalCustomerId>(request))),
+    Operation::get(
+        "/customers/{customer_id}/credits/ledger",
+        "customers.credits.ledger.list",
+        "fetch-customer-credits-ledger",
+    )
+    .summary("Lists the entries of a customer's ledger, newest first.")
+    .query::<LedgerListQuery>()
+    .answers::<Rows<LedgerEntry>>()
+    .run(|request| Box::pin(list_ledger::<CustomerId>(request))),
+    Operation::get(
+        "/customers/external_customer_id/{external_customer_id}/credits/ledger",
+        "customers.credits.ledger.list_by_external_id",
+        "fetch-customer-credits-ledger-external-id",
+    )
+    .summary("Lists the entries of a customer's ledger, found by its external id.")
+    .query::<LedgerListQuery>()
+    .answers::<Rows<LedgerEntry>>()
+    .run(|request| Box::pin(list_ledger::<ExternalCustomerId>(request))),
+    Operation::post(
+        "/customers/{customer_id}/credits/ledger_entry",
+        "customers.credits.ledger.create_entry",
+        "create-ledger-entry",
+    )
+    .creates()
+    .summary("Adds an entry to a customer's ledger.")
+    .body::<NewEntry>()
+    .answers::<LedgerEntry>()
+    .run(|request| Box::pin(create_entry::<CustomerId>(request))),
+    Operation::post(
+        "/customers/external_customer_id/{external_customer_id}/credits/ledger_entry",
+        "customers.credits.ledger.create_entry_by_external_id",
+        "create-ledger-entry-external-id",
+    )
+    .creates()
+    .summary("Adds an entry to a customer's ledger, found by its external id.")
+    .body::<NewEntry>()
+    .answers::<LedgerEntry>()
+    .run(|request| Box::pin(create_entry::<ExternalCustomerId>(request))),
+    Operation::get("/credit_blocks/{block_id}", "credit_blocks.retrieve", "fetch-credit-block")
+        .summary("Returns a block of credits.")
+        .answers::<CreditBlock>()
+        .run(|request| Box::pin(fetch(request))),
+    Operation::put("/credit_blocks/{block_id}", "credit_blocks.update", "update-credit-block")
+        .summary("Changes the metadata of a block of credits.")
+        .body::<UpdateCreditBlock>()
+        .answers::<CreditBlock>()
+        .run(|request| Box::pin(update(request))),
+    Operation::delete("/credit_blocks/{block_id}", "credit_blocks.delete", "delete-credit-block")
+        .summary("Deletes a block of credits, as if it had never been given.")
+        .run(|request| Box::pin(delete(request))),
+];
+
+async fn list<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<Id, CreditListQuery, NoBody>()?;
+    let filter = query.filter();
+    let page = request.page(query.limit, query.cursor)?;
+    let currency = currency_or_credits(query.currency)?;
+    let found = request.account.list_credit_blocks(id, &currency, filter, &page).await?;
+    request.answer(&Rows::of(found, |block| CreditBlock::from(&block))).await
+}
+
+async fn list_ledger<Id: Read + Into<IdOr<CustomerId>>>(
+    request: Request,
+) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<Id, LedgerListQuery, NoBody>()?;
+    let filter = query.filter();
+    let page = request.ledger_page(query.limit, query.cursor)?;
+    let currency = currency_or_credits(query.currency)?;
+    let found = request.account.list_ledger_entries(id, &currency, filter, &page).await?;
+    let related = request.account.related(&found).await?;
+    request.answer(&Rows::of(found, |entry| LedgerEntry::of(&entry, &related))).await
+}
+
+async fn create_entry<Id: Read + Into<IdOr<CustomerId>>>(
+    request: Request,
+) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, new) = request.read::<Id, NoQuery, NewEntry>()?;
+    let id: IdOr<CustomerId> = id.into();
+    // The zone of a customer never changes, so that it can be read before the commit.
+    let zone = match new.names_days() {
+        true => request.account.fetch_customer(id.clone()).await?.timezone,
+        false => Zone::UTC,
+    };
+    let call = request.account.create_ledger_entry(id, new.into_entry(&zone)?);
+    request.write(call.with_related(), |(entry, related)| LedgerEntry::of(entry, related)).await
+}
+
+async fn fetch(request: Request) -> Result<Reply, Problem> {
+    let id: CreditBlockId = request.path()?;
+    let block = request.account.fetch_credit_block(id).await?;
+    request.answer(&CreditBlock::from(&block)).await
+}
+
+async fn update(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, update) = request.read::<CreditBlockId, NoQuery, UpdateCreditBlock>()?;
+    let call = request.account.update_credit_block(id, update.into());
+    request.write(call, |block| CreditBlock::from(block)).await
+}
+
+async fn delete(request: Request) -> Result<Reply, Problem> {
+    let id: CreditBlockId = request.path()?;
+    let call = request.account.delete_credit_block(id);
+    request.write(call, |()| ()).await
+}

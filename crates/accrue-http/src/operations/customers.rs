@@ -1,3 +1,117 @@
-use crate::operation::Operation;
+use accrue::{CustomerId, IdOr, ListFilter};
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use crate::{
+    operation::{Category, Operation},
+    problem::Problem,
+    reply::Reply,
+    request::{NoBody, NoQuery, Request},
+    shape::Read,
+    wire::{
+        costs::{AggregatedCost, CostListQuery},
+        customers::{Customer, ExternalCustomerId, NewCustomer, UpdateCustomer},
+        pages::{CreatedListQuery, Listed, Rows, range},
+    },
+};
+
+const BY_ID: &str = "/customers/{customer_id}";
+const BY_EXTERNAL_ID: &str = "/customers/external_customer_id/{external_customer_id}";
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::post("/customers", "customers.create", "create-customer")
+        .creates()
+        .summary("Creates a customer. Usage that waits under its external id becomes its own.")
+        .body::<NewCustomer>()
+        .answers::<Customer>()
+        .run(|request| Box::pin(create(request))),
+    Operation::get("/customers", "customers.list", "list-customers")
+        .summary("Lists the customers, newest first.")
+        .query::<CreatedListQuery>()
+        .answers::<Rows<Customer>>()
+        .run(|request| Box::pin(list(request))),
+    Operation::get(BY_ID, "customers.fetch", "fetch-customer")
+        .summary("Returns a customer.")
+        .answers::<Customer>()
+        .run(|request| Box::pin(fetch::<CustomerId>(request))),
+    Operation::get(BY_EXTERNAL_ID, "customers.fetch_by_external_id", "fetch-customer-external-id")
+        .summary("Returns a customer, found by its external id.")
+        .answers::<Customer>()
+        .run(|request| Box::pin(fetch::<ExternalCustomerId>(request))),
+    Operation::put(BY_ID, "customers.update", "update-customer")
+        .summary("Changes a customer.")
+        .body::<UpdateCustomer>()
+        .answers::<Customer>()
+        .run(|request| Box::pin(update::<CustomerId>(request))),
+    Operation::put(
+        BY_EXTERNAL_ID,
+        "customers.update_by_external_id",
+        "update-customer-external-id",
+    )
+    .summary("Changes a customer, found by its external id.")
+    .body::<UpdateCustomer>()
+    .answers::<Customer>()
+    .run(|request| Box::pin(update::<ExternalCustomerId>(request))),
+    Operation::delete(BY_ID, "customers.delete", "delete-customer")
+        .summary("Deletes a customer and what belongs to it.")
+        .run(|request| Box::pin(delete(request))),
+    Operation::get(
+        "/customers/{customer_id}/costs",
+        "customers.costs.list",
+        "fetch-customer-costs",
+    )
+    .counted_as(Category::Analytics)
+    .summary("Computes what a customer's subscriptions cost together, day by day.")
+    .query::<CostListQuery>()
+    .answers::<Listed<AggregatedCost>>()
+    .run(|request| Box::pin(list_costs::<CustomerId>(request))),
+    Operation::get(
+        "/customers/external_customer_id/{external_customer_id}/costs",
+        "customers.costs.list_by_external_id",
+        "fetch-customer-costs-external-id",
+    )
+    .counted_as(Category::Analytics)
+    .summary("Computes what a customer's subscriptions cost together, found by its external id.")
+    .query::<CostListQuery>()
+    .answers::<Listed<AggregatedCost>>()
+    .run(|request| Box::pin(list_costs::<ExternalCustomerId>(request))),
+];
+
+async fn create(request: Request) -> Result<Reply, Problem> {
+    let new: NewCustomer = request.body()?;
+    let call = request.account.create_customer(new.try_into()?);
+    request.write(call, |customer| Customer::from(customer)).await
+}
+
+async fn list(request: Request) -> Result<Reply, Problem> {
+    let query: CreatedListQuery = request.query()?;
+    let page = request.page(query.limit, query.cursor)?;
+    let created =
+        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
+    let found = request.account.list_customers(ListFilter { created }, &page).await?;
+    request.answer(&Rows::of(found, |customer| Customer::from(&customer))).await
+}
+
+async fn fetch<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
+    let id = request.path::<Id>()?;
+    let customer = request.account.fetch_customer(id).await?;
+    request.answer(&Customer::from(&customer)).await
+}
+
+async fn update<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, update) = request.read::<Id, NoQuery, UpdateCustomer>()?;
+    let call = request.account.update_customer(id, update.try_into()?);
+    request.write(call, |customer| Customer::from(customer)).await
+}
+
+async fn delete(request: Request) -> Result<Reply, Problem> {
+    let id: CustomerId = request.path()?;
+    let call = request.account.delete_customer(id);
+    request.write(call, |()| ()).await
+}
+
+async fn list_costs<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<Id, CostListQuery, NoBody>()?;
+    let costs = request.account.customer_costs(id, &query.try_into()?).await?;
+    let related = request.account.related(&costs).await?;
+    let data = costs.iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
+    request.answer(&Listed { data }).await
+}

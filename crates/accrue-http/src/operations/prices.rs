@@ -1,3 +1,158 @@
-use crate::operation::Operation;
+use accrue::{
+    IdOr, ListFilter, PriceId, Timeframe,
+    cost::PriceEvaluation,
+    expression::Expression,
+    price::{self, PriceUpdate},
+    related::Related,
+};
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use crate::{
+    operation::Operation,
+    problem::{Problem, Violations},
+    reply::Reply,
+    request::{NoQuery, Request, external_id},
+    shape::metadata_update,
+    wire::{
+        pages::{ListQuery, Listed, Rows},
+        prices::{Evaluate, EvaluatedPrice, FloatingPrice, Price, UpdatePrice},
+    },
+};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::post("/prices", "prices.create", "create-price")
+        .creates()
+        .summary("Creates a price.")
+        .body::<FloatingPrice>()
+        .answers::<Price>()
+        .run(|request| Box::pin(create(request))),
+    Operation::get("/prices", "prices.list", "list-prices")
+        .summary("Lists the prices, newest first.")
+        .query::<ListQuery>()
+        .answers::<Rows<Price>>()
+        .run(|request| Box::pin(list(request))),
+    Operation::get("/prices/{price_id}", "prices.fetch", "fetch-price")
+        .summary("Returns a price.")
+        .answers::<Price>()
+        .run(|request| Box::pin(fetch(request))),
+    Operation::put("/prices/{price_id}", "prices.update", "update-price")
+        .summary("Changes the metadata of a price.")
+        .body::<UpdatePrice>()
+        .answers::<Price>()
+        .run(|request| Box::pin(update(request))),
+    Operation::get(
+        "/prices/external_price_id/{external_price_id}",
+        "prices.external_price_id.fetch",
+        "fetch-price-external-id",
+    )
+    .summary("Returns a price by the caller's alias.")
+    .answers::<Price>()
+    .run(|request| Box::pin(fetch_by_external_id(request))),
+    Operation::put(
+        "/prices/external_price_id/{external_price_id}",
+        "prices.external_price_id.update",
+        "update-price-by-external-id",
+    )
+    .summary("Changes the metadata of a price by the caller's alias.")
+    .body::<UpdatePrice>()
+    .answers::<Price>()
+    .run(|request| Box::pin(update_by_external_id(request))),
+    Operation::post("/prices/{price_id}/evaluate", "prices.evaluate", "evaluate-price")
+        .only_reads()
+        .summary("Rates usage of a customer by a price.")
+        .body::<Evaluate>()
+        .answers::<Listed<EvaluatedPrice>>()
+        .run(|request| Box::pin(evaluate(request))),
+];
+
+async fn create(request: Request) -> Result<Reply, Problem> {
+    let new: FloatingPrice = request.body()?;
+    let call = request.account.create_price(new.into_price()).with_related();
+    request.write(call, show).await
+}
+
+async fn list(request: Request) -> Result<Reply, Problem> {
+    let query: ListQuery = request.query()?;
+    let page = request.page(query.limit, query.cursor)?;
+    let found = request.account.list_prices(ListFilter::default(), &page).await?;
+    let related = request.account.related(&found).await?;
+    request.answer(&Rows::of(found, |price| Price::of(&price, &related))).await
+}
+
+async fn fetch(request: Request) -> Result<Reply, Problem> {
+    let id: PriceId = request.path()?;
+    answer(request, id.into()).await
+}
+
+async fn fetch_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let external: String = request.path()?;
+    answer(request, external_id(&external, "price")?.into()).await
+}
+
+async fn answer(request: Request, id: IdOr<PriceId>) -> Result<Reply, Problem> {
+    let price = request.account.fetch_price(id).await?;
+    let related = request.account.related(&price).await?;
+    request.answer(&Price::of(&price, &related)).await
+}
+
+async fn update(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, update) = request.read::<PriceId, NoQuery, UpdatePrice>()?;
+    change(request, id.into(), update).await
+}
+
+async fn update_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let (external, NoQuery {}, update) = request.read::<String, NoQuery, UpdatePrice>()?;
+    change(request, external_id(&external, "price")?.into(), update).await
+}
+
+async fn change(
+    request: Request,
+    id: IdOr<PriceId>,
+    update: UpdatePrice,
+) -> Result<Reply, Problem> {
+    let update = PriceUpdate { metadata: metadata_update(update.metadata) };
+    let call = request.account.update_price(id, update).with_related();
+    request.write(call, show).await
+}
+
+fn show((price, related): &(price::Price, Related)) -> Price {
+    Price::of(price, related)
+}
+
+async fn evaluate(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<PriceId, NoQuery, Evaluate>()?;
+    let evaluation = evaluation(body)?;
+    let groups = request.account.evaluate_price(id, &evaluation).await?;
+    let data = groups.into_iter().map(EvaluatedPrice::from).collect();
+    request.answer(&Listed { data }).await
+}
+
+/// Makes a query of the engine of a body.
+fn evaluation(body: Evaluate) -> Result<PriceEvaluation, Problem> {
+    // With a value it was refused.
+    let _ = body.metric_parameter_overrides;
+    let mut violations = Violations::default();
+    let customer = match (body.customer_id, body.external_customer_id) {
+        (Some(id), None) => Some(IdOr::Id(id)),
+        (None, Some(external)) => Some(IdOr::External(external)),
+        (Some(_), Some(_)) => {
+            violations.push("/external_customer_id", "is there beside customer_id, expected one");
+            None
+        }
+        (None, None) => {
+            violations.push("/customer_id", "is missing, as is external_customer_id");
+            None
+        }
+    };
+    let timeframe = Timeframe::new(body.timeframe_start.0, body.timeframe_end.0);
+    let timeframe =
+        timeframe.map_err(|error| violations.push("/timeframe_end", error.to_string())).ok();
+    let filter = body.filter.map(|text| Expression::parse(&text)).transpose();
+    let filter = filter.map_err(|error| violations.push("/filter", error.to_string())).ok();
+    match (customer, timeframe, filter) {
+        (Some(customer), Some(timeframe), Some(filter)) if violations.is_empty() => {
+            let grouping = body.grouping_keys.unwrap_or_default();
+            Ok(PriceEvaluation { customer, timeframe, filter, grouping })
+        }
+        _ => Err(violations.into()),
+    }
+}

@@ -13,6 +13,8 @@ macro_rules! request {
     )*) => {$(
         $(#[doc = $doc])*
         #[derive(Clone, Debug)]
+        // Some fields are only judged: what is not built, and what tells types apart.
+        #[allow(dead_code)]
         $visibility struct $name {$(
             $(#[doc = $field_doc])*
             pub(crate) $field: $type,

@@ -21,7 +21,8 @@ pub(crate) enum Source {
 pub(crate) struct Reader {
     pub(crate) source: Source,
     violations: Violations,
-    /// An identifier that no resource has: an answer of its own where nothing else is wrong.
+    /// An identifier that no resource has, or something that is not built: an answer of its own
+    /// where nothing else is wrong.
     missing: Option<Problem>,
 }
 
@@ -61,6 +62,12 @@ impl Reader {
     /// An identifier that cannot be one of a resource.
     pub(crate) fn unknown<T>(&mut self, what: &str) -> Option<T> {
         self.missing.get_or_insert_with(|| Problem::not_found(what));
+        None
+    }
+
+    /// Something that is well-formed, and not built.
+    pub(crate) fn unavailable<T>(&mut self, detail: impl Into<Cow<'static, str>>) -> Option<T> {
+        self.missing.get_or_insert_with(|| Problem::feature_not_available(detail));
         None
     }
 
@@ -132,7 +139,8 @@ impl Fields<'_> {
     }
 }
 
-fn member(at: &str, name: &str) -> String {
+/// Returns the pointer to a member of what is at another.
+pub(crate) fn member(at: &str, name: &str) -> String {
     let mut pointer = at.to_owned();
     push_name(&mut pointer, name);
     pointer

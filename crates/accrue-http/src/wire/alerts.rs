@@ -1,1 +1,412 @@
+use accrue::{
+    CustomerId, Decimal, IdOr, JsonNumber, MetricId, Name, PricingUnit, SubscriptionId,
+    alert::{
+        self, AlertUpdate, Condition, FilterOperator, NewBalanceAlert, NewBalanceCondition,
+        NewCondition, Scope, Thresholds,
+    },
+    plan::PlanVersion,
+    related::Related,
+};
 
+use super::{
+    customers::{CustomerMinified, ExternalCustomerId},
+    not_built::NotBuilt,
+    price_filters::{PriceFilter, PriceFilterIn},
+};
+use crate::{
+    problem::{Problem, Violations},
+    shape::{Moment, Whole, choices, request, response},
+};
+
+request! {
+    /// An alert to create on what a customer has of credits.
+    pub(crate) struct NewCustomerAlert {
+        /// What of the balance it watches.
+        "type" kind: BalanceAlertType,
+        /// The currency or pricing unit of the balance.
+        currency: PricingUnit,
+        /// At which values it fires: those of `credit_balance_dropped`.
+        thresholds: Option<Vec<ThresholdIn>>,
+    }
+
+    /// An alert to create on a plan.
+    pub(crate) struct NewPlanAlert {
+        /// What it watches.
+        "type" kind: UsageAlertType,
+        /// At which values it fires.
+        thresholds: Vec<ThresholdIn>,
+        /// The metric: of `usage_exceeded`.
+        metric_id: Option<MetricId>,
+        /// What the cost is in: the currency that the plan is invoiced in where none is given.
+        currency: Option<PricingUnit>,
+        /// The version of the plan: the default one where none is given.
+        plan_version: Option<Whole<1, 4_294_967_295>>,
+        /// What the cost is grouped by: not available.
+        grouping_keys: Option<NotBuilt>,
+        /// Which prices count: of `spend_exceeded`.
+        price_filters: Option<Vec<PriceFilterIn>>,
+    }
+
+    /// An alert to create on a subscription.
+    pub(crate) struct NewSubscriptionAlert {
+        /// What it watches.
+        "type" kind: UsageAlertType,
+        /// At which values it fires.
+        thresholds: Vec<ThresholdIn>,
+        /// The metric: of `usage_exceeded`.
+        metric_id: Option<MetricId>,
+        /// What the cost is in: the currency that the plan is invoiced in where none is given.
+        currency: Option<PricingUnit>,
+        /// What the cost is grouped by: not available.
+        grouping_keys: Option<NotBuilt>,
+        /// Which prices count: of `spend_exceeded`.
+        price_filters: Option<Vec<PriceFilterIn>>,
+        /// Other thresholds of some groups: not available.
+        threshold_overrides: Option<NotBuilt>,
+    }
+
+    /// What to change of an alert.
+    pub(crate) struct UpdateAlert {
+        /// At which values it fires from now on.
+        thresholds: Vec<ThresholdIn>,
+        /// Which prices count from now on: as before where nothing is given.
+        price_filters: Option<Vec<PriceFilterIn>>,
+        /// Other thresholds of some groups: not available.
+        threshold_overrides: Option<NotBuilt>,
+    }
+
+    /// A value at which an alert fires.
+    pub(crate) struct ThresholdIn open {
+        /// The value.
+        value: JsonNumber,
+    }
+
+    /// Which alerts: those of one customer, or those that watch one subscription.
+    pub(crate) struct AlertListQuery {
+        /// How many rows a page has at most.
+        limit: Option<Whole<1, 100>>,
+        /// Where the page begins: `next_cursor` of the one before.
+        cursor: Option<String>,
+        /// Those on what this customer has of credits.
+        customer_id: Option<CustomerId>,
+        /// The same, by the caller's own alias.
+        external_customer_id: Option<ExternalCustomerId>,
+        /// Those of this subscription, and those of its plan that reach it.
+        subscription_id: Option<SubscriptionId>,
+        /// Created at this instant or later.
+        "created_at[gte]" created_at_gte: Option<Moment>,
+        /// Created later.
+        "created_at[gt]" created_at_gt: Option<Moment>,
+        /// Created earlier.
+        "created_at[lt]" created_at_lt: Option<Moment>,
+        /// Created at this instant or earlier.
+        "created_at[lte]" created_at_lte: Option<Moment>,
+    }
+
+    /// For whom an alert is enabled or disabled.
+    pub(crate) struct AlertForQuery {
+        /// For one subscription alone.
+        subscription_id: Option<SubscriptionId>,
+    }
+}
+
+response! {
+    /// An alert (§2.1).
+    pub(crate) struct Alert {
+        /// Its id.
+        id: String,
+        /// What it watches.
+        "type" kind: &'static str,
+        /// When it was created.
+        created_at: Moment,
+        /// Whether it fires at all.
+        enabled: bool,
+        /// At which values it fires; null where the only one is zero.
+        thresholds: Option<Vec<Threshold>>,
+        /// The customer whose balance it watches.
+        customer: Option<CustomerMinified>,
+        /// The plan whose subscriptions it watches.
+        plan: Option<AlertPlan>,
+        /// The subscription that it watches.
+        subscription: Option<SubscriptionMinified>,
+        /// The metric whose usage it watches.
+        metric: Option<AlertMetric>,
+        /// What the balance or the cost is in.
+        currency: Option<PricingUnit>,
+        /// Which prices count, of an alert on spend.
+        price_filters: Option<Vec<PriceFilter>>,
+        /// Which thresholds are in alert, of an alert on a balance.
+        balance_alert_status: Option<Vec<BalanceAlertStatus>>,
+    }
+
+    /// A value at which an alert fires.
+    pub(crate) struct Threshold {
+        /// The value.
+        value: JsonNumber,
+    }
+
+    /// The plan of an alert.
+    pub(crate) struct AlertPlan {
+        /// Its id.
+        id: Option<String>,
+        /// The caller's own alias.
+        external_plan_id: Option<String>,
+        /// Its name.
+        name: Option<Name>,
+        /// The version whose subscriptions the alert watches.
+        plan_version: String,
+    }
+
+    /// A subscription, in short.
+    pub(crate) struct SubscriptionMinified {
+        /// Its id.
+        id: String,
+    }
+
+    /// The metric of an alert.
+    pub(crate) struct AlertMetric {
+        /// Its id.
+        id: String,
+    }
+
+    /// Where a threshold of an alert on a balance stands.
+    pub(crate) struct BalanceAlertStatus {
+        /// The threshold.
+        threshold_value: JsonNumber,
+        /// Whether it is in alert.
+        in_alert: bool,
+    }
+}
+
+/// What of a balance an alert watches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BalanceAlertType {
+    Depleted,
+    Dropped,
+    Recovered,
+}
+
+/// What of usage an alert watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UsageAlertType {
+    Usage,
+    Cost,
+    Spend,
+}
+
+choices! {
+    BalanceAlertType {
+        "credit_balance_depleted" => BalanceAlertType::Depleted,
+        "credit_balance_dropped" => BalanceAlertType::Dropped,
+        "credit_balance_recovered" => BalanceAlertType::Recovered,
+    }
+
+    UsageAlertType {
+        "usage_exceeded" => UsageAlertType::Usage,
+        "cost_exceeded" => UsageAlertType::Cost,
+        "spend_exceeded" => UsageAlertType::Spend,
+    }
+
+    FilterOperator {
+        "includes" => FilterOperator::Includes,
+        "excludes" => FilterOperator::Excludes,
+    }
+}
+
+impl TryFrom<NewCustomerAlert> for NewBalanceAlert {
+    type Error = Problem;
+
+    fn try_from(new: NewCustomerAlert) -> Result<Self, Problem> {
+        let values = new.thresholds.map(values).unwrap_or_default();
+        let without = |condition| match values.as_slice() {
+            [] => Ok(condition),
+            [zero] if zero.is_zero() => Ok(condition),
+            _ => Err(wrong("/thresholds", "are those of credit_balance_dropped alone")),
+        };
+        let condition = match new.kind {
+            BalanceAlertType::Depleted => without(NewBalanceCondition::Depleted)?,
+            BalanceAlertType::Recovered => without(NewBalanceCondition::Recovered)?,
+            BalanceAlertType::Dropped => {
+                NewBalanceCondition::Dropped { thresholds: Thresholds::new(values)? }
+            }
+        };
+        Ok(Self { currency: new.currency, condition })
+    }
+}
+
+impl NewPlanAlert {
+    /// Returns the alert, and the version of the plan that is asked for.
+    pub(crate) fn into_alert(self) -> Result<(alert::NewAlert, Option<PlanVersion>), Problem> {
+        let version = self.plan_version.and_then(|Whole(number)| u32::try_from(number).ok());
+        let watched = Watched {
+            kind: self.kind,
+            thresholds: self.thresholds,
+            metric_id: self.metric_id,
+            currency: self.currency,
+            price_filters: self.price_filters,
+        };
+        Ok((watched.try_into()?, version.map(PlanVersion::new)))
+    }
+}
+
+impl TryFrom<NewSubscriptionAlert> for alert::NewAlert {
+    type Error = Problem;
+
+    fn try_from(new: NewSubscriptionAlert) -> Result<Self, Problem> {
+        let watched = Watched {
+            kind: new.kind,
+            thresholds: new.thresholds,
+            metric_id: new.metric_id,
+            currency: new.currency,
+            price_filters: new.price_filters,
+        };
+        watched.try_into()
+    }
+}
+
+/// What a new alert on a plan and one on a subscription have in common.
+struct Watched {
+    kind: UsageAlertType,
+    thresholds: Vec<ThresholdIn>,
+    metric_id: Option<MetricId>,
+    currency: Option<PricingUnit>,
+    price_filters: Option<Vec<PriceFilterIn>>,
+}
+
+impl TryFrom<Watched> for alert::NewAlert {
+    type Error = Problem;
+
+    fn try_from(new: Watched) -> Result<Self, Problem> {
+        let Watched { kind, currency, metric_id, .. } = new;
+        let price_filters = filters(new.price_filters.unwrap_or_default());
+        let mut violations = Violations::default();
+        if metric_id.is_some() && kind != UsageAlertType::Usage {
+            violations.push("/metric_id", "is that of usage_exceeded alone");
+        }
+        if !price_filters.is_empty() && kind != UsageAlertType::Spend {
+            violations.push("/price_filters", "are those of spend_exceeded alone");
+        }
+        let condition = match (kind, metric_id, currency) {
+            (UsageAlertType::Usage, Some(metric_id), _) => {
+                Some(NewCondition::UsageExceeded { metric_id })
+            }
+            (UsageAlertType::Usage, None, _) => {
+                violations.push("/metric_id", "is missing, usage_exceeded needs it");
+                None
+            }
+            (UsageAlertType::Cost, _, currency) => Some(NewCondition::CostExceeded { currency }),
+            (UsageAlertType::Spend, _, Some(currency)) => {
+                Some(NewCondition::SpendExceeded { currency, price_filters })
+            }
+            (UsageAlertType::Spend, _, None) => {
+                violations.push("/currency", "is missing, spend_exceeded needs it");
+                None
+            }
+        };
+        let Some(condition) = condition.filter(|_| violations.is_empty()) else {
+            return Err(Problem::invalid(violations));
+        };
+        Ok(Self { condition, thresholds: Thresholds::new(values(new.thresholds))? })
+    }
+}
+
+impl TryFrom<UpdateAlert> for AlertUpdate {
+    type Error = Problem;
+
+    fn try_from(update: UpdateAlert) -> Result<Self, Problem> {
+        Ok(Self {
+            thresholds: Thresholds::new(values(update.thresholds))?,
+            price_filters: update.price_filters.map(filters),
+        })
+    }
+}
+
+fn wrong(pointer: &str, message: &str) -> Problem {
+    Problem::invalid(Violations::one(pointer, message))
+}
+
+fn values(thresholds: Vec<ThresholdIn>) -> Vec<Decimal> {
+    thresholds.into_iter().map(|threshold| threshold.value.0).collect()
+}
+
+fn filters(filters: Vec<PriceFilterIn>) -> Vec<alert::PriceFilter> {
+    filters.into_iter().map(alert::PriceFilter::from).collect()
+}
+
+impl Alert {
+    /// Writes an alert, with the customer or the plan that it is on.
+    pub(crate) fn of(alert: &alert::Alert, related: &Related) -> Self {
+        let (customer, plan, subscription) = match alert.scope {
+            Scope::Subscription { subscription_id, .. } => {
+                (None, None, Some(SubscriptionMinified { id: subscription_id.to_string() }))
+            }
+            Scope::Plan { plan_id, plan_version } => {
+                let plan = related.plan(plan_id);
+                let external_plan_id = plan.and_then(|plan| plan.external_plan_id.as_ref());
+                let plan = AlertPlan {
+                    id: Some(plan_id.to_string()),
+                    external_plan_id: external_plan_id.map(ToString::to_string),
+                    name: plan.map(|plan| plan.name.clone()),
+                    plan_version: plan_version.number().to_string(),
+                };
+                (None, Some(plan), None)
+            }
+            Scope::Customer { customer_id } => {
+                let customer = CustomerMinified::of(customer_id, related.customer(customer_id));
+                (Some(customer), None, None)
+            }
+            _ => (None, None, None),
+        };
+        let (currency, filters) = match &alert.condition {
+            Condition::CostExceeded { currency } => (Some(currency), None),
+            Condition::SpendExceeded { currency, price_filters } => {
+                (Some(currency), Some(price_filters.iter().map(PriceFilter::from).collect()))
+            }
+            of_balance => (of_balance.ledger(), None),
+        };
+        let threshold = |value: &Decimal| Threshold { value: JsonNumber(value.clone()) };
+        let thresholds = alert.thresholds.as_ref();
+        let status = |status: &alert::BalanceAlertStatus| BalanceAlertStatus {
+            threshold_value: JsonNumber(status.threshold_value.clone()),
+            in_alert: status.in_alert,
+        };
+        let statuses: Vec<_> = alert.balance_alert_status.iter().map(status).collect();
+        Self {
+            id: alert.id.to_string(),
+            kind: alert.condition.alert_type(),
+            created_at: alert.created_at.into(),
+            enabled: alert.enabled,
+            thresholds: thresholds.map(|of| of.values().iter().map(threshold).collect()),
+            customer,
+            plan,
+            subscription,
+            metric: alert.condition.metric_id().map(|id| AlertMetric { id: id.to_string() }),
+            currency: currency.cloned(),
+            price_filters: filters,
+            balance_alert_status: (!statuses.is_empty()).then_some(statuses),
+        }
+    }
+}
+
+/// Whose alerts are asked for: exactly one.
+#[derive(Clone, Debug)]
+pub(crate) enum AlertsOf {
+    Customer(IdOr<CustomerId>),
+    Subscription(SubscriptionId),
+}
+
+impl AlertListQuery {
+    /// Returns whose alerts are asked for.
+    pub(crate) fn of(&self) -> Result<AlertsOf, Problem> {
+        let customer = self.customer_id.map(|id| AlertsOf::Customer(id.into()));
+        let external = self.external_customer_id.clone().map(|id| AlertsOf::Customer(id.into()));
+        let subscription = self.subscription_id.map(AlertsOf::Subscription);
+        match (customer, external, subscription) {
+            (Some(one), None, None) | (None, Some(one), None) | (None, None, Some(one)) => Ok(one),
+            _ => Err(wrong(
+                "",
+                "expected one of customer_id, external_customer_id and subscription_id",
+            )),
+        }
+    }
+}

@@ -1,1 +1,341 @@
+use accrue::{
+    Carried, CarriedUpdate, Currency, CustomerId, Email, ExternalId, IdOr, Metadata, Name, Zone,
+    customer::{self, CustomerUpdate, PaymentProvider},
+};
+use serde::{Deserialize, Serialize};
 
+use super::{
+    customer_fields::{
+        AccountingSync, AccountingSyncIn, AdditionalEmails, Address, AddressIn, Answered, Keep,
+        Payment, PaymentIn, Reporting, ReportingIn, TaxConfigurationIn, TaxId, TaxIdIn,
+    },
+    not_built::NotBuilt,
+    prices::Nothing,
+};
+use crate::{
+    json::Json,
+    problem::Problem,
+    shape::{
+        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, choices, metadata_update,
+        new_metadata, request, response,
+    },
+};
+
+request! {
+    /// A customer to create.
+    pub(crate) struct NewCustomer {
+        /// Its name.
+        name: Name,
+        /// Where its invoices go.
+        email: Email,
+        /// The caller's own alias. Usage that waits under it becomes the customer's.
+        external_customer_id: Option<ExternalId>,
+        /// The zone in which its billing periods begin and end: the account's where none is given.
+        timezone: Option<Zone>,
+        /// The currency that it is invoiced in.
+        currency: Option<Currency>,
+        /// Texts of the caller's own.
+        metadata: MetadataIn,
+        /// The payment provider in which it exists.
+        payment_provider: Option<PaymentProvider>,
+        /// What it is called there.
+        payment_provider_id: Option<Name>,
+        /// Where its invoices go too.
+        additional_emails: Maybe<AdditionalEmails>,
+        /// Whether its invoices are collected without being asked for.
+        auto_collection: Maybe<bool>,
+        /// Whether its invoices are issued without being approved.
+        auto_issuance: Maybe<bool>,
+        /// Whether its invoices are sent by e-mail.
+        email_delivery: Maybe<bool>,
+        /// Where invoices are addressed to.
+        billing_address: Maybe<AddressIn>,
+        /// Where goods go.
+        shipping_address: Maybe<AddressIn>,
+        /// What the tax authority calls it.
+        tax_id: Maybe<TaxIdIn>,
+        /// How taxes are computed.
+        tax_configuration: Maybe<TaxConfigurationIn>,
+        /// Where its books are kept.
+        accounting_sync_configuration: Maybe<AccountingSyncIn>,
+        /// How it pays.
+        payment_configuration: Maybe<PaymentIn>,
+        /// Whether it counts in reports.
+        reporting_configuration: Maybe<ReportingIn>,
+        /// Whose customer it is, and who its own are: not available.
+        hierarchy: Option<HierarchyIn>,
+    }
+
+    /// What to change of a customer.
+    pub(crate) struct UpdateCustomer {
+        /// Its name from now on.
+        name: Option<Name>,
+        /// Where its invoices go from now on.
+        email: Option<Email>,
+        /// The caller's own alias: only where there is none yet.
+        external_customer_id: Option<ExternalId>,
+        /// The currency that it is invoiced in: only where there is none yet.
+        currency: Option<Currency>,
+        /// Texts to set, or to remove where they are null; null removes all.
+        metadata: MetadataIn,
+        /// The payment provider in which it exists.
+        payment_provider: Maybe<PaymentProvider>,
+        /// What it is called there.
+        payment_provider_id: Maybe<Name>,
+        /// Where its invoices go too.
+        additional_emails: Maybe<AdditionalEmails>,
+        /// Whether its invoices are collected without being asked for.
+        auto_collection: Maybe<bool>,
+        /// Whether its invoices are issued without being approved.
+        auto_issuance: Maybe<bool>,
+        /// Whether its invoices are sent by e-mail.
+        email_delivery: Maybe<bool>,
+        /// Where invoices are addressed to.
+        billing_address: Maybe<AddressIn>,
+        /// Where goods go.
+        shipping_address: Maybe<AddressIn>,
+        /// What the tax authority calls it.
+        tax_id: Maybe<TaxIdIn>,
+        /// How taxes are computed.
+        tax_configuration: Maybe<TaxConfigurationIn>,
+        /// Where its books are kept.
+        accounting_sync_configuration: Maybe<AccountingSyncIn>,
+        /// How it pays.
+        payment_configuration: Maybe<PaymentIn>,
+        /// Whether it counts in reports.
+        reporting_configuration: Maybe<ReportingIn>,
+        /// With what it pays: not available.
+        default_payment_method_id: Option<NotBuilt>,
+        /// Whose customer it is, and who its own are: not available.
+        hierarchy: Option<HierarchyIn>,
+    }
+
+    /// Whose customer a customer is, and who its own are.
+    pub(crate) struct HierarchyIn {
+        /// Whose customer it is.
+        parent_customer_id: Option<NotBuilt>,
+        /// Its own customers.
+        child_customer_ids: Option<NotBuilt>,
+    }
+}
+
+response! {
+    /// Whom usage is billed to (wire 4.2).
+    pub(crate) struct Customer {
+        /// Its id.
+        id: String,
+        /// The caller's own alias.
+        external_customer_id: Option<ExternalId>,
+        /// Its name.
+        name: Name,
+        /// Where its invoices go.
+        email: Email,
+        /// Where its invoices go too.
+        additional_emails: Answered<Vec<Email>>,
+        /// The zone in which its billing periods begin and end.
+        timezone: Zone,
+        /// The currency that it is invoiced in, once that is decided.
+        currency: Option<Currency>,
+        /// What it has of its currency: nothing moves it.
+        balance: &'static str,
+        /// Texts of the caller's own.
+        metadata: Metadata,
+        /// When it was created.
+        created_at: Moment,
+        /// The payment provider in which it exists.
+        payment_provider: Option<PaymentProvider>,
+        /// What it is called there.
+        payment_provider_id: Option<Name>,
+        /// With what it pays: nothing is known of that.
+        default_payment_method: Nothing,
+        /// Whether its invoices are collected without being asked for.
+        auto_collection: bool,
+        /// Whether its invoices are issued without being approved.
+        auto_issuance: Option<bool>,
+        /// Whether its invoices are sent by e-mail.
+        email_delivery: bool,
+        /// Where invoices are addressed to.
+        billing_address: Answered<Option<Address>>,
+        /// Where goods go.
+        shipping_address: Answered<Option<Address>>,
+        /// What the tax authority calls it.
+        tax_id: Answered<Option<TaxId>>,
+        /// Whether no tax is to be computed.
+        exempt_from_automated_tax: Option<bool>,
+        /// Whether tax is to be computed.
+        automatic_tax_enabled: Option<bool>,
+        /// Where its books are kept.
+        accounting_sync_configuration: Answered<Option<AccountingSync>>,
+        /// How it pays.
+        payment_configuration: Answered<Option<Payment>>,
+        /// Whether it counts in reports.
+        reporting_configuration: Answered<Option<Reporting>>,
+        /// Whose customer it is, and who its own are.
+        hierarchy: Hierarchy,
+        /// Where it sees its invoices: nowhere.
+        portal_url: Nothing,
+    }
+
+    /// Whose customer a customer is, and who its own are.
+    pub(crate) struct Hierarchy {
+        /// Whose customer it is.
+        parent: Option<CustomerMinified>,
+        /// Its own customers.
+        children: Vec<CustomerMinified>,
+    }
+
+    /// A customer, in short.
+    pub(crate) struct CustomerMinified {
+        /// Its id.
+        id: String,
+        /// The caller's own alias.
+        external_customer_id: Option<ExternalId>,
+    }
+}
+
+choices! {
+    PaymentProvider {
+        "quickbooks" => PaymentProvider::Quickbooks,
+        "bill.com" => PaymentProvider::BillCom,
+        "stripe_charge" => PaymentProvider::StripeCharge,
+        "stripe_invoice" => PaymentProvider::StripeInvoice,
+        "netsuite" => PaymentProvider::Netsuite,
+        "adyen" => PaymentProvider::Adyen,
+    }
+}
+
+/// A customer by the caller's own alias. A text that cannot be one names no customer.
+#[derive(Clone, Debug)]
+pub(crate) struct ExternalCustomerId(ExternalId);
+
+impl Read for ExternalCustomerId {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a string");
+        };
+        ExternalId::parse(text.as_str()).ok().map(Self).or_else(|| reader.unknown("customer"))
+    }
+}
+
+impl Describe for ExternalCustomerId {
+    fn schema() -> Schema {
+        ExternalId::schema()
+    }
+}
+
+impl From<ExternalCustomerId> for IdOr<CustomerId> {
+    fn from(ExternalCustomerId(id): ExternalCustomerId) -> Self {
+        id.into()
+    }
+}
+
+/// Lists the fields of a request that are only stored, each with its JSON text.
+macro_rules! kept {
+    ($request:ident: $($field:ident),*) => {
+        [$(($request.$field.keep()?).map(|text| (stringify!($field), text))),*]
+            .into_iter()
+            .flatten()
+    };
+}
+
+impl TryFrom<NewCustomer> for customer::NewCustomer {
+    type Error = Problem;
+
+    fn try_from(new: NewCustomer) -> Result<Self, Problem> {
+        let carried = Carried::new(kept!(
+            new: additional_emails, auto_collection, auto_issuance, email_delivery,
+            billing_address, shipping_address, tax_id, tax_configuration,
+            accounting_sync_configuration, payment_configuration, reporting_configuration
+        ))?;
+        let mut customer = Self::new(new.name, new.email);
+        customer.external_customer_id = new.external_customer_id;
+        customer.timezone = new.timezone;
+        customer.currency = new.currency;
+        customer.payment_provider = new.payment_provider;
+        customer.payment_provider_id = new.payment_provider_id;
+        customer.metadata = new_metadata(new.metadata);
+        customer.carried = carried;
+        Ok(customer)
+    }
+}
+
+impl TryFrom<UpdateCustomer> for CustomerUpdate {
+    type Error = Problem;
+
+    fn try_from(update: UpdateCustomer) -> Result<Self, Problem> {
+        let carried = CarriedUpdate::new(kept!(
+            update: additional_emails, auto_collection, auto_issuance, email_delivery,
+            billing_address, shipping_address, tax_id, tax_configuration,
+            accounting_sync_configuration, payment_configuration, reporting_configuration
+        ))?;
+        Ok(Self {
+            name: update.name,
+            email: update.email,
+            external_customer_id: update.external_customer_id,
+            currency: update.currency,
+            payment_provider: update.payment_provider.into(),
+            payment_provider_id: update.payment_provider_id.into(),
+            metadata: metadata_update(update.metadata),
+            carried,
+        })
+    }
+}
+
+impl From<&customer::Customer> for Customer {
+    fn from(customer: &customer::Customer) -> Self {
+        let carried = &customer.carried;
+        let flag = |name: &str| carried.get(name).map(|text| text == "true");
+        let tax = TaxFlags::of(carried);
+        Self {
+            id: customer.id.to_string(),
+            external_customer_id: customer.external_customer_id.clone(),
+            name: customer.name.clone(),
+            email: customer.email.clone(),
+            additional_emails: Answered::of(carried, "additional_emails"),
+            timezone: customer.timezone.clone(),
+            currency: customer.currency,
+            balance: "0.00",
+            metadata: customer.metadata.clone(),
+            created_at: customer.created_at.into(),
+            payment_provider: customer.payment_provider,
+            payment_provider_id: customer.payment_provider_id.clone(),
+            default_payment_method: Nothing,
+            auto_collection: flag("auto_collection")
+                .unwrap_or_else(|| customer.payment_provider.is_some()),
+            auto_issuance: flag("auto_issuance"),
+            email_delivery: flag("email_delivery").unwrap_or(true),
+            billing_address: Answered::of(carried, "billing_address"),
+            shipping_address: Answered::of(carried, "shipping_address"),
+            tax_id: Answered::of(carried, "tax_id"),
+            exempt_from_automated_tax: tax.tax_exempt,
+            automatic_tax_enabled: tax.automatic_tax_enabled,
+            accounting_sync_configuration: Answered::of(carried, "accounting_sync_configuration"),
+            payment_configuration: Answered::of(carried, "payment_configuration"),
+            reporting_configuration: Answered::of(carried, "reporting_configuration"),
+            hierarchy: Hierarchy { parent: None, children: Vec::new() },
+            portal_url: Nothing,
+        }
+    }
+}
+
+/// What an answer has of how taxes are computed.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct TaxFlags {
+    tax_exempt: Option<bool>,
+    automatic_tax_enabled: Option<bool>,
+}
+
+impl TaxFlags {
+    fn of(carried: &Carried) -> Self {
+        let text = carried.get("tax_configuration");
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+}
+
+impl CustomerMinified {
+    /// Writes a customer in short: without its alias where it was deleted.
+    pub(crate) fn of(id: CustomerId, customer: Option<&customer::Customer>) -> Self {
+        let external_customer_id = customer.and_then(|of| of.external_customer_id.clone());
+        Self { id: id.to_string(), external_customer_id }
+    }
+}

@@ -1,1 +1,343 @@
+//! Prices on the wire (wire 5.2).
 
+mod evaluation;
+mod model;
+mod new;
+
+use accrue::{
+    Decimal, ExternalId, JsonNumber, Metadata, Name, PricingUnit,
+    price::{self, BillingMode, Charge, Cycle, Discount, PriceType},
+    related::Related,
+};
+use serde::Serialize;
+
+use self::model::Config;
+pub(crate) use self::{
+    evaluation::{Evaluate, EvaluatedPrice},
+    new::{FloatingPrice, PlanPriceIn},
+};
+use crate::{
+    shape::{Describe, MetadataIn, Moment, Object, Property, Schema, choices, request, response},
+    wire::carried::Stored,
+};
+
+/// A price. Which model it has is told by `model_type`; the model's object is beside it, under its
+/// own name.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Price {
+    #[serde(flatten)]
+    common: CommonPrice,
+    #[serde(flatten)]
+    config: Option<Config>,
+}
+
+response! {
+    /// What every price has.
+    struct CommonPrice {
+        /// Its id.
+        id: String,
+        /// The caller's alias for the id.
+        external_price_id: Option<ExternalId>,
+        /// What people call it.
+        name: Name,
+        /// Whether it charges for usage or is a fee.
+        price_type: PriceType,
+        /// Which model it has.
+        model_type: &'static str,
+        /// When it was created.
+        created_at: Moment,
+        /// How often it bills.
+        cadence: CadenceWord,
+        /// How long its billing periods are.
+        billing_cycle_configuration: CycleConfiguration,
+        /// How long the periods are that it is invoiced in, as the caller gave them.
+        invoicing_cycle_configuration: Stored,
+        /// When in a billing period it falls due.
+        billing_mode: BillingMode,
+        /// What it sells.
+        item: PriceItem,
+        /// What it measures; null for a fee.
+        billable_metric: Option<PriceMetric>,
+        /// How many units of a fee there are; null for usage.
+        fixed_price_quantity: Option<JsonNumber>,
+        /// What its amounts are in.
+        currency: PricingUnit,
+        /// How much of the invoicing currency one of its unit is worth.
+        conversion_rate: Option<JsonNumber>,
+        /// The same, as the caller gave it.
+        conversion_rate_config: Stored,
+        /// What is taken off.
+        discount: Option<PriceDiscount>,
+        /// The least that a billing period costs.
+        minimum: Option<PriceMinimum>,
+        /// The least that a billing period costs.
+        minimum_amount: Option<Decimal>,
+        /// The most that a billing period costs.
+        maximum: Option<PriceMaximum>,
+        /// The most that a billing period costs.
+        maximum_amount: Option<Decimal>,
+        /// What it is grouped by on invoices.
+        invoice_grouping_key: Stored,
+        /// Always null: no price gives credits.
+        credit_allocation: Nothing,
+        /// Always null: no price is made of others.
+        composite_price_filters: Nothing,
+        /// Always null: plans have no phases.
+        plan_phase_order: Nothing,
+        /// Always null: a version of a plan keeps no trace of the price that one took the place of.
+        replaces_price_id: Nothing,
+        /// Texts of the caller's own.
+        metadata: Metadata,
+    }
+
+    /// How long a billing period is.
+    pub(crate) struct CycleConfiguration {
+        /// How many of the unit.
+        duration: u32,
+        /// Days or months.
+        duration_unit: CycleUnit,
+    }
+
+    /// What a price sells.
+    pub(crate) struct PriceItem {
+        /// Its id.
+        id: String,
+        /// What people call it.
+        name: String,
+    }
+
+    /// What a price measures.
+    pub(crate) struct PriceMetric {
+        /// Its id.
+        id: String,
+    }
+
+    /// The least that a billing period costs.
+    pub(crate) struct PriceMinimum {
+        /// The price itself.
+        applies_to_price_ids: Vec<String>,
+        /// None.
+        filters: Vec<String>,
+        /// The amount.
+        minimum_amount: Decimal,
+    }
+
+    /// The most that a billing period costs.
+    pub(crate) struct PriceMaximum {
+        /// The price itself.
+        applies_to_price_ids: Vec<String>,
+        /// None.
+        filters: Vec<String>,
+        /// The amount.
+        maximum_amount: Decimal,
+    }
+}
+
+request! {
+    /// What to change of a price.
+    pub(crate) struct UpdatePrice {
+        /// Texts to set, or to remove where they are null; null removes all.
+        metadata: MetadataIn,
+    }
+}
+
+/// A member that the wire has and that is always null.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Nothing;
+
+impl Describe for Nothing {
+    fn schema() -> Schema {
+        Schema::Any
+    }
+}
+
+/// What is taken off a price, in each billing period.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum PriceDiscount {
+    Percentage { discount_type: &'static str, percentage_discount: JsonNumber },
+    Amount { discount_type: &'static str, amount_discount: Decimal },
+    Usage { discount_type: &'static str, usage_discount: JsonNumber },
+}
+
+impl Describe for PriceDiscount {
+    fn schema() -> Schema {
+        Schema::Any
+    }
+}
+
+/// How often a price bills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CadenceWord {
+    OneTime,
+    Monthly,
+    Quarterly,
+    SemiAnnual,
+    Annual,
+    Custom,
+}
+
+/// What the length of a billing period is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CycleUnit {
+    Day,
+    Month,
+}
+
+choices! {
+    CadenceWord {
+        "one_time" => CadenceWord::OneTime,
+        "monthly" => CadenceWord::Monthly,
+        "quarterly" => CadenceWord::Quarterly,
+        "semi_annual" => CadenceWord::SemiAnnual,
+        "annual" => CadenceWord::Annual,
+        "custom" => CadenceWord::Custom,
+    }
+    CycleUnit {
+        "day" => CycleUnit::Day,
+        "month" => CycleUnit::Month,
+    }
+    PriceType {
+        "usage_price" => PriceType::Usage,
+        "fixed_price" => PriceType::Fixed,
+    }
+    BillingMode {
+        "in_advance" => BillingMode::InAdvance,
+        "in_arrear" => BillingMode::InArrear,
+    }
+}
+
+impl Price {
+    /// Writes a price, with what it names.
+    pub(crate) fn of(price: &price::Price, related: &Related) -> Self {
+        let adjustments = &price.adjustments;
+        let own = || vec![price.id.to_string()];
+        let (billing_mode, metric, quantity) = match &price.charge {
+            Charge::Fixed { quantity, billing_mode, .. } => {
+                (*billing_mode, None, Some(JsonNumber(quantity.clone())))
+            }
+            Charge::Usage { metric_id, .. } => {
+                (BillingMode::InArrear, Some(PriceMetric { id: metric_id.to_string() }), None)
+            }
+            _ => (BillingMode::InArrear, None, None),
+        };
+        let item = related.item(price.item_id);
+        let common = CommonPrice {
+            id: price.id.to_string(),
+            external_price_id: price.external_price_id.clone(),
+            name: price.name.clone(),
+            price_type: price.charge.price_type(),
+            model_type: price.charge.model().model_type(),
+            created_at: price.created_at.into(),
+            cadence: CadenceWord::of(price.cadence),
+            billing_cycle_configuration: CycleConfiguration::of(price.cadence.cycle()),
+            invoicing_cycle_configuration: Stored::of(
+                &price.carried,
+                "invoicing_cycle_configuration",
+            ),
+            billing_mode,
+            item: PriceItem {
+                id: price.item_id.to_string(),
+                name: item.map(|item| item.name.to_string()).unwrap_or_default(),
+            },
+            billable_metric: metric,
+            fixed_price_quantity: quantity,
+            currency: price.currency.clone(),
+            conversion_rate: price.conversion_rate.clone().map(JsonNumber),
+            conversion_rate_config: Stored::of(&price.carried, "conversion_rate_config"),
+            discount: adjustments.discount.as_ref().and_then(PriceDiscount::of),
+            minimum: adjustments.minimum.clone().map(|minimum_amount| PriceMinimum {
+                applies_to_price_ids: own(),
+                filters: Vec::new(),
+                minimum_amount,
+            }),
+            minimum_amount: adjustments.minimum.clone(),
+            maximum: adjustments.maximum.clone().map(|maximum_amount| PriceMaximum {
+                applies_to_price_ids: own(),
+                filters: Vec::new(),
+                maximum_amount,
+            }),
+            maximum_amount: adjustments.maximum.clone(),
+            invoice_grouping_key: Stored::of(&price.carried, "invoice_grouping_key"),
+            credit_allocation: Nothing,
+            composite_price_filters: Nothing,
+            plan_phase_order: Nothing,
+            replaces_price_id: Nothing,
+            metadata: price.metadata.clone(),
+        };
+        Self { common, config: Config::of(price.charge.model()) }
+    }
+}
+
+/// One schema for each model, told apart by `model_type`.
+impl Describe for Price {
+    fn schema() -> Schema {
+        let Schema::Object(common) = CommonPrice::schema() else { return Schema::Any };
+        let variants = model::built().into_iter().map(|(model_type, name, config, schema)| {
+            let mut properties = common.properties.clone();
+            for property in &mut properties {
+                if property.name == "model_type" {
+                    property.schema = Schema::Choice(vec![model_type]);
+                }
+            }
+            properties.push(Property {
+                name: config,
+                description: "What the model is set up with.".to_owned(),
+                schema,
+                is_required: true,
+            });
+            let description = format!("A price of the model `{model_type}`.");
+            let object = Object { name, description, is_closed: false, properties };
+            (model_type, Schema::Object(object))
+        });
+        Schema::OneOf { tag: "model_type", variants: variants.collect() }
+    }
+}
+
+impl PriceDiscount {
+    fn of(discount: &Discount) -> Option<Self> {
+        Some(match discount {
+            Discount::Percentage(fraction) => Self::Percentage {
+                discount_type: "percentage",
+                percentage_discount: JsonNumber(fraction.clone()),
+            },
+            Discount::Amount(off) => {
+                Self::Amount { discount_type: "amount", amount_discount: off.clone() }
+            }
+            Discount::Usage(units) => {
+                Self::Usage { discount_type: "usage", usage_discount: JsonNumber(units.clone()) }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl CadenceWord {
+    const fn of(cadence: price::Cadence) -> Self {
+        match cadence {
+            price::Cadence::OneTime => Self::OneTime,
+            price::Cadence::Monthly => Self::Monthly,
+            price::Cadence::Quarterly => Self::Quarterly,
+            price::Cadence::SemiAnnual => Self::SemiAnnual,
+            price::Cadence::Annual => Self::Annual,
+            _ => Self::Custom,
+        }
+    }
+}
+
+impl CycleConfiguration {
+    /// A fee that is charged once has no cycle: the wire has a month there.
+    fn of(cycle: Option<Cycle>) -> Self {
+        match cycle {
+            Some(Cycle::Days(days)) => {
+                Self { duration: days.into(), duration_unit: CycleUnit::Day }
+            }
+            Some(Cycle::Months(months)) => {
+                Self { duration: months.into(), duration_unit: CycleUnit::Month }
+            }
+            _ => Self { duration: 1, duration_unit: CycleUnit::Month },
+        }
+    }
+}

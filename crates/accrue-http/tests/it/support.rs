@@ -62,6 +62,23 @@ impl Host {
         self.call("POST", path, body)
     }
 
+    /// Walks a list to its end, and returns its rows.
+    #[track_caller]
+    pub(crate) fn walk(&self, path: &str) -> Vec<Value> {
+        let mut rows = Vec::new();
+        let mut next = path.to_owned();
+        loop {
+            let page = self.get(&next).ok(StatusCode::OK);
+            rows.extend(page["data"].as_array().unwrap().iter().cloned());
+            let metadata = &page["pagination_metadata"];
+            assert_eq!(metadata["has_more"], !metadata["next_cursor"].is_null());
+            let Some(cursor) = metadata["next_cursor"].as_str() else { return rows };
+            assert!(rows.len() < 1_000, "a list without an end");
+            let sign = if path.contains('?') { '&' } else { '?' };
+            next = format!("{path}{sign}cursor={cursor}");
+        }
+    }
+
     pub(crate) fn put(&self, path: &str, body: impl Into<Body>) -> Answer {
         self.call("PUT", path, body)
     }

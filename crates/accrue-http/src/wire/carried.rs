@@ -1,0 +1,87 @@
+//! Fields that the engine has no use for: read as what they are, stored as they came, and given back.
+
+use accrue::{Carried, CarriedUpdate, Error};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    json::Json,
+    shape::{Absent, Describe, Maybe, Read, Reader, Schema},
+};
+
+/// A field that was read as a `T`, and is stored as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept<T> {
+    pub(crate) value: T,
+    text: String,
+}
+
+impl<T: Read> Read for Kept<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let value = T::read(json, at, reader)?;
+        Some(Self { value, text: json.to_string() })
+    }
+
+    fn absent() -> Absent<Self> {
+        match T::absent() {
+            Absent::Refused => Absent::Refused,
+            Absent::Is(value) => Absent::Is(Self { value, text: "null".to_owned() }),
+        }
+    }
+}
+
+impl<T: Describe> Describe for Kept<T> {
+    fn schema() -> Schema {
+        T::schema()
+    }
+}
+
+impl<T> Kept<T> {
+    /// Returns its JSON text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Makes the fields of a new resource that are only stored.
+pub(crate) fn carried(fields: &[(&str, Option<&str>)]) -> Result<Carried, Error> {
+    Carried::new(fields.iter().filter_map(|(name, text)| Some((*name, (*text)?))))
+}
+
+/// Says what an update does to a field that is only stored; null removes it.
+pub(crate) fn change<'a, T>(
+    name: &'static str,
+    field: &'a Maybe<Kept<T>>,
+) -> Option<(&'static str, &'a str)> {
+    match field {
+        Maybe::Absent => None,
+        Maybe::Null => Some((name, "null")),
+        Maybe::Value(kept) => Some((name, kept.text())),
+    }
+}
+
+/// Makes what an update does to the fields that are only stored.
+pub(crate) fn changes<'a>(
+    fields: impl IntoIterator<Item = Option<(&'static str, &'a str)>>,
+) -> Result<CarriedUpdate, Error> {
+    CarriedUpdate::new(fields.into_iter().flatten())
+}
+
+/// A field that is given back as it was stored; null where it is not there.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Stored(Option<Box<RawValue>>);
+
+impl Stored {
+    pub(crate) fn of(carried: &Carried, name: &str) -> Self {
+        let text = carried.get(name).map(str::to_owned);
+        // What is stored is JSON: the engine has looked.
+        Self(text.and_then(|text| RawValue::from_string(text).ok()))
+    }
+}
+
+impl Describe for Stored {
+    fn schema() -> Schema {
+        Schema::Any
+    }
+}

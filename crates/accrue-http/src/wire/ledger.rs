@@ -1,0 +1,246 @@
+use accrue::{
+    Decimal, Description, JsonNumber, LedgerFilter, Metadata, PricingUnit,
+    credit::{self, EntryKind, EntryStatus, EntryType, VoidReason},
+    related::Related,
+};
+use serde::Serialize;
+
+use super::{credits::BlockFilter, customers::CustomerMinified, pages::range};
+use crate::shape::{Describe, Moment, Object, Schema, Whole, choices, request, response};
+
+request! {
+    /// Which entries of a ledger, and which page of them.
+    pub(crate) struct LedgerListQuery {
+        /// How many rows a page has at most.
+        limit: Option<Whole<1, 1_000>>,
+        /// Where the page begins: `next_cursor` of the one before.
+        cursor: Option<String>,
+        /// The currency or pricing unit: `credits` where none is given.
+        currency: Option<PricingUnit>,
+        /// By how much they moved the balance at least, up or down.
+        minimum_amount: Option<Decimal>,
+        /// What they are.
+        entry_type: Option<EntryKind>,
+        /// Whether they can still grow.
+        entry_status: Option<EntryStatus>,
+        /// Created at this instant or later.
+        "created_at[gte]" created_at_gte: Option<Moment>,
+        /// Created later.
+        "created_at[gt]" created_at_gt: Option<Moment>,
+        /// Created earlier.
+        "created_at[lt]" created_at_lt: Option<Moment>,
+        /// Created at this instant or earlier.
+        "created_at[lte]" created_at_lte: Option<Moment>,
+    }
+}
+
+response! {
+    /// What every entry of a ledger has (wire 4.4).
+    struct Entry {
+        /// Its id.
+        id: String,
+        /// Its number in the ledger.
+        ledger_sequence_number: u64,
+        /// What it is.
+        entry_type: &'static str,
+        /// Whether it can still grow.
+        entry_status: EntryStatus,
+        /// Whose ledger it is.
+        customer: CustomerMinified,
+        /// What the ledger is in.
+        currency: PricingUnit,
+        /// The balance before it.
+        starting_balance: JsonNumber,
+        /// The balance after it.
+        ending_balance: JsonNumber,
+        /// By how much it moved the balance: below zero where it took something.
+        amount: JsonNumber,
+        /// The block that it moved.
+        credit_block: AffectedBlock,
+        /// When it was made.
+        created_at: Moment,
+        /// What people read of it.
+        description: Option<Description>,
+        /// Texts of the caller's own.
+        metadata: Metadata,
+    }
+
+    /// What other entries have beyond that: nothing.
+    struct OfOther {}
+
+    /// What a change of an expiry date has beyond that.
+    struct OfExpirationChange {
+        /// When the new block expires.
+        new_block_expiry_date: Option<Moment>,
+    }
+
+    /// What a void that begins has beyond that.
+    struct OfVoidInitiated {
+        /// When what is to be void expires: at once.
+        new_block_expiry_date: Moment,
+        /// How much.
+        void_amount: JsonNumber,
+        /// Why.
+        void_reason: Option<VoidReason>,
+    }
+
+    /// What a void has beyond that.
+    struct OfVoid {
+        /// How much.
+        void_amount: JsonNumber,
+        /// Why.
+        void_reason: Option<VoidReason>,
+    }
+
+    /// The block that an entry moved.
+    pub(crate) struct AffectedBlock {
+        /// Its id.
+        id: String,
+        /// When what is left of it is lost, if ever.
+        expiry_date: Option<Moment>,
+        /// What the customer paid for one of them.
+        per_unit_cost_basis: Option<Decimal>,
+        /// What it pays for alone: it pays for everything.
+        filters: Vec<BlockFilter>,
+    }
+}
+
+choices! {
+    EntryKind {
+        "increment" => EntryKind::Increment,
+        "decrement" => EntryKind::Decrement,
+        "expiration_change" => EntryKind::ExpirationChange,
+        "credit_block_expiry" => EntryKind::CreditBlockExpiry,
+        "void" => EntryKind::Void,
+        "void_initiated" => EntryKind::VoidInitiated,
+        "amendment" => EntryKind::Amendment,
+    }
+
+    EntryStatus {
+        "committed" => EntryStatus::Committed,
+        "pending" => EntryStatus::Pending,
+    }
+}
+
+/// An entry of a ledger, with what one of its type has.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LedgerEntry {
+    #[serde(flatten)]
+    entry: Entry,
+    #[serde(flatten)]
+    of_type: OfType,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum OfType {
+    ExpirationChange(OfExpirationChange),
+    VoidInitiated(OfVoidInitiated),
+    Void(OfVoid),
+    Other(OfOther),
+}
+
+impl Describe for LedgerEntry {
+    fn schema() -> Schema {
+        let variant =
+            |kind: EntryKind, name, of_type| (kind.name(), described(name, kind, of_type));
+        let other = OfOther::schema;
+        Schema::OneOf {
+            tag: "entry_type",
+            variants: vec![
+                variant(EntryKind::Increment, "IncrementLedgerEntry", other()),
+                variant(EntryKind::Decrement, "DecrementLedgerEntry", other()),
+                variant(
+                    EntryKind::ExpirationChange,
+                    "ExpirationChangeLedgerEntry",
+                    OfExpirationChange::schema(),
+                ),
+                variant(EntryKind::CreditBlockExpiry, "CreditBlockExpiryLedgerEntry", other()),
+                variant(
+                    EntryKind::VoidInitiated,
+                    "VoidInitiatedLedgerEntry",
+                    OfVoidInitiated::schema(),
+                ),
+                variant(EntryKind::Void, "VoidLedgerEntry", OfVoid::schema()),
+                variant(EntryKind::Amendment, "AmendmentLedgerEntry", other()),
+            ],
+        }
+    }
+}
+
+/// Describes the entries of one type.
+fn described(name: &'static str, kind: EntryKind, of_type: Schema) -> Schema {
+    let properties = [Entry::schema(), of_type].into_iter().flat_map(|schema| match schema {
+        Schema::Object(object) => object.properties,
+        _ => Vec::new(),
+    });
+    let mut properties: Vec<_> = properties.collect();
+    for property in properties.iter_mut().filter(|property| property.name == "entry_type") {
+        property.schema = Schema::Choice(vec![kind.name()]);
+    }
+    let description = "An entry of a ledger (wire 4.4).".to_owned();
+    Schema::Object(Object { name, description, is_closed: false, properties })
+}
+
+impl LedgerListQuery {
+    /// Returns which entries are asked for.
+    pub(crate) fn filter(&self) -> LedgerFilter {
+        LedgerFilter {
+            created: range(
+                self.created_at_gte,
+                self.created_at_gt,
+                self.created_at_lt,
+                self.created_at_lte,
+            ),
+            entry_type: self.entry_type,
+            entry_status: self.entry_status,
+            minimum_amount: self.minimum_amount.clone(),
+        }
+    }
+}
+
+impl LedgerEntry {
+    /// Writes an entry, with its customer.
+    pub(crate) fn of(entry: &credit::LedgerEntry, related: &Related) -> Self {
+        let block = &entry.credit_block;
+        let of_type = match &entry.entry_type {
+            EntryType::ExpirationChange { new_block_expiry_date, .. } => {
+                let new_block_expiry_date = Some(Moment(*new_block_expiry_date));
+                OfType::ExpirationChange(OfExpirationChange { new_block_expiry_date })
+            }
+            EntryType::VoidInitiated { void_amount, void_reason } => {
+                OfType::VoidInitiated(OfVoidInitiated {
+                    new_block_expiry_date: entry.created_at.into(),
+                    void_amount: JsonNumber(void_amount.clone()),
+                    void_reason: *void_reason,
+                })
+            }
+            EntryType::Void { void_amount, void_reason } => OfType::Void(OfVoid {
+                void_amount: JsonNumber(void_amount.clone()),
+                void_reason: *void_reason,
+            }),
+            _ => OfType::Other(OfOther {}),
+        };
+        let entry = Entry {
+            id: entry.id.to_string(),
+            ledger_sequence_number: entry.ledger_sequence_number,
+            entry_type: entry.entry_type.kind().name(),
+            entry_status: entry.entry_status,
+            customer: CustomerMinified::of(entry.customer_id, related.customer(entry.customer_id)),
+            currency: entry.currency.clone(),
+            starting_balance: JsonNumber(entry.starting_balance.clone()),
+            ending_balance: JsonNumber(entry.ending_balance.clone()),
+            amount: JsonNumber(entry.amount.clone()),
+            credit_block: AffectedBlock {
+                id: block.id.to_string(),
+                expiry_date: block.expiry_date.map(Moment::from),
+                per_unit_cost_basis: block.per_unit_cost_basis.clone(),
+                filters: Vec::new(),
+            },
+            created_at: entry.created_at.into(),
+            description: entry.description.clone(),
+            metadata: entry.metadata.clone(),
+        };
+        Self { entry, of_type }
+    }
+}

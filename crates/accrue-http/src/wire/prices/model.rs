@@ -1,0 +1,303 @@
+//! The models of prices: their types, and the object that each is set up with.
+
+use accrue::{
+    Decimal, JsonNumber, PropertyName,
+    price::{self, Model},
+};
+use serde::Serialize;
+
+use crate::shape::{Describe, Schema, Whole, request, response};
+
+/// Types of models that the wire knows and that are not built (wire 5.2).
+pub(super) const NOT_BUILT: &[&str] = &[
+    "bulk_with_filters",
+    "bulk_with_proration",
+    "cumulative_grouped_allocation",
+    "cumulative_grouped_bulk",
+    "daily_credit_allowance",
+    "event_output",
+    "grouped_allocation",
+    "grouped_tiered",
+    "grouped_tiered_matrix",
+    "grouped_tiered_package",
+    "grouped_with_metered_minimum",
+    "grouped_with_min_max_thresholds",
+    "grouped_with_prorated_minimum",
+    "matrix_with_allocation",
+    "matrix_with_display_name",
+    "matrix_with_threshold_discounts",
+    "max_group_tiered_package",
+    "metered_allowance",
+    "minimum_composite",
+    "package_with_allocation",
+    "percent",
+    "scalable_matrix_with_tiered_pricing",
+    "scalable_matrix_with_unit_pricing",
+    "threshold_total_amount",
+    "tiered_matrix_with_allocation",
+    "tiered_package",
+    "tiered_package_with_minimum",
+    "tiered_with_minimum",
+    "tiered_with_proration",
+    "unit_with_percent",
+    "unit_with_proration",
+];
+
+request! {
+    /// The same for every unit.
+    pub(crate) struct UnitConfigIn {
+        /// What a unit costs.
+        unit_amount: Decimal,
+        /// Whether it is prorated by days: fees always are, and usage never is.
+        prorated: Option<bool>,
+    }
+
+    /// So much for each started package of units.
+    pub(crate) struct PackageConfigIn {
+        /// What a package costs.
+        package_amount: Decimal,
+        /// How many units it has.
+        package_size: Whole<0, 9_007_199_254_740_991>,
+    }
+
+    /// Graduated: each tier prices the units that lie in it.
+    pub(crate) struct TieredConfigIn {
+        /// The tiers, each from where the one before ends.
+        tiers: Vec<TierIn>,
+        /// Whether it is prorated by days: fees always are, and usage never is.
+        prorated: Option<bool>,
+    }
+
+    /// A tier of a graduated price.
+    pub(crate) struct TierIn {
+        /// Where it begins; not part of it.
+        first_unit: JsonNumber,
+        /// Its last unit; null for the last tier.
+        last_unit: Option<JsonNumber>,
+        /// What each unit of it costs.
+        unit_amount: Decimal,
+    }
+
+    /// Volume: the tier that the quantity lies in prices all units.
+    pub(crate) struct BulkConfigIn {
+        /// The tiers, by rising maximum.
+        tiers: Vec<BulkTierIn>,
+    }
+
+    /// A tier of a volume price.
+    pub(crate) struct BulkTierIn {
+        /// The largest quantity that lies in it; null for the last tier.
+        maximum_units: Option<JsonNumber>,
+        /// What each unit costs.
+        unit_amount: Decimal,
+    }
+
+    /// A unit amount for each combination of values of one or two properties.
+    pub(crate) struct MatrixConfigIn {
+        /// The properties, one or two; a null second one is none.
+        dimensions: Vec<Option<PropertyName>>,
+        /// What a unit costs that is in no cell.
+        default_unit_amount: Decimal,
+        /// The cells.
+        matrix_values: Vec<MatrixValueIn>,
+    }
+
+    /// A cell of a matrix.
+    pub(crate) struct MatrixValueIn {
+        /// The values of the dimensions; null for events that have none.
+        dimension_values: Vec<Option<String>>,
+        /// What a unit costs.
+        unit_amount: Decimal,
+    }
+}
+
+response! {
+    /// The same for every unit.
+    pub(crate) struct UnitConfig {
+        /// What a unit costs.
+        unit_amount: Decimal,
+    }
+
+    /// So much for each started package of units.
+    pub(crate) struct PackageConfig {
+        /// What a package costs.
+        package_amount: Decimal,
+        /// How many units it has.
+        package_size: u64,
+    }
+
+    /// Graduated: each tier prices the units that lie in it.
+    pub(crate) struct TieredConfig {
+        /// The tiers, each from where the one before ends.
+        tiers: Vec<Tier>,
+    }
+
+    /// A tier of a graduated price.
+    pub(crate) struct Tier {
+        /// Where it begins; not part of it.
+        first_unit: JsonNumber,
+        /// Its last unit; null for the last tier.
+        last_unit: Option<JsonNumber>,
+        /// What each unit of it costs.
+        unit_amount: Decimal,
+    }
+
+    /// Volume: the tier that the quantity lies in prices all units.
+    pub(crate) struct BulkConfig {
+        /// The tiers, by rising maximum.
+        tiers: Vec<BulkTier>,
+    }
+
+    /// A tier of a volume price.
+    pub(crate) struct BulkTier {
+        /// The largest quantity that lies in it; null for the last tier.
+        maximum_units: Option<JsonNumber>,
+        /// What each unit costs.
+        unit_amount: Decimal,
+    }
+
+    /// A unit amount for each combination of values of one or two properties.
+    pub(crate) struct MatrixConfig {
+        /// The properties, one or two.
+        dimensions: Vec<PropertyName>,
+        /// What a unit costs that is in no cell.
+        default_unit_amount: Decimal,
+        /// The cells.
+        matrix_values: Vec<MatrixValue>,
+    }
+
+    /// A cell of a matrix.
+    pub(crate) struct MatrixValue {
+        /// The values of the dimensions; null for events that have none.
+        dimension_values: Vec<Option<String>>,
+        /// What a unit costs.
+        unit_amount: Decimal,
+    }
+}
+
+/// The object that a model is set up with, under its own name.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) enum Config {
+    #[serde(rename = "unit_config")]
+    Unit(UnitConfig),
+    #[serde(rename = "package_config")]
+    Package(PackageConfig),
+    #[serde(rename = "tiered_config")]
+    Tiered(TieredConfig),
+    #[serde(rename = "bulk_config")]
+    Bulk(BulkConfig),
+    #[serde(rename = "matrix_config")]
+    Matrix(MatrixConfig),
+}
+
+/// Each type of model that is built: its name, the name of a price of it, and the name and the schema
+/// of its object.
+pub(super) fn built() -> [(&'static str, &'static str, &'static str, Schema); 5] {
+    [
+        ("unit", "UnitPrice", "unit_config", UnitConfig::schema()),
+        ("package", "PackagePrice", "package_config", PackageConfig::schema()),
+        ("tiered", "TieredPrice", "tiered_config", TieredConfig::schema()),
+        ("bulk", "BulkPrice", "bulk_config", BulkConfig::schema()),
+        ("matrix", "MatrixPrice", "matrix_config", MatrixConfig::schema()),
+    ]
+}
+
+impl Config {
+    pub(super) fn of(model: &Model) -> Option<Self> {
+        Some(match model {
+            Model::Unit(unit) => Self::Unit(UnitConfig { unit_amount: unit.unit_amount.clone() }),
+            Model::Package(package) => Self::Package(PackageConfig {
+                package_amount: package.package_amount.clone(),
+                package_size: package.package_size,
+            }),
+            Model::Tiered(tiered) => {
+                let tiers = tiered.tiers.iter().map(|tier| Tier {
+                    first_unit: JsonNumber(tier.first_unit.clone()),
+                    last_unit: tier.last_unit.clone().map(JsonNumber),
+                    unit_amount: tier.unit_amount.clone(),
+                });
+                Self::Tiered(TieredConfig { tiers: tiers.collect() })
+            }
+            Model::Bulk(bulk) => {
+                let tiers = bulk.tiers.iter().map(|tier| BulkTier {
+                    maximum_units: tier.maximum_units.clone().map(JsonNumber),
+                    unit_amount: tier.unit_amount.clone(),
+                });
+                Self::Bulk(BulkConfig { tiers: tiers.collect() })
+            }
+            Model::Matrix(matrix) => {
+                let values = matrix.matrix_values.iter().map(|cell| MatrixValue {
+                    dimension_values: cell.dimension_values.clone(),
+                    unit_amount: cell.unit_amount.clone(),
+                });
+                Self::Matrix(MatrixConfig {
+                    dimensions: matrix.dimensions.clone(),
+                    default_unit_amount: matrix.default_unit_amount.clone(),
+                    matrix_values: values.collect(),
+                })
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl From<PackageConfigIn> for Model {
+    fn from(config: PackageConfigIn) -> Self {
+        Self::Package(price::Package {
+            package_amount: config.package_amount,
+            package_size: u64::try_from(config.package_size.0).unwrap_or(0),
+        })
+    }
+}
+
+impl From<UnitConfigIn> for Model {
+    fn from(config: UnitConfigIn) -> Self {
+        Self::Unit(price::Unit { unit_amount: config.unit_amount })
+    }
+}
+
+impl From<TieredConfigIn> for Model {
+    fn from(config: TieredConfigIn) -> Self {
+        let tiers = config.tiers.into_iter().map(|tier| price::Tier {
+            first_unit: tier.first_unit.0,
+            last_unit: tier.last_unit.map(|JsonNumber(last)| last),
+            unit_amount: tier.unit_amount,
+        });
+        Self::Tiered(price::Tiered { tiers: tiers.collect() })
+    }
+}
+
+impl From<BulkConfigIn> for Model {
+    fn from(config: BulkConfigIn) -> Self {
+        let tiers = config.tiers.into_iter().map(|tier| price::BulkTier {
+            maximum_units: tier.maximum_units.map(|JsonNumber(most)| most),
+            unit_amount: tier.unit_amount,
+        });
+        Self::Bulk(price::Bulk { tiers: tiers.collect() })
+    }
+}
+
+impl From<MatrixConfigIn> for Model {
+    fn from(config: MatrixConfigIn) -> Self {
+        // A dimension that is null is none, and so is a null in its place in a cell.
+        let places: Vec<_> = config.dimensions.iter().map(Option::is_some).collect();
+        let cells = config.matrix_values.into_iter().map(|cell| {
+            let values = cell.dimension_values.into_iter().enumerate();
+            let is_kept = |place: usize, value: &Option<String>| {
+                places.get(place).copied().unwrap_or(true) || value.is_some()
+            };
+            price::MatrixCell {
+                dimension_values: values
+                    .filter(|(place, value)| is_kept(*place, value))
+                    .map(|(_, value)| value)
+                    .collect(),
+                unit_amount: cell.unit_amount,
+            }
+        });
+        Self::Matrix(price::Matrix {
+            matrix_values: cells.collect(),
+            dimensions: config.dimensions.into_iter().flatten().collect(),
+            default_unit_amount: config.default_unit_amount,
+        })
+    }
+}

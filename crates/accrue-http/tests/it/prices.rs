@@ -1,0 +1,407 @@
+//! Prices over HTTP.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::Host;
+
+/// Creates an item and a metric of it, and returns their ids.
+fn catalogue(host: &Host) -> (String, String) {
+    let item = host.post("/v1/items", json!({"name": "Model"})).ok(StatusCode::CREATED);
+    let item_id = item["id"].as_str().unwrap().to_owned();
+    let sql = accrue::metric::MetricQuery::parse("SELECT sum(tokens) FROM events").unwrap();
+    let name = accrue::Name::parse("Tokens").unwrap();
+    let metric = accrue::metric::NewMetric::new(name, item_id.parse().unwrap(), sql);
+    let metric = pollster::block_on(host.account().create_metric(metric)).unwrap();
+    (item_id, metric.id.to_string())
+}
+
+/// A price of usage with one member more.
+fn usage(item_id: &str, metric_id: &str, model_type: &str, config: Value) -> Value {
+    let mut price = json!({
+        "name": "Output tokens", "item_id": item_id, "billable_metric_id": metric_id,
+        "currency": "USD", "cadence": "monthly", "model_type": model_type,
+    });
+    price[format!("{model_type}_config")] = config;
+    price
+}
+
+fn with(mut value: Value, name: &str, field: Value) -> Value {
+    value[name] = field;
+    value
+}
+
+#[test]
+fn wire_5_2_a_usage_price_is_answered_whole() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let mut new = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "0.00001"}));
+    new["external_price_id"] = json!("tokens");
+    new["invoice_grouping_key"] = json!("models");
+    new["invoicing_cycle_configuration"] = json!({"duration": 3, "duration_unit": "month"});
+    new["conversion_rate_config"] =
+        json!({"conversion_rate_type": "unit", "unit_config": {"unit_amount": "0.5"}});
+    new["metadata"] = json!({"team": "a", "gone": null});
+    let price = host.post("/v1/prices", new).ok(StatusCode::CREATED);
+    let expected = json!({
+        "id": price["id"],
+        "external_price_id": "tokens",
+        "name": "Output tokens",
+        "price_type": "usage_price",
+        "model_type": "unit",
+        "unit_config": {"unit_amount": "0.00001"},
+        "created_at": "2026-03-10T12:00:00.000000+00:00",
+        "cadence": "monthly",
+        "billing_cycle_configuration": {"duration": 1, "duration_unit": "month"},
+        "invoicing_cycle_configuration": {"duration": 3, "duration_unit": "month"},
+        "billing_mode": "in_arrear",
+        "item": {"id": item_id, "name": "Model"},
+        "billable_metric": {"id": metric_id},
+        "fixed_price_quantity": null,
+        "currency": "USD",
+        "conversion_rate": 0.5,
+        "conversion_rate_config":
+            {"conversion_rate_type": "unit", "unit_config": {"unit_amount": "0.5"}},
+        "discount": null,
+        "minimum": null,
+        "minimum_amount": null,
+        "maximum": null,
+        "maximum_amount": null,
+        "invoice_grouping_key": "models",
+        "credit_allocation": null,
+        "composite_price_filters": null,
+        "plan_phase_order": null,
+        "replaces_price_id": null,
+        "metadata": {"team": "a"},
+    });
+    assert_eq!(price, expected);
+    let id = price["id"].as_str().unwrap();
+    assert_eq!(host.get(&format!("/v1/prices/{id}")).ok(StatusCode::OK), expected);
+    let by_alias = host.get("/v1/prices/external_price_id/tokens").ok(StatusCode::OK);
+    assert_eq!(by_alias, expected);
+}
+
+#[test]
+fn wire_5_2_a_fee_says_how_many_and_when() {
+    let host = Host::new();
+    let (item_id, _) = catalogue(&host);
+    let fee = json!({
+        "name": "Seats", "item_id": item_id, "currency": "USD", "cadence": "custom",
+        "billing_cycle_configuration": {"duration": 10, "duration_unit": "day"},
+        "model_type": "unit", "unit_config": {"unit_amount": "10", "prorated": true},
+        "fixed_price_quantity": 3,
+    });
+    let first = host.post("/v1/prices", fee.clone()).ok(StatusCode::CREATED);
+    assert_eq!(first["price_type"], "fixed_price");
+    assert_eq!(first["fixed_price_quantity"], 3);
+    assert_eq!(first["billing_mode"], "in_advance");
+    assert_eq!(first["billable_metric"], Value::Null);
+    assert_eq!(first["cadence"], "custom");
+    let cycle = json!({"duration": 10, "duration_unit": "day"});
+    assert_eq!(first["billing_cycle_configuration"], cycle);
+    let later = with(fee.clone(), "billed_in_advance", json!(false));
+    let later = host.post("/v1/prices", later).ok(StatusCode::CREATED);
+    assert_eq!(later["billing_mode"], "in_arrear");
+    let mut once = fee;
+    once["cadence"] = json!("one_time");
+    once["billing_cycle_configuration"] = Value::Null;
+    let once = host.post("/v1/prices", once).ok(StatusCode::CREATED);
+    assert_eq!(once["cadence"], "one_time");
+}
+
+#[test]
+fn wire_5_2_every_model_comes_back_as_it_was_given() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let check = |model_type: &str, config: Value, expect: Value| {
+        let new = usage(&item_id, &metric_id, model_type, config);
+        let price = host.post("/v1/prices", new).ok(StatusCode::CREATED);
+        assert_eq!(price["model_type"], model_type);
+        assert_eq!(price[format!("{model_type}_config")], expect);
+    };
+    let same = |model_type: &str, config: Value| check(model_type, config.clone(), config);
+    same("unit", json!({"unit_amount": "0.1"}));
+    same("package", json!({"package_amount": "1.25", "package_size": 1000}));
+    same(
+        "tiered",
+        json!({"tiers": [
+            {"first_unit": 0, "last_unit": 10.5, "unit_amount": "2"},
+            {"first_unit": 10.5, "last_unit": null, "unit_amount": "1"},
+        ]}),
+    );
+    same(
+        "bulk",
+        json!({"tiers": [
+            {"maximum_units": 10, "unit_amount": "2"},
+            {"maximum_units": null, "unit_amount": "1"},
+        ]}),
+    );
+    let two = json!({
+        "dimensions": ["region", "tier"],
+        "default_unit_amount": "1",
+        "matrix_values": [
+            {"dimension_values": ["eu", "a"], "unit_amount": "2"},
+            {"dimension_values": ["eu", null], "unit_amount": "3"},
+        ],
+    });
+    same("matrix", two);
+    check(
+        "matrix",
+        json!({
+            "dimensions": ["region", null],
+            "default_unit_amount": "1",
+            "matrix_values": [{"dimension_values": ["eu", null], "unit_amount": "2"}],
+        }),
+        json!({
+            "dimensions": ["region"],
+            "default_unit_amount": "1",
+            "matrix_values": [{"dimension_values": ["eu"], "unit_amount": "2"}],
+        }),
+    );
+}
+
+#[test]
+fn wire_5_2_a_discount_a_minimum_and_a_maximum_are_shown() {
+    use accrue::{
+        Currency, Decimal, Name,
+        price::{Cadence, Discount, NewPrice},
+    };
+    let host = Host::new();
+    let (item_id, _) = catalogue(&host);
+    let usd = Currency::parse("USD").unwrap();
+    let (item, ten) = (item_id.parse().unwrap(), Decimal::from(10));
+    let name = Name::parse("Seats").unwrap();
+    let mut fee = NewPrice::fee_in_advance(name, item, usd, Cadence::Monthly, ten);
+    fee.adjustments.minimum = Some(Decimal::from(5));
+    fee.adjustments.maximum = Some(Decimal::from(50));
+    for (discount, expect) in [
+        (
+            Discount::Percentage(Decimal::parse("0.15").unwrap()),
+            json!({"discount_type": "percentage", "percentage_discount": 0.15}),
+        ),
+        (
+            Discount::Amount(Decimal::from(2)),
+            json!({"discount_type": "amount", "amount_discount": "2"}),
+        ),
+    ] {
+        fee.adjustments.discount = Some(discount);
+        let price = pollster::block_on(host.account().create_price(fee.clone())).unwrap();
+        let price = host.get(&format!("/v1/prices/{}", price.id)).ok(StatusCode::OK);
+        assert_eq!(price["discount"], expect);
+        let own = json!([price["id"]]);
+        let minimum = json!({"applies_to_price_ids": own, "filters": [], "minimum_amount": "5"});
+        assert_eq!((&price["minimum"], &price["minimum_amount"]), (&minimum, &json!("5")));
+        let maximum = json!({"applies_to_price_ids": own, "filters": [], "maximum_amount": "50"});
+        assert_eq!((&price["maximum"], &price["maximum_amount"]), (&maximum, &json!("50")));
+    }
+}
+
+#[test]
+fn wire_5_2_models_that_are_not_built_are_not_available() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let others = [
+        "bulk_with_filters",
+        "bulk_with_proration",
+        "cumulative_grouped_allocation",
+        "cumulative_grouped_bulk",
+        "daily_credit_allowance",
+        "event_output",
+        "grouped_allocation",
+        "grouped_tiered",
+        "grouped_tiered_matrix",
+        "grouped_tiered_package",
+        "grouped_with_metered_minimum",
+        "grouped_with_min_max_thresholds",
+        "grouped_with_prorated_minimum",
+        "matrix_with_allocation",
+        "matrix_with_display_name",
+        "matrix_with_threshold_discounts",
+        "max_group_tiered_package",
+        "metered_allowance",
+        "minimum_composite",
+        "package_with_allocation",
+        "percent",
+        "scalable_matrix_with_tiered_pricing",
+        "scalable_matrix_with_unit_pricing",
+        "threshold_total_amount",
+        "tiered_matrix_with_allocation",
+        "tiered_package",
+        "tiered_package_with_minimum",
+        "tiered_with_minimum",
+        "tiered_with_proration",
+        "unit_with_percent",
+        "unit_with_proration",
+    ];
+    for model_type in others {
+        let price = usage(&item_id, &metric_id, model_type, json!({"any": ["thing"]}));
+        let body = host.post("/v1/prices", price).error(404, "404-feature-not-available");
+        assert_eq!(body["status"], 400);
+    }
+    let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
+    let tiers = json!({"conversion_rate_type": "tiered", "tiered_config": {"tiers": [1]}});
+    for (name, value) in [
+        ("dimensional_price_configuration", json!({"dimension_values": ["a"]})),
+        ("license_type_id", json!("seat")),
+        ("billed_in_advance", json!(true)),
+        ("unit_config", json!({"unit_amount": "1", "prorated": true})),
+        ("conversion_rate_config", tiers),
+    ] {
+        let price = with(unit.clone(), name, value);
+        host.post("/v1/prices", price).error(404, "404-feature-not-available");
+    }
+    for name in ["dimensional_price_configuration", "license_type_id", "billed_in_advance"] {
+        host.post("/v1/prices", with(unit.clone(), name, Value::Null)).ok(StatusCode::CREATED);
+    }
+}
+
+#[test]
+fn s7_what_is_wrong_with_a_price_is_listed() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
+    let check = |price: Value, expect: &[&str]| {
+        let body = host.post("/v1/prices", price).error(400, "400-request-validation-errors");
+        let errors = body["validation_errors"].as_array().unwrap();
+        let found =
+            errors.iter().map(|text| text.as_str().unwrap().split(':').next().unwrap().to_owned());
+        assert_eq!(found.collect::<Vec<_>>(), expect, "{body}");
+    };
+    check(json!({}), &["/name", "/item_id", "/cadence", "/model_type"]);
+    check(with(unit.clone(), "currency", Value::Null), &["/currency"]);
+    check(with(unit.clone(), "model_type", json!("free")), &["/model_type"]);
+    check(with(unit.clone(), "unit_config", Value::Null), &["/unit_config"]);
+    let two =
+        with(unit.clone(), "package_config", json!({"package_amount": "1", "package_size": 1}));
+    check(two, &["/package_config"]);
+    check(
+        with(unit.clone(), "unit_config", json!({"unit_amount": 1})),
+        &["/unit_config/unit_amount"],
+    );
+    let more = json!({"unit_amount": "1", "more": 1});
+    check(with(unit.clone(), "unit_config", more), &["/unit_config/more"]);
+    check(with(unit.clone(), "fixed_price_quantity", json!(1)), &["/fixed_price_quantity"]);
+    check(with(unit.clone(), "billable_metric_id", Value::Null), &["/billable_metric_id"]);
+    check(with(unit.clone(), "invoice_grouping_key", json!("")), &["/invoice_grouping_key"]);
+    check(with(unit.clone(), "reference_id", json!("a")), &["/reference_id"]);
+    check(with(unit.clone(), "cadence", json!("custom")), &["/billing_cycle_configuration"]);
+    let year = json!({"duration": 12, "duration_unit": "month"});
+    let other = with(unit.clone(), "billing_cycle_configuration", year);
+    check(other, &["/billing_cycle_configuration"]);
+    let tiers = json!({"tiers": [{"maximum_units": 5, "unit_amount": "1"}]});
+    let last = usage(&item_id, &metric_id, "bulk", tiers);
+    check(last, &["/bulk_config/tiers/0/maximum_units"]);
+
+    let nobody = with(unit.clone(), "item_id", json!("nobody"));
+    host.post("/v1/prices", nobody).error(404, "404-resource-not-found");
+    let aliased = with(unit, "external_price_id", json!("one"));
+    host.post("/v1/prices", aliased.clone()).ok(StatusCode::CREATED);
+    host.post("/v1/prices", aliased).error(400, "400-duplicate-resource-creation");
+    host.get("/v1/prices/nothing").error(404, "404-resource-not-found");
+    host.get("/v1/prices/external_price_id/two").error(404, "404-resource-not-found");
+}
+
+#[test]
+fn wire_5_1_the_metadata_of_a_price_changes() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let new = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
+    let mut new = with(new, "metadata", json!({"a": "1", "b": "2"}));
+    new["external_price_id"] = json!("tokens");
+    let before = host.post("/v1/prices", new).ok(StatusCode::CREATED);
+    let path = format!("/v1/prices/{}", before["id"].as_str().unwrap());
+    let after = host.put(&path, json!({"metadata": {"a": null, "c": "3"}})).ok(StatusCode::OK);
+    assert_eq!(after, with(before, "metadata", json!({"b": "2", "c": "3"})));
+    let path = "/v1/prices/external_price_id/tokens";
+    let kept = host.put(path, json!({})).ok(StatusCode::OK);
+    assert_eq!(kept, after);
+    let cleared = host.put(path, json!({"metadata": null})).ok(StatusCode::OK);
+    assert_eq!(cleared["metadata"], json!({}));
+    host.put(path, json!({"name": "x"})).error(400, "400-request-validation-errors");
+}
+
+#[test]
+fn wire_6_2_a_list_of_prices_is_walked_to_its_end() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let new = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
+    let mut prices: Vec<_> =
+        (0..3).map(|_| host.post("/v1/prices", new.clone()).ok(StatusCode::CREATED)).collect();
+    prices.sort_by_key(|price| std::cmp::Reverse(price["id"].as_str().unwrap().to_owned()));
+    let mut found = host.walk("/v1/prices?limit=1");
+    found.sort_by_key(|price| std::cmp::Reverse(price["id"].as_str().unwrap().to_owned()));
+    assert_eq!(found, prices);
+    host.get("/v1/prices?limit=0").error(400, "400-request-validation-errors");
+    host.get("/v1/prices?status=active").error(400, "400-request-validation-errors");
+}
+
+#[test]
+fn s4_5_6_creating_a_price_replays() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let new = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "1"}));
+    let send = || host.keyed("POST", "/v1/prices", "one", new.clone());
+    let (first, second) = (send(), send());
+    first.ok(StatusCode::CREATED);
+    assert_eq!(second.bytes, first.bytes);
+    assert_eq!(host.walk("/v1/prices?limit=1"), [first.json()]);
+}
+
+#[test]
+fn wire_5_1_usage_is_evaluated_by_a_price() {
+    use accrue::{
+        CustomerId, Email, EventKey, EventName, Name, PropertyName, customer::NewCustomer,
+        usage::Event,
+    };
+    let host = Host::new();
+    let account = host.account();
+    let (item_id, metric_id) = catalogue(&host);
+    let new =
+        usage(&item_id, &metric_id, "package", json!({"package_amount": "2", "package_size": 10}));
+    let price = host.post("/v1/prices", new).ok(StatusCode::CREATED);
+    let ada = NewCustomer::new(Name::parse("Ada").unwrap(), Email::parse("a@example.com").unwrap());
+    let ada = pollster::block_on(account.create_customer(ada)).unwrap();
+    let event = |key: &str, model: &str, tokens: u64, customer: CustomerId| Event {
+        idempotency_key: EventKey::parse(key).unwrap(),
+        event_name: EventName::parse("completion").unwrap(),
+        timestamp: host.billing.now(),
+        properties: [
+            (PropertyName::parse("tokens").unwrap(), tokens.into()),
+            (PropertyName::parse("model").unwrap(), model.into()),
+        ]
+        .into_iter()
+        .collect(),
+        customer: customer.into(),
+    };
+    let events = [event("1", "small", 5, ada.id), event("2", "large", 11, ada.id)];
+    pollster::block_on(account.ingest(events)).unwrap();
+    let path = format!("/v1/prices/{}/evaluate", price["id"].as_str().unwrap());
+    let whole = json!({
+        "timeframe_start": "2026-03-01T00:00:00Z", "timeframe_end": "2026-04-01T00:00:00Z",
+        "customer_id": ada.id.to_string(),
+    });
+    let found = host.post(&path, whole.clone()).ok(StatusCode::OK);
+    let expect = json!({"data": [{"grouping_values": [], "quantity": 16, "amount": "4"}]});
+    assert_eq!(found, expect);
+    let grouped = with(whole.clone(), "grouping_keys", json!(["model"]));
+    let found = host.post(&path, grouped).ok(StatusCode::OK);
+    let expect = json!({"data": [
+        {"grouping_values": ["large"], "quantity": 11, "amount": "4"},
+        {"grouping_values": ["small"], "quantity": 5, "amount": "2"},
+    ]});
+    assert_eq!(found, expect);
+    let filtered = with(whole.clone(), "filter", json!("model = 'small'"));
+    let found = host.post(&path, filtered).ok(StatusCode::OK);
+    assert_eq!(found["data"][0]["quantity"], 5);
+
+    let both = with(whole.clone(), "external_customer_id", json!("ada"));
+    host.post(&path, both).error(400, "400-request-validation-errors");
+    let neither = with(whole.clone(), "customer_id", Value::Null);
+    host.post(&path, neither).error(400, "400-request-validation-errors");
+    let wrong = with(whole.clone(), "filter", json!("model ="));
+    host.post(&path, wrong).error(400, "400-request-validation-errors");
+    let backwards = with(whole.clone(), "timeframe_end", json!("2026-02-01T00:00:00Z"));
+    host.post(&path, backwards).error(400, "400-request-validation-errors");
+    let overridden = with(whole, "metric_parameter_overrides", json!({"a": 1}));
+    host.post(&path, overridden).error(404, "404-feature-not-available");
+}
