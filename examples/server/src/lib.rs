@@ -1,0 +1,26 @@
+//! What the servers of the examples have in common: everything but the web framework.
+//!
+//! A host that embeds the API does these things in its own way. Read [`run`] first.
+
+mod host;
+mod log;
+mod options;
+mod run;
+mod stop;
+mod upkeep;
+
+/// How long a request may take, from its first byte to the answer: a client that sends slower is
+/// answered 408.
+pub const REQUEST_TIME: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// How long requests in flight have once the server is asked to stop.
+pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
+
+pub use self::{
+    host::{Host, OpenError},
+    log::Line,
+    options::{ApiKey, BasePath, Options, StoreAt},
+    run::{Error, run},
+    stop::{Stop, Stopped, stop},
+    upkeep::keep_up,
+};

@@ -1,0 +1,83 @@
+use std::{
+    error::Error as _,
+    io::{self, Write as _},
+    net::{SocketAddr, TcpListener},
+    process::ExitCode,
+};
+
+use crate::{Host, OpenError, Options, Stopped, keep_up, log, stop, stop::Signals};
+
+/// Why a server did not run, or not to its proper end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is nothing to serve.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The address is in use, or is not this machine's.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The server broke off.
+    #[error("the server failed")]
+    Serve(#[source] io::Error),
+}
+
+/// Runs a server until SIGINT or SIGTERM: opens the store, listens, and hands both to `serve`, which
+/// returns once it is asked to stop and what is in flight is answered.
+pub async fn run<S>(options: Options, serve: S) -> ExitCode
+where
+    S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
+{
+    log::begin();
+    match start(&options, serve).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn start<S>(options: &Options, serve: S) -> Result<(), Error>
+where
+    S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
+{
+    let host = Host::open(options)?;
+    let listen = |source| Error::Listen { address: options.listen, source };
+    let listener = TcpListener::bind(options.listen).map_err(listen)?;
+    let address = listener.local_addr().map_err(listen)?;
+    let signals = Signals::listen().map_err(Error::Serve)?;
+
+    let (stop, stopped) = stop();
+    let upkeep = tokio::spawn(keep_up(host.billing().clone(), stopped.clone()));
+    tokio::spawn(async move {
+        signals.first().await;
+        tracing::info!("stopping");
+        stop.ask();
+    });
+    tracing::info!(%address, store = %options.store, "serving");
+    // Nobody may be reading.
+    let _ = writeln!(io::stdout(), "listening on http://{address}{}", options.base_path.as_str());
+    serve(listener, host, stopped).await.map_err(Error::Serve)?;
+    // What was answered is in the store for good; what is due waits for the next start.
+    if let Err(error) = upkeep.await {
+        tracing::error!(%error, "the upkeep failed");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn complain(error: &Error) {
+    let mut message = format!("error: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message += &format!(": {cause}");
+        source = cause.source();
+    }
+    let _ = writeln!(io::stderr(), "{message}");
+}

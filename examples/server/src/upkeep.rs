@@ -1,0 +1,46 @@
+use std::time::Duration;
+
+use accrue::{Billing, Error};
+use tokio::time::timeout;
+
+use crate::Stopped;
+
+/// How many owners of something due one call settles, and how many keys another removes.
+const AT_ONCE: usize = 100;
+/// How long to wait at most, since a request may have brought an earlier deadline.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// Does what time makes due, until the server is asked to stop.
+///
+/// No answer depends on it: messages would wait, and the store would keep what nobody needs.
+pub async fn keep_up(billing: Billing, stopped: Stopped) {
+    loop {
+        let wait = match round(&billing).await {
+            Ok(wait) => wait,
+            Err(error) => {
+                tracing::warn!(%error, "what is due waits");
+                LONGEST_WAIT
+            }
+        };
+        if timeout(wait, stopped.clone().wait()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+/// Settles some of what is due and collects some garbage, and tells how long there is nothing to do.
+async fn round(billing: &Billing) -> Result<Duration, Error> {
+    let tick = billing.tick(AT_ONCE).await?;
+    if tick.failed > 0 {
+        tracing::error!(failed = tick.failed, "something is wrong with rows of the store");
+    }
+    let collected = billing.collect_garbage(AT_ONCE).await?;
+    if tick.more || collected.more {
+        return Ok(Duration::ZERO);
+    }
+    let Some(deadline) = billing.next_deadline().await? else { return Ok(LONGEST_WAIT) };
+    let micros = deadline.micros().saturating_sub(billing.now().micros());
+    let until = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+    // What failed stays due, and is not tried without a pause.
+    Ok(if tick.failed > 0 { LONGEST_WAIT } else { until.min(LONGEST_WAIT) })
+}

@@ -1,0 +1,114 @@
+use std::{
+    io::{self, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use crate::Server;
+
+/// Sends requests as they are written here, each over a connection of its own, and remembers what was
+/// answered.
+#[derive(Debug)]
+pub struct Client {
+    address: SocketAddr,
+    answers: Vec<Answer>,
+}
+
+/// What was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers in order of name, without those of the connection and of the machine's clock.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+/// So long a server may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The headers that are the server's own.
+const OF_THE_SERVER: [&str; 3] = ["connection", "date", "server"];
+
+impl Client {
+    /// A client of a server.
+    #[must_use]
+    pub const fn new(address: SocketAddr) -> Self {
+        Self { address, answers: Vec::new() }
+    }
+
+    /// Returns everything that was answered.
+    #[must_use]
+    pub fn into_answers(self) -> Vec<Answer> {
+        self.answers
+    }
+
+    /// Sends a request of an authenticated client.
+    pub fn send(
+        &mut self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Answer> {
+        let key = format!("Bearer {}", Server::KEY);
+        let length = body.len().to_string();
+        let mut all = vec![("authorization", &*key), ("content-type", "application/json")];
+        all.extend(headers);
+        if !body.is_empty() {
+            all.push(("content-length", &length));
+        }
+        self.send_with(method, target, &all, body)
+    }
+
+    /// Sends a request with these headers only, and what a connection needs.
+    pub fn send_with(
+        &mut self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Answer> {
+        let mut request = format!("{method} {target} HTTP/1.1\r\nhost: localhost\r\n");
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        request += "connection: close\r\n\r\n";
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(&[request.as_bytes(), body].concat())?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let answer = Answer::parse(&String::from_utf8(answer).map_err(io::Error::other)?)?;
+        self.answers.push(answer.clone());
+        Ok(answer)
+    }
+}
+
+impl Answer {
+    /// Returns the header of this name.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn parse(text: &str) -> io::Result<Self> {
+        let wrong = || io::Error::other(format!("this is no answer: {text:?}"));
+        let (head, body) = text.split_once("\r\n\r\n").ok_or_else(wrong)?;
+        let mut lines = head.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).ok_or_else(wrong)?;
+        let mut headers = Vec::new();
+        for line in lines {
+            let (name, value) = line.split_once(": ").ok_or_else(wrong)?;
+            let name = name.to_lowercase();
+            if !OF_THE_SERVER.contains(&name.as_str()) {
+                headers.push((name, value.to_owned()));
+            }
+        }
+        headers.sort();
+        let status = status.parse().map_err(io::Error::other)?;
+        Ok(Self { status, headers, body: body.to_owned() })
+    }
+}

@@ -1,0 +1,82 @@
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    thread::{self, JoinHandle},
+};
+
+use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::Store};
+use accrue_http::{Api, Bounds, FixedKey};
+use example_server::{Host, Stop, stop};
+
+/// A server of the examples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framework {
+    /// `examples/axum-server`.
+    Axum,
+    /// `examples/actix-server`.
+    Actix,
+}
+
+/// A server that runs in this process, on a free port of the loopback.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: Stop,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Framework {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Axum, Self::Actix];
+}
+
+impl Server {
+    /// What a client is let in with.
+    pub const KEY: &str = "test-key";
+    /// The most bytes of a body.
+    pub const BODY_BYTES: usize = 2_000;
+
+    /// Starts a server over a store. Its clock stands still and its entropy is seeded: two of them
+    /// that are asked the same answer the same.
+    pub fn start(framework: Framework, store: impl Store) -> io::Result<Self> {
+        let noon = Timestamp::parse("2026-03-10T12:00:00Z").map_err(io::Error::other)?;
+        let billing = Billing::new(store, ManualClock::at(noon), SeededEntropy::new(1));
+        let account = AccountId::parse("default").map_err(io::Error::other)?;
+        let bounds = Bounds { body_bytes: Self::BODY_BYTES, ..Bounds::default() };
+        let key = FixedKey::new(Self::KEY, account);
+        let api = Api::builder(billing.clone(), key).bounds(bounds).build();
+        let host = Host::new(billing, api);
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = stop();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            match framework {
+                Framework::Axum => {
+                    runtime.block_on(example_axum_server::serve(listener, host, stopped))
+                }
+                Framework::Actix => {
+                    runtime.block_on(example_actix_server::serve(listener, host, stopped))
+                }
+            }
+        });
+        Ok(Self { address, stop, thread })
+    }
+
+    /// Returns where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Asks it to stop.
+    pub fn ask_to_stop(&self) {
+        self.stop.ask();
+    }
+
+    /// Asks it to stop, and waits until it has.
+    pub fn end(self) -> io::Result<()> {
+        self.stop.ask();
+        self.thread.join().map_err(|_| io::Error::other("the server panicked"))?
+    }
+}
