@@ -1,6 +1,10 @@
 //! The API over HTTP, by its clauses.
 
+mod alerts;
+mod credits;
+mod customers;
 mod idempotency;
+mod metrics;
 mod plans;
 mod prices;
 mod subscriptions;
