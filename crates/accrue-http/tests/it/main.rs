@@ -2,6 +2,7 @@
 
 mod alerts;
 mod credits;
+mod customer_costs;
 mod customers;
 mod idempotency;
 mod metrics;
