@@ -414,3 +414,25 @@ fn s4_5_6_what_alerts_do_is_replayed_byte_for_byte() {
     assert_eq!(second.bytes, first.bytes);
     assert_eq!(second.header("idempotent-replayed"), Some("true"));
 }
+
+#[test]
+fn an_account_without_alerts_has_none() {
+    let setting = setting();
+    let alert = setting.on_customer(dropped());
+    let mut configuration = accrue::account::Configuration::default();
+    configuration.features.alerts = false;
+    let account = setting.host.account();
+    pollster::block_on(account.configure(configuration).into_future()).unwrap();
+    let on_customer = format!("/v1/alerts/customer_id/{}", setting.customer);
+    let answers = [
+        setting.host.get(&path(&alert)),
+        setting.host.get("/v1/alerts?external_customer_id=ada"),
+        setting.host.post(&on_customer, dropped()),
+        setting.host.post(&format!("{}/disable", path(&alert)), ()),
+        setting.host.put(&path(&alert), json!({"thresholds": [{"value": 1}]})),
+        setting.host.call("DELETE", &path(&alert), ()),
+    ];
+    for answer in answers {
+        answer.error(404, "404-feature-not-available");
+    }
+}

@@ -391,3 +391,24 @@ fn s4_5_6_an_entry_is_replayed_byte_for_byte() {
     }
     assert_eq!(purse.host.walk(&format!("{}/ledger", purse.credits())).len(), 3);
 }
+
+#[test]
+fn an_account_without_credits_has_none() {
+    let purse = Purse::new();
+    let id = purse.give(5)["credit_block"]["id"].clone();
+    let mut configuration = accrue::account::Configuration::default();
+    configuration.features.credits = false;
+    let account = purse.host.account();
+    pollster::block_on(account.configure(configuration).into_future()).unwrap();
+    let answers = [
+        purse.host.get(&purse.credits()),
+        purse.host.get(&format!("{EXTERNAL}/ledger")),
+        purse.send(json!({"entry_type": "decrement", "amount": 1})),
+        purse.host.get(&block(&id)),
+        purse.host.put(&block(&id), json!({})),
+        purse.host.call("DELETE", &block(&id), ()),
+    ];
+    for answer in answers {
+        answer.error(404, "404-feature-not-available");
+    }
+}
