@@ -221,16 +221,17 @@ pub(crate) fn previous_attributes(before: &Customer, after: &Customer) -> Previo
         .filter(|((_, before), (_, after))| before != after)
         .map(|((name, before), _)| (name.to_owned(), before));
     // Where one has the name of a field of the engine, that one is told.
-    carried_before(before, after).chain(fields).collect()
+    carried_before(&before.carried, &after.carried).chain(fields).collect()
 }
 
-fn carried_before<'a>(
-    before: &'a Customer,
-    after: &'a Customer,
+/// Lists the fields that the engine has no use for and that differ, as they were before.
+pub(crate) fn carried_before<'a>(
+    before: &'a Carried,
+    after: &'a Carried,
 ) -> impl Iterator<Item = (String, AttributeValue)> {
-    let fields = before.carried.iter().chain(after.carried.iter());
+    let fields = before.iter().chain(after.iter());
     let changed = fields
-        .map(|(name, _)| (name, before.carried.get(name)))
-        .filter(|(name, text)| after.carried.get(name) != *text);
+        .map(|(name, _)| (name, before.get(name)))
+        .filter(|(name, text)| after.get(name) != *text);
     changed.map(|(name, text)| (name.to_owned(), AttributeValue::Json(text.map(str::to_owned))))
 }

@@ -17,11 +17,11 @@ use crate::{
 };
 
 impl Account {
-    /// Changes the name or the metadata of a subscription (wire 5.1).
+    /// Changes the name, the metadata or the carried fields of a subscription (wire 5.1).
     ///
     /// # Errors
     ///
-    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the metadata is out of bounds;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where those are out of bounds;
     /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the subscription would have more
     /// than [50 KiB](crate::limits::SUBSCRIPTION_BYTES).
     pub fn update_subscription(

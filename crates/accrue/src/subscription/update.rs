@@ -2,8 +2,8 @@ use serde::Serialize;
 
 use super::Subscription;
 use crate::{
-    Error, MetadataUpdate, Name, Patch,
-    customer::{AttributeValue, PreviousAttributes},
+    CarriedUpdate, Error, MetadataUpdate, Name, Patch,
+    customer::{AttributeValue, PreviousAttributes, carried_before},
 };
 
 /// What to change of a subscription (wire 5.1).
@@ -13,6 +13,8 @@ pub struct SubscriptionUpdate {
     pub name: Patch<Name>,
     /// The caller's own strings.
     pub metadata: MetadataUpdate,
+    /// Fields that the engine has no use for.
+    pub carried: CarriedUpdate,
 }
 
 impl SubscriptionUpdate {
@@ -20,6 +22,7 @@ impl SubscriptionUpdate {
         let mut after = subscription.clone();
         self.name.apply(&mut after.name);
         self.metadata.apply(&mut after.metadata)?;
+        self.carried.apply(&mut after.carried)?;
         after.check_size()?;
         Ok(after)
     }
@@ -30,7 +33,8 @@ pub(crate) fn previous_attributes(
     before: &Subscription,
     after: &Subscription,
 ) -> PreviousAttributes {
-    let mut fields = PreviousAttributes::new();
+    // Where one has the name of a field of the engine, that one is told.
+    let mut fields: PreviousAttributes = carried_before(&before.carried, &after.carried).collect();
     if before.name != after.name {
         let name = before.name.as_deref().map(str::to_owned);
         fields.insert("name".to_owned(), AttributeValue::Text(name));

@@ -1,7 +1,7 @@
 //! Editing a subscription, and taking its end back.
 
 use accrue::{
-    ErrorKind, MetadataUpdate, Patch, SubscriptionId,
+    CarriedUpdate, ErrorKind, MetadataUpdate, Patch, SubscriptionId,
     customer::AttributeValue,
     subscription::{
         BillingAnchor, Cancellation, NewSubscription, Subscription, SubscriptionStatus,
@@ -37,7 +37,7 @@ fn wire_2_3_an_edit_merges_metadata_and_tells_what_was_before() {
     let merge = [("a".to_owned(), None), ("c".to_owned(), Some("3".to_owned()))];
     let metadata = MetadataUpdate::Merge(merge.into());
     let name = Patch::Set(name("two"));
-    let after = edit(&fixture, id, SubscriptionUpdate { name, metadata });
+    let after = edit(&fixture, id, SubscriptionUpdate { name, metadata, ..Default::default() });
     assert_eq!(after.name.as_deref(), Some("two"));
     assert_eq!(format!("{:?}", after.metadata), r#"{"b": "2", "c": "3"}"#);
     let messages = fixture.messages();
@@ -52,7 +52,8 @@ fn wire_2_3_an_edit_merges_metadata_and_tells_what_was_before() {
     ];
     assert_eq!(*previous_attributes, expect.into());
 
-    let cleared = SubscriptionUpdate { name: Patch::Clear, metadata: MetadataUpdate::Clear };
+    let (name, metadata) = (Patch::Clear, MetadataUpdate::Clear);
+    let cleared = SubscriptionUpdate { name, metadata, ..Default::default() };
     let after = edit(&fixture, id, cleared);
     assert!(after.name.is_none() && after.metadata.is_empty());
 }
@@ -63,8 +64,32 @@ fn an_edit_that_changes_nothing_writes_and_tells_nothing() {
     let before = fixture.dump();
     edit(&fixture, id, SubscriptionUpdate::default());
     let same = MetadataUpdate::Merge([("a".to_owned(), Some("1".to_owned()))].into());
-    edit(&fixture, id, SubscriptionUpdate { name: Patch::Set(name("one")), metadata: same });
+    let name = Patch::Set(name("one"));
+    let gone = CarriedUpdate::new([("net_terms", "null")]).unwrap();
+    edit(&fixture, id, SubscriptionUpdate { name, metadata: same, carried: gone });
     assert_eq!(fixture.dump(), before);
+}
+
+#[test]
+fn an_edit_merges_carried_fields_and_tells_what_was_before() {
+    let (fixture, id) = subscribed();
+    let carry = |fields: [(&str, &str); 2]| {
+        let carried = CarriedUpdate::new(fields).unwrap();
+        let after = edit(&fixture, id, SubscriptionUpdate { carried, ..Default::default() });
+        let fields: Vec<_> =
+            after.carried.iter().map(|(name, text)| format!("{name} {text}")).collect();
+        let messages = fixture.messages();
+        let [message] = messages.as_slice() else { panic!("{messages:?}") };
+        let Body::SubscriptionEdited { previous_attributes, .. } = &message.body else { panic!() };
+        (fields, format!("{previous_attributes:?}"))
+    };
+    let (fields, before) = carry([("net_terms", "30"), ("auto_collection", "true")]);
+    assert_eq!(fields, ["auto_collection true", "net_terms 30"]);
+    assert_eq!(before, r#"{"auto_collection": Json(None), "net_terms": Json(None)}"#);
+    let (fields, before) = carry([("net_terms", "60"), ("auto_collection", "null")]);
+    assert_eq!(fields, ["net_terms 60"]);
+    let expect = r#"{"auto_collection": Json(Some("true")), "net_terms": Json(Some("30"))}"#;
+    assert_eq!(before, expect);
 }
 
 #[test]
