@@ -7,9 +7,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod alerts;
 mod at_once;
 mod auth;
 mod bounds;
+mod credits;
+mod customer_costs;
+mod customers;
 mod documents;
 mod errors;
 mod faults;
@@ -17,6 +21,7 @@ mod idempotency;
 mod idempotency_keys;
 mod idempotency_records;
 mod idempotency_sequences;
+mod metrics;
 mod pagination;
 mod payloads;
 mod plans;
