@@ -15,6 +15,7 @@ pub mod credit;
 pub mod host;
 pub mod model;
 pub mod operation;
+pub mod requests;
 pub mod script;
 pub mod stores;
 pub mod world;

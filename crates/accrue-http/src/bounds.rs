@@ -20,6 +20,8 @@ pub struct Bounds {
     pub string_bytes: usize,
     /// The most items of an array, and the most members of an object.
     pub array_items: usize,
+    /// The most values in a body together: each takes memory, however small it is.
+    pub values: usize,
     /// The most rows of a page; at most 100 (§8).
     pub page_rows: usize,
     /// The most entries of a page of a ledger; at most 1,000 (wire 6.2).
@@ -38,6 +40,8 @@ impl Default for Bounds {
             depth: 16,
             string_bytes: 64 * 1024,
             array_items: 10_000,
+            // A thousand events with all the properties that they may have are far below.
+            values: 250_000,
             page_rows: limits::PAGE_ROWS,
             ledger_page_rows: limits::LEDGER_PAGE_ROWS,
             batch_events: limits::BATCH_EVENTS,

@@ -25,7 +25,7 @@ impl Json {
     /// What is wrong is told with a pointer to the value that it was found in: syntax, bounds, and a
     /// member that is there twice.
     pub(crate) fn parse(text: &[u8], bounds: &Bounds) -> Result<Self, Violations> {
-        Parser { events: SliceJsonParser::new(text), bounds, open: Vec::new() }.run()
+        Parser { events: SliceJsonParser::new(text), bounds, open: Vec::new(), values: 0 }.run()
     }
 
     /// Names what it is, for people.
@@ -78,6 +78,8 @@ struct Parser<'a> {
     events: SliceJsonParser<'a>,
     bounds: &'a Bounds,
     open: Vec<Open>,
+    /// How many values are whole.
+    values: usize,
 }
 
 /// An array or an object that has begun.
@@ -115,6 +117,7 @@ impl<'a> Parser<'a> {
                     None => return Err(Violations::one("", "has an end without a beginning")),
                 },
             };
+            self.count()?;
             match self.open.last_mut() {
                 None => whole = Some(value),
                 Some(Open::Array(values)) => values.push(value),
@@ -125,6 +128,15 @@ impl<'a> Parser<'a> {
             self.check_length()?;
         }
         whole.ok_or_else(|| Violations::one("", "is empty, expected a value of JSON"))
+    }
+
+    fn count(&mut self) -> Result<(), Violations> {
+        self.values = self.values.saturating_add(1);
+        let most = self.bounds.values;
+        if self.values > most {
+            return Err(Violations::one("", format!("has more than {most} values")));
+        }
+        Ok(())
     }
 
     fn next(&mut self) -> Result<JsonEvent<'a>, Violations> {

@@ -75,3 +75,8 @@ pub use self::{
     operation::Category,
     rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };
+
+/// Compiles and runs what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -175,8 +175,3 @@ pub use self::{
     time::{Clock, ManualClock, Timeframe, TimeframeError, Timestamp, TimestampError},
     zone::{Zone, ZoneError},
 };
-
-/// Compiles and runs what the README shows.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

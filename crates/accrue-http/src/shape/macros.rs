@@ -104,9 +104,10 @@ macro_rules! name {
     };
 }
 
-/// Reads texts of the engine by their own `parse`. A pattern says what it demands beside the length.
+/// Reads texts of the engine by their own `parse`. What is wrong is told in the engine's words, or in
+/// those after `=>` where the engine's have what was found in them. A pattern says what it demands beside the length.
 macro_rules! texts {
-    ($($type:ty: $least:expr, $most:expr $(, $pattern:expr)?;)*) => {$(
+    ($($type:ty: $least:expr, $most:expr $(, $pattern:expr)? $(=> $expected:literal)?;)*) => {$(
         impl $crate::shape::Describe for $type {
             fn schema() -> $crate::shape::Schema {
                 let pattern: &[&'static str] = &[$($pattern)?];
@@ -130,7 +131,11 @@ macro_rules! texts {
                 };
                 match <$type>::parse(text.as_str()) {
                     Ok(text) => Some(text),
-                    Err(error) => reader.wrong(at, error.to_string()),
+                    Err(error) => {
+                        let expected: &[&'static str] = &[$($expected)?];
+                        let expected = expected.first().map(|expected| (*expected).to_owned());
+                        reader.wrong(at, expected.unwrap_or_else(|| error.to_string()))
+                    }
                 }
             }
         }

@@ -40,8 +40,8 @@ texts! {
     EventKey: 1, limits::EVENT_KEY_BYTES, NO_CONTROL_CHARACTERS;
     EventName: 1, limits::EVENT_NAME_BYTES;
     PropertyName: 1, limits::PROPERTY_NAME_BYTES;
-    Currency: 3, 3, "^[A-Z]{3}$";
-    Zone: 1, 64;
+    Currency: 3, 3, "^[A-Z]{3}$" => "expected the code of an ISO 4217 currency";
+    Zone: 1, 64 => "expected the name of an IANA time zone";
 }
 
 /// Any text.

@@ -166,9 +166,11 @@ fn incoming(json: &Json) -> Incoming {
             customer: customer?,
         })
     });
+    let reasons = reader.reasons();
     match event {
-        Some(event) => Incoming::Event(event),
-        None => Incoming::Malformed { idempotency_key: key_of(json), reasons: reader.reasons() },
+        // A member that is unknown is wrong beside an event that can be read.
+        Some(event) if reasons.is_empty() => Incoming::Event(event),
+        _ => Incoming::Malformed { idempotency_key: key_of(json), reasons },
     }
 }
 

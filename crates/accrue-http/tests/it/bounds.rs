@@ -350,6 +350,21 @@ fn array_items() {
 }
 
 #[test]
+fn values() {
+    for (most, host) in hosts(250_000, 100, |it, most| it.values = most) {
+        for count in most - 1..=most + 1 {
+            // The array is a value too. Arrays within it stay below their own bound.
+            let (full, rest) = ((count - 1) / 1_001, (count - 1) % 1_001);
+            let mut rows: Vec<_> = (0..full).map(|_| vec![0; 1_000]).map(|row| json!(row)).collect();
+            rows.extend((0..rest).map(|_| json!(0)));
+            let found = violation(&host.post("/v1/items", json!(rows)));
+            let refused = format!("has more than {most} values");
+            assert_eq!(found.ends_with(&refused), count > most, "{found}");
+        }
+    }
+}
+
+#[test]
 fn page_rows() {
     for (most, host) in hosts(100, 5, |it, most| it.page_rows = most) {
         for n in 0..most + 2 {
