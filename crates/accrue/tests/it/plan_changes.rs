@@ -41,8 +41,7 @@ fn wire_5_1_the_latest_version_is_changed_and_not_the_default_one() {
     let fixture = Fixture::new();
     let plan = fixture.priced_plan([fixture.fee(Cadence::Monthly).into()]);
     run(fixture.account.create_plan_version(plan.id, NewPlanVersion::new([]))).unwrap();
-    let mut change = PlanVersionChange::default();
-    change.default = DefaultVersion::Replace;
+    let change = PlanVersionChange { default: DefaultVersion::Replace, ..Default::default() };
     let third = run(fixture.account.change_plan_version(plan.id, change)).unwrap();
     assert_eq!((third.version.number(), third.prices.len()), (3, 0));
     assert_eq!(block_on(fixture.account.fetch_plan(plan.id)).unwrap().version, third.version);
@@ -57,7 +56,9 @@ fn a_change_that_the_latest_version_does_not_bear_is_refused() {
     let [a, b] = ids(&first)[..] else { panic!("{first:?}") };
     let other = run(fixture.account.create_price(fixture.fee(Cadence::Monthly))).unwrap().id;
     let check = |change: PlanVersionChange, kind| {
-        refused(fixture.account.change_plan_version(plan.id, change), kind)
+        let (found, message) =
+            refused(&fixture, fixture.account.change_plan_version(plan.id, change));
+        assert_eq!(found, kind, "{message}");
     };
     let change = PlanVersionChange::default;
     for wrong in [
