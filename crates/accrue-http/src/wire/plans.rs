@@ -319,11 +319,12 @@ fn given(
 
 impl From<UpdatePlan> for PlanUpdate {
     fn from(update: UpdatePlan) -> Self {
-        let mut plan = Self::default();
-        plan.external_plan_id = update.external_plan_id.into();
-        plan.description = update.description.into();
-        plan.metadata = metadata_update(update.metadata);
-        plan
+        Self {
+            external_plan_id: update.external_plan_id.into(),
+            description: update.description.into(),
+            metadata: metadata_update(update.metadata),
+            ..Self::default()
+        }
     }
 }
 
