@@ -2,10 +2,10 @@ use std::{fmt, num::NonZeroU32, sync::Arc};
 
 use accrue::{Account, AccountId, Admitted, Billing};
 use bytes::Bytes;
-use http::{HeaderMap, Response, request::Parts};
+use http::{HeaderMap, HeaderName, Response, request::Parts};
 
 use crate::{
-    Authenticate, Bounds, RateLimit, auth,
+    Authenticate, Bounds, Exceeded, RateLimit, auth,
     door::{Body, KeyHeader, catch_panics, fingerprint},
     json::Json,
     openapi::Documents,
@@ -40,6 +40,9 @@ pub(crate) struct Settings {
     rate_limit: Option<Box<dyn RateLimit>>,
 }
 
+/// The header of a change of a subscription that is to wait until it is applied (wire 5.3).
+const PENDING_CHANGE: HeaderName = HeaderName::from_static("create-pending-subscription-change");
+
 /// What the types of errors begin with: the published clients tell errors by it (wire 6.6).
 const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 
@@ -59,11 +62,7 @@ impl Api {
             billing,
             authenticate: Box::new(authenticate),
             base_path: "/v1".to_owned(),
-            settings: Settings {
-                bounds: Bounds::default(),
-                error_docs: ERROR_DOCS.to_owned(),
-                rate_limit: None,
-            },
+            settings: Settings::default(),
         }
     }
 
@@ -116,6 +115,7 @@ impl Api {
                 true => Ok(None),
                 false => Json::parse(&raw, &settings.bounds).map(Some),
             },
+            is_pending_change: is_pending_change(&head.headers),
         };
         let attempt = match key {
             None => None,
@@ -141,6 +141,12 @@ impl Api {
     }
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bounds: Bounds::default(), error_docs: ERROR_DOCS.to_owned(), rate_limit: None }
+    }
+}
+
 impl Settings {
     /// Takes from what the account may do now.
     pub(crate) fn take(
@@ -149,12 +155,13 @@ impl Settings {
         category: Category,
         amount: NonZeroU32,
     ) -> Result<(), Problem> {
-        match &self.rate_limit {
-            None => Ok(()),
-            Some(limit) => {
-                limit.take(account, category, amount).map_err(Problem::too_many_requests)
-            }
-        }
+        let Some(limit) = &self.rate_limit else { return Ok(()) };
+        limit.take(account, category, amount).map_err(|exceeded| match exceeded {
+            Exceeded::Wait(wait) => Problem::too_many_requests(wait),
+            Exceeded::TooMuch { most } => Problem::resource_too_large(format!(
+                "{amount} at once, of which the rate limit of the account has at most {most}"
+            )),
+        })
     }
 }
 
@@ -206,4 +213,9 @@ impl fmt::Debug for ApiBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiBuilder").field("base_path", &self.base_path).finish_non_exhaustive()
     }
+}
+
+fn is_pending_change(headers: &HeaderMap) -> bool {
+    let value = headers.get(PENDING_CHANGE);
+    value.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"true"))
 }

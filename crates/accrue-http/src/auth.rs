@@ -1,6 +1,6 @@
 use std::fmt;
 
-use accrue::{AccountId, Error};
+use accrue::{AccountId, Billing, Error};
 use async_trait::async_trait;
 use http::{HeaderMap, header::AUTHORIZATION};
 
@@ -25,6 +25,35 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// The API keys that are kept in the store: issued, rotated and revoked by the
+/// [`Account`](accrue::Account) that they are of.
+///
+/// ```
+/// use accrue::{Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
+/// use accrue_http::{Api, ApiKeys};
+///
+/// let clock = ManualClock::at(Timestamp::MIN);
+/// let billing = Billing::new(MemoryStore::new(), clock, SeededEntropy::new(1));
+/// let api = Api::builder(billing.clone(), ApiKeys::new(&billing)).build();
+/// ```
+#[derive(Clone, Debug)]
+pub struct ApiKeys(Billing);
+
+impl ApiKeys {
+    /// Lets in whom a key of this engine's store is shown by.
+    #[must_use]
+    pub fn new(billing: &Billing) -> Self {
+        Self(billing.clone())
+    }
+}
+
+#[async_trait]
+impl Authenticate for ApiKeys {
+    async fn authenticate(&self, token: &str) -> Result<Option<AccountId>, Error> {
+        self.0.authenticate(token).await
+    }
 }
 
 /// One key that the host was started with, for one account: for development and tests.

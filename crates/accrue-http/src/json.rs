@@ -202,6 +202,8 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn parse(text: &str) -> Result<Json, String> {
@@ -265,5 +267,160 @@ mod tests {
         check("[1,2,3]", None);
         check("[1,2,3,4]", Some("/4 has more than 3 values, expected at most 3"));
         check(r#"{"a":1,"b":1,"c":1,"d":1}"#, Some(" has more than 3 values, expected at most 3"));
+    }
+
+    #[test]
+    fn what_other_readers_take_for_json_is_refused() {
+        for text in [
+            "'a'",
+            "{a:1}",
+            "{'a':1}",
+            "[1,]",
+            "{\"a\":1,}",
+            "[,1]",
+            "[1 2]",
+            "{\"a\" 1}",
+            "// a\n1",
+            "1 /* a */",
+            "# a\n1",
+            "+1",
+            ".5",
+            "1.",
+            "-",
+            "-.5",
+            "1e",
+            "1e+",
+            "01",
+            "0x1",
+            "1_000",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "True",
+            "undefined",
+            "nul",
+            "\"a\nb\"",
+            "\"\t\"",
+            "\"\0\"",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\ud800\"",
+            "\"\\ud800\\u0061\"",
+            "\"\\udc00\"",
+            "\"a",
+            "[",
+            "{",
+            "[1",
+            "{\"a\"",
+            "{\"a\":",
+            "]",
+            "}",
+            "[}",
+            "{]",
+            "{1:1}",
+            "{null:1}",
+            "1,",
+            "1 1",
+            "\u{a0}1",
+            "\u{2028}1",
+            "\u{c}1",
+            "\0",
+            "1\0",
+        ] {
+            assert!(Json::parse(text.as_bytes(), &Bounds::default()).is_err(), "{text:?}");
+        }
+        // A byte order mark may be skipped (RFC 8259, section 8.1).
+        assert!(Json::parse("\u{feff}1".as_bytes(), &Bounds::default()).is_ok());
+    }
+
+    /// Texts that are JSON, or nearly.
+    fn texts() -> impl Strategy<Value = String> {
+        let pieces = vec![
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            " ",
+            "\n",
+            "\"",
+            "\"a\"",
+            "\"b\"",
+            "\"\\n\"",
+            "\\",
+            "\"\\u00e9\"",
+            "null",
+            "true",
+            "false",
+            "0",
+            "1",
+            "-1",
+            "1.5",
+            "1e2",
+            "-",
+            ".",
+            "e",
+            "+",
+            "é",
+            "\u{1}",
+            "{\"a\":",
+            "[1,",
+            "\"c\":[",
+            "1]",
+            "{}",
+            "[]",
+        ];
+        prop::collection::vec(prop::sample::select(pieces), 0..12).prop_map(|it| it.concat())
+    }
+
+    /// Compares with another reader, which has numbers as floats and the last of equal members.
+    fn is_same(json: &Json, other: &serde_json::Value) -> bool {
+        match (json, other) {
+            (Json::Null, serde_json::Value::Null) => true,
+            (Json::Boolean(one), serde_json::Value::Bool(other)) => one == other,
+            (Json::Number(one), serde_json::Value::Number(other)) => {
+                one.parse::<f64>().ok() == other.as_f64()
+            }
+            (Json::String(one), serde_json::Value::String(other)) => one == other,
+            (Json::Array(one), serde_json::Value::Array(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, it)| is_same(one, it))
+            }
+            (Json::Object(one), serde_json::Value::Object(other)) => {
+                let of = |name: &String| other.get(name);
+                one.len() == other.len()
+                    && one.iter().all(|(name, it)| of(name).is_some_and(|found| is_same(it, found)))
+            }
+            _ => false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 4_000,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn it_reads_what_another_reader_reads(text in texts()) {
+            let other = serde_json::from_str::<serde_json::Value>(&text);
+            match (Json::parse(text.as_bytes(), &Bounds::default()), other) {
+                (Ok(json), Ok(other)) => prop_assert!(is_same(&json, &other), "{}", text),
+                (Err(_), Err(_)) => {}
+                (Err(wrong), Ok(_)) => {
+                    let message = wrong.to_string();
+                    prop_assert!(message.ends_with("has a member twice"), "{}: {}", text, message);
+                }
+                (Ok(_), Err(error)) => prop_assert!(false, "{}: {}", text, error),
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let read = Json::parse(&bytes, &Bounds::default()).is_ok();
+            let other = serde_json::from_slice::<serde_json::Value>(&bytes).is_ok();
+            prop_assert_eq!(read, other);
+        }
     }
 }

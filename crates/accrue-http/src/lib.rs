@@ -70,8 +70,8 @@ mod wire;
 
 pub use self::{
     api::{Api, ApiBuilder},
-    auth::{Authenticate, FixedKey},
+    auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
     operation::Category,
-    rate::RateLimit,
+    rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };

@@ -1,24 +1,60 @@
 //! The OpenAPI document and the page that shows it, from the table of operations.
 
-use http::Method;
+mod document;
+mod html;
+mod older;
+mod page;
 
-use crate::{api::Settings, reply::Reply};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
-/// What is served without a key: the description of the API.
-pub(crate) struct Documents {}
+use crate::{api::Settings, json::Json, query, reply::Reply};
+
+/// What is served without a key: the description of the API, rendered once.
+pub(crate) struct Documents {
+    current: Reply,
+    /// The 3.0 form (§9).
+    older: Reply,
+    page: Reply,
+}
 
 impl Documents {
-    pub(crate) fn new(_base: &str, _settings: &Settings) -> Self {
-        Self {}
+    pub(crate) fn new(base: &str, settings: &Settings) -> Self {
+        let document = document::render(base, settings);
+        let json = |document| public(Reply::json(StatusCode::OK, &document));
+        let html = HeaderValue::from_static("text/html; charset=utf-8");
+        let page = Reply::text(StatusCode::OK, html, page::render(base, settings));
+        // The page needs nothing but itself, and may run nothing.
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+        Self {
+            current: json(document.clone()),
+            older: json(older::from_current(document)),
+            page: public(page)
+                .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
+                .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        }
     }
 
     /// Finds a document by its path, which lies outside of the base path.
-    pub(crate) fn find(
-        &self,
-        _method: &Method,
-        _path: &str,
-        _query: Option<&str>,
-    ) -> Option<Reply> {
-        None
+    pub(crate) fn find(&self, method: &Method, path: &str, query: Option<&str>) -> Option<Reply> {
+        let document = match path {
+            "/openapi.json" if asks_for_the_older(query) => &self.older,
+            "/openapi.json" => &self.current,
+            "/docs" => &self.page,
+            _ => return None,
+        };
+        (*method == Method::GET).then(|| document.clone())
     }
+}
+
+/// Tells whether the 3.0 form is asked for. Everything else is answered with the current one.
+fn asks_for_the_older(query: Option<&str>) -> bool {
+    let Ok(Json::Object(members)) = query::parse(query.unwrap_or_default()) else { return false };
+    let older = Json::String("3.0".to_owned());
+    members.iter().any(|(name, value)| name == "version" && *value == older)
+}
+
+fn public(reply: Reply) -> Reply {
+    const NO_SNIFFING: HeaderName = header::X_CONTENT_TYPE_OPTIONS;
+    reply.with_header(NO_SNIFFING, HeaderValue::from_static("nosniff"))
 }

@@ -182,6 +182,24 @@ impl Operation {
         Self { run, ..self }
     }
 
+    /// Returns the resource that it is listed under, as the published document names it.
+    pub(crate) fn resource(&self) -> &'static str {
+        let mut names = self.name.split('.');
+        match (names.next().unwrap_or_default(), names.next().unwrap_or_default()) {
+            ("top_level", _) => "Availability",
+            ("alerts", _) => "Alert",
+            ("items", _) => "Item",
+            ("customers", "credits") | ("credit_blocks", _) => "Credit",
+            ("customers", _) => "Customer",
+            ("metrics", _) => "Metric",
+            ("prices", _) => "Price",
+            ("plans" | "beta", _) => "Plan",
+            ("subscriptions", _) => "Subscription",
+            ("events", _) => "Event",
+            _ => "Other",
+        }
+    }
+
     /// Tells whether a body is read: what only reads, or deletes, has none.
     pub(crate) const fn has_body(&self) -> bool {
         matches!(self.method, Method::Post | Method::Put)

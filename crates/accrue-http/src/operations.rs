@@ -14,7 +14,12 @@ mod ping;
 mod plans;
 mod prices;
 mod subscriptions;
+mod waiting;
 
+#[cfg(test)]
+mod listing;
+
+pub(crate) use self::waiting::{WAITING, Waiting};
 use crate::operation::Operation;
 
 /// Every operation that is served.

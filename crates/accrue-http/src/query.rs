@@ -40,6 +40,9 @@ fn decode(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -73,5 +76,20 @@ mod tests {
         };
         check("limit=1&limit=2", "/limit: is there twice");
         check("a=%ff", ": the query is not UTF-8 in percent encoding");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_read_again(members in prop::collection::btree_map("\\PC{1,8}", "\\PC{0,8}", 0..4)) {
+            let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+            let pairs = members.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+            let query = pairs.collect::<Vec<_>>().join("&");
+            let expect = members.iter().map(|(name, value)| {
+                let text = Json::String(value.clone());
+                let value = if name.ends_with("[]") { Json::Array(vec![text]) } else { text };
+                (name.clone(), value)
+            });
+            prop_assert_eq!(parse(&query), Ok(Json::Object(expect.collect())));
+        }
     }
 }

@@ -100,3 +100,44 @@ impl Reply {
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire(reply: Reply) -> (StatusCode, HeaderMap, Bytes) {
+        let (head, body) = reply.into_response().into_parts();
+        (head.status, head.headers, body)
+    }
+
+    #[test]
+    fn s4_5_6_what_is_written_down_is_read_again_to_the_byte() {
+        for reply in [
+            Reply::json(StatusCode::CREATED, &["a b", "é\n"]),
+            Reply::json(StatusCode::NOT_FOUND, &1),
+            Reply::empty(StatusCode::NO_CONTENT),
+        ] {
+            let again = Reply::from_stored(&reply.to_stored()).unwrap();
+            assert_eq!(wire(again), wire(reply));
+        }
+    }
+
+    #[test]
+    fn what_this_door_has_not_written_is_no_answer() {
+        for text in ["", "200", "abc {}", "99 {}", "1000 {}", "{\"outcome\":1}", " 200 {}"] {
+            assert!(Reply::from_stored(text).is_none(), "{text}");
+            let problem = Reply::replay(text).unwrap_err();
+            assert_eq!(problem, Problem::internal(false));
+        }
+    }
+
+    #[test]
+    fn a_wait_is_told_in_whole_seconds_that_suffice() {
+        for (nanos, expect) in
+            [(0, 1), (1, 1), (999_999_999, 1), (1_000_000_000, 1), (1_000_000_001, 2)]
+        {
+            assert_eq!(whole_seconds(Duration::from_nanos(nanos)), expect);
+        }
+        assert_eq!(whole_seconds(Duration::MAX), u64::MAX);
+    }
+}

@@ -30,6 +30,8 @@ pub(crate) struct Input {
     pub(crate) query: Result<Json, Violations>,
     /// The body. An empty one is none.
     pub(crate) body: Result<Option<Json>, Violations>,
+    /// Whether a change of a subscription is to wait until it is applied (wire 5.3).
+    pub(crate) is_pending_change: bool,
 }
 
 impl Request {

@@ -12,7 +12,7 @@ mod values;
 pub(crate) use self::{
     macros::{choices, name, request, response, texts},
     read::{Absent, Maybe, Nullable, Read, Reader, Source, member},
-    schema::{Describe, Object, Property, Schema},
+    schema::{Describe, Named, Object, Property, Schema, Side},
     values::{
         MetadataIn, Moment, Whole, is_closed, metadata_update, new_metadata, read_choice, words,
     },

@@ -1,11 +1,14 @@
 //! Plans: what customers subscribe to, in numbered versions.
 
+mod change;
 mod prices;
 mod version;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::change::Placed;
 pub use self::{
+    change::PlanVersionChange,
     prices::PlanPrice,
     version::{DefaultVersion, NewPlanVersion, PricedVersion},
 };

@@ -104,6 +104,40 @@ impl Subscription {
         BillingPeriods::new(cycle, self.anchor, zone, start, end)
     }
 
+    /// Returns the day of a month on which its billing cycles begin, in its zone, 1 to 31: the last
+    /// one of a month that is shorter.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Email, Name, Timestamp, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, plan::NewPlan};
+    /// use accrue::subscription::{BillingAnchor, NewSubscription};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let plan = NewPlan::new(Name::parse("Pro")?, Currency::parse("USD")?);
+    /// # let plan = account.create_plan(plan).await?;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let mut pro = NewSubscription::new(ada.id, plan.id);
+    /// pro.start_date = Some(Timestamp::parse("2026-03-31T09:00:00Z")?);
+    /// pro.anchor = BillingAnchor::SubscriptionStart;
+    /// let pro = account.create_subscription(pro).await?;
+    /// assert_eq!(pro.billing_cycle_day(), 31);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn billing_cycle_day(&self) -> u8 {
+        match self.anchor {
+            BillingAnchor::FirstOfMonth => 1,
+            BillingAnchor::Day { day, .. } => day,
+            BillingAnchor::SubscriptionStart => {
+                let day = self.timezone.civil(self.start_date.to_jiff()).day();
+                u8::try_from(day).unwrap_or(1)
+            }
+        }
+    }
+
     /// Refuses one that is too large: its alerts lie in the same row, and must find room.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         let text =

@@ -120,3 +120,43 @@ impl fmt::Debug for Zone {
 pub struct ZoneError {
     name: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_where_the_clocks_first_show_it() {
+        let check = |zone: &str, date: &str, expect: &str| {
+            let begin = Zone::parse(zone).unwrap().begin_of_day(date).unwrap();
+            assert_eq!(begin, Timestamp::parse(expect).unwrap(), "{zone} {date}");
+        };
+        check("UTC", "2026-02-28", "2026-02-28T00:00:00Z");
+        check("Europe/Berlin", "2026-01-01", "2025-12-31T23:00:00Z");
+        check("Europe/Berlin", "2026-07-01", "2026-06-30T22:00:00Z");
+        check("America/Los_Angeles", "2026-07-01", "2026-07-01T07:00:00Z");
+        // The clocks went from the end of the day before to one o'clock.
+        check("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z");
+        // Midnight came twice.
+        check("America/Havana", "2026-11-01", "2026-11-01T04:00:00Z");
+    }
+
+    #[test]
+    fn what_is_no_date_or_beyond_time_begins_nowhere() {
+        for text in [
+            "",
+            "2026",
+            "2026-02-30",
+            "2026-2-28",
+            "20260228",
+            "2026-02-28T00:00:00Z",
+            "26-02-2028",
+            "1969-12-31",
+            "9999-01-01",
+        ] {
+            assert_eq!(Zone::UTC.begin_of_day(text), Err(TimestampError), "{text}");
+        }
+        let east = Zone::parse("Europe/Berlin").unwrap();
+        assert_eq!(east.begin_of_day("1970-01-01"), Err(TimestampError));
+    }
+}

@@ -100,6 +100,8 @@ fn canonical(number: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::Bounds;
 
@@ -137,5 +139,67 @@ mod tests {
         differ(r#"["",{}]"#, r#"[{},""]"#);
         differ(r#"{"a":null}"#, "{}");
         differ("null", r#""null""#);
+    }
+
+    /// A value, and another spelling of it.
+    #[derive(Clone, Debug)]
+    struct Spelled(String, String);
+
+    /// Values that are different where their first spellings are.
+    fn values() -> impl Strategy<Value = Spelled> {
+        let scalars = vec![
+            ("null", " null"),
+            ("true", "true "),
+            ("0", "-0.0e5"),
+            ("1", "1.000"),
+            ("-1", "-0.1e1"),
+            ("100", "1E2"),
+            ("0.01", "1e-2"),
+            ("123456789012345678901234567890", "123456789012345678901234567890.0"),
+            ("\"\"", "\"\""),
+            ("\"1\"", "\"\\u0031\""),
+            ("\"a\\\"b\"", "\"\\u0061\\u0022b\""),
+            ("\"é\"", "\"\\u00E9\""),
+            ("\"a,\"", "\"a\\u002c\""),
+        ];
+        let scalar = prop::sample::select(scalars);
+        let scalar = scalar.prop_map(|(one, other)| Spelled(one.to_owned(), other.to_owned()));
+        scalar.prop_recursive(3, 24, 4, |inner| {
+            let array = prop::collection::vec(inner.clone(), 0..4).prop_map(|values| {
+                let (one, other): (Vec<_>, Vec<_>) =
+                    values.into_iter().map(|Spelled(one, other)| (one, other)).unzip();
+                Spelled(format!("[{}]", one.join(",")), format!(" [ {} ]\n", other.join("\t,")))
+            });
+            let object =
+                prop::collection::btree_map("[a-c]{1,2}", inner, 0..4).prop_map(|members| {
+                    let (one, mut other): (Vec<_>, Vec<_>) = members
+                        .into_iter()
+                        .map(|(name, Spelled(one, other))| {
+                            let escaped: String = name
+                                .chars()
+                                .map(|it| format!("\\u{:04x}", u32::from(it)))
+                                .collect();
+                            (format!("\"{name}\":{one}"), format!("\"{escaped}\" : {other}"))
+                        })
+                        .unzip();
+                    other.reverse();
+                    Spelled(format!("{{{}}}", one.join(",")), format!("{{{}}}", other.join(" , ")))
+                });
+            prop_oneof![array, object]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 2_000,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn equal_values_and_only_those_are_written_equally(one in values(), other in values()) {
+            prop_assert_eq!(written(&one.0), written(&one.1));
+            prop_assert_eq!(written(&one.0) == written(&other.0), one.0 == other.0);
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     request::{NoBody, NoQuery, Request},
     shape::Read,
     wire::{
-        costs::{AggregatedCost, CostListQuery},
+        costs::{AggregatedCost, CostsQuery},
         customers::{Customer, ExternalCustomerId, NewCustomer, UpdateCustomer},
         pages::{CreatedListQuery, Listed, Rows, range},
     },
@@ -60,7 +60,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     )
     .counted_as(Category::Analytics)
     .summary("Computes what a customer's subscriptions cost together, day by day.")
-    .query::<CostListQuery>()
+    .query::<CostsQuery>()
     .answers::<Listed<AggregatedCost>>()
     .run(|request| Box::pin(list_costs::<CustomerId>(request))),
     Operation::get(
@@ -70,7 +70,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     )
     .counted_as(Category::Analytics)
     .summary("Computes what a customer's subscriptions cost together, found by its external id.")
-    .query::<CostListQuery>()
+    .query::<CostsQuery>()
     .answers::<Listed<AggregatedCost>>()
     .run(|request| Box::pin(list_costs::<ExternalCustomerId>(request))),
 ];
@@ -109,9 +109,9 @@ async fn delete(request: Request) -> Result<Reply, Problem> {
 }
 
 async fn list_costs<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
-    let (id, query, _) = request.read::<Id, CostListQuery, NoBody>()?;
+    let (id, query, _) = request.read::<Id, CostsQuery, NoBody>()?;
     let costs = request.account.customer_costs(id, &query.try_into()?).await?;
     let related = request.account.related(&costs).await?;
-    let data = costs.iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
+    let data = costs.into_iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
     request.answer(&Listed { data }).await
 }

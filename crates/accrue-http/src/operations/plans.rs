@@ -1,3 +1,223 @@
-use crate::operation::Operation;
+use accrue::{
+    IdOr, PlanFilter, PlanId,
+    plan::{self, PlanVersion as Number, PricedVersion},
+    related::Related,
+};
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use crate::{
+    operation::Operation,
+    problem::Problem,
+    reply::Reply,
+    request::{NoBody, NoQuery, Request, external_id},
+    wire::{
+        pages::{Rows, range},
+        plans::{
+            NewPlan, NewVersion, Plan, PlanListQuery, PlanVersion, SetDefaultVersion, UpdatePlan,
+            VersionNumber, number,
+        },
+    },
+};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::post("/plans", "plans.create", "create-plan")
+        .creates()
+        .summary("Creates a plan, with its first version.")
+        .body::<NewPlan>()
+        .answers::<Plan>()
+        .run(|request| Box::pin(create(request))),
+    Operation::get("/plans", "plans.list", "list-plans")
+        .summary("Lists the plans, newest first.")
+        .query::<PlanListQuery>()
+        .answers::<Rows<Plan>>()
+        .run(|request| Box::pin(list(request))),
+    Operation::get("/plans/{plan_id}", "plans.fetch", "fetch-plan")
+        .summary("Returns a plan.")
+        .answers::<Plan>()
+        .run(|request| Box::pin(fetch(request))),
+    Operation::put("/plans/{plan_id}", "plans.update", "update-plan")
+        .summary("Changes a plan.")
+        .body::<UpdatePlan>()
+        .answers::<Plan>()
+        .run(|request| Box::pin(update(request))),
+    Operation::get(
+        "/plans/external_plan_id/{external_plan_id}",
+        "plans.external_plan_id.fetch",
+        "fetch-plan-external-id",
+    )
+    .summary("Returns a plan by the caller's alias.")
+    .answers::<Plan>()
+    .run(|request| Box::pin(fetch_by_external_id(request))),
+    Operation::put(
+        "/plans/external_plan_id/{external_plan_id}",
+        "plans.external_plan_id.update",
+        "update-plan-external",
+    )
+    .summary("Changes a plan by the caller's alias.")
+    .body::<UpdatePlan>()
+    .answers::<Plan>()
+    .run(|request| Box::pin(update_by_external_id(request))),
+    Operation::post("/plans/{plan_id}/versions", "beta.create_plan_version", "create-plan-version")
+        .creates()
+        .summary("Creates a version of a plan from its latest one.")
+        .body::<NewVersion>()
+        .answers::<PlanVersion>()
+        .run(|request| Box::pin(create_version(request))),
+    Operation::get(
+        "/plans/{plan_id}/versions/{version}",
+        "beta.fetch_plan_version",
+        "fetch-plan-version",
+    )
+    .summary("Returns a version of a plan.")
+    .answers::<PlanVersion>()
+    .run(|request| Box::pin(fetch_version(request))),
+    Operation::post(
+        "/plans/{plan_id}/set_default_version",
+        "beta.set_default_plan_version",
+        "set-default-version",
+    )
+    .summary("Chooses the version that subscriptions are created on.")
+    .body::<SetDefaultVersion>()
+    .answers::<Plan>()
+    .run(|request| Box::pin(set_default(request))),
+    Operation::post(
+        "/plans/external_plan_id/{external_plan_id}/versions",
+        "beta.external_plan_id.create_plan_version",
+        "create-plan-version-external-id",
+    )
+    .creates()
+    .summary("Creates a version of a plan from its latest one, by the caller's alias.")
+    .body::<NewVersion>()
+    .answers::<PlanVersion>()
+    .run(|request| Box::pin(create_version_by_external_id(request))),
+    Operation::get(
+        "/plans/external_plan_id/{external_plan_id}/versions/{version}",
+        "beta.external_plan_id.fetch_plan_version",
+        "fetch-plan-version-external-id",
+    )
+    .summary("Returns a version of a plan by the caller's alias.")
+    .answers::<PlanVersion>()
+    .run(|request| Box::pin(fetch_version_by_external_id(request))),
+    Operation::post(
+        "/plans/external_plan_id/{external_plan_id}/set_default_version",
+        "beta.external_plan_id.set_default_plan_version",
+        "set-default-version-external-id",
+    )
+    .summary("Chooses the version that subscriptions are created on, by the caller's alias.")
+    .body::<SetDefaultVersion>()
+    .answers::<Plan>()
+    .run(|request| Box::pin(set_default_by_external_id(request))),
+];
+
+async fn create(request: Request) -> Result<Reply, Problem> {
+    let new: NewPlan = request.body()?;
+    let call = request.account.create_plan(new.try_into()?).with_related();
+    request.write(call, show).await
+}
+
+async fn list(request: Request) -> Result<Reply, Problem> {
+    let query: PlanListQuery = request.query()?;
+    let page = request.page(query.limit, query.cursor)?;
+    let created =
+        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
+    let filter = PlanFilter { created, status: query.status };
+    let found = request.account.list_plans(filter, &page).await?;
+    let related = request.account.related(&found).await?;
+    request.answer(&Rows::of(found, |plan| Plan::of(&plan, &related))).await
+}
+
+async fn fetch(request: Request) -> Result<Reply, Problem> {
+    let id: PlanId = request.path()?;
+    answer(request, id.into()).await
+}
+
+async fn fetch_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let external: String = request.path()?;
+    answer(request, external_id(&external, "plan")?.into()).await
+}
+
+async fn answer(request: Request, id: IdOr<PlanId>) -> Result<Reply, Problem> {
+    let plan = request.account.fetch_plan(id).await?;
+    let related = request.account.related(&plan).await?;
+    request.answer(&Plan::of(&plan, &related)).await
+}
+
+async fn update(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, update) = request.read::<PlanId, NoQuery, UpdatePlan>()?;
+    change(request, id.into(), update).await
+}
+
+async fn update_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let (external, NoQuery {}, update) = request.read::<String, NoQuery, UpdatePlan>()?;
+    change(request, external_id(&external, "plan")?.into(), update).await
+}
+
+async fn change(request: Request, id: IdOr<PlanId>, update: UpdatePlan) -> Result<Reply, Problem> {
+    let call = request.account.update_plan(id, update.into()).with_related();
+    request.write(call, show).await
+}
+
+async fn create_version(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, new) = request.read::<PlanId, NoQuery, NewVersion>()?;
+    create_version_of(request, id.into(), new).await
+}
+
+async fn create_version_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let (external, NoQuery {}, new) = request.read::<String, NoQuery, NewVersion>()?;
+    create_version_of(request, external_id(&external, "plan")?.into(), new).await
+}
+
+async fn create_version_of(
+    request: Request,
+    id: IdOr<PlanId>,
+    new: NewVersion,
+) -> Result<Reply, Problem> {
+    // The currency of a plan never changes, so that it may be read before the commit.
+    let currency = request.account.fetch_plan(id.clone()).await?.currency;
+    let call = request.account.change_plan_version(id, new.into_change(currency)?).with_related();
+    request.write(call, |(version, related)| PlanVersion::of(version, related)).await
+}
+
+async fn fetch_version(request: Request) -> Result<Reply, Problem> {
+    let ((id, VersionNumber(version)), ..) =
+        request.read::<(PlanId, VersionNumber), NoQuery, NoBody>()?;
+    answer_version(request, id.into(), version).await
+}
+
+async fn fetch_version_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let ((external, VersionNumber(version)), ..) =
+        request.read::<(String, VersionNumber), NoQuery, NoBody>()?;
+    answer_version(request, external_id(&external, "plan")?.into(), version).await
+}
+
+async fn answer_version(
+    request: Request,
+    id: IdOr<PlanId>,
+    version: Number,
+) -> Result<Reply, Problem> {
+    let version: PricedVersion = request.account.fetch_plan_version(id, version).await?;
+    let related = request.account.related(&version).await?;
+    request.answer(&PlanVersion::of(&version, &related)).await
+}
+
+async fn set_default(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<PlanId, NoQuery, SetDefaultVersion>()?;
+    choose(request, id.into(), body).await
+}
+
+async fn set_default_by_external_id(request: Request) -> Result<Reply, Problem> {
+    let (external, NoQuery {}, body) = request.read::<String, NoQuery, SetDefaultVersion>()?;
+    choose(request, external_id(&external, "plan")?.into(), body).await
+}
+
+async fn choose(
+    request: Request,
+    id: IdOr<PlanId>,
+    body: SetDefaultVersion,
+) -> Result<Reply, Problem> {
+    let call = request.account.set_default_plan_version(id, number(body.version)).with_related();
+    request.write(call, show).await
+}
+
+fn show((plan, related): &(plan::Plan, Related)) -> Plan {
+    Plan::of(plan, related)
+}

@@ -1,3 +1,213 @@
-use crate::operation::Operation;
+use accrue::{
+    Call, SubscriptionId, Zone,
+    cost::CostQuery,
+    related::Related,
+    subscription::{self, Cancellation, SubscriptionUpdate},
+};
 
-pub(super) const OPERATIONS: &[Operation] = &[];
+use crate::{
+    operation::{Category, Operation},
+    problem::Problem,
+    reply::Reply,
+    request::{NoBody, NoQuery, Request},
+    wire::{
+        costs::{AggregatedCost, CostsQuery},
+        pages::{Listed, Rows},
+        subscriptions::{
+            Cancel, MutatedSubscription, NewSubscription, Subscription, SubscriptionListQuery,
+            SubscriptionSummary, UpdateFixedFeeQuantity, UpdateSubscription, UsageOverTime,
+            UsageQueryIn,
+        },
+    },
+};
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::post("/subscriptions", "subscriptions.create", "create-subscription")
+        .creates()
+        .summary("Creates a subscription of a customer to a plan.")
+        .body::<NewSubscription>()
+        .answers::<MutatedSubscription>()
+        .run(|request| Box::pin(create(request))),
+    Operation::get("/subscriptions", "subscriptions.list", "list-subscriptions")
+        .summary("Lists the subscriptions, newest first.")
+        .query::<SubscriptionListQuery>()
+        .answers::<Rows<Subscription>>()
+        .run(|request| Box::pin(list(request))),
+    Operation::get(
+        "/subscriptions/summary",
+        "subscriptions.list_summary",
+        "list-subscriptions-summary",
+    )
+    .summary("Lists the subscriptions without their prices, newest first.")
+    .query::<SubscriptionListQuery>()
+    .answers::<Rows<SubscriptionSummary>>()
+    .run(|request| Box::pin(list_summary(request))),
+    Operation::get("/subscriptions/{subscription_id}", "subscriptions.fetch", "fetch-subscription")
+        .summary("Returns a subscription.")
+        .answers::<Subscription>()
+        .run(|request| Box::pin(fetch(request))),
+    Operation::put(
+        "/subscriptions/{subscription_id}",
+        "subscriptions.update",
+        "update-subscription",
+    )
+    .summary("Changes a subscription.")
+    .body::<UpdateSubscription>()
+    .answers::<Subscription>()
+    .run(|request| Box::pin(update(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/cancel",
+        "subscriptions.cancel",
+        "cancel-subscription",
+    )
+    .summary("Gives a subscription an end.")
+    .body::<Cancel>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(cancel(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/unschedule_cancellation",
+        "subscriptions.unschedule_cancellation",
+        "unschedule-cancellation",
+    )
+    .summary("Takes back an end of a subscription that lies in the future.")
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(unschedule_cancellation(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/update_fixed_fee_quantity",
+        "subscriptions.update_fixed_fee_quantity",
+        "update-fixed-fee-quantity",
+    )
+    .summary("Changes the quantity of a fee.")
+    .body::<UpdateFixedFeeQuantity>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(update_fixed_fee_quantity(request))),
+    Operation::get(
+        "/subscriptions/{subscription_id}/costs",
+        "subscriptions.fetch_costs",
+        "fetch-subscription-costs",
+    )
+    .counted_as(Category::Analytics)
+    .summary("Returns what a subscription costs.")
+    .query::<CostsQuery>()
+    .answers::<Listed<AggregatedCost>>()
+    .run(|request| Box::pin(fetch_costs(request))),
+    Operation::get(
+        "/subscriptions/{subscription_id}/usage",
+        "subscriptions.fetch_usage",
+        "fetch-subscription-usage",
+    )
+    .counted_as(Category::Analytics)
+    .summary("Returns what a subscription uses.")
+    .query::<UsageQueryIn>()
+    .answers::<UsageOverTime>()
+    .run(|request| Box::pin(fetch_usage(request))),
+];
+
+async fn create(request: Request) -> Result<Reply, Problem> {
+    let new: NewSubscription = request.body()?;
+    check_is_not_pending(&request)?;
+    let call = request.account.create_subscription(new.try_into()?);
+    write(request, call).await
+}
+
+async fn list(request: Request) -> Result<Reply, Problem> {
+    let query: SubscriptionListQuery = request.query()?;
+    let filter = query.filter()?;
+    let page = request.page(query.limit, query.cursor)?;
+    let found = request.account.list_subscriptions(filter, &page).await?;
+    let related = request.account.related(&found).await?;
+    let now = request.account.billing().now();
+    let rows = Rows::of(found, |subscription| Subscription::of(&subscription, &related, now));
+    request.answer(&rows).await
+}
+
+async fn list_summary(request: Request) -> Result<Reply, Problem> {
+    let query: SubscriptionListQuery = request.query()?;
+    let filter = query.filter()?;
+    let page = request.page(query.limit, query.cursor)?;
+    let found = request.account.list_subscriptions(filter, &page).await?;
+    let related = request.account.related(&found).await?;
+    let now = request.account.billing().now();
+    let row = |subscription| SubscriptionSummary::of(&subscription, &related, now);
+    request.answer(&Rows::of(found, row)).await
+}
+
+async fn fetch(request: Request) -> Result<Reply, Problem> {
+    let id: SubscriptionId = request.path()?;
+    let subscription = request.account.fetch_subscription(id).await?;
+    let related = request.account.related(&subscription).await?;
+    let now = request.account.billing().now();
+    request.answer(&Subscription::of(&subscription, &related, now)).await
+}
+
+async fn update(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, update) = request.read::<SubscriptionId, NoQuery, UpdateSubscription>()?;
+    let update: SubscriptionUpdate = update.try_into()?;
+    let call = request.account.update_subscription(id, update).with_related();
+    let billing = request.account.billing().clone();
+    let show = move |(subscription, related): &(subscription::Subscription, Related)| {
+        Subscription::of(subscription, related, billing.now())
+    };
+    request.write(call, show).await
+}
+
+async fn cancel(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, Cancel>()?;
+    check_is_not_pending(&request)?;
+    let cancellation: Cancellation = body.try_into()?;
+    let call = request.account.cancel_subscription(id, cancellation);
+    write(request, call).await
+}
+
+async fn unschedule_cancellation(request: Request) -> Result<Reply, Problem> {
+    let (id, ..) = request.read::<SubscriptionId, NoQuery, NoBody>()?;
+    check_is_not_pending(&request)?;
+    let call = request.account.unschedule_cancellation(id);
+    write(request, call).await
+}
+
+async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) =
+        request.read::<SubscriptionId, NoQuery, UpdateFixedFeeQuantity>()?;
+    check_is_not_pending(&request)?;
+    // The zone of a subscription never changes, so that it may be read before the commit.
+    let zone = match body.has_day() {
+        true => request.account.fetch_subscription(id).await?.timezone,
+        false => Zone::UTC,
+    };
+    let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
+    write(request, call).await
+}
+
+/// Writes a change of a subscription, and answers with the subscription as it stands then.
+async fn write(request: Request, call: Call<subscription::Subscription>) -> Result<Reply, Problem> {
+    let billing = request.account.billing().clone();
+    let show = move |(subscription, related): &(subscription::Subscription, Related)| {
+        MutatedSubscription::of(subscription, related, billing.now())
+    };
+    request.write(call.with_related(), show).await
+}
+
+/// Refuses a change that is to wait until it is applied (wire 5.3).
+fn check_is_not_pending(request: &Request) -> Result<(), Problem> {
+    match request.input.is_pending_change {
+        true => Err(Problem::feature_not_available("pending changes are not available")),
+        false => Ok(()),
+    }
+}
+
+async fn fetch_costs(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<SubscriptionId, CostsQuery, NoBody>()?;
+    let query: CostQuery = query.try_into()?;
+    let costs = request.account.subscription_costs(id, &query).await?;
+    let related = request.account.related(&costs).await?;
+    let data = costs.into_iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
+    request.answer(&Listed { data }).await
+}
+
+async fn fetch_usage(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<SubscriptionId, UsageQueryIn, NoBody>()?;
+    let (query, mode) = query.into_query()?;
+    let series = request.account.subscription_usage_over(id, &query).await?;
+    request.answer(&UsageOverTime::of(series, query.group_by.is_some(), mode)).await
+}

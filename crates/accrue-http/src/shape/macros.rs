@@ -104,15 +104,18 @@ macro_rules! name {
     };
 }
 
-/// Reads texts of the engine by their own `parse`.
+/// Reads texts of the engine by their own `parse`. A pattern says what it demands beside the length.
 macro_rules! texts {
-    ($($type:ty: $least:expr, $most:expr $(, $format:literal)?;)*) => {$(
+    ($($type:ty: $least:expr, $most:expr $(, $pattern:expr)?;)*) => {$(
         impl $crate::shape::Describe for $type {
             fn schema() -> $crate::shape::Schema {
-                #[allow(unused_mut, unused_assignments)]
-                let mut format = None;
-                $(format = Some($format);)?
-                $crate::shape::Schema::String { least: $least, most: Some($most), format }
+                let pattern: &[&'static str] = &[$($pattern)?];
+                $crate::shape::Schema::String {
+                    least: $least,
+                    most: Some($most),
+                    format: None,
+                    pattern: pattern.first().copied(),
+                }
             }
         }
 

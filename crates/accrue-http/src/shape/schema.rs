@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
+use accrue::limits;
 use serde_json::{Map, Value, json};
 
 /// A schema of JSON, as much of it as the API has.
@@ -9,6 +10,8 @@ pub(crate) enum Schema {
         least: usize,
         most: Option<usize>,
         format: Option<&'static str>,
+        /// A regular expression, as JavaScript and others have it.
+        pattern: Option<&'static str>,
     },
     Choice(Vec<&'static str>),
     Integer {
@@ -16,6 +19,8 @@ pub(crate) enum Schema {
         most: i64,
     },
     Number,
+    /// A number in a string.
+    Decimal,
     Boolean,
     Array {
         items: Box<Schema>,
@@ -23,6 +28,12 @@ pub(crate) enum Schema {
     },
     /// An object whose members all are of one kind.
     Map(Box<Schema>),
+    /// One with at most so many members, with names of at most so many characters.
+    Entries {
+        values: Box<Schema>,
+        name_characters: usize,
+        most: usize,
+    },
     /// An object that the document names.
     Object(Object),
     Nullable(Box<Schema>),
@@ -53,24 +64,67 @@ pub(crate) struct Property {
     pub(crate) is_required: bool,
 }
 
+/// Where a schema stands. What the engine computes may have more digits than what it takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Request,
+    Answer,
+}
+
+/// Objects that the document names, rendered.
+pub(crate) type Named = BTreeMap<&'static str, Value>;
+
 /// A type with a schema.
 pub(crate) trait Describe {
     fn schema() -> Schema;
 }
 
+/// What numbers that come in lie between.
+const NUMBERS_ABOVE: f64 = -1e28;
+const NUMBERS_BELOW: f64 = 1e28;
+
+/// A number without an exponent.
+const DECIMAL: &str = r"^-?[0-9]+(\.[0-9]+)?$";
+
 impl Schema {
     pub(crate) const fn text(least: usize, most: usize) -> Self {
-        Self::String { least, most: Some(most), format: None }
+        Self::String { least, most: Some(most), format: None, pattern: None }
     }
 
     pub(crate) const fn formatted(format: &'static str) -> Self {
-        Self::String { least: 0, most: None, format: Some(format) }
+        Self::String { least: 0, most: None, format: Some(format), pattern: None }
+    }
+
+    /// Finds the objects in it that have names.
+    pub(crate) fn objects<'a>(&'a self, found: &mut Vec<&'a Object>) {
+        match self {
+            Self::Object(object) => {
+                if !object.name.is_empty() {
+                    found.push(object);
+                }
+                object.properties.iter().for_each(|property| property.schema.objects(found));
+            }
+            Self::Array { items: inner, .. }
+            | Self::Map(inner)
+            | Self::Entries { values: inner, .. }
+            | Self::Nullable(inner) => inner.objects(found),
+            Self::OneOf { variants, .. } => {
+                variants.iter().for_each(|(_, variant)| variant.objects(found));
+            }
+            Self::String { .. }
+            | Self::Choice(_)
+            | Self::Integer { .. }
+            | Self::Number
+            | Self::Decimal
+            | Self::Boolean
+            | Self::Any => {}
+        }
     }
 
     /// Renders it as JSON Schema of 2020-12, which OpenAPI 3.1 has. Objects go to `named`, once each.
-    pub(crate) fn render(&self, named: &mut BTreeMap<&'static str, Value>) -> Value {
+    pub(crate) fn render(&self, side: Side, named: &mut Named) -> Value {
         match self {
-            Self::String { least, most, format } => {
+            Self::String { least, most, format, pattern } => {
                 let mut schema = Map::from_iter([("type".to_owned(), json!("string"))]);
                 if *least > 0 {
                     schema.insert("minLength".to_owned(), json!(least));
@@ -81,27 +135,52 @@ impl Schema {
                 if let Some(format) = format {
                     schema.insert("format".to_owned(), json!(format));
                 }
+                if let Some(pattern) = pattern {
+                    schema.insert("pattern".to_owned(), json!(pattern));
+                }
                 Value::Object(schema)
             }
             Self::Choice(values) => json!({"type": "string", "enum": values}),
             Self::Integer { least, most } => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
             }
-            Self::Number => json!({"type": "number"}),
+            Self::Number => match side {
+                Side::Request => json!({
+                    "type": "number",
+                    "exclusiveMinimum": NUMBERS_ABOVE,
+                    "exclusiveMaximum": NUMBERS_BELOW,
+                }),
+                Side::Answer => json!({"type": "number"}),
+            },
+            Self::Decimal => match side {
+                Side::Request => json!({
+                    "type": "string",
+                    "pattern": DECIMAL,
+                    // With a point among its digits.
+                    "maxLength": limits::DECIMAL_DIGITS.saturating_add(1),
+                }),
+                Side::Answer => json!({"type": "string", "pattern": DECIMAL}),
+            },
             Self::Boolean => json!({"type": "boolean"}),
             Self::Array { items, most: None } => {
-                json!({"type": "array", "items": items.render(named)})
+                json!({"type": "array", "items": items.render(side, named)})
             }
             Self::Array { items, most: Some(most) } => {
-                json!({"type": "array", "items": items.render(named), "maxItems": most})
+                json!({"type": "array", "items": items.render(side, named), "maxItems": most})
             }
             Self::Map(values) => {
-                json!({"type": "object", "additionalProperties": values.render(named)})
+                json!({"type": "object", "additionalProperties": values.render(side, named)})
             }
-            Self::Object(object) => object.render(named),
-            Self::Nullable(inner) => match inner.render(named) {
+            Self::Entries { values, name_characters, most } => json!({
+                "type": "object",
+                "propertyNames": {"maxLength": name_characters},
+                "additionalProperties": values.render(side, named),
+                "maxProperties": most,
+            }),
+            Self::Object(object) => object.render(side, named),
+            Self::Nullable(inner) => match inner.render(side, named) {
                 Value::Object(mut schema) if schema.contains_key("type") => {
-                    let with_null = json!([schema["type"], "null"]);
+                    let with_null = json!([schema.remove("type"), "null"]);
                     schema.insert("type".to_owned(), with_null);
                     if let Some(Value::Array(values)) = schema.get_mut("enum") {
                         values.push(Value::Null);
@@ -120,7 +199,7 @@ impl Schema {
                     })
                     .collect();
                 let variants: Vec<_> =
-                    variants.iter().map(|(_, schema)| schema.render(named)).collect();
+                    variants.iter().map(|(_, schema)| schema.render(side, named)).collect();
                 json!({
                     "oneOf": variants,
                     "discriminator": {"propertyName": tag, "mapping": mapping},
@@ -136,25 +215,25 @@ impl Object {
         format!("#/components/schemas/{}", self.name)
     }
 
-    fn render(&self, named: &mut BTreeMap<&'static str, Value>) -> Value {
+    fn render(&self, side: Side, named: &mut Named) -> Value {
         // One without a name stands where it is used.
         if self.name.is_empty() {
-            return self.definition(named);
+            return self.definition(side, named);
         }
         if !named.contains_key(self.name) {
             // First, so that one which holds itself ends.
             named.insert(self.name, Value::Null);
-            let definition = self.definition(named);
+            let definition = self.definition(side, named);
             named.insert(self.name, definition);
         }
         json!({"$ref": self.reference()})
     }
 
-    fn definition(&self, named: &mut BTreeMap<&'static str, Value>) -> Value {
+    fn definition(&self, side: Side, named: &mut Named) -> Value {
         let mut properties = Map::new();
         let mut required = Vec::new();
         for Property { name, description, schema, is_required } in &self.properties {
-            let mut schema = schema.render(named);
+            let mut schema = schema.render(side, named);
             if let (Value::Object(schema), false) = (&mut schema, description.is_empty()) {
                 schema.insert("description".to_owned(), json!(description));
             }

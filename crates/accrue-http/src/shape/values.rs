@@ -12,9 +12,16 @@ use serde::{Serialize, Serializer};
 use super::{Describe, Maybe, Read, Reader, Schema, Source, texts};
 use crate::json::Json;
 
-/// Joins the lines of a comment.
+/// Joins the lines of a comment, for readers who do not have what it cites.
 pub(crate) fn words(lines: &[&str]) -> String {
-    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ").trim().to_owned()
+    let mut words = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    for citation in [" (§", " (wire "] {
+        while let Some((before, rest)) = words.split_once(citation) {
+            let after = rest.split_once(')').map_or("", |(_, after)| after);
+            words = format!("{before}{after}");
+        }
+    }
+    words.trim().to_owned()
 }
 
 /// Tells whether an object that is declared `open` or not is closed.
@@ -22,16 +29,18 @@ pub(crate) fn is_closed(keyword: &str) -> bool {
     keyword != "open"
 }
 
+const NO_CONTROL_CHARACTERS: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
+
 texts! {
     Name: 1, limits::NAME_CHARACTERS;
     Description: 1, limits::DESCRIPTION_CHARACTERS;
-    Email: 3, limits::EMAIL_CHARACTERS;
-    ExternalId: 1, limits::EXTERNAL_ID_BYTES;
-    PricingUnit: 1, limits::PRICING_UNIT_CHARACTERS;
-    EventKey: 1, limits::EVENT_KEY_BYTES;
+    Email: 3, limits::EMAIL_CHARACTERS, r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^@\s\x00-\x1f\x7f-\x9f]+$";
+    ExternalId: 1, limits::EXTERNAL_ID_BYTES, NO_CONTROL_CHARACTERS;
+    PricingUnit: 1, limits::PRICING_UNIT_CHARACTERS, NO_CONTROL_CHARACTERS;
+    EventKey: 1, limits::EVENT_KEY_BYTES, NO_CONTROL_CHARACTERS;
     EventName: 1, limits::EVENT_NAME_BYTES;
     PropertyName: 1, limits::PROPERTY_NAME_BYTES;
-    Currency: 3, 3;
+    Currency: 3, 3, "^[A-Z]{3}$";
     Zone: 1, 64;
 }
 
@@ -47,7 +56,7 @@ impl Read for String {
 
 impl Describe for String {
     fn schema() -> Schema {
-        Schema::String { least: 0, most: None, format: None }
+        Schema::String { least: 0, most: None, format: None, pattern: None }
     }
 }
 
@@ -154,7 +163,7 @@ impl Read for Decimal {
 
 impl Describe for Decimal {
     fn schema() -> Schema {
-        String::schema()
+        Schema::Decimal
     }
 }
 
@@ -273,13 +282,36 @@ impl<T: Describe> Describe for BTreeMap<String, T> {
 }
 
 /// Metadata as a request has it: a key without a value is one to remove (wire 2.3).
-pub(crate) type MetadataIn = Maybe<BTreeMap<String, Option<String>>>;
+pub(crate) type MetadataIn = Maybe<MetadataEntries>;
+
+/// Its entries. How large they may be is for the engine to judge.
+#[derive(Clone, Debug)]
+pub(crate) struct MetadataEntries(BTreeMap<String, Option<String>>);
+
+impl Read for MetadataEntries {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        BTreeMap::read(json, at, reader).map(Self)
+    }
+}
+
+impl Describe for MetadataEntries {
+    fn schema() -> Schema {
+        Schema::Entries {
+            values: Box::new(Schema::Nullable(Box::new(Schema::text(
+                0,
+                limits::METADATA_VALUE_BYTES,
+            )))),
+            name_characters: limits::METADATA_KEY_BYTES,
+            most: limits::METADATA_ENTRIES,
+        }
+    }
+}
 
 /// Returns the metadata of a new resource.
 pub(crate) fn new_metadata(metadata: MetadataIn) -> Metadata {
     match metadata {
         Maybe::Absent | Maybe::Null => Metadata::new(),
-        Maybe::Value(entries) => {
+        Maybe::Value(MetadataEntries(entries)) => {
             entries.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
         }
     }
@@ -290,6 +322,20 @@ pub(crate) fn metadata_update(metadata: MetadataIn) -> MetadataUpdate {
     match metadata {
         Maybe::Absent => MetadataUpdate::Keep,
         Maybe::Null => MetadataUpdate::Clear,
-        Maybe::Value(entries) => MetadataUpdate::Merge(entries),
+        Maybe::Value(MetadataEntries(entries)) => MetadataUpdate::Merge(entries),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_comment_cites_is_not_for_its_readers() {
+        let check = |lines: &[&str], expect: &str| assert_eq!(words(lines), expect);
+        check(&[" A good (§2.2)."], "A good.");
+        check(&[" A list (wire 6.2), in", " pages (or not)."], "A list, in pages (or not).");
+        check(&[" Never (§4.5"], "Never");
+        check(&[], "");
     }
 }

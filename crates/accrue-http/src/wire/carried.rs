@@ -78,6 +78,16 @@ impl Stored {
         // What is stored is JSON: the engine has looked.
         Self(text.and_then(|text| RawValue::from_string(text).ok()))
     }
+
+    /// The number zero.
+    pub(crate) fn zero() -> Self {
+        Self(RawValue::from_string("0".to_owned()).ok())
+    }
+
+    /// Returns another one where there is none.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0.or(other.0))
+    }
 }
 
 impl Describe for Stored {

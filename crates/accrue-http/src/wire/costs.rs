@@ -1,9 +1,12 @@
+//! What something costs, on the wire (wire 5.1).
+
 use accrue::{
     Decimal, JsonNumber, PricingUnit, Timeframe,
-    cost::{self, CostQuery},
+    cost::{Cost, CostQuery},
     related::Related,
     usage::View,
 };
+use serde::Serialize;
 
 use super::prices::Price;
 use crate::{
@@ -13,51 +16,50 @@ use crate::{
 
 request! {
     /// Which costs, and how they are cut.
-    pub(crate) struct CostListQuery {
-        /// From when on: from the begin of the current billing period where no timeframe is given.
-        timeframe_start: Option<Moment>,
-        /// Until before when: until the end of the current billing period where no timeframe is
-        /// given.
-        timeframe_end: Option<Moment>,
-        /// Whether a row has what a day costs, or what everything costs up to its end.
-        view_mode: Option<ViewMode>,
-        /// What the totals are in: the currency that is invoiced where none is given.
+    pub(crate) struct CostsQuery {
+        /// What the totals are in: the currency that is invoiced where nothing is said.
         currency: Option<PricingUnit>,
+        /// From when: the current billing period where nothing is said.
+        timeframe_start: Option<Moment>,
+        /// Until when.
+        timeframe_end: Option<Moment>,
+        /// Day by day, or from the beginning to the end of each day, as where nothing is said.
+        view_mode: Option<ViewMode>,
     }
 }
 
 response! {
     /// What something costs between two instants.
     pub(crate) struct AggregatedCost {
-        /// From when on.
+        /// From when.
         timeframe_start: Moment,
-        /// Until before when.
+        /// Until when.
         timeframe_end: Moment,
         /// The cost before adjustments.
         subtotal: Decimal,
         /// The cost after adjustments.
         total: Decimal,
-        /// What each price costs.
-        per_price_costs: Vec<PriceCost>,
+        /// What it is made of, price by price.
+        per_price_costs: Vec<PerPriceCost>,
     }
 
-    /// What one price costs.
-    pub(crate) struct PriceCost {
+    /// What one price costs, in its own unit.
+    pub(crate) struct PerPriceCost {
         /// The price.
         price: ItsPrice,
         /// Its id.
         price_id: String,
         /// How many were used, or owed.
         quantity: JsonNumber,
-        /// The cost before adjustments, in what the price's amounts are in.
+        /// The cost before adjustments.
         subtotal: Decimal,
-        /// The cost after adjustments, in what the price's amounts are in.
+        /// The cost after adjustments.
         total: Decimal,
     }
 }
 
 /// The price of a cost. It is always there: prices are never deleted.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct ItsPrice(Option<Price>);
 
@@ -67,8 +69,9 @@ impl Describe for ItsPrice {
     }
 }
 
-/// How costs are cut into days.
-#[derive(Clone, Copy, Debug)]
+/// How a timeframe is cut into days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ViewMode {
     Periodic,
     Cumulative,
@@ -81,50 +84,54 @@ choices! {
     }
 }
 
-impl TryFrom<CostListQuery> for CostQuery {
+impl TryFrom<CostsQuery> for CostQuery {
     type Error = Problem;
 
-    fn try_from(query: CostListQuery) -> Result<Self, Problem> {
-        let missing = |pointer, given| {
-            let message = format!("is missing, {given} needs it");
-            Err(Problem::invalid(Violations::one(pointer, message)))
-        };
-        let timeframe = match (query.timeframe_start, query.timeframe_end) {
-            (None, None) => None,
-            (Some(Moment(start)), Some(Moment(end))) => {
-                let timeframe = Timeframe::new(start, end);
-                let wrong = |error: accrue::TimeframeError| {
-                    Violations::one("/timeframe_end", error.to_string())
-                };
-                Some(timeframe.map_err(wrong)?)
-            }
-            (Some(_), None) => return missing("/timeframe_end", "timeframe_start"),
-            (None, Some(_)) => return missing("/timeframe_start", "timeframe_end"),
-        };
-        let view = match query.view_mode {
-            Some(ViewMode::Periodic) => View::Periodic,
-            Some(ViewMode::Cumulative) | None => View::Cumulative,
-        };
-        Ok(Self { timeframe, view, currency: query.currency })
+    fn try_from(query: CostsQuery) -> Result<Self, Problem> {
+        Ok(Self {
+            timeframe: timeframe(query.timeframe_start, query.timeframe_end)?,
+            view: match query.view_mode {
+                Some(ViewMode::Periodic) => View::Periodic,
+                Some(ViewMode::Cumulative) | None => View::Cumulative,
+            },
+            currency: query.currency,
+        })
+    }
+}
+
+/// Makes a timeframe of its ends: both of them, or none.
+pub(crate) fn timeframe(
+    start: Option<Moment>,
+    end: Option<Moment>,
+) -> Result<Option<Timeframe>, Problem> {
+    let wrong = |pointer: &str, message: String| Err(Violations::one(pointer, message).into());
+    match (start, end) {
+        (None, None) => Ok(None),
+        (Some(Moment(start)), Some(Moment(end))) => match Timeframe::new(start, end) {
+            Ok(timeframe) => Ok(Some(timeframe)),
+            Err(error) => wrong("/timeframe_end", error.to_string()),
+        },
+        (Some(_), None) => wrong("/timeframe_end", "is missing beside timeframe_start".to_owned()),
+        (None, Some(_)) => wrong("/timeframe_start", "is missing beside timeframe_end".to_owned()),
     }
 }
 
 impl AggregatedCost {
-    /// Writes a cost, with its prices.
-    pub(crate) fn of(cost: &cost::Cost, related: &Related) -> Self {
-        let lines = cost.lines.iter().map(|line| PriceCost {
+    /// Writes a cost, with the prices that it is made of.
+    pub(crate) fn of(cost: Cost, related: &Related) -> Self {
+        let lines = cost.lines.into_iter().map(|line| PerPriceCost {
             price: ItsPrice(related.price(line.price_id).map(|price| Price::of(price, related))),
             price_id: line.price_id.to_string(),
-            quantity: JsonNumber(line.quantity.clone()),
-            subtotal: line.subtotal.clone(),
-            total: line.total.clone(),
+            quantity: JsonNumber(line.quantity),
+            subtotal: line.subtotal,
+            total: line.total,
         });
         Self {
             timeframe_start: cost.timeframe.start().into(),
             timeframe_end: cost.timeframe.end().into(),
-            subtotal: cost.subtotal.clone(),
-            total: cost.total.clone(),
             per_price_costs: lines.collect(),
+            subtotal: cost.subtotal,
+            total: cost.total,
         }
     }
 }

@@ -52,7 +52,7 @@ request! {
     }
 
     /// Where the books of a customer are kept.
-    pub(crate) struct AccountingSyncIn {
+    pub(crate) struct AccountingSyncConfigurationIn {
         /// With whom.
         accounting_providers: Option<Vec<AccountingProviderIn>>,
         /// Whether they are not to be kept.
@@ -68,7 +68,7 @@ request! {
     }
 
     /// How a customer pays.
-    pub(crate) struct PaymentIn {
+    pub(crate) struct PaymentConfigurationIn {
         /// Through whom.
         payment_providers: Option<Vec<PaymentProviderIn>>,
     }
@@ -84,7 +84,7 @@ request! {
     }
 
     /// Whether a customer counts in reports.
-    pub(crate) struct ReportingIn {
+    pub(crate) struct ReportingConfigurationIn {
         /// Whether it does not.
         exempt: bool,
     }
@@ -130,7 +130,7 @@ response! {
     }
 
     /// Where the books of a customer are kept.
-    pub(crate) struct AccountingSync {
+    pub(crate) struct AccountingSyncConfiguration {
         /// With whom.
         accounting_providers: Vec<AccountingProvider>,
         /// Whether they are not to be kept.
@@ -146,7 +146,7 @@ response! {
     }
 
     /// How a customer pays.
-    pub(crate) struct Payment {
+    pub(crate) struct PaymentConfiguration {
         /// Through whom.
         payment_providers: Vec<PaymentThrough>,
     }
@@ -162,7 +162,7 @@ response! {
     }
 
     /// Whether a customer counts in reports.
-    pub(crate) struct Reporting {
+    pub(crate) struct ReportingConfiguration {
         /// Whether it does not.
         exempt: bool,
     }
@@ -297,21 +297,21 @@ impl Stored for TaxConfigurationIn {
     }
 }
 
-impl Stored for AccountingSyncIn {
+impl Stored for AccountingSyncConfigurationIn {
     fn stored(self) -> impl Serialize {
         let providers = self.accounting_providers.unwrap_or_default().into_iter();
         let provider = |of: AccountingProviderIn| AccountingProvider {
             provider_type: of.provider_type,
             external_provider_id: of.external_provider_id,
         };
-        AccountingSync {
+        AccountingSyncConfiguration {
             accounting_providers: providers.map(provider).collect(),
             excluded: self.excluded.unwrap_or(false),
         }
     }
 }
 
-impl Stored for PaymentIn {
+impl Stored for PaymentConfigurationIn {
     fn stored(self) -> impl Serialize {
         let providers = self.payment_providers.unwrap_or_default().into_iter();
         let provider = |of: PaymentProviderIn| PaymentThrough {
@@ -319,13 +319,13 @@ impl Stored for PaymentIn {
             default_shared_payment_token: of.default_shared_payment_token,
             excluded_payment_method_types: of.excluded_payment_method_types.unwrap_or_default(),
         };
-        Payment { payment_providers: providers.map(provider).collect() }
+        PaymentConfiguration { payment_providers: providers.map(provider).collect() }
     }
 }
 
-impl Stored for ReportingIn {
+impl Stored for ReportingConfigurationIn {
     fn stored(self) -> impl Serialize {
-        Reporting { exempt: self.exempt }
+        ReportingConfiguration { exempt: self.exempt }
     }
 }
 

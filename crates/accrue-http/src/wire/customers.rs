@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     customer_fields::{
-        AccountingSync, AccountingSyncIn, AdditionalEmails, Address, AddressIn, Answered, Keep,
-        Payment, PaymentIn, Reporting, ReportingIn, TaxConfigurationIn, TaxId, TaxIdIn,
+        AccountingSyncConfiguration, AccountingSyncConfigurationIn, AdditionalEmails, Address,
+        AddressIn, Answered, Keep, PaymentConfiguration, PaymentConfigurationIn,
+        ReportingConfiguration, ReportingConfigurationIn, TaxConfigurationIn, TaxId, TaxIdIn,
     },
     not_built::NotBuilt,
     prices::Nothing,
@@ -57,11 +58,11 @@ request! {
         /// How taxes are computed.
         tax_configuration: Maybe<TaxConfigurationIn>,
         /// Where its books are kept.
-        accounting_sync_configuration: Maybe<AccountingSyncIn>,
+        accounting_sync_configuration: Maybe<AccountingSyncConfigurationIn>,
         /// How it pays.
-        payment_configuration: Maybe<PaymentIn>,
+        payment_configuration: Maybe<PaymentConfigurationIn>,
         /// Whether it counts in reports.
-        reporting_configuration: Maybe<ReportingIn>,
+        reporting_configuration: Maybe<ReportingConfigurationIn>,
         /// Whose customer it is, and who its own are: not available.
         hierarchy: Option<HierarchyIn>,
     }
@@ -99,11 +100,11 @@ request! {
         /// How taxes are computed.
         tax_configuration: Maybe<TaxConfigurationIn>,
         /// Where its books are kept.
-        accounting_sync_configuration: Maybe<AccountingSyncIn>,
+        accounting_sync_configuration: Maybe<AccountingSyncConfigurationIn>,
         /// How it pays.
-        payment_configuration: Maybe<PaymentIn>,
+        payment_configuration: Maybe<PaymentConfigurationIn>,
         /// Whether it counts in reports.
-        reporting_configuration: Maybe<ReportingIn>,
+        reporting_configuration: Maybe<ReportingConfigurationIn>,
         /// With what it pays: not available.
         default_payment_method_id: Option<NotBuilt>,
         /// Whose customer it is, and who its own are: not available.
@@ -165,11 +166,11 @@ response! {
         /// Whether tax is to be computed.
         automatic_tax_enabled: Option<bool>,
         /// Where its books are kept.
-        accounting_sync_configuration: Answered<Option<AccountingSync>>,
+        accounting_sync_configuration: Answered<Option<AccountingSyncConfiguration>>,
         /// How it pays.
-        payment_configuration: Answered<Option<Payment>>,
+        payment_configuration: Answered<Option<PaymentConfiguration>>,
         /// Whether it counts in reports.
-        reporting_configuration: Answered<Option<Reporting>>,
+        reporting_configuration: Answered<Option<ReportingConfiguration>>,
         /// Whose customer it is, and who its own are.
         hierarchy: Hierarchy,
         /// Where it sees its invoices: nowhere.

@@ -14,7 +14,7 @@ use crate::{
 
 request! {
     /// Which prices count.
-    struct Filter open {
+    struct NewPriceFilter open {
         /// What of a price is looked at: `price_id`, `item_id` or `price_type`.
         field: FilterField,
         /// Whether prices that have one of the values count, or all others.
@@ -76,13 +76,13 @@ pub(crate) struct PriceFilterIn(alert::PriceFilter);
 
 impl Describe for PriceFilterIn {
     fn schema() -> Schema {
-        Filter::schema()
+        NewPriceFilter::schema()
     }
 }
 
 impl Read for PriceFilterIn {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Filter { field, operator, values } = Filter::read(json, at, reader)?;
+        let NewPriceFilter { field, operator, values } = NewPriceFilter::read(json, at, reader)?;
         let values = match field {
             FilterField::PriceId => FilterValues::PriceId(all(&values, |_, text| {
                 PriceId::from_str(text).ok().or_else(|| reader.unknown("price"))

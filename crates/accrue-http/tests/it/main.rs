@@ -1,7 +1,34 @@
 //! The API over HTTP, by its clauses.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+mod alerts;
+mod at_once;
+mod auth;
+mod bounds;
+mod credits;
+mod customer_costs;
+mod customers;
+mod documents;
+mod errors;
+mod faults;
 mod idempotency;
+mod idempotency_keys;
+mod idempotency_records;
+mod idempotency_sequences;
+mod metrics;
+mod pagination;
+mod payloads;
 mod plans;
 mod prices;
+mod rates;
+mod reflection;
+mod scene;
+mod stores;
 mod subscriptions;
 mod support;

@@ -1,11 +1,14 @@
 //! A host without a server: requests go straight to the adapter.
 
-use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
+use accrue::{
+    AccountId, Billing, ManualClock, SeededEntropy, Timestamp,
+    store::{MemoryStore, Store},
+};
 use accrue_http::{Api, ApiBuilder, FixedKey};
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) const TOKEN: &str = "test-key";
 
@@ -22,10 +25,33 @@ impl Host {
     }
 
     pub(crate) fn with(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
+        Self::with_engine(|builder, _| set_up(builder))
+    }
+
+    /// One that is set up with what needs the engine.
+    pub(crate) fn with_engine(set_up: impl FnOnce(ApiBuilder, &Billing) -> ApiBuilder) -> Self {
+        Self::make(MemoryStore::new(), 1, set_up)
+    }
+
+    /// The same over a store of the test's own.
+    pub(crate) fn over(store: impl Store) -> Self {
+        Self::make(store, 1, |builder, _| builder)
+    }
+
+    /// One more process on a store, which draws other ids.
+    pub(crate) fn another(store: impl Store) -> Self {
+        Self::make(store, 2, |builder, _| builder)
+    }
+
+    fn make(
+        store: impl Store,
+        seed: u64,
+        set_up: impl FnOnce(ApiBuilder, &Billing) -> ApiBuilder,
+    ) -> Self {
         let clock = ManualClock::at(Timestamp::parse("2026-03-10T12:00:00Z").unwrap());
-        let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
+        let billing = Billing::new(store, clock.clone(), SeededEntropy::new(seed));
         let key = FixedKey::new(TOKEN, AccountId::parse("acme").unwrap());
-        let api = set_up(Api::builder(billing.clone(), key)).build();
+        let api = set_up(Api::builder(billing.clone(), key), &billing).build();
         Self { api, billing, clock }
     }
 
@@ -34,7 +60,7 @@ impl Host {
     }
 
     /// Sends a request as it is.
-    pub(crate) fn send(&self, request: Request<Full<Bytes>>) -> Answer {
+    pub(crate) fn send<B: http_body::Body<Data = Bytes>>(&self, request: Request<B>) -> Answer {
         Answer::of(pollster::block_on(self.api.handle(request)))
     }
 
@@ -138,7 +164,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    fn of(response: Response<Bytes>) -> Self {
+    pub(crate) fn of(response: Response<Bytes>) -> Self {
         let (head, bytes) = response.into_parts();
         Self { status: head.status.as_u16(), headers: head.headers, bytes }
     }
@@ -167,5 +193,95 @@ impl Answer {
         let kind = body["type"].as_str().unwrap();
         assert!(kind.ends_with(&format!("#{anchor}")), "{body}");
         body
+    }
+}
+
+/// A request under an idempotency key of any bytes.
+pub(crate) fn keyed_request(
+    method: &str,
+    path: &str,
+    body: impl Into<Body>,
+    key: &[u8],
+) -> Request<Full<Bytes>> {
+    let mut request = request(method, path, body.into(), &[]);
+    request.headers_mut().insert("idempotency-key", HeaderValue::from_bytes(key).unwrap());
+    request
+}
+
+/// A usage event of a customer who need not exist, with a property that is not in the key.
+pub(crate) fn event(key: &str) -> Value {
+    json!({
+        "idempotency_key": key,
+        "event_name": "completion",
+        "timestamp": "2026-03-10T11:00:00Z",
+        "external_customer_id": "ada",
+        "properties": {"tokens": 7},
+    })
+}
+
+impl Host {
+    /// Counts the items: what requests have had for an effect.
+    pub(crate) fn items(&self) -> usize {
+        let listed = self.get("/v1/items?limit=100").ok(StatusCode::OK);
+        listed["data"].as_array().unwrap().len()
+    }
+
+    /// Creates an item, and returns its id.
+    pub(crate) fn item(&self, name: &str) -> String {
+        let created = self.post("/v1/items", json!({"name": name})).ok(StatusCode::CREATED);
+        created["id"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Answer {
+    /// Expects that it is made now, not replayed.
+    #[track_caller]
+    pub(crate) fn is_fresh(&self) -> &Self {
+        assert_eq!(self.header("idempotent-replayed"), None, "{self:?}");
+        self
+    }
+
+    /// Expects that it is the answer of before, with the same bytes.
+    #[track_caller]
+    pub(crate) fn replays(&self, first: &Self) -> &Self {
+        assert_eq!(self.header("idempotent-replayed"), Some("true"), "{self:?}");
+        assert_eq!((self.status, &self.bytes), (first.status, &first.bytes));
+        let mut headers = self.headers.clone();
+        headers.remove("idempotent-replayed");
+        assert_eq!(headers, first.headers);
+        self
+    }
+
+    /// The same as it was at first, where it is a replay.
+    pub(crate) fn unmarked(mut self) -> Self {
+        self.headers.remove("idempotent-replayed");
+        self
+    }
+
+    /// Expects a 409 that the same request may follow (§4.5.9).
+    #[track_caller]
+    pub(crate) fn is_in_flight(&self) {
+        self.error(409, "409-resource-conflict");
+        assert_eq!(self.header("retry-after"), Some("1"), "{self:?}");
+        assert_eq!(self.header("x-should-retry"), None, "{self:?}");
+        self.is_fresh();
+    }
+
+    /// Expects a 409 that no retry can mend.
+    #[track_caller]
+    pub(crate) fn is_reused(&self) {
+        self.error(409, "409-resource-conflict");
+        assert_eq!(self.header("x-should-retry"), Some("false"), "{self:?}");
+        assert_eq!(self.header("retry-after"), None, "{self:?}");
+        self.is_fresh();
+    }
+
+    /// Expects a 500 that says whether it passes (§4.5.10).
+    #[track_caller]
+    pub(crate) fn failed(&self, transient: Option<&str>) {
+        let body = self.error(500, "500-internal-server-error");
+        assert_eq!(body["detail"], "the request failed");
+        assert_eq!(self.header("transient-error"), transient, "{self:?}");
+        self.is_fresh();
     }
 }

@@ -48,8 +48,8 @@ pub struct SubscriptionFilter {
     pub customers: Vec<IdOr<CustomerId>>,
     /// Of one plan. One that is not there has none.
     pub plan: Option<IdOr<PlanId>>,
-    /// Where they stand now.
-    pub status: Option<SubscriptionStatus>,
+    /// Where they stand now: one of these; anywhere where none is named.
+    pub statuses: Vec<SubscriptionStatus>,
 }
 
 impl Account {

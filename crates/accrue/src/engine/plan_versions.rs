@@ -10,7 +10,9 @@ use super::{
 use crate::{
     Error, IdOr, MetricId, PlanId, PricingUnit,
     idempotency::Fingerprint,
-    plan::{NewPlanVersion, Plan, PlanPrice, PlanVersion, PricedVersion},
+    plan::{
+        NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange, PricedVersion,
+    },
     price::{Charge, Price},
     schema::{self, PlanRoster},
     store::Key,
@@ -59,6 +61,45 @@ impl Account {
         new: NewPlanVersion,
     ) -> Call<PricedVersion> {
         Call::new(self, CreatePlanVersion { plan: plan.into(), new })
+    }
+
+    /// Creates a version of a plan from its latest one, numbered one above: prices come to those of
+    /// that, go, or take the place of others (wire 5.1). Subscriptions stay on the version that they
+    /// are on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create_plan_version`](Self::create_plan_version);
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where another number is asked
+    /// for, or a price is to go that the latest version does not have.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::{plan::{NewPlan, PlanVersionChange}, price::{Cadence, NewPrice}};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(NewPrice::fee_in_advance(
+    /// #     Name::parse(name)?, item.id, usd, Cadence::Monthly, amount.into(),
+    /// # ));
+    /// let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// plan.prices = vec![fee("seat", 10)?.into()];
+    /// let plan = account.create_plan(plan).await?;
+    ///
+    /// let mut change = PlanVersionChange::default();
+    /// change.add = vec![fee("support", 50)?.into()];
+    /// let more = account.change_plan_version(plan.id, change).await?;
+    /// assert_eq!((more.version.number(), more.prices.len()), (2, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn change_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        change: PlanVersionChange,
+    ) -> Call<PricedVersion> {
+        Call::new(self, ChangePlanVersion { plan: plan.into(), change })
     }
 
     /// Chooses the version that subscriptions are created on from now on, unless they choose
@@ -116,7 +157,7 @@ impl Unit<'_> {
         &mut self,
         plan_id: PlanId,
         version: PlanVersion,
-        prices: &[PlanPrice],
+        prices: &[Placed],
     ) -> Result<PricedVersion, Error> {
         let prices = self.plan_prices(prices).await?;
         let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
@@ -132,22 +173,21 @@ impl Unit<'_> {
         Ok(priced)
     }
 
-    async fn plan_prices(&mut self, prices: &[PlanPrice]) -> Result<Vec<Price>, Error> {
-        let within = |index: usize| format!("/prices/{index}/price");
-        for (index, price) in prices.iter().enumerate() {
+    async fn plan_prices(&mut self, prices: &[Placed]) -> Result<Vec<Price>, Error> {
+        for Placed { at, price } in prices {
             if let PlanPrice::New(new) = price {
-                new.check().map_err(|error| error.within(&within(index)))?;
+                new.check().map_err(|error| error.within(at))?;
             }
         }
-        let keys: Vec<_> = prices.iter().flat_map(|price| self.keys_of(price)).collect();
+        let keys: Vec<_> = prices.iter().flat_map(|placed| self.keys_of(&placed.price)).collect();
         self.fetch(&keys).await?;
         let mut all = Vec::with_capacity(prices.len());
-        for (index, price) in prices.iter().enumerate() {
+        for Placed { at, price } in prices {
             let price = match price {
                 PlanPrice::New(new) => self.create_price(new).await,
                 PlanPrice::Existing(id) => self.price(id).await,
             };
-            all.push(price.map_err(|error| error.within(&within(index)))?);
+            all.push(price.map_err(|error| error.within(at))?);
         }
         Ok(all)
     }
@@ -203,7 +243,7 @@ impl Command for CreatePlanVersion {
         self.new.check()?;
         let plan = unit.plan(&self.plan).await?;
         let version = plan.latest_version.next()?;
-        let priced = unit.create_version(plan.id, version, &self.new.prices).await?;
+        let priced = unit.create_version(plan.id, version, &Placed::all(&self.new.prices)).await?;
         // Who creates a version at the same time reads this row, so that only one gets the number.
         let plan = plan.with_version(version, self.new.default);
         unit.put(&schema::plan(unit.account, plan.id), &plan)?;
@@ -214,6 +254,34 @@ impl Command for CreatePlanVersion {
 impl Request for CreatePlanVersion {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("create_plan_version", &(&self.plan, &self.new))
+    }
+}
+
+struct ChangePlanVersion {
+    plan: IdOr<PlanId>,
+    change: PlanVersionChange,
+}
+
+#[async_trait]
+impl Command for ChangePlanVersion {
+    type Outcome = PricedVersion;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<PricedVersion, Stop> {
+        let plan = unit.plan(&self.plan).await?;
+        let latest = unit.plan_version(plan.id, plan.latest_version).await?;
+        let version = plan.latest_version.next()?;
+        let prices = self.change.decide(version, &latest.prices)?;
+        let priced = unit.create_version(plan.id, version, &prices).await?;
+        // Who creates a version at the same time reads this row, so that only one gets the number.
+        let plan = plan.with_version(version, self.change.default);
+        unit.put(&schema::plan(unit.account, plan.id), &plan)?;
+        Ok(priced)
+    }
+}
+
+impl Request for ChangePlanVersion {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint("change_plan_version", &(&self.plan, &self.change))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     Error, ExternalId, IdOr, Page, PageRequest, PlanId,
     idempotency::Fingerprint,
     page::Listing,
-    plan::{NewPlan, Plan, PlanStatus, PlanUpdate},
+    plan::{NewPlan, Placed, Plan, PlanStatus, PlanUpdate},
     schema::{self, Index, Nothing, PlanAlias},
 };
 
@@ -113,7 +113,7 @@ impl Command for CreatePlan {
         }
         unit.put(&schema::plan(unit.account, id), &plan)?;
         unit.put(&schema::plan_by_time(unit.account, &plan), &Nothing {})?;
-        unit.create_version(id, plan.version, &self.new.prices).await?;
+        unit.create_version(id, plan.version, &Placed::all(&self.new.prices)).await?;
         Ok(plan)
     }
 }

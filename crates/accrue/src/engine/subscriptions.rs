@@ -56,7 +56,7 @@ impl Account {
         let listing =
             Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
         let mut unit = self.reading();
-        let SubscriptionFilter { created, customers, plan, status } = filter;
+        let SubscriptionFilter { created, customers, plan, statuses } = filter;
         let plan_id = match plan.as_ref() {
             Some(plan) => Some(unit.plan_id(plan).await?),
             None => None,
@@ -77,7 +77,7 @@ impl Account {
         let mut walk = Walk::merged(listing, &indexes, created, page)?;
         let passes = |of: &Subscription, now| {
             plan_id.is_none_or(|id| id == of.plan_id)
-                && status.is_none_or(|status| status == of.status(now))
+                && (statuses.is_empty() || statuses.contains(&of.status(now)))
         };
         let mut found = Vec::new();
         while !walk.is_full(&found) {

@@ -54,11 +54,16 @@ impl From<IdOr<PriceId>> for PlanPrice {
 
 /// Refuses more prices than a version can have.
 pub(super) fn check_count(prices: &[PlanPrice]) -> Result<(), Error> {
-    if prices.len() <= limits::PRICES {
+    check_number("/prices", prices.len())
+}
+
+/// Refuses more prices than a version can have, given at a pointer.
+pub(super) fn check_number(at: &str, found: usize) -> Result<(), Error> {
+    if found <= limits::PRICES {
         return Ok(());
     }
-    let message = format!("has {} prices, expected at most {}", prices.len(), limits::PRICES);
-    Err(Error::invalid("/prices", message))
+    let message = format!("has {found} prices, expected at most {}", limits::PRICES);
+    Err(Error::invalid(at, message))
 }
 
 /// Refuses prices that cannot be together in one version.

@@ -17,6 +17,8 @@ pub struct NewSubscription {
     pub plan: IdOr<PlanId>,
     /// To which version of it; its default version where none is given.
     pub plan_version: Option<PlanVersion>,
+    /// The currency that it is invoiced in: the plan's, where one is given.
+    pub currency: Option<Currency>,
     /// Its name.
     pub name: Option<Name>,
     /// Its first instant, also in the past; now where none is given.
@@ -49,6 +51,7 @@ impl NewSubscription {
             customer: customer.into(),
             plan: plan.into(),
             plan_version: None,
+            currency: None,
             name: None,
             start_date: None,
             end_date: None,
@@ -84,6 +87,11 @@ impl NewSubscription {
         if let Some(other) = customer.currency.filter(|currency| *currency != terms.currency) {
             let (found, other) = (terms.currency.code(), other.code());
             let detail = format!("the plan is invoiced in {found}, the customer in {other}");
+            return Err(Error::constraint(detail));
+        }
+        if let Some(other) = self.currency.filter(|currency| *currency != terms.currency) {
+            let (found, other) = (terms.currency.code(), other.code());
+            let detail = format!("the plan is invoiced in {found}, the subscription in {other}");
             return Err(Error::constraint(detail));
         }
         let subscription = Subscription {

@@ -121,7 +121,7 @@ fn a_status_is_that_of_now() {
     lists.fixture.clock.advance(std::time::Duration::from_secs(1));
     lists.ids.push(lists.fixture.create(new).id);
     let check = |status, expect: &[usize]| {
-        let filter = SubscriptionFilter { status: Some(status), ..Default::default() };
+        let filter = SubscriptionFilter { statuses: vec![status], ..Default::default() };
         assert_eq!(lists.walk(&filter), expect);
     };
     check(SubscriptionStatus::Active, &[7, 6, 5, 4, 3, 1, 0]);
@@ -133,7 +133,7 @@ fn a_status_is_that_of_now() {
     check(SubscriptionStatus::Ended, &[6, 2]);
     check(SubscriptionStatus::Upcoming, &[]);
     let of_ada =
-        SubscriptionFilter { status: Some(SubscriptionStatus::Active), ..lists.of(&[0, 1]) };
+        SubscriptionFilter { statuses: vec![SubscriptionStatus::Active], ..lists.of(&[0, 1]) };
     assert_eq!(lists.walk(&of_ada), [7, 5, 4, 1, 0]);
 }
 

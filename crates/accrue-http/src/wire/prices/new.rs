@@ -164,7 +164,7 @@ impl Read for GroupingKey {
 
 impl Describe for GroupingKey {
     fn schema() -> Schema {
-        Schema::String { least: 1, most: None, format: None }
+        Schema::String { least: 1, most: None, format: None, pattern: None }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         apply::Command,
         unit::{Stop, Unit},
     },
-    plan::PlanPrice,
+    plan::{Placed, PlanPrice},
     price::NewPrice,
     schema,
     subscription::{Enrolment, Subscription},
@@ -117,7 +117,7 @@ impl ReplacePrice {
         let plan = unit.plan(&plan_id.into()).await?;
         let version = plan.latest_version.next()?;
         let prices: Vec<_> = prices.collect();
-        let priced = unit.create_version(plan_id, version, &prices).await?;
+        let priced = unit.create_version(plan_id, version, &Placed::all(&prices)).await?;
         let mut after = of.clone();
         let Subscription { cycle, fee_quantities, fee_changes, plan_version, .. } =
             &mut after.subscription;

@@ -1,0 +1,317 @@
+use crate::operation::Method::{self, Delete, Get, Post, Put};
+
+/// Operations of the API that are not served, and what they wait for.
+pub(crate) struct Waiting {
+    pub(crate) what: &'static str,
+    pub(crate) operations: &'static [Unserved],
+}
+
+/// An operation that is not served: its method, path, and name in the client libraries.
+pub(crate) type Unserved = (Method, &'static str, &'static str);
+
+/// Every operation that is not served.
+pub(crate) const WAITING: &[Waiting] = &[
+    Waiting {
+        what: "their place in this adapter",
+        operations: &[
+            (Get, "/plans", "plans.list"),
+            (Post, "/plans", "plans.create"),
+            (Get, "/plans/external_plan_id/{external_plan_id}", "plans.external_plan_id.fetch"),
+            (Put, "/plans/external_plan_id/{external_plan_id}", "plans.external_plan_id.update"),
+            (
+                Post,
+                "/plans/external_plan_id/{external_plan_id}/set_default_version",
+                "beta.external_plan_id.set_default_plan_version",
+            ),
+            (
+                Post,
+                "/plans/external_plan_id/{external_plan_id}/versions",
+                "beta.external_plan_id.create_plan_version",
+            ),
+            (
+                Get,
+                "/plans/external_plan_id/{external_plan_id}/versions/{version}",
+                "beta.external_plan_id.fetch_plan_version",
+            ),
+            (Get, "/plans/{plan_id}", "plans.fetch"),
+            (Put, "/plans/{plan_id}", "plans.update"),
+            (Post, "/plans/{plan_id}/set_default_version", "beta.set_default_plan_version"),
+            (Post, "/plans/{plan_id}/versions", "beta.create_plan_version"),
+            (Get, "/plans/{plan_id}/versions/{version}", "beta.fetch_plan_version"),
+            (Get, "/subscriptions", "subscriptions.list"),
+            (Post, "/subscriptions", "subscriptions.create"),
+            (Get, "/subscriptions/summary", "subscriptions.list_summary"),
+            (Get, "/subscriptions/{subscription_id}", "subscriptions.fetch"),
+            (Put, "/subscriptions/{subscription_id}", "subscriptions.update"),
+            (Post, "/subscriptions/{subscription_id}/cancel", "subscriptions.cancel"),
+            (Get, "/subscriptions/{subscription_id}/costs", "subscriptions.fetch_costs"),
+            (
+                Post,
+                "/subscriptions/{subscription_id}/unschedule_cancellation",
+                "subscriptions.unschedule_cancellation",
+            ),
+            (
+                Post,
+                "/subscriptions/{subscription_id}/update_fixed_fee_quantity",
+                "subscriptions.update_fixed_fee_quantity",
+            ),
+            (Get, "/subscriptions/{subscription_id}/usage", "subscriptions.fetch_usage"),
+        ],
+    },
+    Waiting {
+        what: "invoices, and the balances that pay them",
+        operations: &[
+            (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),
+            (Get, "/credit_notes", "credit_notes.list"),
+            (Post, "/credit_notes", "credit_notes.create"),
+            (Get, "/credit_notes/{credit_note_id}", "credit_notes.fetch"),
+            (
+                Get,
+                "/customers/{customer_id}/balance_transactions",
+                "customers.balance_transactions.list",
+            ),
+            (
+                Post,
+                "/customers/{customer_id}/balance_transactions",
+                "customers.balance_transactions.create",
+            ),
+            (Post, "/invoice_line_items", "invoice_line_items.create"),
+            (Get, "/invoices", "invoices.list"),
+            (Post, "/invoices", "invoices.create"),
+            (Get, "/invoices/summary", "invoices.list_summary"),
+            (Post, "/invoices/summary/{invoice_id}/issue", "invoices.issue_summary"),
+            (Get, "/invoices/upcoming", "invoices.fetch_upcoming"),
+            (Get, "/invoices/{invoice_id}", "invoices.fetch"),
+            (Put, "/invoices/{invoice_id}", "invoices.update"),
+            (
+                Delete,
+                "/invoices/{invoice_id}/invoice_line_items/{line_item_id}",
+                "invoices.delete_line_item",
+            ),
+            (Post, "/invoices/{invoice_id}/issue", "invoices.issue"),
+            (Post, "/invoices/{invoice_id}/mark_paid", "invoices.mark_paid"),
+            (Post, "/invoices/{invoice_id}/pay", "invoices.pay"),
+            (
+                Post,
+                "/invoices/{invoice_id}/regenerate_invoice_pdf",
+                "invoices.regenerate_invoice_pdf",
+            ),
+            (
+                Post,
+                "/invoices/{invoice_id}/regenerate_receipt_pdf",
+                "invoices.regenerate_receipt_pdf",
+            ),
+            (Post, "/invoices/{invoice_id}/void", "invoices.void"),
+        ],
+    },
+    Waiting {
+        what: "coupons",
+        operations: &[
+            (Get, "/coupons", "coupons.list"),
+            (Post, "/coupons", "coupons.create"),
+            (Get, "/coupons/{coupon_id}", "coupons.fetch"),
+            (Post, "/coupons/{coupon_id}/archive", "coupons.archive"),
+            (Get, "/coupons/{coupon_id}/subscriptions", "coupons.subscriptions.list"),
+            (Post, "/subscriptions/{subscription_id}/redeem_coupon", "subscriptions.redeem_coupon"),
+        ],
+    },
+    Waiting {
+        what: "backfills, and events that change after they were counted",
+        operations: &[
+            (Get, "/events/backfills", "events.backfills.list"),
+            (Post, "/events/backfills", "events.backfills.create"),
+            (Get, "/events/backfills/{backfill_id}", "events.backfills.fetch"),
+            (Post, "/events/backfills/{backfill_id}/close", "events.backfills.close"),
+            (Post, "/events/backfills/{backfill_id}/revert", "events.backfills.revert"),
+            (Put, "/events/{event_id}", "events.update"),
+            (Put, "/events/{event_id}/deprecate", "events.deprecate"),
+        ],
+    },
+    Waiting {
+        what: "licenses",
+        operations: &[
+            (Get, "/license_types", "license_types.list"),
+            (Post, "/license_types", "license_types.create"),
+            (Get, "/license_types/{license_type_id}", "license_types.retrieve"),
+            (Get, "/licenses", "licenses.list"),
+            (Post, "/licenses", "licenses.create"),
+            (
+                Get,
+                "/licenses/external_license_id/{external_license_id}",
+                "licenses.retrieve_by_external_id",
+            ),
+            (
+                Get,
+                "/licenses/external_licenses/{external_license_id}/usage",
+                "licenses.external_licenses.get_usage",
+            ),
+            (Get, "/licenses/usage", "licenses.usage.get_all_usage"),
+            (Get, "/licenses/{license_id}", "licenses.retrieve"),
+            (Post, "/licenses/{license_id}/deactivate", "licenses.deactivate"),
+            (Get, "/licenses/{license_id}/usage", "licenses.usage.get_usage"),
+        ],
+    },
+    Waiting {
+        what: "automatic top-ups, which are paid by invoices",
+        operations: &[
+            (
+                Get,
+                "/customers/external_customer_id/{external_customer_id}/credits/top_ups",
+                "customers.credits.top_ups.list_by_external_id",
+            ),
+            (
+                Post,
+                "/customers/external_customer_id/{external_customer_id}/credits/top_ups",
+                "customers.credits.top_ups.create_by_external_id",
+            ),
+            (
+                Delete,
+                "/customers/external_customer_id/{external_customer_id}/credits/top_ups/{top_up_id}",
+                "customers.credits.top_ups.delete_by_external_id",
+            ),
+            (Get, "/customers/{customer_id}/credits/top_ups", "customers.credits.top_ups.list"),
+            (Post, "/customers/{customer_id}/credits/top_ups", "customers.credits.top_ups.create"),
+            (
+                Delete,
+                "/customers/{customer_id}/credits/top_ups/{top_up_id}",
+                "customers.credits.top_ups.delete",
+            ),
+        ],
+    },
+    Waiting {
+        what: "a portal for customers, and payment gateways",
+        operations: &[
+            (
+                Post,
+                "/customers/external_customer_id/{external_customer_id}/portal_sessions",
+                "customers.create_portal_session_by_external_id",
+            ),
+            (
+                Post,
+                "/customers/external_customer_id/{external_customer_id}/sync_payment_methods_from_gateway",
+                "customers.sync_payment_methods_from_gateway_by_external_customer_id",
+            ),
+            (Post, "/customers/{customer_id}/portal_sessions", "customers.create_portal_session"),
+            (
+                Post,
+                "/customers/{customer_id}/sync_payment_methods_from_gateway",
+                "customers.sync_payment_methods_from_gateway",
+            ),
+        ],
+    },
+    Waiting {
+        what: "migrations from a plan version to another",
+        operations: &[
+            (Get, "/plans/{plan_id}/migrations", "plans.migrations.list"),
+            (Get, "/plans/{plan_id}/migrations/{migration_id}", "plans.migrations.retrieve"),
+            (Post, "/plans/{plan_id}/migrations/{migration_id}/cancel", "plans.migrations.cancel"),
+        ],
+    },
+    Waiting {
+        what: "subscriptions that change their plan, phase, trial or prices",
+        operations: &[
+            (
+                Post,
+                "/subscriptions/{subscription_id}/price_intervals",
+                "subscriptions.price_intervals",
+            ),
+            (Get, "/subscriptions/{subscription_id}/schedule", "subscriptions.fetch_schedule"),
+            (
+                Post,
+                "/subscriptions/{subscription_id}/schedule_plan_change",
+                "subscriptions.schedule_plan_change",
+            ),
+            (Post, "/subscriptions/{subscription_id}/trigger_phase", "subscriptions.trigger_phase"),
+            (
+                Post,
+                "/subscriptions/{subscription_id}/unschedule_fixed_fee_quantity_updates",
+                "subscriptions.unschedule_fixed_fee_quantity_updates",
+            ),
+            (
+                Post,
+                "/subscriptions/{subscription_id}/unschedule_pending_plan_changes",
+                "subscriptions.unschedule_pending_plan_changes",
+            ),
+            (Post, "/subscriptions/{subscription_id}/update_trial", "subscriptions.update_trial"),
+        ],
+    },
+    Waiting {
+        what: "changes of subscriptions that wait to be applied",
+        operations: &[
+            (Get, "/subscription_changes", "subscription_changes.list"),
+            (
+                Get,
+                "/subscription_changes/{subscription_change_id}",
+                "subscription_changes.retrieve",
+            ),
+            (
+                Post,
+                "/subscription_changes/{subscription_change_id}/apply",
+                "subscription_changes.apply",
+            ),
+            (
+                Post,
+                "/subscription_changes/{subscription_change_id}/cancel",
+                "subscription_changes.cancel",
+            ),
+        ],
+    },
+    Waiting {
+        what: "groups of prices by dimension",
+        operations: &[
+            (Get, "/dimensional_price_groups", "dimensional_price_groups.list"),
+            (Post, "/dimensional_price_groups", "dimensional_price_groups.create"),
+            (
+                Get,
+                "/dimensional_price_groups/external_dimensional_price_group_id/{external_dimensional_price_group_id}",
+                "dimensional_price_groups.external_dimensional_price_group_id.retrieve",
+            ),
+            (
+                Put,
+                "/dimensional_price_groups/external_dimensional_price_group_id/{external_dimensional_price_group_id}",
+                "dimensional_price_groups.external_dimensional_price_group_id.update",
+            ),
+            (
+                Get,
+                "/dimensional_price_groups/{dimensional_price_group_id}",
+                "dimensional_price_groups.retrieve",
+            ),
+            (
+                Put,
+                "/dimensional_price_groups/{dimensional_price_group_id}",
+                "dimensional_price_groups.update",
+            ),
+            (
+                Get,
+                "/dimensional_price_groups/{dimensional_price_group_id}/prices",
+                "dimensional_price_groups.prices.list",
+            ),
+            (
+                Post,
+                "/dimensional_price_groups/{dimensional_price_group_id}/prices",
+                "dimensional_price_groups.prices.create",
+            ),
+        ],
+    },
+    Waiting {
+        what: "evaluations of several prices, and of events that are not ingested",
+        operations: &[
+            (Post, "/prices/evaluate", "prices.evaluate_multiple"),
+            (Post, "/prices/evaluate_preview_events", "prices.evaluate_preview_events"),
+        ],
+    },
+    Waiting {
+        what: "webhook endpoints and the delivery of messages",
+        operations: &[
+            (Get, "/webhook_endpoints", "webhook_endpoints.list"),
+            (Post, "/webhook_endpoints", "webhook_endpoints.create"),
+            (Delete, "/webhook_endpoints/{webhook_endpoint_id}", "webhook_endpoints.delete"),
+            (Get, "/webhook_endpoints/{webhook_endpoint_id}", "webhook_endpoints.retrieve"),
+            (Put, "/webhook_endpoints/{webhook_endpoint_id}", "webhook_endpoints.update"),
+            (Post, "/webhook_endpoints/{webhook_endpoint_id}/disable", "webhook_endpoints.disable"),
+            (Post, "/webhook_endpoints/{webhook_endpoint_id}/enable", "webhook_endpoints.enable"),
+            (Get, "/webhook_events", "webhook_events.list"),
+            (Get, "/webhook_events/{webhook_event_id}", "webhook_events.fetch"),
+        ],
+    },
+];

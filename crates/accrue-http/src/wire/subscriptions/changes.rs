@@ -1,0 +1,185 @@
+use accrue::{
+    Decimal, JsonNumber, Name, PriceId, Timestamp, Zone,
+    subscription::{Cancellation, ChangeTiming, FeeQuantityChange, SubscriptionUpdate},
+};
+
+use crate::{
+    json::Json,
+    problem::{Problem, Violations},
+    shape::{
+        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, choices, metadata_update,
+        request,
+    },
+    wire::carried::{Kept, change, changes},
+};
+
+request! {
+    /// What to change of a subscription.
+    pub(crate) struct UpdateSubscription {
+        /// What people call it; null gives it the name of its plan.
+        name: Maybe<Name>,
+        /// Texts to set, or to remove where they are null; null removes all.
+        metadata: MetadataIn,
+        /// Whether its invoices are collected without being asked for: stored and given back.
+        auto_collection: Maybe<Kept<bool>>,
+        /// Whether its invoices are issued without being approved: stored and given back.
+        auto_issuance: Maybe<Kept<bool>>,
+        /// What its invoices say: stored and given back.
+        default_invoice_memo: Maybe<Kept<String>>,
+        /// How much may be used before an invoice is issued: stored and given back.
+        invoicing_threshold: Maybe<Kept<Decimal>>,
+        /// How many days after its issue an invoice is due: stored and given back.
+        net_terms: Maybe<Kept<Whole<0, 1_000_000>>>,
+    }
+
+    /// When a subscription is to end.
+    pub(crate) struct Cancel {
+        /// How that is decided.
+        cancel_option: CancelOption,
+        /// The date, for the option `requested_date`.
+        cancellation_date: Option<Moment>,
+        /// Whether invoices may be changed: there are none.
+        allow_invoice_credit_or_void: Option<bool>,
+    }
+
+    /// Another quantity of a fee.
+    pub(crate) struct UpdateFixedFeeQuantity {
+        /// Of which price.
+        price_id: PriceId,
+        /// How many from then on.
+        quantity: JsonNumber,
+        /// When it takes effect: at the date where one is given, else at once.
+        change_option: Option<ChangeOption>,
+        /// The date: a day of the customer's zone, or an instant.
+        effective_date: Option<DayOrMoment>,
+        /// Whether invoices may be changed: there are none.
+        allow_invoice_credit_or_void: Option<bool>,
+    }
+}
+
+/// How it is decided when a subscription ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CancelOption {
+    EndOfSubscriptionTerm,
+    Immediate,
+    RequestedDate,
+}
+
+/// How it is decided when a quantity changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeOption {
+    Immediate,
+    UpcomingInvoice,
+    EffectiveDate,
+}
+
+choices! {
+    CancelOption {
+        "end_of_subscription_term" => CancelOption::EndOfSubscriptionTerm,
+        "immediate" => CancelOption::Immediate,
+        "requested_date" => CancelOption::RequestedDate,
+    }
+    ChangeOption {
+        "immediate" => ChangeOption::Immediate,
+        "upcoming_invoice" => ChangeOption::UpcomingInvoice,
+        "effective_date" => ChangeOption::EffectiveDate,
+    }
+}
+
+/// A day of a zone, or an instant.
+#[derive(Clone, Debug)]
+pub(crate) enum DayOrMoment {
+    Day(String),
+    Moment(Timestamp),
+}
+
+impl Read for DayOrMoment {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a string with a date");
+        };
+        if Zone::UTC.begin_of_day(text).is_ok() {
+            return Some(Self::Day(text.clone()));
+        }
+        Moment::read(json, at, reader).map(|Moment(instant)| Self::Moment(instant))
+    }
+}
+
+impl Describe for DayOrMoment {
+    fn schema() -> Schema {
+        String::schema()
+    }
+}
+
+impl DayOrMoment {
+    fn instant(&self, zone: &Zone) -> Result<Timestamp, Problem> {
+        match self {
+            Self::Moment(instant) => Ok(*instant),
+            Self::Day(day) => zone
+                .begin_of_day(day)
+                .map_err(|error| Violations::one("/effective_date", error.to_string()).into()),
+        }
+    }
+}
+
+impl TryFrom<UpdateSubscription> for SubscriptionUpdate {
+    type Error = Problem;
+
+    fn try_from(update: UpdateSubscription) -> Result<Self, Problem> {
+        let carried = changes([
+            change("auto_collection", &update.auto_collection),
+            change("auto_issuance", &update.auto_issuance),
+            change("default_invoice_memo", &update.default_invoice_memo),
+            change("invoicing_threshold", &update.invoicing_threshold),
+            change("net_terms", &update.net_terms),
+        ])?;
+        let (name, metadata) = (update.name.into(), metadata_update(update.metadata));
+        Ok(Self { name, metadata, carried })
+    }
+}
+
+impl TryFrom<Cancel> for Cancellation {
+    type Error = Problem;
+
+    fn try_from(cancel: Cancel) -> Result<Self, Problem> {
+        // There are no invoices that could be changed.
+        let _ = cancel.allow_invoice_credit_or_void;
+        let wrong = |message: &str| Err(Violations::one("/cancellation_date", message).into());
+        match (cancel.cancel_option, cancel.cancellation_date) {
+            (CancelOption::RequestedDate, Some(Moment(date))) => Ok(Self::RequestedDate(date)),
+            (CancelOption::RequestedDate, None) => {
+                wrong("is missing, which the option requested_date needs")
+            }
+            (_, Some(_)) => wrong("belongs to the option requested_date"),
+            (CancelOption::EndOfSubscriptionTerm, None) => Ok(Self::EndOfSubscriptionTerm),
+            (CancelOption::Immediate, None) => Ok(Self::Immediate),
+        }
+    }
+}
+
+impl UpdateFixedFeeQuantity {
+    /// Tells whether it names a day, which is one of the customer's zone.
+    pub(crate) const fn has_day(&self) -> bool {
+        matches!(self.effective_date, Some(DayOrMoment::Day(_)))
+    }
+
+    /// Makes what the engine is asked for, where days are those of a zone.
+    pub(crate) fn into_change(self, zone: &Zone) -> Result<FeeQuantityChange, Problem> {
+        // There are no invoices that could be changed.
+        let _ = self.allow_invoice_credit_or_void;
+        let wrong = |message: &str| Err(Violations::one("/effective_date", message).into());
+        let when = match (self.change_option, &self.effective_date) {
+            (None | Some(ChangeOption::EffectiveDate), Some(date)) => {
+                ChangeTiming::EffectiveDate(date.instant(zone)?)
+            }
+            (Some(ChangeOption::EffectiveDate), None) => {
+                return wrong("is missing, which the option effective_date needs");
+            }
+            (Some(_), Some(_)) => return wrong("belongs to the option effective_date"),
+            (None | Some(ChangeOption::Immediate), None) => ChangeTiming::Immediate,
+            (Some(ChangeOption::UpcomingInvoice), None) => ChangeTiming::UpcomingInvoice,
+        };
+        let JsonNumber(quantity) = self.quantity;
+        Ok(FeeQuantityChange { price: self.price_id.into(), quantity, when })
+    }
+}

@@ -1,0 +1,133 @@
+use accrue::{
+    JsonNumber, Timestamp,
+    price::{self},
+    related::Related,
+    subscription::Subscription,
+};
+
+use crate::{
+    shape::{Moment, response},
+    wire::prices::{Nothing, Price},
+};
+
+response! {
+    /// A price that a subscription has: from its start to its end.
+    pub(crate) struct PriceInterval {
+        /// Its id.
+        id: String,
+        /// The price.
+        price: Price,
+        /// When it begins: with the subscription.
+        start_date: Moment,
+        /// When it ends: with the subscription; null where no end is known.
+        end_date: Option<Moment>,
+        /// On which day of a month its billing periods begin.
+        billing_cycle_day: u32,
+        /// When its current billing period began; null where it has none.
+        current_billing_period_start_date: Option<Moment>,
+        /// When its current billing period ends; null where it has none.
+        current_billing_period_end_date: Option<Moment>,
+        /// How many there are of a fee, each from when on; null for usage.
+        fixed_fee_quantity_transitions: Option<Vec<QuantityTransition>>,
+        /// Never: nothing of it is billed later.
+        can_defer_billing: bool,
+        /// Always null: usage of a price is not filtered.
+        filter: Nothing,
+        /// Always null: the usage is the customer's own.
+        usage_customer_ids: Nothing,
+        /// Always null: metrics have no parameters.
+        metric_parameter_overrides: Nothing,
+    }
+
+    /// How many of a fee there are from an instant on.
+    pub(crate) struct QuantityTransition {
+        /// From when.
+        effective_date: Moment,
+        /// Of which price.
+        price_id: String,
+        /// How many.
+        quantity: JsonNumber,
+    }
+
+    /// How many of a fee there are, and from when until when.
+    pub(crate) struct QuantityEntry {
+        /// Of which price.
+        price_id: String,
+        /// How many.
+        quantity: JsonNumber,
+        /// From when.
+        start_date: Moment,
+        /// Until when; null where no end is known.
+        end_date: Option<Moment>,
+    }
+}
+
+fn prices<'a>(
+    subscription: &Subscription,
+    related: &'a Related,
+) -> impl Iterator<Item = &'a price::Price> {
+    let version = related.version(subscription.plan_id, subscription.plan_version);
+    version.into_iter().flat_map(|version| &version.prices)
+}
+
+/// Writes the prices that a subscription has, one for each of its version.
+pub(super) fn intervals(
+    subscription: &Subscription,
+    related: &Related,
+    now: Timestamp,
+) -> Vec<PriceInterval> {
+    let prices = prices(subscription, related);
+    prices.map(|price| PriceInterval::of(subscription, price, related, now)).collect()
+}
+
+/// Writes how many of its fees a subscription has over its life.
+pub(super) fn schedule(subscription: &Subscription, related: &Related) -> Vec<QuantityEntry> {
+    let entries = prices(subscription, related).flat_map(|price| {
+        let stretches = subscription.fee_schedule(price).into_iter();
+        stretches.map(|stretch| QuantityEntry {
+            price_id: price.id.to_string(),
+            quantity: JsonNumber(stretch.quantity),
+            start_date: stretch.start_date.into(),
+            end_date: stretch.end_date.map(Moment::from),
+        })
+    });
+    entries.collect()
+}
+
+impl PriceInterval {
+    fn of(
+        subscription: &Subscription,
+        price: &price::Price,
+        related: &Related,
+        now: Timestamp,
+    ) -> Self {
+        let period = match price.cadence.cycle() {
+            Some(cycle) => subscription.periods_of(cycle).containing(now),
+            None => subscription.periods().first().filter(|first| first.contains(now)),
+        };
+        let transitions = price.charge.is_fixed().then(|| {
+            let stretches = subscription.fee_schedule(price).into_iter();
+            let transitions = stretches.map(|stretch| QuantityTransition {
+                effective_date: stretch.start_date.into(),
+                price_id: price.id.to_string(),
+                quantity: JsonNumber(stretch.quantity),
+            });
+            transitions.collect()
+        });
+        Self {
+            // A subscription has each price once.
+            id: format!("{}.{}", subscription.id, price.id),
+            price: Price::of(price, related),
+            start_date: subscription.start_date.into(),
+            end_date: subscription.end_date.map(Moment::from),
+            billing_cycle_day: subscription.billing_cycle_day().into(),
+            current_billing_period_start_date: period.map(|period| period.start().into()),
+            current_billing_period_end_date: period.map(|period| period.end().into()),
+            fixed_fee_quantity_transitions: transitions,
+            can_defer_billing: false,
+            filter: Nothing,
+            usage_customer_ids: Nothing,
+            metric_parameter_overrides: Nothing,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+use accrue::{
+    CustomerId, ExternalId, IdOr, Metadata, PlanId, SubscriptionFilter, Timestamp,
+    related::Related,
+    subscription::{Subscription, SubscriptionStatus},
+};
+
+use super::name;
+use crate::{
+    problem::{Problem, Violations},
+    shape::{Moment, Whole, request, response},
+    wire::{customers::CustomerMinified, pages::range},
+};
+
+request! {
+    /// Which page of the subscriptions, and which of them.
+    pub(crate) struct SubscriptionListQuery {
+        /// How many rows a page has at most.
+        limit: Option<Whole<1, 100>>,
+        /// Where the page begins: `next_cursor` of the one before.
+        cursor: Option<String>,
+        /// Of a customer.
+        customer_id: Option<CustomerId>,
+        /// Of one of several customers.
+        "customer_id[]" customer_ids: Option<Vec<CustomerId>>,
+        /// Of a customer, by the caller's alias.
+        external_customer_id: Option<ExternalId>,
+        /// Of one of several customers, by the caller's aliases.
+        "external_customer_id[]" external_customer_ids: Option<Vec<ExternalId>>,
+        /// Of a plan.
+        plan_id: Option<PlanId>,
+        /// Of a plan, by the caller's alias.
+        external_plan_id: Option<ExternalId>,
+        /// Where they stand now.
+        status: Option<SubscriptionStatus>,
+        /// Where they stand now: one of several.
+        "status[]" statuses: Option<Vec<SubscriptionStatus>>,
+        /// Created at this instant or later.
+        "created_at[gte]" created_at_gte: Option<Moment>,
+        /// Created later.
+        "created_at[gt]" created_at_gt: Option<Moment>,
+        /// Created earlier.
+        "created_at[lt]" created_at_lt: Option<Moment>,
+        /// Created at this instant or earlier.
+        "created_at[lte]" created_at_lte: Option<Moment>,
+    }
+}
+
+response! {
+    /// A subscription without its prices and its billing periods.
+    pub(crate) struct SubscriptionSummary {
+        /// Its id.
+        id: String,
+        /// What people call it: as its plan, where it has no name of its own.
+        name: String,
+        /// Where it stands.
+        status: SubscriptionStatus,
+        /// When it was created.
+        created_at: Moment,
+        /// Its first instant.
+        start_date: Moment,
+        /// The first instant after it; null where no end is known.
+        end_date: Option<Moment>,
+        /// Who subscribed.
+        customer: CustomerMinified,
+        /// To what.
+        plan: PlanMinified,
+        /// Texts of the caller's own.
+        metadata: Metadata,
+    }
+
+    /// A plan by its names.
+    pub(crate) struct PlanMinified {
+        /// Its id.
+        id: String,
+        /// The caller's alias for the id.
+        external_plan_id: Option<ExternalId>,
+        /// What people call it.
+        name: Option<String>,
+    }
+}
+
+impl SubscriptionListQuery {
+    pub(crate) fn filter(&self) -> Result<SubscriptionFilter, Problem> {
+        let plan = match (self.plan_id, self.external_plan_id.clone()) {
+            (Some(_), Some(_)) => {
+                let message = "is there beside plan_id, expected one of the two";
+                return Err(Violations::one("/external_plan_id", message).into());
+            }
+            (Some(id), None) => Some(IdOr::Id(id)),
+            (None, external) => external.map(IdOr::External),
+        };
+        let ids = self.customer_id.iter().chain(self.customer_ids.iter().flatten());
+        let ids = ids.copied().map(IdOr::Id);
+        let external = self.external_customer_id.iter();
+        let external = external.chain(self.external_customer_ids.iter().flatten());
+        let external = external.cloned().map(IdOr::External);
+        let statuses = self.status.iter().chain(self.statuses.iter().flatten());
+        Ok(SubscriptionFilter {
+            created: range(
+                self.created_at_gte,
+                self.created_at_gt,
+                self.created_at_lt,
+                self.created_at_lte,
+            ),
+            customers: ids.chain(external).collect(),
+            plan,
+            statuses: statuses.copied().collect(),
+        })
+    }
+}
+
+impl SubscriptionSummary {
+    pub(crate) fn of(subscription: &Subscription, related: &Related, now: Timestamp) -> Self {
+        let plan = related.plan(subscription.plan_id);
+        let customer_id = subscription.customer_id;
+        Self {
+            id: subscription.id.to_string(),
+            name: name(subscription, related),
+            status: subscription.status(now),
+            created_at: subscription.created_at.into(),
+            start_date: subscription.start_date.into(),
+            end_date: subscription.end_date.map(Moment::from),
+            customer: CustomerMinified::of(customer_id, related.customer(customer_id)),
+            plan: PlanMinified {
+                id: subscription.plan_id.to_string(),
+                external_plan_id: plan.and_then(|plan| plan.external_plan_id.clone()),
+                name: plan.map(|plan| plan.name.to_string()),
+            },
+            metadata: subscription.metadata.clone(),
+        }
+    }
+}

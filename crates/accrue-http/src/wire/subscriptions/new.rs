@@ -1,0 +1,211 @@
+use accrue::{
+    Currency, CustomerId, Decimal, ExternalId, IdOr, Name, PlanId,
+    plan::PlanVersion,
+    subscription::{self, BillingAnchor},
+};
+
+use crate::{
+    problem::{Problem, Violations},
+    shape::{MetadataIn, Moment, Whole, choices, new_metadata, request},
+    wire::{
+        carried::{Kept, carried},
+        not_built::NotBuilt,
+    },
+};
+
+request! {
+    /// A subscription to create.
+    pub(crate) struct NewSubscription {
+        /// Who subscribes.
+        customer_id: Option<CustomerId>,
+        /// Who subscribes, by the caller's alias.
+        external_customer_id: Option<ExternalId>,
+        /// To which plan.
+        plan_id: Option<PlanId>,
+        /// To which plan, by the caller's alias.
+        external_plan_id: Option<ExternalId>,
+        /// To which version of it: its default one where nothing is said.
+        plan_version_number: Option<Whole<1, 4_294_967_295>>,
+        /// What people call it.
+        name: Option<Name>,
+        /// The currency that it is invoiced in: that of the plan.
+        currency: Option<Currency>,
+        /// Its first instant: now where nothing is said.
+        start_date: Option<Moment>,
+        /// The first instant after it.
+        end_date: Option<Moment>,
+        /// Whether its billing periods begin with it, and not with a month.
+        align_billing_with_subscription_start_date: Option<bool>,
+        /// On which day its billing periods begin.
+        billing_cycle_anchor_configuration: Option<AnchorIn>,
+        /// Texts of the caller's own.
+        metadata: MetadataIn,
+        /// Whether its invoices are collected without being asked for: stored and given back.
+        auto_collection: Option<Kept<bool>>,
+        /// Whether its invoices are issued without being approved: stored and given back.
+        auto_issuance: Option<Kept<bool>>,
+        /// What its invoices say: stored and given back.
+        default_invoice_memo: Option<Kept<String>>,
+        /// How much may be used before an invoice is issued: stored and given back.
+        invoicing_threshold: Option<Kept<Decimal>>,
+        /// How many days after its issue an invoice is due: stored and given back.
+        net_terms: Option<Kept<Whole<0, 1_000_000>>>,
+        /// The marketplace that it was bought in: stored.
+        external_marketplace: Option<Kept<Marketplace>>,
+        /// What it is called there: stored.
+        external_marketplace_reporting_id: Option<Kept<String>>,
+        /// The region of the marketplace: stored.
+        aws_region: Option<Kept<String>>,
+        /// Not available with a value.
+        add_adjustments: Option<NotBuilt>,
+        /// Not available with a value.
+        add_prices: Option<NotBuilt>,
+        /// Not available with a value.
+        coupon_redemption_code: Option<NotBuilt>,
+        /// Not available with a value.
+        credits_overage_rate: Option<NotBuilt>,
+        /// Not available with a value.
+        filter: Option<NotBuilt>,
+        /// Not available with a value.
+        initial_phase_order: Option<NotBuilt>,
+        /// Not available with a value.
+        per_credit_overage_amount: Option<NotBuilt>,
+        /// Not available with a value.
+        price_overrides: Option<NotBuilt>,
+        /// Not available with a value.
+        remove_adjustments: Option<NotBuilt>,
+        /// Not available with a value.
+        remove_prices: Option<NotBuilt>,
+        /// Not available with a value.
+        replace_adjustments: Option<NotBuilt>,
+        /// Not available with a value.
+        replace_prices: Option<NotBuilt>,
+        /// How many days it is tried for: not available but for none.
+        trial_duration_days: Option<Whole<0, 999_999>>,
+        /// Not available with a value.
+        usage_customer_ids: Option<NotBuilt>,
+    }
+
+    /// On which day billing periods begin.
+    pub(crate) struct AnchorIn {
+        /// The day of a month: the last one of a month that is shorter.
+        day: Whole<1, 31>,
+        /// The month that a longer period begins in.
+        month: Option<Whole<1, 12>>,
+        /// The year that a longer period begins in.
+        year: Option<Whole<1, 9_999>>,
+    }
+}
+
+/// A marketplace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Marketplace {
+    Google,
+    Aws,
+    Azure,
+}
+
+choices! {
+    Marketplace {
+        "google" => Marketplace::Google,
+        "aws" => Marketplace::Aws,
+        "azure" => Marketplace::Azure,
+    }
+}
+
+impl TryFrom<NewSubscription> for subscription::NewSubscription {
+    type Error = Problem;
+
+    fn try_from(new: NewSubscription) -> Result<Self, Problem> {
+        if new.trial_duration_days.is_some_and(|days| days.0 > 0) {
+            return Err(Problem::feature_not_available("trials are not available"));
+        }
+        let mut violations = Violations::default();
+        let customer =
+            one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
+        let plan = one_of("plan", new.plan_id, new.external_plan_id.clone(), &mut violations);
+        let anchor = new.anchor(&mut violations);
+        let (Some(customer), Some(plan), Some(anchor)) = (customer, plan, anchor) else {
+            return Err(violations.into());
+        };
+        new.mean_nothing();
+        let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
+        let carried = carried(&[
+            ("auto_collection", new.auto_collection.as_ref().map(Kept::text)),
+            ("auto_issuance", new.auto_issuance.as_ref().map(Kept::text)),
+            ("default_invoice_memo", new.default_invoice_memo.as_ref().map(Kept::text)),
+            ("invoicing_threshold", new.invoicing_threshold.as_ref().map(Kept::text)),
+            ("net_terms", new.net_terms.as_ref().map(Kept::text)),
+            ("external_marketplace", new.external_marketplace.as_ref().map(Kept::text)),
+            (
+                "external_marketplace_reporting_id",
+                new.external_marketplace_reporting_id.as_ref().map(Kept::text),
+            ),
+            ("aws_region", new.aws_region.as_ref().map(Kept::text)),
+        ])?;
+        let mut subscription = Self::new(customer, plan);
+        subscription.plan_version = new.plan_version_number.map(version).map(PlanVersion::new);
+        subscription.currency = new.currency;
+        subscription.name = new.name;
+        subscription.start_date = new.start_date.map(|Moment(start)| start);
+        subscription.end_date = new.end_date.map(|Moment(end)| end);
+        subscription.anchor = anchor;
+        subscription.metadata = new_metadata(new.metadata);
+        subscription.carried = carried;
+        Ok(subscription)
+    }
+}
+
+impl NewSubscription {
+    fn anchor(&self, violations: &mut Violations) -> Option<BillingAnchor> {
+        let aligned = self.align_billing_with_subscription_start_date == Some(true);
+        match (&self.billing_cycle_anchor_configuration, aligned) {
+            (None, false) => Some(BillingAnchor::FirstOfMonth),
+            (None, true) => Some(BillingAnchor::SubscriptionStart),
+            (Some(anchor), false) => Some(BillingAnchor::Day {
+                day: u8::try_from(anchor.day.0).unwrap_or(u8::MAX),
+                month: anchor.month.map(|month| u8::try_from(month.0).unwrap_or(u8::MAX)),
+                year: anchor.year.map(|year| u16::try_from(year.0).unwrap_or(u16::MAX)),
+            }),
+            (Some(_), true) => {
+                violations.push(
+                    "/billing_cycle_anchor_configuration",
+                    "is there beside align_billing_with_subscription_start_date, expected one",
+                );
+                None
+            }
+        }
+    }
+
+    /// What is not built was refused where it has a value.
+    const fn mean_nothing(&self) {
+        let _ = (self.add_prices, self.remove_prices, self.replace_prices, self.price_overrides);
+        let _ = (self.add_adjustments, self.remove_adjustments, self.replace_adjustments);
+        let _ = (self.credits_overage_rate, self.per_credit_overage_amount);
+        let _ = (self.coupon_redemption_code, self.initial_phase_order);
+        let _ = (self.filter, self.usage_customer_ids);
+    }
+}
+
+/// Reads an id or the caller's alias: one of them has to be there.
+fn one_of<Id>(
+    what: &str,
+    id: Option<Id>,
+    external: Option<ExternalId>,
+    violations: &mut Violations,
+) -> Option<IdOr<Id>> {
+    match (id, external) {
+        (Some(id), None) => Some(IdOr::Id(id)),
+        (None, Some(external)) => Some(IdOr::External(external)),
+        (Some(_), Some(_)) => {
+            let message = format!("is there beside {what}_id, expected one of the two");
+            violations.push(format!("/external_{what}_id"), message);
+            None
+        }
+        (None, None) => {
+            let message = format!("is missing, as is external_{what}_id: expected one of the two");
+            violations.push(format!("/{what}_id"), message);
+            None
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What customers cost, over HTTP.
+
+use accrue::{
+    Currency, CustomerId, Name, PriceId,
+    plan::{NewPlan, PlanPrice},
+    subscription::{BillingAnchor, NewSubscription},
+};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::Host;
+
+/// A customer with 30 tokens of usage at 0.5 each on the 10th of March.
+fn spender() -> (Host, String, Value) {
+    let host = Host::new();
+    let new = json!({"name": "Ada", "email": "ada@example.com", "external_customer_id": "ada"});
+    let ada = host.post("/v1/customers", new).ok(StatusCode::CREATED)["id"].clone();
+    let ada = ada.as_str().unwrap().to_owned();
+    let item = host.post("/v1/items", json!({"name": "Model"})).ok(StatusCode::CREATED);
+    let metric = json!({
+        "name": "Tokens", "description": null, "item_id": item["id"],
+        "sql": "SELECT sum(tokens) FROM events",
+    });
+    let metric = host.post("/v1/metrics", metric).ok(StatusCode::CREATED);
+    let price = json!({
+        "name": "Tokens", "item_id": item["id"], "billable_metric_id": metric["id"],
+        "currency": "USD", "cadence": "monthly", "model_type": "unit",
+        "unit_config": {"unit_amount": "0.5"},
+    });
+    let price = host.post("/v1/prices", price).ok(StatusCode::CREATED);
+    let price_id: PriceId = price["id"].as_str().unwrap().parse().unwrap();
+    let account = host.account();
+    pollster::block_on(async {
+        let mut plan = NewPlan::new(Name::parse("Pro").unwrap(), Currency::parse("USD").unwrap());
+        plan.prices = vec![PlanPrice::Existing(price_id.into())];
+        let plan = account.create_plan(plan).await.unwrap();
+        let mut pro = NewSubscription::new(ada.parse::<CustomerId>().unwrap(), plan.id);
+        pro.anchor = BillingAnchor::SubscriptionStart;
+        account.create_subscription(pro).await.unwrap();
+    });
+    let event = json!({
+        "idempotency_key": "e1", "event_name": "call", "timestamp": "2026-03-10T12:00:00Z",
+        "properties": {"tokens": 30}, "customer_id": ada,
+    });
+    host.post("/v1/ingest", json!({"events": [event]})).ok(StatusCode::OK);
+    (host, ada, price)
+}
+
+/// What one row has where the tokens came to something.
+fn row(price: &Value, start: &str, end: &str, quantity: u32, total: &str) -> Value {
+    json!({
+        "timeframe_start": start,
+        "timeframe_end": end,
+        "subtotal": total,
+        "total": total,
+        "per_price_costs": [{
+            "price": price, "price_id": price["id"], "quantity": quantity,
+            "subtotal": total, "total": total,
+        }],
+    })
+}
+
+#[test]
+fn wire_4_4_costs_are_cumulative_or_by_the_day() {
+    let (host, ada, price) = spender();
+    let days = "timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-12T00:00:00Z";
+    let (noon, tenth, eleventh) = (
+        "2026-03-10T12:00:00.000000+00:00",
+        "2026-03-11T00:00:00.000000+00:00",
+        "2026-03-12T00:00:00.000000+00:00",
+    );
+    let cumulative = json!({"data": [
+        row(&price, noon, tenth, 30, "15"), row(&price, noon, eleventh, 30, "15"),
+    ]});
+    let periodic = json!({"data": [
+        row(&price, noon, tenth, 30, "15"), row(&price, tenth, eleventh, 0, "0"),
+    ]});
+    for of in [ada.as_str(), "external_customer_id/ada"] {
+        let get = |mode: &str| {
+            let path = format!("/v1/customers/{of}/costs?{days}&{mode}currency=USD");
+            host.get(&path).ok(StatusCode::OK)
+        };
+        assert_eq!(get(""), cumulative);
+        assert_eq!(get("view_mode=cumulative&"), cumulative);
+        assert_eq!(get("view_mode=periodic&"), periodic);
+    }
+}
+
+#[test]
+fn wire_4_4_costs_are_of_the_current_period_where_nothing_is_said() {
+    let (host, ada, price) = spender();
+    let found = host.get(&format!("/v1/customers/{ada}/costs")).ok(StatusCode::OK);
+    let rows = found["data"].as_array().unwrap();
+    let noon = "2026-03-10T12:00:00.000000+00:00";
+    let end = "2026-04-10T12:00:00.000000+00:00";
+    assert_eq!(*rows.last().unwrap(), row(&price, noon, end, 30, "15"));
+    assert_eq!(rows.len(), 32);
+}
+
+#[test]
+fn what_is_wrong_with_a_query_of_costs_is_told() {
+    let (host, ada, _) = spender();
+    for query in [
+        "timeframe_start=2026-03-10T12:00:00Z",
+        "timeframe_end=2026-03-10T12:00:00Z",
+        "timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-09T12:00:00Z",
+        "view_mode=weekly",
+        "group_by=price",
+    ] {
+        let refused = host.get(&format!("/v1/customers/{ada}/costs?{query}"));
+        refused.error(400, "400-request-validation-errors");
+    }
+    for of in ["none", "external_customer_id/none"] {
+        let refused = host.get(&format!("/v1/customers/{of}/costs"));
+        refused.error(404, "404-resource-not-found");
+    }
+}
+
+#[test]
+fn a_customer_without_subscriptions_costs_nothing() {
+    let host = Host::new();
+    let new = json!({"name": "Bob", "email": "bob@example.com"});
+    let bob = host.post("/v1/customers", new).ok(StatusCode::CREATED);
+    let path = format!("/v1/customers/{}/costs", bob["id"].as_str().unwrap());
+    assert_eq!(host.get(&path).ok(StatusCode::OK), json!({"data": []}));
+}
