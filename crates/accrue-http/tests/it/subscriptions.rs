@@ -1,1 +1,530 @@
+//! Subscriptions over HTTP.
 
+use accrue::{
+    EventKey, EventName, IdOr, PropertyName, Timestamp,
+    usage::{Event, PropertyValue},
+};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::{Host, request};
+
+/// A host with a customer `ada` and a plan `pro`: 0.5 for each token, and 2 seats of 10 in advance.
+struct Shop {
+    host: Host,
+    customer: Value,
+    plan: Value,
+    metric_id: String,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let host = Host::new();
+        let customer = customer(&host, "ada");
+        let item = host.post("/v1/items", json!({"name": "Model"})).ok(StatusCode::CREATED);
+        let metric = json!({
+            "name": "Tokens", "description": null, "item_id": item["id"],
+            "sql": "SELECT sum(tokens) FROM events",
+        });
+        let metric = host.post("/v1/metrics", metric).ok(StatusCode::CREATED);
+        let usage = json!({
+            "name": "Tokens", "item_id": item["id"], "cadence": "monthly", "model_type": "unit",
+            "unit_config": {"unit_amount": "0.5"}, "billable_metric_id": metric["id"],
+        });
+        let seats = json!({
+            "name": "Seats", "item_id": item["id"], "cadence": "monthly", "model_type": "unit",
+            "unit_config": {"unit_amount": "10"}, "fixed_price_quantity": 2,
+        });
+        let plan = json!({
+            "name": "Pro", "currency": "EUR", "external_plan_id": "pro", "net_terms": 14,
+            "prices": [{"price": usage}, {"price": seats}],
+        });
+        let plan = host.post("/v1/plans", plan).ok(StatusCode::CREATED);
+        let metric_id = metric["id"].as_str().unwrap().to_owned();
+        Self { host, customer, plan, metric_id }
+    }
+
+    fn subscribe(&self, more: Value) -> Value {
+        let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+        for (name, value) in more.as_object().unwrap() {
+            new[name] = value.clone();
+        }
+        self.host.post("/v1/subscriptions", new).ok(StatusCode::CREATED)
+    }
+
+    fn use_tokens(&self, key: &str, tokens: u64, model: &str) {
+        let event = Event {
+            idempotency_key: EventKey::parse(key).unwrap(),
+            event_name: EventName::parse("completion").unwrap(),
+            timestamp: self.host.billing.now(),
+            properties: [
+                (PropertyName::parse("tokens").unwrap(), tokens.into()),
+                (PropertyName::parse("model").unwrap(), PropertyValue::from(model)),
+            ]
+            .into_iter()
+            .collect(),
+            customer: IdOr::External(accrue::ExternalId::parse("ada").unwrap()),
+        };
+        pollster::block_on(self.host.account().ingest([event])).unwrap();
+    }
+
+    fn now(&self, now: &str) {
+        self.host.clock.set(Timestamp::parse(now).unwrap());
+    }
+}
+
+fn customer(host: &Host, external: &str) -> Value {
+    let new = json!({
+        "name": external, "email": "a@example.com", "external_customer_id": external,
+        "timezone": "Europe/Berlin",
+    });
+    host.post("/v1/customers", new).ok(StatusCode::CREATED)
+}
+
+fn path(subscription: &Value, rest: &str) -> String {
+    format!("/v1/subscriptions/{}{rest}", subscription["id"].as_str().unwrap())
+}
+
+const START: &str = "2026-03-10T12:00:00.000000+00:00";
+const MONTH_END: &str = "2026-03-31T22:00:00.000000+00:00";
+
+#[test]
+fn wire_5_3_a_subscription_is_answered_whole() {
+    let shop = Shop::new();
+    let created = shop.subscribe(json!({
+        "name": "Ada's", "metadata": {"team": "a"}, "auto_collection": true,
+        "auto_issuance": false, "default_invoice_memo": "Hello", "invoicing_threshold": "100.00",
+        "currency": "EUR", "external_marketplace": "aws", "trial_duration_days": 0,
+        "add_prices": [], "usage_customer_ids": null,
+    }));
+    let (usage, seats) = (&shop.plan["prices"][0], &shop.plan["prices"][1]);
+    let interval = |price: &Value, transitions: Value| {
+        let id = format!("{}.{}", created["id"].as_str().unwrap(), price["id"].as_str().unwrap());
+        json!({
+            "id": id,
+            "price": price,
+            "start_date": START,
+            "end_date": null,
+            "billing_cycle_day": 1,
+            "current_billing_period_start_date": START,
+            "current_billing_period_end_date": MONTH_END,
+            "fixed_fee_quantity_transitions": transitions,
+            "can_defer_billing": false,
+            "filter": null,
+            "usage_customer_ids": null,
+            "metric_parameter_overrides": null,
+        })
+    };
+    let transitions = json!([{"effective_date": START, "price_id": seats["id"], "quantity": 2}]);
+    let customer_id = shop.customer["id"].as_str().unwrap();
+    let customer = shop.host.get(&format!("/v1/customers/{customer_id}")).ok(StatusCode::OK);
+    let mut expected = json!({
+        "id": created["id"],
+        "name": "Ada's",
+        "status": "active",
+        "created_at": START,
+        "start_date": START,
+        "end_date": null,
+        "current_billing_period_start_date": START,
+        "current_billing_period_end_date": MONTH_END,
+        "billing_cycle_day": 1,
+        "billing_cycle_anchor_configuration": {"day": 1, "month": null, "year": null},
+        "customer": customer,
+        "plan": shop.plan,
+        "price_intervals": [interval(usage, Value::Null), interval(seats, transitions)],
+        "fixed_fee_quantity_schedule": [
+            {"price_id": seats["id"], "quantity": 2, "start_date": START, "end_date": null},
+        ],
+        "adjustment_intervals": [],
+        "discount_intervals": [],
+        "minimum_intervals": [],
+        "maximum_intervals": [],
+        "auto_collection": true,
+        "auto_issuance": false,
+        "default_invoice_memo": "Hello",
+        "invoicing_threshold": "100.00",
+        "net_terms": 14,
+        "active_plan_phase_order": null,
+        "pending_subscription_change": null,
+        "redeemed_coupon": null,
+        "trial_info": {"end_date": null},
+        "metadata": {"team": "a"},
+    });
+    assert_eq!(shop.host.get(&path(&created, "")).ok(StatusCode::OK), expected);
+    expected["changed_resources"] = Value::Null;
+    let mut created = created;
+    // The customer's currency is that of the plan from then on.
+    created["customer"] = customer;
+    assert_eq!(created, expected);
+}
+
+#[test]
+fn wire_5_3_billing_periods_begin_where_the_request_says() {
+    let shop = Shop::new();
+    let with = |more: Value| shop.subscribe(more);
+    let aligned = with(json!({"align_billing_with_subscription_start_date": true}));
+    assert_eq!(aligned["billing_cycle_day"], 10);
+    let anchor = json!({"day": 10, "month": null, "year": null});
+    assert_eq!(aligned["billing_cycle_anchor_configuration"], anchor);
+    let end = "2026-04-10T11:00:00.000000+00:00";
+    assert_eq!(aligned["current_billing_period_end_date"], end, "the clocks change");
+    let anchored = with(json!({"billing_cycle_anchor_configuration": {"day": 15, "month": 2}}));
+    assert_eq!(anchored["billing_cycle_day"], 15);
+    let anchor = json!({"day": 15, "month": 2, "year": null});
+    assert_eq!(anchored["billing_cycle_anchor_configuration"], anchor);
+    let upcoming =
+        with(json!({"start_date": "2026-05-01T00:00:00", "end_date": "2026-06-01T00:00:00Z"}));
+    assert_eq!(upcoming["status"], "upcoming");
+    assert_eq!(upcoming["current_billing_period_start_date"], Value::Null);
+    assert_eq!(upcoming["end_date"], "2026-06-01T00:00:00.000000+00:00");
+    assert_eq!(upcoming["name"], "Pro", "as its plan");
+}
+
+#[test]
+fn wire_5_3_one_customer_and_one_plan_are_named() {
+    let shop = Shop::new();
+    let post = |new: Value| shop.host.post("/v1/subscriptions", new);
+    let check = |new: Value, expect: &[&str]| {
+        let body = post(new).error(400, "400-request-validation-errors");
+        let errors = body["validation_errors"].as_array().unwrap().iter();
+        let found = errors.map(|text| text.as_str().unwrap().split(':').next().unwrap());
+        assert_eq!(found.collect::<Vec<_>>(), expect, "{body}");
+    };
+    let (customer, plan) = (&shop.customer["id"], &shop.plan["id"]);
+    check(json!({}), &["/customer_id", "/plan_id"]);
+    let both = json!({
+        "customer_id": customer, "external_customer_id": "ada",
+        "plan_id": plan, "external_plan_id": "pro",
+    });
+    check(both, &["/external_customer_id", "/external_plan_id"]);
+    let ids = json!({"customer_id": customer, "plan_id": plan});
+    let with = |name: &str, value: Value| {
+        let mut new = ids.clone();
+        new[name] = value;
+        new
+    };
+    check(with("nothing", json!(1)), &["/nothing"]);
+    check(with("net_terms", json!(-1)), &["/net_terms"]);
+    check(with("trial_duration_days", json!(1_000_000)), &["/trial_duration_days"]);
+    let mut twice = with("align_billing_with_subscription_start_date", json!(true));
+    twice["billing_cycle_anchor_configuration"] = json!({"day": 1});
+    check(twice, &["/billing_cycle_anchor_configuration"]);
+    post(with("plan_id", json!("nothing"))).error(404, "404-resource-not-found");
+    post(with("plan_version_number", json!(2))).error(404, "404-resource-not-found");
+    post(with("currency", json!("USD"))).error(400, "400-constraint-violation");
+    post(with("end_date", json!("2026-01-01T00:00:00Z"))).error(400, "400-constraint-violation");
+    post(ids.clone()).ok(StatusCode::CREATED);
+}
+
+#[test]
+fn wire_5_3_what_no_subscription_has_is_not_available() {
+    let shop = Shop::new();
+    for (name, value) in [
+        ("add_adjustments", json!([{}])),
+        ("add_prices", json!([{}])),
+        ("coupon_redemption_code", json!("TEN")),
+        ("credits_overage_rate", json!(1)),
+        ("filter", json!("a = 1")),
+        ("initial_phase_order", json!(1)),
+        ("per_credit_overage_amount", json!(1)),
+        ("price_overrides", json!([{}])),
+        ("remove_adjustments", json!([{}])),
+        ("remove_prices", json!([{}])),
+        ("replace_adjustments", json!([{}])),
+        ("replace_prices", json!([{}])),
+        ("trial_duration_days", json!(14)),
+        ("usage_customer_ids", json!(["a"])),
+    ] {
+        let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+        new[name] = value;
+        let refused = shop.host.post("/v1/subscriptions", new);
+        assert_eq!(refused.error(404, "404-feature-not-available")["status"], 400);
+    }
+}
+
+#[test]
+fn wire_5_3_a_pending_change_is_not_available() {
+    let shop = Shop::new();
+    let subscription = shop.subscribe(json!({}));
+    let quantity = json!({"price_id": shop.plan["prices"][1]["id"], "quantity": 3});
+    for (path, body) in [
+        (
+            "/v1/subscriptions".to_owned(),
+            json!({"external_customer_id": "ada", "external_plan_id": "pro"}),
+        ),
+        (path(&subscription, "/cancel"), json!({"cancel_option": "immediate"})),
+        (path(&subscription, "/unschedule_cancellation"), json!({})),
+        (path(&subscription, "/update_fixed_fee_quantity"), quantity),
+    ] {
+        let header = [("create-pending-subscription-change", "True")];
+        let pending = request("POST", &path, body.into(), &header);
+        shop.host.send(pending).error(404, "404-feature-not-available");
+    }
+    assert_eq!(shop.host.walk("/v1/subscriptions").len(), 1);
+}
+
+#[test]
+fn wire_6_3_subscriptions_are_listed_by_customer_plan_status_and_time() {
+    let shop = Shop::new();
+    let eve = customer(&shop.host, "eve");
+    let first = shop.subscribe(json!({}));
+    shop.now("2026-03-11T12:00:00Z");
+    let second = shop.subscribe(json!({"external_customer_id": "eve"}));
+    shop.now("2026-03-12T12:00:00Z");
+    let third = shop.subscribe(json!({"start_date": "2026-04-01T00:00:00Z"}));
+    let check = |query: &str, expect: &[&Value]| {
+        for list in ["/v1/subscriptions", "/v1/subscriptions/summary"] {
+            let found = shop.host.walk(&format!("{list}?limit=1{query}"));
+            let ids: Vec<_> = found.iter().map(|row| &row["id"]).collect();
+            let expect: Vec<_> = expect.iter().map(|row| &row["id"]).collect();
+            assert_eq!(ids, expect, "{list} {query}");
+        }
+    };
+    let (ada_id, eve_id) = (shop.customer["id"].as_str().unwrap(), eve["id"].as_str().unwrap());
+    check("", &[&third, &second, &first]);
+    check(&format!("&customer_id[]={ada_id}"), &[&third, &first]);
+    check(&format!("&customer_id={eve_id}"), &[&second]);
+    check(
+        &format!("&customer_id%5B%5D={ada_id}&customer_id[]={eve_id}"),
+        &[&third, &second, &first],
+    );
+    check("&external_customer_id[]=eve&external_customer_id[]=nobody", &[&second]);
+    check("&external_customer_id=ada&status=active", &[&first]);
+    check("&external_plan_id=pro&status=upcoming", &[&third]);
+    check("&status[]=upcoming&status[]=ended", &[&third]);
+    check(&format!("&plan_id={}", shop.plan["id"].as_str().unwrap()), &[&third, &second, &first]);
+    check("&external_plan_id=other", &[]);
+    check("&created_at[gte]=2026-03-11T12:00:00Z&created_at[lt]=2026-03-12T12:00:00Z", &[&second]);
+    let both = format!(
+        "/v1/subscriptions?plan_id={}&external_plan_id=pro",
+        shop.plan["id"].as_str().unwrap()
+    );
+    shop.host.get(&both).error(400, "400-request-validation-errors");
+    shop.host.get("/v1/subscriptions?status=old").error(400, "400-request-validation-errors");
+
+    let listed = shop.host.walk("/v1/subscriptions?status=upcoming").remove(0);
+    assert_eq!(listed, shop.host.get(&path(&third, "")).ok(StatusCode::OK));
+    let summary = shop.host.walk("/v1/subscriptions/summary?status=upcoming").remove(0);
+    let expected = json!({
+        "id": third["id"],
+        "name": "Pro",
+        "status": "upcoming",
+        "created_at": "2026-03-12T12:00:00.000000+00:00",
+        "start_date": "2026-04-01T00:00:00.000000+00:00",
+        "end_date": null,
+        "customer": {"id": ada_id, "external_customer_id": "ada"},
+        "plan": {"id": shop.plan["id"], "external_plan_id": "pro", "name": "Pro"},
+        "metadata": {},
+    });
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn wire_5_1_a_subscription_changes() {
+    let shop = Shop::new();
+    let subscription = shop.subscribe(json!({"metadata": {"a": "1"}, "auto_collection": true}));
+    let update = json!({
+        "name": "Ada's", "metadata": {"a": null, "b": "2"}, "net_terms": 60,
+        "auto_collection": null, "default_invoice_memo": "Hello",
+    });
+    let after = shop.host.put(&path(&subscription, ""), update).ok(StatusCode::OK);
+    let mut expected = shop.host.get(&path(&subscription, "")).ok(StatusCode::OK);
+    assert_eq!(after, expected);
+    assert_eq!((&after["name"], &after["net_terms"]), (&json!("Ada's"), &json!(60)));
+    assert_eq!(after["metadata"], json!({"b": "2"}));
+    assert_eq!(after["auto_collection"], Value::Null);
+    assert_eq!(after["default_invoice_memo"], "Hello");
+    let cleared = json!({"net_terms": null, "name": null, "metadata": null});
+    let cleared = shop.host.put(&path(&subscription, ""), cleared).ok(StatusCode::OK);
+    expected["net_terms"] = json!(14);
+    expected["name"] = json!("Pro");
+    expected["metadata"] = json!({});
+    assert_eq!(cleared, expected);
+    let unchanged = shop.host.put(&path(&subscription, ""), json!({})).ok(StatusCode::OK);
+    assert_eq!(unchanged, expected);
+    let wrong = json!({"net_terms": "60"});
+    let wrong = shop.host.put(&path(&subscription, ""), wrong);
+    wrong.error(400, "400-request-validation-errors");
+    let nobody = "/v1/subscriptions/nothing";
+    shop.host.put(nobody, json!({})).error(404, "404-resource-not-found");
+    shop.host.get(nobody).error(404, "404-resource-not-found");
+}
+
+#[test]
+fn wire_5_1_a_subscription_is_cancelled_and_goes_on() {
+    let shop = Shop::new();
+    let subscription = shop.subscribe(json!({}));
+    let cancel = |body: Value| shop.host.post(&path(&subscription, "/cancel"), body);
+    let ended = cancel(json!({"cancel_option": "end_of_subscription_term"})).ok(StatusCode::OK);
+    assert_eq!((&ended["end_date"], &ended["status"]), (&json!(MONTH_END), &json!("active")));
+    assert_eq!(ended["changed_resources"], Value::Null);
+    let undo = || shop.host.post(&path(&subscription, "/unschedule_cancellation"), ());
+    let on = undo().ok(StatusCode::OK);
+    assert_eq!(on["end_date"], Value::Null);
+    undo().error(400, "400-constraint-violation");
+    let date = "2026-03-20T00:00:00.000000+00:00";
+    let at = json!({"cancel_option": "requested_date", "cancellation_date": date});
+    let at = cancel(at).ok(StatusCode::OK);
+    assert_eq!(at["end_date"], date);
+    assert_eq!(at["price_intervals"][0]["end_date"], date);
+    let dateless = cancel(json!({"cancel_option": "requested_date"}));
+    dateless.error(400, "400-request-validation-errors");
+    let dated = json!({"cancel_option": "immediate", "cancellation_date": date});
+    cancel(dated).error(400, "400-request-validation-errors");
+    cancel(json!({})).error(400, "400-request-validation-errors");
+    let now = json!({"cancel_option": "immediate", "allow_invoice_credit_or_void": true});
+    let now = cancel(now).ok(StatusCode::OK);
+    assert_eq!((&now["status"], &now["end_date"]), (&json!("ended"), &json!(START)));
+    assert_eq!(now["current_billing_period_start_date"], Value::Null);
+    cancel(json!({"cancel_option": "immediate"})).error(400, "400-constraint-violation");
+}
+
+#[test]
+fn wire_5_1_the_quantity_of_a_fee_changes() {
+    let shop = Shop::new();
+    let subscription = shop.subscribe(json!({}));
+    let seats = &shop.plan["prices"][1]["id"];
+    let change = |body: Value| {
+        let mut change = json!({"price_id": seats});
+        for (name, value) in body.as_object().unwrap() {
+            change[name] = value.clone();
+        }
+        shop.host.post(&path(&subscription, "/update_fixed_fee_quantity"), change)
+    };
+    let next = json!({"quantity": 5, "change_option": "upcoming_invoice"});
+    let next = change(next).ok(StatusCode::OK);
+    let entry = |quantity: u32, start: &str, end: Value| json!({"price_id": seats, "quantity": quantity, "start_date": start, "end_date": end});
+    let expected = json!([entry(2, START, json!(MONTH_END)), entry(5, MONTH_END, Value::Null)]);
+    assert_eq!(next["fixed_fee_quantity_schedule"], expected);
+    // A day is one of the customer's zone.
+    let day = "2026-03-19T23:00:00.000000+00:00";
+    let dated = json!({"quantity": 3.5, "effective_date": "2026-03-20"});
+    let dated = change(dated).ok(StatusCode::OK);
+    let transitions = &dated["price_intervals"][1]["fixed_fee_quantity_transitions"];
+    let expected = json!([
+        {"effective_date": START, "price_id": seats, "quantity": 2},
+        {"effective_date": day, "price_id": seats, "quantity": 3.5},
+        {"effective_date": MONTH_END, "price_id": seats, "quantity": 5},
+    ]);
+    assert_eq!(transitions, &expected);
+    let at = json!({
+        "quantity": 4, "change_option": "effective_date",
+        "effective_date": "2026-03-25T10:00:00Z",
+    });
+    change(at).ok(StatusCode::OK);
+    let now = change(json!({"quantity": 1})).ok(StatusCode::OK);
+    assert_eq!(now["fixed_fee_quantity_schedule"].as_array().unwrap().len(), 4);
+    assert_eq!(now["fixed_fee_quantity_schedule"][0]["quantity"], 1);
+    for wrong in [
+        json!({"quantity": -1}),
+        json!({"quantity": "1"}),
+        json!({"quantity": 1, "change_option": "effective_date"}),
+        json!({"quantity": 1, "change_option": "immediate", "effective_date": "2026-03-20"}),
+        json!({"quantity": 1, "effective_date": "someday"}),
+    ] {
+        change(wrong).error(400, "400-request-validation-errors");
+    }
+    let usage = json!({"price_id": shop.plan["prices"][0]["id"], "quantity": 1});
+    change(usage).error(400, "400-constraint-violation");
+}
+
+#[test]
+fn wire_5_1_what_a_subscription_costs() {
+    let shop = Shop::new();
+    let align = json!({"align_billing_with_subscription_start_date": true});
+    let subscription = shop.subscribe(align);
+    shop.use_tokens("1", 4, "small");
+    let get = |query: &str| shop.host.get(&path(&subscription, &format!("/costs{query}")));
+    let day = "?timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-11T12:00:00Z";
+    let costs = get(&format!("{day}&view_mode=periodic")).ok(StatusCode::OK);
+    let (usage, seats) = (&shop.plan["prices"][0], &shop.plan["prices"][1]);
+    let midnight = "2026-03-10T23:00:00.000000+00:00";
+    let expected = json!({
+        "timeframe_start": START,
+        "timeframe_end": midnight,
+        "subtotal": "22",
+        "total": "22",
+        "per_price_costs": [
+            {"price": usage, "price_id": usage["id"], "quantity": 4, "subtotal": "2", "total": "2"},
+            {"price": seats, "price_id": seats["id"], "quantity": 2, "subtotal": "20", "total": "20"},
+        ],
+    });
+    assert_eq!(costs["data"][0], expected);
+    assert_eq!(costs["data"].as_array().unwrap().len(), 2);
+    assert_eq!(costs["data"][1]["total"], "0");
+    let cumulative = get(day).ok(StatusCode::OK);
+    assert_eq!(cumulative["data"][1]["timeframe_start"], START);
+    assert_eq!(cumulative["data"][1]["total"], "22");
+    let current = get("").ok(StatusCode::OK);
+    assert_eq!(current["data"][0]["timeframe_start"], START);
+    let other = get("?currency=tokens").ok(StatusCode::OK);
+    assert_eq!(other["data"][0]["total"], "0", "no price counts in it");
+    for wrong in ["?view_mode=all", "?timeframe_start=2026-03-10T12:00:00Z", "?more=1"] {
+        get(wrong).error(400, "400-request-validation-errors");
+    }
+    shop.host.get("/v1/subscriptions/nothing/costs").error(404, "404-resource-not-found");
+}
+
+#[test]
+fn wire_5_1_what_a_subscription_uses() {
+    let shop = Shop::new();
+    let subscription = shop.subscribe(json!({}));
+    shop.use_tokens("1", 4, "small");
+    shop.now("2026-03-11T12:00:00Z");
+    shop.use_tokens("2", 6, "large");
+    let get = |query: &str| shop.host.get(&path(&subscription, &format!("/usage{query}")));
+    let metric = json!({"id": shop.metric_id, "name": "Tokens"});
+    let whole = json!({"data": [{
+        "billable_metric": metric, "view_mode": "periodic",
+        "usage": [{"timeframe_start": START, "timeframe_end": MONTH_END, "quantity": 10}],
+    }]});
+    assert_eq!(get("").ok(StatusCode::OK), whole);
+    let days = "?granularity=day&timeframe_start=2026-03-10T12:00:00Z\
+                &timeframe_end=2026-03-11T23:00:00Z";
+    let quantities = |answer: Value| {
+        let usage = answer["data"][0]["usage"].as_array().unwrap().clone();
+        usage.iter().map(|slot| slot["quantity"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(quantities(get(days).ok(StatusCode::OK)), [4, 6]);
+    let cumulative = get(&format!("{days}&view_mode=cumulative")).ok(StatusCode::OK);
+    assert_eq!(cumulative["data"][0]["view_mode"], "cumulative");
+    assert_eq!(quantities(cumulative), [4, 10]);
+    let grouped = get(&format!("?group_by=model&billable_metric_id={}", shop.metric_id));
+    let group = |model: &str, quantity: u32| {
+        json!({
+            "billable_metric": metric,
+            "metric_group": {"property_key": "model", "property_value": model},
+            "view_mode": "periodic",
+            "usage": [
+                {"timeframe_start": START, "timeframe_end": MONTH_END, "quantity": quantity},
+            ],
+        })
+    };
+    let expected = json!({
+        "data": [group("large", 6), group("small", 4)],
+        "pagination_metadata": {"has_more": false, "next_cursor": null},
+    });
+    assert_eq!(grouped.ok(StatusCode::OK), expected);
+    get("?first_dimension_key=a&first_dimension_value=b").error(404, "404-feature-not-available");
+    get("?granularity=hour").error(400, "400-request-validation-errors");
+    get("?billable_metric_id=nothing").error(404, "404-resource-not-found");
+}
+
+#[test]
+fn s4_5_6_changes_of_a_subscription_replay() {
+    let shop = Shop::new();
+    let new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+    let send = || shop.host.keyed("POST", "/v1/subscriptions", "one", new.clone());
+    let first = send();
+    let subscription = first.ok(StatusCode::CREATED);
+    shop.now("2026-03-11T12:00:00Z");
+    assert_eq!(send().bytes, first.bytes, "as it stood then");
+    let cancel = || {
+        let body = json!({"cancel_option": "end_of_subscription_term"});
+        shop.host.keyed("POST", &path(&subscription, "/cancel"), "two", body)
+    };
+    let first = cancel();
+    first.ok(StatusCode::OK);
+    shop.now("2026-03-11T13:00:00Z");
+    assert_eq!(cancel().bytes, first.bytes);
+}

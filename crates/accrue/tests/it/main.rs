@@ -46,6 +46,7 @@ mod lists;
 mod matrix;
 mod messages;
 mod plan_alerts;
+mod plan_changes;
 mod plan_versions;
 mod previews;
 mod price_evaluation;
