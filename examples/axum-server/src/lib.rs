@@ -1,9 +1,12 @@
 //! The billing API in a server of axum.
 
+mod linger;
+
 use std::{io, net::TcpListener};
 
 use axum::{
     Router,
+    body::Body,
     extract::{Request, State},
     http::StatusCode,
     middleware::{Next, from_fn},
@@ -53,6 +56,7 @@ async fn healthz(State(host): State<Host>) -> (StatusCode, &'static str) {
 
 async fn in_time_and_logged(request: Request, next: Next) -> Response {
     let line = Line::begin(request.method().as_str(), request.uri().path());
+    let request = request.map(|body| Body::new(linger::Lingering(body)));
     let answer = timeout(REQUEST_TIME, next.run(request)).await;
     let answer = answer.unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response());
     line.end(answer.status().as_u16());

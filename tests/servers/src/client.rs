@@ -1,5 +1,5 @@
 use std::{
-    io::{self, Read as _, Write as _},
+    io::{self, BufRead, BufReader, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
     time::Duration,
 };
@@ -78,9 +78,7 @@ impl Client {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.write_all(&[request.as_bytes(), body].concat())?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        let answer = Answer::parse(&String::from_utf8(answer).map_err(io::Error::other)?)?;
+        let answer = read_answer(method, BufReader::new(stream))?;
         self.answers.push(answer.clone());
         Ok(answer)
     }
@@ -93,22 +91,36 @@ impl Answer {
         let found = self.headers.iter().find(|(other, _)| other == name);
         found.map(|(_, value)| value.as_str())
     }
+}
 
-    fn parse(text: &str) -> io::Result<Self> {
-        let wrong = || io::Error::other(format!("this is no answer: {text:?}"));
-        let (head, body) = text.split_once("\r\n\r\n").ok_or_else(wrong)?;
-        let mut lines = head.split("\r\n");
-        let status = lines.next().and_then(|line| line.split(' ').nth(1)).ok_or_else(wrong)?;
-        let mut headers = Vec::new();
-        for line in lines {
-            let (name, value) = line.split_once(": ").ok_or_else(wrong)?;
-            let name = name.to_lowercase();
-            if !OF_THE_SERVER.contains(&name.as_str()) {
-                headers.push((name, value.to_owned()));
-            }
+/// Reads an answer to its end, which is before that of the connection.
+fn read_answer(method: &str, mut stream: impl BufRead) -> io::Result<Answer> {
+    let wrong = |line: &str| io::Error::other(format!("this is no line of an answer: {line:?}"));
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| wrong(&line))?;
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line)?;
+        let line = line.strip_suffix("\r\n").ok_or_else(|| wrong(&line))?;
+        if line.is_empty() {
+            break;
         }
-        headers.sort();
-        let status = status.parse().map_err(io::Error::other)?;
-        Ok(Self { status, headers, body: body.to_owned() })
+        let (name, value) = line.split_once(": ").ok_or_else(|| wrong(line))?;
+        let name = name.to_lowercase();
+        if !OF_THE_SERVER.contains(&name.as_str()) {
+            headers.push((name, value.to_owned()));
+        }
+    }
+    headers.sort();
+    let mut answer = Answer { status, headers, body: String::new() };
+    let length = answer.header("content-length").and_then(|length| length.parse().ok());
+    let length = length.filter(|_| method != "HEAD").unwrap_or(0);
+    let read = stream.take(length).read_to_string(&mut answer.body)?;
+    match u64::try_from(read) == Ok(length) {
+        true => Ok(answer),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }

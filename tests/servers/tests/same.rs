@@ -157,6 +157,18 @@ fn a_body_that_is_declared_too_long_is_not_waited_for() {
     statuses(&answers, &[413, 401, 413, 401]);
 }
 
+#[test]
+fn a_client_that_sends_on_hears_that_it_is_refused() {
+    let much = vec![b' '; 8 * 1024 * 1024];
+    let answers = same(|client| {
+        client.send("POST", "/v1/items", &[], &much)?;
+        client.send("POST", "/v1/nothing", &[], &much)?;
+        let length = much.len().to_string();
+        client.send_with("POST", "/v1/items", &[("content-length", &length)], &much).map(drop)
+    });
+    statuses(&answers, &[413, 404, 401]);
+}
+
 /// Writes a body as one chunk and its end.
 fn chunked(body: &[u8]) -> Vec<u8> {
     [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n0\r\n\r\n"].concat()
@@ -205,8 +217,7 @@ fn a_body_may_be_packed_with_gzip() {
 #[test]
 fn a_path_is_taken_as_it_was_sent() {
     let answers = same(|client| {
-        for id in ["a%2Fb%20c%3Fd%23e", "a/b", "%2e%2e", "..", "%25", "%ff", "%", "%zz", "a+b", "ä"]
-        {
+        for id in ["a%2Fb%20c%3Fd%23e", "a/b", "%2e%2e", "..", "%25", "%ff", "%", "%zz", "a+b"] {
             client.send("GET", &format!("/v1/items/{id}"), &[], b"")?;
         }
         Ok(())

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import Orb from 'orb-billing';
+
+import { client } from './client.mjs';
+import { DAY, all, ids, instant, newCustomer, newSubscription, unique, use } from './fixtures.mjs';
+
+test('a customer is created, read and changed, by both ids', async () => {
+  const external = `${unique('customer')}/a b?c#d%25é`;
+  const address = {
+    line1: '1 Main Street', line2: null, city: 'Berlin', state: null, postal_code: '10115', country: 'DE',
+  };
+  const created = await newCustomer({
+    external_customer_id: external,
+    timezone: 'Europe/Berlin',
+    currency: 'USD',
+    billing_address: address,
+    metadata: { a: '1' },
+  });
+  assert.equal(created.external_customer_id, external);
+  assert.equal(created.timezone, 'Europe/Berlin');
+  assert.deepEqual(created.billing_address, address);
+  assert.deepEqual(await client.customers.fetch(created.id), created);
+  assert.deepEqual(await client.customers.fetchByExternalID(external), created);
+
+  const changed = await client.customers.update(created.id, { name: 'other', metadata: { b: '2' } });
+  assert.equal(changed.name, 'other');
+  assert.deepEqual(changed.metadata, { a: '1', b: '2' });
+  const again = await client.customers.updateByExternalID(external, { metadata: null });
+  assert.deepEqual(again.metadata, {});
+});
+
+test('a customer is deleted', async () => {
+  const { id } = await newCustomer();
+  await client.customers.delete(id);
+  await assert.rejects(client.customers.fetch(id), Orb.ResourceNotFound);
+});
+
+test('customers are listed to the end, and by their time', async () => {
+  const created = [];
+  for (let n = 0; n < 3; n += 1) created.push(await newCustomer());
+  const walked = ids(await all(client.customers.list({ limit: 1 })));
+  for (const { id } of created) assert.ok(walked.includes(id));
+  const since = client.customers.list({ 'created_at[gte]': created[1].created_at, limit: 1 });
+  assert.ok(ids(await all(since)).includes(created[2].id));
+});
+
+test('what a customer costs, by both ids', async () => {
+  const { customer } = await newSubscription();
+  await use(customer, 10);
+  const timeframe = { timeframe_start: instant(-DAY), timeframe_end: instant(DAY) };
+  const costs = await client.customers.costs.list(customer.id, timeframe);
+  const last = costs.data.at(-1);
+  assert.ok(Number(last.total) >= 5, JSON.stringify(last));
+  assert.ok(last.per_price_costs.length > 0);
+  const external = customer.external_customer_id;
+  const daily = { ...timeframe, view_mode: 'periodic' };
+  const same = await client.customers.costs.listByExternalID(external, daily);
+  assert.ok(same.data.length > 0);
+});

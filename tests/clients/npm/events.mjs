@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import Orb from 'orb-billing';
+
+import { client } from './client.mjs';
+import { DAY, instant, unique } from './fixtures.mjs';
+
+const event = (more = {}) => ({
+  idempotency_key: unique('event'),
+  event_name: 'request',
+  timestamp: instant(),
+  properties: { tokens: 12.5, model: 'small', cached: false },
+  external_customer_id: 'somebody',
+  ...more,
+});
+
+test('events are ingested, and again, and found', async () => {
+  const events = [event(), event({ idempotency_key: 'with/slash and space' })];
+  for (let n = 0; n < 2; n += 1) {
+    assert.deepEqual((await client.events.ingest({ events })).validation_failed, []);
+  }
+  const event_ids = events.map(({ idempotency_key }) => idempotency_key);
+  const found = await client.events.search({ event_ids });
+  assert.deepEqual(found.data.map(({ id }) => id).sort(), [...event_ids].sort());
+  const [first] = found.data;
+  assert.equal(first.external_customer_id, 'somebody');
+  assert.deepEqual(first.properties, { tokens: 12.5, model: 'small', cached: false });
+  assert.equal(first.deprecated, false);
+  assert.deepEqual((await client.events.search({ event_ids: ['nothing'] })).data, []);
+});
+
+test('an event that is refused names its key', async () => {
+  const good = event();
+  const bad = event({ properties: { nested: { a: 1 } } });
+  const refused = client.events.ingest({ events: [good, bad] });
+  await assert.rejects(refused, (error) => {
+    assert.ok(error instanceof Orb.RequestValidationError);
+    assert.ok(JSON.stringify(error.error).includes(bad.idempotency_key), error.message);
+    return true;
+  });
+  const found = await client.events.search({ event_ids: [good.idempotency_key] });
+  assert.deepEqual(found.data, []);
+});
+
+test('events are counted by the hour', async () => {
+  await client.events.ingest({ events: [event(), event()] });
+  const volume = await client.events.volume.list({ timeframe_start: instant(-DAY) });
+  const count = volume.data.reduce((sum, row) => sum + row.count, 0);
+  assert.ok(count >= 2);
+});

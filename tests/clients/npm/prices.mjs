@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { client } from './client.mjs';
+import { DAY, all, ids, instant, newCustomer, newMetric, unique, usagePrice, use } from './fixtures.mjs';
+
+const newPrice = async (more = {}) => {
+  const metric = await newMetric();
+  return client.prices.create(usagePrice(metric, { currency: 'USD', ...more }));
+};
+
+test('a price is created, read and changed, by both ids', async () => {
+  const external = `${unique('price')}/a b?c#d`;
+  const created = await newPrice({ external_price_id: external, metadata: { a: '1' } });
+  assert.equal(created.model_type, 'unit');
+  assert.equal(created.unit_config.unit_amount, '0.5');
+  assert.equal(created.external_price_id, external);
+  assert.equal(created.currency, 'USD');
+  assert.deepEqual(await client.prices.fetch(created.id), created);
+  assert.deepEqual(await client.prices.externalPriceID.fetch(external), created);
+
+  const changed = await client.prices.update(created.id, { metadata: { b: '2' } });
+  assert.deepEqual(changed.metadata, { a: '1', b: '2' });
+  const again = await client.prices.externalPriceID.update(external, { metadata: { a: null } });
+  assert.deepEqual(again.metadata, { b: '2' });
+});
+
+test('every model of a price comes back as it was given', async () => {
+  const metric = await newMetric();
+  const models = {
+    unit: { unit_config: { unit_amount: '0.1' } },
+    package: { package_config: { package_amount: '3', package_size: 10 } },
+    tiered: {
+      tiered_config: {
+        tiers: [
+          { first_unit: 0, last_unit: 10, unit_amount: '1' },
+          { first_unit: 10, last_unit: null, unit_amount: '0.5' },
+        ],
+      },
+    },
+    bulk: {
+      bulk_config: {
+        tiers: [{ maximum_units: 10, unit_amount: '1' }, { unit_amount: '0.5' }],
+      },
+    },
+    matrix: {
+      matrix_config: {
+        dimensions: ['region', null],
+        default_unit_amount: '1',
+        matrix_values: [{ dimension_values: ['eu', null], unit_amount: '2' }],
+      },
+    },
+  };
+  for (const [model, config] of Object.entries(models)) {
+    const { unit_config, ...rest } = usagePrice(metric, { currency: 'USD', model_type: model });
+    const created = await client.prices.create({ ...rest, ...config });
+    assert.equal(created.model_type, model);
+    const name = `${model}_config`;
+    assert.ok(created[name], name);
+    assert.deepEqual(await client.prices.fetch(created.id), created);
+  }
+});
+
+test('prices are listed to the end', async () => {
+  const created = [(await newPrice()).id, (await newPrice()).id];
+  const walked = ids(await all(client.prices.list({ limit: 1 })));
+  for (const id of created) assert.ok(walked.includes(id));
+});
+
+test('a price is evaluated for a customer', async () => {
+  const metric = await newMetric();
+  const price = await client.prices.create(usagePrice(metric, { currency: 'USD' }));
+  const customer = await newCustomer({ external_customer_id: unique('external') });
+  await use(customer, 4, { properties: { amount: 4, region: 'eu' } });
+  await use(customer, 6, { properties: { amount: 6, region: 'us' } });
+  const timeframe = { timeframe_start: instant(-DAY), timeframe_end: instant(DAY) };
+  const whole = await client.prices.evaluate(price.id, { ...timeframe, customer_id: customer.id });
+  assert.deepEqual(whole.data.map(({ quantity }) => quantity), [10]);
+  assert.equal(Number(whole.data[0].amount), 5);
+  const grouped = await client.prices.evaluate(price.id, {
+    ...timeframe,
+    external_customer_id: customer.external_customer_id,
+    filter: 'amount > 1',
+    grouping_keys: ['region'],
+  });
+  assert.deepEqual(grouped.data.map(({ grouping_values }) => grouping_values).sort(), [['eu'], ['us']]);
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { client } from './client.mjs';
+import { DAY, all, ids, instant, newCustomer, newPlan, newSubscription, unique, use } from './fixtures.mjs';
+
+test('a subscription is created, read and changed', async () => {
+  const { plan, customer, subscription } = await newSubscription({ metadata: { a: '1' } });
+  assert.equal(subscription.status, 'active');
+  assert.equal(subscription.customer.id, customer.id);
+  assert.equal(subscription.plan.id, plan.id);
+  assert.ok(subscription.price_intervals.length >= 2);
+  const fetched = await client.subscriptions.fetch(subscription.id);
+  assert.equal(fetched.id, subscription.id);
+  const changed = await client.subscriptions.update(subscription.id, { metadata: { b: '2' } });
+  assert.deepEqual(changed.metadata, { a: '1', b: '2' });
+});
+
+test('a subscription names customer and plan by their external ids', async () => {
+  const external = unique('plan');
+  await newPlan({ external_plan_id: external });
+  const customer = await newCustomer({ external_customer_id: unique('customer') });
+  const subscription = await client.subscriptions.create({
+    external_plan_id: external,
+    external_customer_id: customer.external_customer_id,
+    align_billing_with_subscription_start_date: true,
+  });
+  assert.equal(subscription.plan.external_plan_id, external);
+});
+
+test('subscriptions are listed to the end, whole and in summary', async () => {
+  const { subscription, customer } = await newSubscription();
+  await newSubscription();
+  const walked = ids(await all(client.subscriptions.list({ limit: 1 })));
+  assert.ok(walked.includes(subscription.id));
+  const own = client.subscriptions.list({ customer_id: [customer.id], status: 'active' });
+  assert.deepEqual(ids(await all(own)), [subscription.id]);
+  const external = [customer.external_customer_id, 'nobody'];
+  const same = client.subscriptions.list({ external_customer_id: external });
+  assert.deepEqual(ids(await all(same)), [subscription.id]);
+  // The client of npm has no method for this.
+  const summary = await client.get('/subscriptions/summary', { query: { limit: 1 } });
+  assert.equal(summary.data.length, 1);
+  assert.equal(summary.pagination_metadata.has_more, true);
+});
+
+test('a subscription is cancelled, and goes on', async () => {
+  const { subscription } = await newSubscription();
+  const ending = await client.subscriptions.cancel(subscription.id, {
+    cancel_option: 'end_of_subscription_term',
+  });
+  assert.notEqual(ending.end_date, null);
+  const back = await client.subscriptions.unscheduleCancellation(subscription.id);
+  assert.equal(back.end_date, null);
+  const ended = await client.subscriptions.cancel(subscription.id, { cancel_option: 'immediate' });
+  assert.equal(ended.status, 'ended');
+});
+
+test('the quantity of a fee changes', async () => {
+  const { subscription } = await newSubscription();
+  const fixed = subscription.price_intervals.find(({ price }) => price.fixed_price_quantity !== null);
+  const changed = await client.subscriptions.updateFixedFeeQuantity(subscription.id, {
+    price_id: fixed.price.id,
+    quantity: 3,
+  });
+  assert.equal(changed.id, subscription.id);
+});
+
+test('what a subscription used and costs', async () => {
+  const { subscription, metric, customer } = await newSubscription();
+  await use(customer, 10);
+  const timeframe = { timeframe_start: instant(-DAY), timeframe_end: instant(DAY) };
+  const costs = await client.subscriptions.fetchCosts(subscription.id, timeframe);
+  assert.ok(Number(costs.data.at(-1).total) >= 5);
+  const usage = await client.subscriptions.fetchUsage(subscription.id, {
+    ...timeframe, billable_metric_id: metric.id, granularity: 'day', view_mode: 'periodic',
+  });
+  const total = usage.data[0].usage.reduce((sum, { quantity }) => sum + quantity, 0);
+  assert.equal(total, 10);
+});

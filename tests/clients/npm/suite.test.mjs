@@ -1,0 +1,25 @@
+// Every operation that the server serves, driven by the published client.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { driven, served } from './client.mjs';
+
+import './items.mjs';
+import './metrics.mjs';
+import './prices.mjs';
+import './plans.mjs';
+import './customers.mjs';
+import './credits.mjs';
+import './subscriptions.mjs';
+import './events.mjs';
+import './alerts.mjs';
+import './idempotency.mjs';
+import './errors.mjs';
+
+// The last test: those of a file run one after another.
+test('every operation that is served was driven', () => {
+  const missing = served.map(({ name }) => name).filter((name) => !driven.has(name));
+  assert.deepEqual(missing, []);
+  assert.ok(served.length > 0);
+});

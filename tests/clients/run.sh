@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Drives both servers of the examples with the published client of npm.
+#
+# It needs node 20 with npm, and builds the servers where they are not built. The client goes to
+# the target folder.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly KEY='clients-test-key'
+
+target="$(cargo metadata --no-deps --locked --format-version 1 |
+  node -p 'JSON.parse(require("fs").readFileSync(0)).target_directory')"
+readonly work="$target/clients"
+server=''
+
+fail() {
+  printf 'error: %s\n' "$1" >&2
+  exit 1
+}
+
+# Starts a server on a free port, and sets `url` to where it listens.
+start() {
+  local out="$work/$1.out"
+  : >"$out"
+  "$target/debug/$1" --listen 127.0.0.1:0 --store memory --api-key "$KEY" \
+    >"$out" 2>"$work/$1.log" &
+  server=$!
+  for _ in {1..100}; do
+    url="$(sed -n 's/^listening on //p' "$out")"
+    [[ -n "$url" ]] && return
+    kill -0 "$server" 2>/dev/null || fail "$1 did not start: $(cat "$work/$1.log")"
+    sleep 0.1
+  done
+  fail "$1 does not listen"
+}
+
+# Asks it to stop, and expects that it ends well.
+stop() {
+  kill -TERM "$server"
+  wait "$server" || fail "$1 ended with status $?"
+  server=''
+  grep -q 'stopped$' "$work/$1.log" || fail "$1 did not end as it should"
+}
+
+trap '[[ -z "$server" ]] || kill "$server" 2>/dev/null || true' EXIT
+
+cargo build --locked -p example-axum-server -p example-actix-server
+mkdir -p "$work/npm"
+cp tests/clients/npm/*.mjs tests/clients/npm/package*.json "$work/npm"
+(cd "$work/npm" && npm ci --no-audit --no-fund --ignore-scripts)
+
+for name in axum-server actix-server; do
+  printf '\n--- npm client against %s\n' "$name"
+  start "$name"
+  (cd "$work/npm" && ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" node --test suite.test.mjs)
+  stop "$name"
+done
