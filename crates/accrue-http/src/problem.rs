@@ -94,16 +94,6 @@ impl Problem {
         problem
     }
 
-    pub(crate) const fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-
-    pub(crate) const fn status(&self) -> StatusCode {
-        match row(self.kind) {
-            Row { status, .. } => status,
-        }
-    }
-
     /// Writes it down as an answer.
     pub(crate) fn reply(&self, error_docs: &str) -> Reply {
         let Row { status, anchor, body_status, title } = row(self.kind);

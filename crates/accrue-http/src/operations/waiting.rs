@@ -12,53 +12,6 @@ pub(crate) type Unserved = (Method, &'static str, &'static str);
 /// Every operation that is not served.
 pub(crate) const WAITING: &[Waiting] = &[
     Waiting {
-        what: "their place in this adapter",
-        operations: &[
-            (Get, "/plans", "plans.list"),
-            (Post, "/plans", "plans.create"),
-            (Get, "/plans/external_plan_id/{external_plan_id}", "plans.external_plan_id.fetch"),
-            (Put, "/plans/external_plan_id/{external_plan_id}", "plans.external_plan_id.update"),
-            (
-                Post,
-                "/plans/external_plan_id/{external_plan_id}/set_default_version",
-                "beta.external_plan_id.set_default_plan_version",
-            ),
-            (
-                Post,
-                "/plans/external_plan_id/{external_plan_id}/versions",
-                "beta.external_plan_id.create_plan_version",
-            ),
-            (
-                Get,
-                "/plans/external_plan_id/{external_plan_id}/versions/{version}",
-                "beta.external_plan_id.fetch_plan_version",
-            ),
-            (Get, "/plans/{plan_id}", "plans.fetch"),
-            (Put, "/plans/{plan_id}", "plans.update"),
-            (Post, "/plans/{plan_id}/set_default_version", "beta.set_default_plan_version"),
-            (Post, "/plans/{plan_id}/versions", "beta.create_plan_version"),
-            (Get, "/plans/{plan_id}/versions/{version}", "beta.fetch_plan_version"),
-            (Get, "/subscriptions", "subscriptions.list"),
-            (Post, "/subscriptions", "subscriptions.create"),
-            (Get, "/subscriptions/summary", "subscriptions.list_summary"),
-            (Get, "/subscriptions/{subscription_id}", "subscriptions.fetch"),
-            (Put, "/subscriptions/{subscription_id}", "subscriptions.update"),
-            (Post, "/subscriptions/{subscription_id}/cancel", "subscriptions.cancel"),
-            (Get, "/subscriptions/{subscription_id}/costs", "subscriptions.fetch_costs"),
-            (
-                Post,
-                "/subscriptions/{subscription_id}/unschedule_cancellation",
-                "subscriptions.unschedule_cancellation",
-            ),
-            (
-                Post,
-                "/subscriptions/{subscription_id}/update_fixed_fee_quantity",
-                "subscriptions.update_fixed_fee_quantity",
-            ),
-            (Get, "/subscriptions/{subscription_id}/usage", "subscriptions.fetch_usage"),
-        ],
-    },
-    Waiting {
         what: "invoices, and the balances that pay them",
         operations: &[
             (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),

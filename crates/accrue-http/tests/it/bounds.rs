@@ -355,7 +355,8 @@ fn values() {
         for count in most - 1..=most + 1 {
             // The array is a value too. Arrays within it stay below their own bound.
             let (full, rest) = ((count - 1) / 1_001, (count - 1) % 1_001);
-            let mut rows: Vec<_> = (0..full).map(|_| vec![0; 1_000]).map(|row| json!(row)).collect();
+            let mut rows: Vec<_> =
+                (0..full).map(|_| vec![0; 1_000]).map(|row| json!(row)).collect();
             rows.extend((0..rest).map(|_| json!(0)));
             let found = violation(&host.post("/v1/items", json!(rows)));
             let refused = format!("has more than {most} values");

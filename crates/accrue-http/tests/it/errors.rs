@@ -1,6 +1,6 @@
 //! Every row of specification §7, provoked by a request.
 
-use accrue_http::{Bounds, Category, RateLimit};
+use accrue_http::{Bounds, Category, Exceeded, RateLimit};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -318,8 +318,8 @@ impl RateLimit for Deny {
         _: &accrue::AccountId,
         _: Category,
         _: std::num::NonZeroU32,
-    ) -> Result<(), std::time::Duration> {
-        Err(std::time::Duration::ZERO)
+    ) -> Result<(), Exceeded> {
+        Err(Exceeded::Wait(std::time::Duration::ZERO))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use accrue::AccountId;
-use accrue_http::{Bounds, Category, RateLimit};
+use accrue_http::{Bounds, Category, Exceeded, RateLimit};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
@@ -77,8 +77,9 @@ fn two_lines_that_differ_are_400_and_neither_comes_back() {
 struct Deny(Category);
 
 impl RateLimit for Deny {
-    fn take(&self, _: &AccountId, category: Category, _: NonZeroU32) -> Result<(), Duration> {
-        if category == self.0 { Err(Duration::from_millis(1_500)) } else { Ok(()) }
+    fn take(&self, _: &AccountId, category: Category, _: NonZeroU32) -> Result<(), Exceeded> {
+        let wait = Exceeded::Wait(Duration::from_millis(1_500));
+        if category == self.0 { Err(wait) } else { Ok(()) }
     }
 }
 
