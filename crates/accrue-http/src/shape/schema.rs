@@ -152,15 +152,8 @@ impl Schema {
                 }),
                 Side::Answer => json!({"type": "number"}),
             },
-            Self::Decimal => match side {
-                Side::Request => json!({
-                    "type": "string",
-                    "pattern": DECIMAL,
-                    // With a point among its digits.
-                    "maxLength": limits::DECIMAL_DIGITS.saturating_add(1),
-                }),
-                Side::Answer => json!({"type": "string", "pattern": DECIMAL}),
-            },
+            // Zeros before the digits may be any number.
+            Self::Decimal => json!({"type": "string", "pattern": DECIMAL}),
             Self::Boolean => json!({"type": "boolean"}),
             Self::Array { items, most: None } => {
                 json!({"type": "array", "items": items.render(side, named)})
