@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Drives both servers of the examples with the published client of npm.
+# Drives both servers of the examples with the published clients of npm and of PyPI.
 #
-# It needs node 20 with npm, and builds the servers where they are not built. The client goes to
-# the target folder.
+# It needs node 20 with npm, and Python 3 with pip. The servers are built where they are not, and the
+# clients go to the target folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -49,9 +49,21 @@ mkdir -p "$work/npm"
 cp tests/clients/npm/*.mjs tests/clients/npm/package*.json "$work/npm"
 (cd "$work/npm" && npm ci --no-audit --no-fund --ignore-scripts)
 
+mkdir -p "$work/python"
+cp tests/clients/python/* "$work/python"
+if ! cmp -s "$work/python/requirements.txt" "$work/python/installed/requirements.txt"; then
+  rm -rf "$work/python/installed"
+  python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$work/python/installed" \
+    --requirement "$work/python/requirements.txt"
+  cp "$work/python/requirements.txt" "$work/python/installed"
+fi
+
 for name in axum-server actix-server; do
   printf '\n--- npm client against %s\n' "$name"
   start "$name"
   (cd "$work/npm" && ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" node --test suite.test.mjs)
+  printf '\n--- PyPI client against %s\n' "$name"
+  (cd "$work/python" && PYTHONPATH=installed ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" \
+    python3 suite.py)
   stop "$name"
 done

@@ -1,0 +1,290 @@
+"""Drives every operation that the server serves with the published client of PyPI.
+
+The client holds every answer to its types: a member that is missing or of another kind fails.
+"""
+
+import itertools
+import os
+import unittest
+from datetime import datetime, timedelta, timezone
+
+import orb
+
+CLIENT = orb.Orb(
+    base_url=os.environ["ACCRUE_URL"],
+    api_key=os.environ["ACCRUE_API_KEY"],
+    max_retries=0,
+    _strict_response_validation=True,
+)
+COUNT = itertools.count()
+
+
+def unique(word):
+    return f"{word}-{next(COUNT)}"
+
+
+def now(days=0):
+    return datetime.now(timezone.utc) + timedelta(days=days)
+
+
+TIMEFRAME = {"timeframe_start": now(-1), "timeframe_end": now(1)}
+
+MODELS = {
+    "unit": {"unit_config": {"unit_amount": "0.5"}},
+    "package": {"package_config": {"package_amount": "3", "package_size": 10}},
+    "tiered": {
+        "tiered_config": {
+            "tiers": [
+                {"first_unit": 0, "last_unit": 10, "unit_amount": "1"},
+                {"first_unit": 10, "last_unit": None, "unit_amount": "0.5"},
+            ]
+        }
+    },
+    "bulk": {
+        "bulk_config": {"tiers": [{"maximum_units": 10, "unit_amount": "1"}, {"unit_amount": "0.5"}]}
+    },
+    "matrix": {
+        "matrix_config": {
+            "dimensions": ["region", None],
+            "default_unit_amount": "1",
+            "matrix_values": [{"dimension_values": ["eu", None], "unit_amount": "2"}],
+        }
+    },
+}
+
+
+def new_item():
+    return CLIENT.items.create(name=unique("item"))
+
+
+def new_metric():
+    return CLIENT.metrics.create(
+        name=unique("metric"),
+        description=None,
+        item_id=new_item().id,
+        sql="SELECT sum(amount) FROM events",
+    )
+
+
+def new_customer(**more):
+    return CLIENT.customers.create(name=unique("customer"), email="billing@example.com", **more)
+
+
+def prices(metric):
+    common = {"cadence": "monthly", "item_id": metric.item.id}
+    usage = [
+        {"name": model, "model_type": model, "billable_metric_id": metric.id, **common, **config}
+        for model, config in MODELS.items()
+    ]
+    return [*usage, fee(metric.item)]
+
+
+def fee(item):
+    return {
+        "name": unique("fee"),
+        "model_type": "unit",
+        "cadence": "monthly",
+        "item_id": item.id,
+        "unit_config": {"unit_amount": "20"},
+        "fixed_price_quantity": 1,
+        "billed_in_advance": True,
+    }
+
+
+def new_plan(metric, **more):
+    wrapped = [{"price": price} for price in prices(metric)]
+    return CLIENT.plans.create(name=unique("plan"), currency="USD", prices=wrapped, **more)
+
+
+class Suite(unittest.TestCase):
+    def test_items(self):
+        self.assertEqual(CLIENT.top_level.ping().response, "pong")
+        item = new_item()
+        connection = {"external_connection_name": "stripe", "external_entity_id": "e"}
+        CLIENT.items.update(item.id, metadata={"a": "1"}, external_connections=[connection])
+        self.assertEqual(CLIENT.items.fetch(item.id).metadata, {"a": "1"})
+        self.assertIsNotNone(CLIENT.items.archive(item.id).archived_at)
+        new_item()
+        self.assertIn(item.id, [row.id for row in CLIENT.items.list(limit=1)])
+
+    def test_metrics(self):
+        metric = new_metric()
+        CLIENT.metrics.update(metric.id, metadata={"a": "1"})
+        self.assertEqual(CLIENT.metrics.fetch(metric.id).metadata, {"a": "1"})
+        self.assertEqual(CLIENT.metrics.archive(metric.id).status, "archived")
+        self.assertEqual(CLIENT.metrics.unarchive(metric.id).status, "active")
+        new_metric()
+        rows = CLIENT.metrics.list(limit=1, created_at_gte=now(-1))
+        self.assertIn(metric.id, [row.id for row in rows])
+
+    def test_prices(self):
+        metric = new_metric()
+        for parameters in prices(metric):
+            external = unique("price/a b")
+            price = CLIENT.prices.create(currency="USD", external_price_id=external, **parameters)
+            self.assertEqual(CLIENT.prices.fetch(price.id), price)
+            self.assertEqual(CLIENT.prices.external_price_id.fetch(external), price)
+        CLIENT.prices.update(price.id, metadata={"a": "1"})
+        changed = CLIENT.prices.external_price_id.update(external, metadata={"b": "2"})
+        self.assertEqual(changed.metadata, {"a": "1", "b": "2"})
+        self.assertGreaterEqual(len(list(CLIENT.prices.list(limit=2))), len(MODELS))
+
+    def test_customers(self):
+        external = unique("customer/a b")
+        address = {"line1": "1 Main Street", "country": "DE"}
+        customer = new_customer(external_customer_id=external, billing_address=address)
+        CLIENT.customers.update(customer.id, name="other")
+        CLIENT.customers.update_by_external_id(external, metadata={"a": "1"})
+        fetched = CLIENT.customers.fetch(customer.id)
+        self.assertEqual((fetched.name, fetched.metadata), ("other", {"a": "1"}))
+        self.assertEqual(CLIENT.customers.fetch_by_external_id(external), fetched)
+        gone = new_customer()
+        CLIENT.customers.delete(gone.id)
+        rows = [row.id for row in CLIENT.customers.list(limit=1, created_at_gte=now(-1))]
+        self.assertIn(customer.id, rows)
+
+    def test_plans(self):
+        external = unique("plan/a b")
+        metric = new_metric()
+        plan = new_plan(metric, external_plan_id=external)
+        CLIENT.plans.update(plan.id, metadata={"a": "1"})
+        CLIENT.plans.external_plan_id.update(external, metadata={"b": "2"})
+        self.assertEqual(CLIENT.plans.fetch(plan.id).metadata, {"a": "1", "b": "2"})
+        beta, by_external_id = CLIENT.beta, CLIENT.beta.external_plan_id
+        added = [{"price": fee(metric.item)}]
+        second = beta.create_plan_version(plan.id, version=2, add_prices=added)
+        self.assertEqual(beta.fetch_plan_version("2", plan_id=plan.id), second)
+        third = by_external_id.create_plan_version(external, version=3, add_prices=added)
+        fetched = by_external_id.fetch_plan_version("3", external_plan_id=external)
+        self.assertEqual(fetched, third)
+        self.assertEqual(beta.set_default_plan_version(plan.id, version=2).version, 2)
+        self.assertEqual(by_external_id.set_default_plan_version(external, version=3).version, 3)
+        self.assertEqual(CLIENT.plans.external_plan_id.fetch(external).id, plan.id)
+        self.assertIn(plan.id, [row.id for row in CLIENT.plans.list(limit=1)])
+
+    def test_subscriptions_events_and_alerts(self):
+        external = unique("customer")
+        metric = new_metric()
+        customer = new_customer(external_customer_id=external)
+        plan = new_plan(metric)
+        subscription = CLIENT.subscriptions.create(plan_id=plan.id, customer_id=customer.id)
+        CLIENT.subscriptions.update(subscription.id, metadata={"a": "1"})
+        self.assertEqual(CLIENT.subscriptions.fetch(subscription.id).metadata, {"a": "1"})
+        rows = CLIENT.subscriptions.list(limit=1, customer_id=[customer.id])
+        self.assertEqual([row.id for row in rows], [subscription.id])
+        self.assertTrue(list(CLIENT.subscriptions.list_summary(limit=1)))
+
+        keys = [unique("event") for _ in range(3)]
+        events = [
+            {
+                "idempotency_key": key,
+                "event_name": "usage",
+                "timestamp": now(),
+                "properties": {"amount": 5, "region": "eu"},
+                "customer_id": customer.id,
+            }
+            for key in keys
+        ]
+        self.assertEqual(CLIENT.events.ingest(events=events).validation_failed, [])
+        self.assertEqual(len(CLIENT.events.search(event_ids=keys).data), 3)
+        self.assertTrue(CLIENT.events.volume.list(timeframe_start=now(-1)).data)
+
+        price = subscription.price_intervals[0].price
+        groups = {"grouping_keys": ["region"], **TIMEFRAME}
+        self.assertTrue(CLIENT.prices.evaluate(price.id, customer_id=customer.id, **groups).data)
+        self.assertTrue(CLIENT.customers.costs.list(customer.id, **TIMEFRAME).data)
+        daily = {"view_mode": "periodic", **TIMEFRAME}
+        self.assertTrue(CLIENT.customers.costs.list_by_external_id(external, **daily).data)
+        self.assertTrue(CLIENT.subscriptions.fetch_costs(subscription.id, **TIMEFRAME).data)
+        self.assertTrue(CLIENT.subscriptions.fetch_usage(subscription.id, **TIMEFRAME).data)
+        by_region = {"billable_metric_id": metric.id, "group_by": "region", **TIMEFRAME}
+        grouped = CLIENT.subscriptions.fetch_usage(subscription.id, granularity="day", **by_region)
+        self.assertTrue(grouped.data)
+
+        alerts = CLIENT.alerts
+        usage = alerts.create_for_subscription(
+            subscription.id, type="usage_exceeded", metric_id=metric.id, thresholds=[{"value": 10}]
+        )
+        cost = alerts.create_for_plan(plan.id, type="cost_exceeded", thresholds=[{"value": 10}])
+        self.assertFalse(alerts.disable(cost.id, subscription_id=subscription.id).enabled)
+        self.assertTrue(alerts.enable(cost.id, subscription_id=subscription.id).enabled)
+        reached = [row.id for row in alerts.list(subscription_id=subscription.id, limit=1)]
+        self.assertCountEqual(reached, [usage.id, cost.id])
+
+        intervals = [it.price for it in subscription.price_intervals]
+        fixed = next(it for it in intervals if it.fixed_price_quantity is not None)
+        CLIENT.subscriptions.update_fixed_fee_quantity(
+            subscription.id, price_id=fixed.id, quantity=3
+        )
+        CLIENT.subscriptions.cancel(subscription.id, cancel_option="end_of_subscription_term")
+        back = CLIENT.subscriptions.unschedule_cancellation(subscription.id)
+        self.assertIsNone(back.end_date)
+
+    def test_credits_and_their_alerts(self):
+        external = unique("customer")
+        customer = new_customer(external_customer_id=external)
+        own = {"customer_id": customer.id, "currency": "USD"}
+        by_external_id = {"external_customer_id": external, "currency": "USD"}
+        credits, ledger = CLIENT.customers.credits, CLIENT.customers.credits.ledger
+        entry = ledger.create_entry(entry_type="increment", amount=100, expiry_date=now(30), **own)
+        block = entry.credit_block.id
+        ledger.create_entry_by_external_id(entry_type="decrement", amount=12.5, **by_external_id)
+        ledger.create_entry(entry_type="amendment", amount=2.5, block_id=block, **own)
+        target = now(60).date()
+        ledger.create_entry(
+            entry_type="expiration_change", amount=10, block_id=block, target_expiry_date=target, **own
+        )
+        ledger.create_entry(
+            entry_type="void", amount=5, block_id=block, void_reason="refund", **own
+        )
+        self.assertGreaterEqual(len(list(ledger.list(limit=2, **own))), 5)
+        self.assertTrue(list(ledger.list_by_external_id(**by_external_id)))
+        self.assertEqual(sum(row.balance for row in credits.list(limit=1, **own)), 85)
+        every = credits.list_by_external_id(include_all_blocks=True, **by_external_id)
+        self.assertIn(block, [row.id for row in every])
+
+        alerts = CLIENT.alerts
+        dropped = alerts.create_for_customer(
+            type="credit_balance_dropped", thresholds=[{"value": 10}], **own
+        )
+        depleted = alerts.create_for_external_customer(
+            type="credit_balance_depleted", **by_external_id
+        )
+        alerts.update(dropped.id, thresholds=[{"value": 5}])
+        self.assertEqual(alerts.retrieve(dropped.id).thresholds[0].value, 5)
+        alerts.delete(depleted.id)
+        rows = alerts.list(customer_id=customer.id, created_at_gte=now(-1))
+        self.assertEqual([row.id for row in rows], [dropped.id])
+
+        self.assertEqual(CLIENT.credit_blocks.update(block, metadata={"a": "1"}).id, block)
+        self.assertEqual(CLIENT.credit_blocks.retrieve(block).metadata, {"a": "1"})
+        CLIENT.credit_blocks.delete(block)
+
+    def test_errors(self):
+        item = new_item()
+        CLIENT.items.archive(item.id)
+        external = unique("customer")
+        customer = new_customer(external_customer_id=external)
+        plan = new_plan(new_metric())
+        subscription = CLIENT.subscriptions.create(plan_id=plan.id, customer_id=customer.id)
+        grouped = {"thresholds": [{"value": 1}], "currency": "USD", "grouping_keys": ["region"]}
+        for kind, call in [
+            (orb.OrbAuthenticationError, CLIENT.with_options(api_key="wrong").top_level.ping),
+            (orb.RequestValidationError, lambda: CLIENT.items.create(name=7)),
+            (orb.ConstraintViolation, lambda: CLIENT.items.archive(item.id)),
+            (orb.DuplicateResourceCreation, lambda: new_customer(external_customer_id=external)),
+            (orb.ResourceNotFound, lambda: CLIENT.items.fetch("nothing")),
+            (orb.URLNotFound, lambda: CLIENT.get("/nothing", cast_to=object)),
+            (
+                orb.FeatureNotAvailable,
+                lambda: CLIENT.alerts.create_for_subscription(
+                    subscription.id, type="cost_exceeded", **grouped
+                ),
+            ),
+        ]:
+            with self.subTest(kind=kind.__name__), self.assertRaises(kind):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main()
