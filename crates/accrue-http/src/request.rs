@@ -119,6 +119,18 @@ impl Request {
         Ok(Reply::json(self.operation.success(), answer))
     }
 
+    /// Answers with the error of a read that comes before an operation which writes. That something
+    /// is not there is an answer: it is kept under the idempotency key, as the operation would.
+    pub(crate) async fn refuse(self, error: &Error) -> Result<Reply, Problem> {
+        let problem = Problem::from(error);
+        let Some(attempt) = self.attempt.filter(|_| error.is_not_found()) else {
+            return Err(problem);
+        };
+        let reply = problem.reply(&self.settings.error_docs);
+        attempt.complete(&reply.to_stored()).await?;
+        Ok(reply)
+    }
+
     fn status(&self) -> StatusCode {
         self.operation.success()
     }
