@@ -68,7 +68,7 @@ impl Side {
         let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
         let bare = Client::connect(serve(bare(body.unwrap_or_default()))?);
         let mut bare = bare?;
-        self.store.take();
+        let _ = self.store.take();
         let raw = MemoryStore::new();
         let (mut ours, mut theirs, mut commits) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..ROUNDS {
