@@ -14,6 +14,7 @@ pub(crate) use self::{
     read::{Absent, Maybe, Nullable, Read, Reader, Source, member},
     schema::{Describe, Named, Object, Property, Schema, Side},
     values::{
-        MetadataIn, Moment, Whole, is_closed, metadata_update, new_metadata, read_choice, words,
+        MetadataIn, Moment, Whole, Words, is_closed, metadata_update, new_metadata, read_choice,
+        words,
     },
 };

@@ -72,9 +72,7 @@ impl Reader {
     }
 
     pub(crate) fn extend(&mut self, violations: &Violations) {
-        for violation in violations.list() {
-            self.violations.push(violation.pointer.clone(), violation.message.clone());
-        }
+        self.violations.extend(violations.list());
     }
 
     /// Lists what is wrong, where it is part of a larger thing that goes on to be judged.
@@ -146,11 +144,13 @@ pub(crate) fn member(at: &str, name: &str) -> String {
     pointer
 }
 
-/// A field that may be left out, where null says the same.
+/// A field that may be left out, where null says the same, as does an empty text in a query.
 impl<T: Read> Read for Option<T> {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         match json {
             Json::Null => Some(None),
+            // As clients send a null (wire 6.3).
+            Json::String(text) if text.is_empty() && reader.source == Source::Query => Some(None),
             value => T::read(value, at, reader).map(Some),
         }
     }
@@ -191,6 +191,17 @@ impl<T: Read> Read for Maybe<T> {
 impl<T: Describe> Describe for Maybe<T> {
     fn schema() -> Schema {
         Schema::Nullable(Box::new(T::schema()))
+    }
+}
+
+impl<T> Maybe<T> {
+    /// Makes something else of its value: where that is nothing, it is null.
+    pub(crate) fn and_then<U>(self, make: impl FnOnce(T) -> Option<U>) -> Maybe<U> {
+        match self {
+            Self::Absent => Maybe::Absent,
+            Self::Null => Maybe::Null,
+            Self::Value(value) => make(value).map_or(Maybe::Null, Maybe::Value),
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, HashMap};
 
-use accrue::limits;
 use serde_json::{Map, Value, json};
 
 /// A schema of JSON, as much of it as the API has.

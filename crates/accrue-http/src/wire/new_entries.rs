@@ -1,5 +1,5 @@
 use accrue::{
-    CreditBlockId, Decimal, Description, JsonNumber, Metadata, PricingUnit, Timestamp, Zone,
+    CreditBlockId, Decimal, JsonNumber, Metadata, PricingUnit, Timestamp, Zone,
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
 };
 
@@ -7,7 +7,9 @@ use super::{credits::currency_or_credits, not_built::NotBuilt};
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, MetadataIn, Moment, Read, Reader, Schema, choices, new_metadata, request},
+    shape::{
+        Describe, MetadataIn, Moment, Read, Reader, Schema, Words, choices, new_metadata, request,
+    },
 };
 
 request! {
@@ -20,7 +22,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
         /// From when on usage draws on the block; now where nothing is given.
@@ -44,7 +46,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -64,7 +66,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -82,7 +84,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -98,7 +100,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -277,7 +279,7 @@ impl NewEntry {
         Ok(NewLedgerEntry {
             currency: currency_or_credits(currency)?,
             change,
-            description,
+            description: description.and_then(|words| words.0),
             metadata,
         })
     }

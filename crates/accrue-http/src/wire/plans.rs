@@ -1,7 +1,7 @@
 //! Plans and their versions on the wire (wire 5.1).
 
 use accrue::{
-    Currency, Description, ExternalId, Metadata, Name, PriceId,
+    Currency, ExternalId, Metadata, Name, PriceId,
     plan::{
         self, DefaultVersion, PlanStatus, PlanUpdate, PlanVersion as Number, PlanVersionChange,
         PricedVersion,
@@ -18,8 +18,8 @@ use crate::{
     json::Json,
     problem::{Problem, Violations},
     shape::{
-        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, choices, metadata_update,
-        new_metadata, request, response,
+        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, Words, choices,
+        metadata_update, new_metadata, request, response,
     },
 };
 
@@ -35,7 +35,7 @@ request! {
         /// The caller's alias for its id.
         external_plan_id: Option<ExternalId>,
         /// What it is.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
         /// How many days after its issue an invoice is due: stored and given back.
@@ -67,7 +67,7 @@ request! {
         /// The caller's alias for its id; null removes it.
         external_plan_id: Maybe<ExternalId>,
         /// What it is; null removes it.
-        description: Maybe<Description>,
+        description: Maybe<Words>,
         /// Texts to set, or to remove where they are null; null removes all.
         metadata: MetadataIn,
     }
@@ -284,7 +284,7 @@ impl TryFrom<NewPlan> for plan::NewPlan {
             .map(|(index, price)| price.into_price(new.currency, || format!("/prices/{index}")));
         plan.prices = prices.collect::<Result<_, _>>()?;
         plan.external_plan_id = new.external_plan_id;
-        plan.description = new.description;
+        plan.description = new.description.and_then(|words| words.0);
         plan.metadata = new_metadata(new.metadata);
         plan.carried = carried(&[
             ("net_terms", new.net_terms.as_ref().map(Kept::text)),
@@ -321,7 +321,7 @@ impl From<UpdatePlan> for PlanUpdate {
     fn from(update: UpdatePlan) -> Self {
         Self {
             external_plan_id: update.external_plan_id.into(),
-            description: update.description.into(),
+            description: update.description.and_then(|words| words.0).into(),
             metadata: metadata_update(update.metadata),
             ..Self::default()
         }

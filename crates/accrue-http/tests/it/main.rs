@@ -17,6 +17,7 @@ mod customers;
 mod documents;
 mod errors;
 mod faults;
+mod fields_without_a_value;
 mod idempotency;
 mod idempotency_keys;
 mod idempotency_records;
