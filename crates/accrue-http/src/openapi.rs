@@ -7,7 +7,7 @@ mod page;
 
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
-use crate::{api::Settings, json::Json, query, reply::Reply};
+use crate::{api::Settings, reply::Reply};
 
 /// What is served without a key: the description of the API, rendered once.
 pub(crate) struct Documents {
@@ -49,9 +49,7 @@ impl Documents {
 
 /// Tells whether the 3.0 form is asked for. Everything else is answered with the current one.
 fn asks_for_the_older(query: Option<&str>) -> bool {
-    let Ok(Json::Object(members)) = query::parse(query.unwrap_or_default()) else { return false };
-    let older = Json::String("3.0".to_owned());
-    members.iter().any(|(name, value)| name == "version" && *value == older)
+    query.unwrap_or_default().split('&').any(|pair| pair == "version=3.0")
 }
 
 fn public(reply: Reply) -> Reply {

@@ -14,6 +14,7 @@ mod ping;
 mod plans;
 mod prices;
 mod subscriptions;
+mod timeframes;
 mod waiting;
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The query of a request, as an object whose values are texts.
 
+use std::collections::HashMap;
+
 use percent_encoding::percent_decode_str;
 
 use crate::{
@@ -11,6 +13,7 @@ use crate::{
 /// names with brackets as they are (wire 6.3).
 pub(crate) fn parse(query: &str) -> Result<Json, Violations> {
     let mut members: Vec<(String, Json)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut violations = Violations::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -19,7 +22,8 @@ pub(crate) fn parse(query: &str) -> Result<Json, Violations> {
             continue;
         };
         let value = Json::String(value);
-        match members.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name.clone()).or_insert(members.len());
+        match members.get_mut(place) {
             None if name.ends_with("[]") => members.push((name, Json::Array(vec![value]))),
             None => members.push((name, value)),
             Some((_, Json::Array(values))) => values.push(value),

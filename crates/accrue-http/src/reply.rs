@@ -26,9 +26,13 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Self {
-        // No type of the wire fails to be written: their maps have names for keys.
-        let body = serde_json::to_string(body).unwrap_or_default();
-        Self::text(status, HeaderValue::from_static("application/json"), body)
+        // No type of a resource fails to be written: their maps have names for keys.
+        Self::try_json(status, body).unwrap_or_else(|_| Self::empty(status))
+    }
+
+    pub(crate) fn try_json(status: StatusCode, body: &impl Serialize) -> serde_json::Result<Self> {
+        let body = serde_json::to_string(body)?;
+        Ok(Self::text(status, HeaderValue::from_static("application/json"), body))
     }
 
     pub(crate) fn text(status: StatusCode, content_type: HeaderValue, body: String) -> Self {

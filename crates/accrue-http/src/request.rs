@@ -113,10 +113,28 @@ impl Request {
 
     /// Answers with what was read. Under an idempotency key, the key is taken.
     pub(crate) async fn answer(self, answer: &impl Serialize) -> Result<Reply, Problem> {
+        // What cannot be written is a page beyond its bound.
+        let too_large = |_| {
+            let detail = "the answer has too many bytes: a page of fewer rows helps".to_owned();
+            Problem::resource_too_large(detail)
+        };
+        let reply = Reply::try_json(self.operation.success(), answer).map_err(too_large)?;
         if let Some(attempt) = self.attempt {
             attempt.complete("").await?;
         }
-        Ok(Reply::json(self.operation.success(), answer))
+        Ok(reply)
+    }
+
+    /// Answers with the error of a read that comes before an operation which writes. That something
+    /// is not there is an answer: it is kept under the idempotency key, as the operation would.
+    pub(crate) async fn refuse(self, error: &Error) -> Result<Reply, Problem> {
+        let problem = Problem::from(error);
+        let Some(attempt) = self.attempt.filter(|_| error.is_not_found()) else {
+            return Err(problem);
+        };
+        let reply = problem.reply(&self.settings.error_docs);
+        attempt.complete(&reply.to_stored()).await?;
+        Ok(reply)
     }
 
     fn status(&self) -> StatusCode {

@@ -52,8 +52,9 @@ pub const CARRIED_BYTES: usize = 8 * 1024;
 pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
 /// How long a key is remembered after its operation completed, in hours (§4.5.4, §8).
 pub const IDEMPOTENCY_HOURS: u64 = 48;
-/// The largest stored answer, in bytes.
-pub const ANSWER_BYTES: usize = 256 * 1024;
+/// The largest stored answer, in bytes: a subscription with the most prices, each with the most
+/// metadata, is one.
+pub const ANSWER_BYTES: usize = 12 * 1024 * 1024;
 /// The largest piece of a stored answer in one row, in bytes as JSON writes them.
 pub const ANSWER_PART_BYTES: usize = 48 * 1024;
 /// The most keyed operations in flight in one process.

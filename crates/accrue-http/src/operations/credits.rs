@@ -116,7 +116,10 @@ async fn create_entry<Id: Read + Into<IdOr<CustomerId>>>(
     let id: IdOr<CustomerId> = id.into();
     // The zone of a customer never changes, so that it can be read before the commit.
     let zone = match new.names_days() {
-        true => request.account.fetch_customer(id.clone()).await?.timezone,
+        true => match request.account.fetch_customer(id.clone()).await {
+            Ok(customer) => customer.timezone,
+            Err(error) => return request.refuse(&error).await,
+        },
         false => Zone::UTC,
     };
     let call = request.account.create_ledger_entry(id, new.into_entry(&zone)?);

@@ -1,5 +1,6 @@
-use accrue::{CustomerId, IdOr, ListFilter};
+use accrue::{CustomerId, IdOr, ListFilter, cost::CostQuery};
 
+use super::timeframes::complete;
 use crate::{
     operation::{Category, Operation},
     problem::Problem,
@@ -109,7 +110,12 @@ async fn delete(request: Request) -> Result<Reply, Problem> {
 }
 
 async fn list_costs<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
-    let (id, query, _) = request.read::<Id, CostsQuery, NoBody>()?;
+    let (id, mut query, _) = request.read::<Id, CostsQuery, NoBody>()?;
+    let id: IdOr<CustomerId> = id.into();
+    let now = request.account.billing().now();
+    let whole = CostQuery::default();
+    let current = request.account.customer_costs(id.clone(), &whole);
+    complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
     let costs = request.account.customer_costs(id, &query.try_into()?).await?;
     let related = request.account.related(&costs).await?;
     let data = costs.into_iter().map(|cost| AggregatedCost::of(cost, &related)).collect();

@@ -172,7 +172,10 @@ async fn create_version_of(
     new: NewVersion,
 ) -> Result<Reply, Problem> {
     // The currency of a plan never changes, so that it may be read before the commit.
-    let currency = request.account.fetch_plan(id.clone()).await?.currency;
+    let currency = match request.account.fetch_plan(id.clone()).await {
+        Ok(plan) => plan.currency,
+        Err(error) => return request.refuse(&error).await,
+    };
     let call = request.account.change_plan_version(id, new.into_change(currency)?).with_related();
     request.write(call, |(version, related)| PlanVersion::of(version, related)).await
 }

@@ -5,6 +5,7 @@ use accrue::{
     subscription::{self, Cancellation, SubscriptionUpdate},
 };
 
+use super::timeframes::complete;
 use crate::{
     operation::{Category, Operation},
     problem::Problem,
@@ -181,7 +182,10 @@ async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
     check_is_not_pending(&request)?;
     // The zone of a subscription never changes, so that it may be read before the commit.
     let zone = match body.has_day() {
-        true => request.account.fetch_subscription(id).await?.timezone,
+        true => match request.account.fetch_subscription(id).await {
+            Ok(subscription) => subscription.timezone,
+            Err(error) => return request.refuse(&error).await,
+        },
         false => Zone::UTC,
     };
     let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
@@ -206,7 +210,11 @@ fn check_is_not_pending(request: &Request) -> Result<(), Problem> {
 }
 
 async fn fetch_costs(request: Request) -> Result<Reply, Problem> {
-    let (id, query, _) = request.read::<SubscriptionId, CostsQuery, NoBody>()?;
+    let (id, mut query, _) = request.read::<SubscriptionId, CostsQuery, NoBody>()?;
+    let now = request.account.billing().now();
+    let whole = CostQuery::default();
+    let current = request.account.subscription_costs(id, &whole);
+    complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
     let query: CostQuery = query.try_into()?;
     let costs = request.account.subscription_costs(id, &query).await?;
     let related = request.account.related(&costs).await?;
@@ -215,7 +223,11 @@ async fn fetch_costs(request: Request) -> Result<Reply, Problem> {
 }
 
 async fn fetch_usage(request: Request) -> Result<Reply, Problem> {
-    let (id, query, _) = request.read::<SubscriptionId, UsageQueryIn, NoBody>()?;
+    let (id, mut query, _) = request.read::<SubscriptionId, UsageQueryIn, NoBody>()?;
+    let now = request.account.billing().now();
+    let whole = CostQuery::default();
+    let current = request.account.subscription_costs(id, &whole);
+    complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
     let (query, mode) = query.into_query()?;
     let series = request.account.subscription_usage_over(id, &query).await?;
     request.answer(&UsageOverTime::of(series, query.group_by.is_some(), mode)).await

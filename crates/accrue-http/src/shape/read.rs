@@ -123,10 +123,6 @@ pub(crate) struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().map(|(name, _)| name.as_str())
-    }
-
     pub(crate) fn read<T: Read>(&self, name: &str, reader: &mut Reader) -> Option<T> {
         let found = self.members.iter().find(|(member, _)| member == name);
         match (found, T::absent()) {

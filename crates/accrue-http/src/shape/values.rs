@@ -9,7 +9,7 @@ use accrue::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{Describe, Maybe, Read, Reader, Schema, Source, texts};
+use super::{Describe, Maybe, Read, Reader, Schema, Source, member, texts};
 use crate::json::Json;
 
 /// Joins the lines of a comment, for readers who do not have what it cites.
@@ -280,13 +280,14 @@ ids! {
 
 impl<T: Read> Read for BTreeMap<String, T> {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let fields = reader.fields(json, at, &[], false)?;
-        let names: Vec<_> = fields.names().map(str::to_owned).collect();
+        let Json::Object(members) = json else {
+            return reader.unexpected(json, at, "an object");
+        };
         let mut read = Self::new();
         let mut is_whole = true;
-        for name in names {
-            match fields.read(&name, reader) {
-                Some(value) => drop(read.insert(name, value)),
+        for (name, value) in members {
+            match T::read(value, &member(at, name), reader) {
+                Some(value) => drop(read.insert(name.clone(), value)),
                 None => is_whole = false,
             }
         }

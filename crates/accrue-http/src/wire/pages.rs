@@ -1,6 +1,10 @@
 //! Lists in pages (wire 6.2).
 
+use std::marker::PhantomData;
+
 use accrue::{InstantRange, Page};
+use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
+use serde_json::value::RawValue;
 
 use crate::shape::{Describe, Moment, Object, Property, Schema, Whole, request, response};
 
@@ -44,11 +48,17 @@ pub(crate) fn range(
     lte.map_or(range, |Moment(instant)| range.at_or_before(instant))
 }
 
-/// A page of a list.
-#[derive(Clone, Debug, serde::Serialize)]
+/// The most bytes of the rows of a page: a row may have a hundred resources within it.
+const PAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// A page of a list, each row as it was written: many rows that are large are not held at once.
+///
+/// A page beyond its bound cannot be written.
+#[derive(Clone, Debug)]
 pub(crate) struct Rows<T> {
-    data: Vec<T>,
+    data: Option<Vec<Box<RawValue>>>,
     pagination_metadata: PaginationMetadata,
+    row: PhantomData<T>,
 }
 
 response! {
@@ -66,15 +76,32 @@ impl PaginationMetadata {
     pub(crate) const LAST: Self = Self { has_more: false, next_cursor: None };
 }
 
-impl<T> Rows<T> {
-    /// Writes a page, row by row.
-    pub(crate) fn of<R>(page: Page<R>, row: impl FnMut(R) -> T) -> Self {
+impl<T: Serialize> Rows<T> {
+    /// Writes a page, row by row, as far as its bound.
+    pub(crate) fn of<R>(page: Page<R>, mut row: impl FnMut(R) -> T) -> Self {
         let next_cursor = page.next_cursor.map(|cursor| cursor.to_string());
         let has_more = next_cursor.is_some();
+        let mut left = PAGE_BYTES;
+        let rows = page.data.into_iter().map(|data| {
+            let text = serde_json::value::to_raw_value(&row(data)).ok()?;
+            left = left.checked_sub(text.get().len())?;
+            Some(text)
+        });
         Self {
-            data: page.data.into_iter().map(row).collect(),
+            data: rows.collect(),
             pagination_metadata: PaginationMetadata { has_more, next_cursor },
+            row: PhantomData,
         }
+    }
+}
+
+impl<T> Serialize for Rows<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(data) = &self.data else { return Err(ser::Error::custom("too many bytes")) };
+        let mut page = serializer.serialize_struct("Rows", 2)?;
+        page.serialize_field("data", data)?;
+        page.serialize_field("pagination_metadata", &self.pagination_metadata)?;
+        page.end()
     }
 }
 

@@ -98,11 +98,27 @@ fn wire_4_4_costs_are_of_the_current_period_where_nothing_is_said() {
 }
 
 #[test]
+fn wire_4_1_a_timeframe_with_one_end_begins_with_the_period_or_ends_now() {
+    let (host, ada, _) = spender();
+    host.clock.advance(std::time::Duration::from_secs(48 * 60 * 60));
+    let costs = |query: &str| {
+        let path = format!("/v1/customers/{ada}/costs?view_mode=periodic&{query}");
+        host.get(&path).ok(StatusCode::OK)
+    };
+    let (begin, later, now) =
+        ("2026-03-10T12:00:00Z", "2026-03-11T00:00:00Z", "2026-03-12T12:00:00Z");
+    let both =
+        |start: &str, end: &str| costs(&format!("timeframe_start={start}&timeframe_end={end}"));
+    assert_eq!(costs(&format!("timeframe_start={later}")), both(later, now));
+    assert_eq!(costs(&format!("timeframe_end={later}")), both(begin, later));
+}
+
+#[test]
 fn what_is_wrong_with_a_query_of_costs_is_told() {
     let (host, ada, _) = spender();
     for query in [
-        "timeframe_start=2026-03-10T12:00:00Z",
-        "timeframe_end=2026-03-10T12:00:00Z",
+        "timeframe_start=2026-03-10T12:00:01Z",
+        "timeframe_end=2026-03-10T11:59:59Z",
         "timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-09T12:00:00Z",
         "view_mode=weekly",
         "group_by=price",

@@ -223,3 +223,23 @@ fn s4_5_10_a_transient_failure_says_so_and_the_key_can_be_used_again() {
     send().replays(&first);
     assert_eq!(host.items(), 1);
 }
+
+#[test]
+fn a_resource_that_is_missing_before_the_operation_is_an_answer_that_is_kept() {
+    let host = Host::new();
+    let change = json!({
+        "entry_type": "expiration_change", "target_expiry_date": "2026-04-01", "amount": 1,
+    });
+    let version = json!({"version": 2});
+    for (path, body) in [
+        ("/v1/customers/external_customer_id/ghost/credits/ledger_entry", change),
+        ("/v1/plans/external_plan_id/ghost/versions", version),
+    ] {
+        let first = host.keyed("POST", path, path, body.clone());
+        first.error(404, "404-resource-not-found");
+        let second = host.keyed("POST", path, path, body);
+        assert_eq!(second.bytes, first.bytes);
+        assert_eq!(second.header("idempotent-replayed"), Some("true"));
+        host.keyed("POST", path, path, json!({"other": 1})).error(409, "409-resource-conflict");
+    }
+}

@@ -93,7 +93,7 @@ pub struct Attempt {
 impl Attempt {
     /// Runs an operation in the account of the key, and keeps its answer in the commit of its effect.
     ///
-    /// `encode` writes the answer down, which is at most 256 KiB; it may be called several times. It
+    /// `encode` writes the answer down, which is at most 12 MiB; it may be called several times. It
     /// is asked for business errors too, which are answers as well.
     ///
     /// # Errors

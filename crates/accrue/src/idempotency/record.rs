@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_pieces_of_an_answer_fit_their_documents_and_make_it_whole() {
         for unit in ["a", "\"", "\u{1}", "é", "🦀"] {
-            let text = unit.repeat(limits::ANSWER_BYTES / unit.len());
+            let text = unit.repeat(6 * limits::ANSWER_PART_BYTES / unit.len());
             let pieces = Answer::pieces(&text);
             assert_eq!(pieces.concat(), text);
             for piece in pieces {
