@@ -131,6 +131,23 @@ impl Fields<'_> {
             (None, Absent::Refused) => reader.wrong(&member(self.at, name), "is missing"),
         }
     }
+
+    /// Reads a field as far as that goes, for a rule: what is wrong with it is told elsewhere.
+    pub(crate) fn peek<T: Read>(&self, name: &str, source: Source) -> Option<T> {
+        let mut reader = Reader::new();
+        reader.source = source;
+        self.read(name, &mut reader)
+    }
+
+    /// Tells whether a field is there and not null, whatever it is.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(member, json)| member == name && *json != Json::Null)
+    }
+
+    /// Returns the pointer to a field.
+    pub(crate) fn pointer(&self, name: &str) -> String {
+        member(self.at, name)
+    }
 }
 
 /// Returns the pointer to a member of what is at another.
@@ -266,6 +283,22 @@ impl<T: Read> Read for Box<T> {
             Absent::Refused => Absent::Refused,
             Absent::Is(value) => Absent::Is(Self::new(value)),
         }
+    }
+}
+
+/// Any value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anything;
+
+impl Read for Anything {
+    fn read(_: &Json, _: &str, _: &mut Reader) -> Option<Self> {
+        Some(Self)
+    }
+}
+
+impl Describe for Anything {
+    fn schema() -> Schema {
+        Schema::Any
     }
 }
 

@@ -10,12 +10,12 @@ use accrue::{
 
 use super::{
     customers::{CustomerMinified, ExternalCustomerId},
-    not_built::NotBuilt,
+    not_built::{AnyObject, NotBuilt},
     price_filters::{PriceFilter, PriceFilterIn},
 };
 use crate::{
     problem::{Problem, Violations},
-    shape::{Moment, Whole, choices, request, response},
+    shape::{Anything, Fields, Moment, Reader, Source, Whole, choices, request, response},
 };
 
 request! {
@@ -44,13 +44,13 @@ request! {
         /// The version of the plan: the default one where none is given.
         plan_version: Option<Whole<1, 4_294_967_295>>,
         /// What the cost is grouped by: not available.
-        grouping_keys: Option<NotBuilt>,
+        grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Which prices count: of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
     }
 
     /// An alert to create on a subscription.
-    pub(crate) struct NewSubscriptionAlert {
+    pub(crate) struct NewSubscriptionAlert => overrides_have_groups {
         /// What it watches.
         "type" kind: UsageAlertType,
         /// At which values it fires.
@@ -61,11 +61,11 @@ request! {
         /// `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
         /// What the cost is grouped by: not available.
-        grouping_keys: Option<NotBuilt>,
+        grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Which prices count: of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
-        /// Other thresholds of some groups: not available.
-        threshold_overrides: Option<NotBuilt>,
+        /// Other thresholds of some groups: not available, as the groups are.
+        threshold_overrides: Option<Vec<AnyObject>>,
     }
 
     /// What to change of an alert.
@@ -75,7 +75,7 @@ request! {
         /// Which prices count from now on: as before where nothing is given.
         price_filters: Option<Vec<PriceFilterIn>>,
         /// Other thresholds of some groups: not available.
-        threshold_overrides: Option<NotBuilt>,
+        threshold_overrides: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// A value at which an alert fires.
@@ -260,6 +260,18 @@ impl TryFrom<NewSubscriptionAlert> for alert::NewAlert {
             price_filters: new.price_filters,
         };
         watched.try_into()
+    }
+}
+
+/// The thresholds of groups are of an alert that has groups (wire 1.3).
+fn overrides_have_groups(fields: &Fields<'_>, reader: &mut Reader) {
+    let peek = |name| fields.peek::<Option<Vec<Anything>>>(name, Source::Body).flatten();
+    let overrides = peek("threshold_overrides").is_some_and(|overrides| !overrides.is_empty());
+    let has_groups =
+        fields.has("grouping_keys") && peek("grouping_keys").is_none_or(|keys| !keys.is_empty());
+    if overrides && !has_groups {
+        let message = "are there without grouping_keys";
+        let _: Option<()> = reader.wrong(&fields.pointer("threshold_overrides"), message);
     }
 }
 

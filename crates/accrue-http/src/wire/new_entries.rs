@@ -3,7 +3,10 @@ use accrue::{
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
 };
 
-use super::{credits::currency_or_credits, not_built::NotBuilt};
+use super::{
+    credits::currency_or_credits,
+    not_built::{AnyObject, NotBuilt},
+};
 use crate::{
     json::Json,
     problem::{Problem, Violations},
@@ -32,9 +35,9 @@ request! {
         /// What the customer paid for one of them.
         per_unit_cost_basis: Option<Decimal>,
         /// How the customer is invoiced for it: not available.
-        invoice_settings: Option<NotBuilt>,
+        invoice_settings: Option<NotBuilt<AnyObject>>,
         /// What it pays for alone: not available.
-        filters: Option<NotBuilt>,
+        filters: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// An entry that takes credits.

@@ -265,7 +265,6 @@ fn wire_1_3_alerts_on_groups_are_not_available() {
         setting.host.post(&path, new).error(404, "404-feature-not-available");
     };
     check("grouping_keys", json!(["region"]));
-    check("threshold_overrides", json!([{"group_values": ["a"], "thresholds": []}]));
     let alert = setting.on_subscription(setting.usage());
     let update = json!({
         "thresholds": [{"value": 1}],

@@ -33,3 +33,4 @@ mod scene;
 mod stores;
 mod subscriptions;
 mod support;
+mod violations;
