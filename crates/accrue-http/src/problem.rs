@@ -288,6 +288,12 @@ impl Violations {
         }
     }
 
+    pub(crate) fn extend(&mut self, violations: &[Violation]) {
+        for violation in violations {
+            self.push(violation.pointer.clone(), violation.message.clone());
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -11,9 +11,10 @@ mod values;
 
 pub(crate) use self::{
     macros::{choices, name, request, response, texts},
-    read::{Absent, Maybe, Nullable, Read, Reader, Source, member},
+    read::{Absent, Anything, Fields, Maybe, Nullable, Read, Reader, Source, member},
     schema::{Describe, Named, Object, Property, Schema, Side},
     values::{
-        MetadataIn, Moment, Whole, is_closed, metadata_update, new_metadata, read_choice, words,
+        MetadataIn, Moment, Whole, Words, is_closed, metadata_update, new_metadata, read_choice,
+        words,
     },
 };

@@ -1,4 +1,6 @@
-use accrue::{AlertId, CustomerId, IdOr, ListFilter, PlanId, SubscriptionId};
+use std::collections::BTreeSet;
+
+use accrue::{Account, AlertId, CustomerId, IdOr, ListFilter, Page, PlanId, SubscriptionId};
 
 use crate::{
     operation::Operation,
@@ -103,12 +105,31 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let created =
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let (account, filter) = (&request.account, ListFilter { created });
-    let found = match of {
-        AlertsOf::Customer(id) => account.list_customer_alerts(id, filter, &page).await?,
-        AlertsOf::Subscription(id) => account.list_subscription_alerts(id, filter, &page).await?,
+    let mut found = match (of.subscription, of.customers.as_slice()) {
+        (Some(id), _) => account.list_subscription_alerts(id, filter, &page).await?,
+        (None, [id, ..]) => account.list_customer_alerts(id.clone(), filter, &page).await?,
+        (None, []) => Page { data: Vec::new(), next_cursor: None },
     };
+    if !is_one_customer(account, &of).await? {
+        found = Page { data: Vec::new(), next_cursor: None };
+    }
     let related = account.related(&found).await?;
     request.answer(&Rows::of(found, |alert| Alert::of(&alert, &related))).await
+}
+
+/// Tells whether all that is named is one customer, and what is that customer's.
+async fn is_one_customer(account: &Account, of: &AlertsOf) -> Result<bool, Problem> {
+    if of.customers.is_empty() || (of.customers.len() == 1 && of.subscription.is_none()) {
+        return Ok(true);
+    }
+    let mut owners = BTreeSet::new();
+    if let Some(id) = of.subscription {
+        owners.insert(account.fetch_subscription(id).await?.customer_id);
+    }
+    for customer in &of.customers {
+        owners.insert(account.fetch_customer(customer.clone()).await?.id);
+    }
+    Ok(owners.len() == 1)
 }
 
 async fn delete(request: Request) -> Result<Reply, Problem> {

@@ -1,7 +1,6 @@
 use accrue::{
     IdOr, ListFilter, PriceId, Timeframe,
     cost::PriceEvaluation,
-    expression::Expression,
     price::{self, PriceUpdate},
     related::Related,
 };
@@ -128,31 +127,14 @@ async fn evaluate(request: Request) -> Result<Reply, Problem> {
 
 /// Makes a query of the engine of a body.
 fn evaluation(body: Evaluate) -> Result<PriceEvaluation, Problem> {
-    // With a value it was refused.
-    let _ = body.metric_parameter_overrides;
-    let mut violations = Violations::default();
-    let customer = match (body.customer_id, body.external_customer_id) {
-        (Some(id), None) => Some(IdOr::Id(id)),
-        (None, Some(external)) => Some(IdOr::External(external)),
-        (Some(_), Some(_)) => {
-            violations.push("/external_customer_id", "is there beside customer_id, expected one");
-            None
-        }
-        (None, None) => {
-            violations.push("/customer_id", "is missing, as is external_customer_id");
-            None
-        }
+    let customer = body.customer_id.map(IdOr::Id);
+    let Some(customer) = customer.or(body.external_customer_id.map(IdOr::External)) else {
+        let detail = "the usage over all customers is not available";
+        return Err(Problem::feature_not_available(detail));
     };
     let timeframe = Timeframe::new(body.timeframe_start.0, body.timeframe_end.0);
     let timeframe =
-        timeframe.map_err(|error| violations.push("/timeframe_end", error.to_string())).ok();
-    let filter = body.filter.map(|text| Expression::parse(&text)).transpose();
-    let filter = filter.map_err(|error| violations.push("/filter", error.to_string())).ok();
-    match (customer, timeframe, filter) {
-        (Some(customer), Some(timeframe), Some(filter)) if violations.is_empty() => {
-            let grouping = body.grouping_keys.unwrap_or_default();
-            Ok(PriceEvaluation { customer, timeframe, filter, grouping })
-        }
-        _ => Err(violations.into()),
-    }
+        timeframe.map_err(|error| Violations::one("/timeframe_end", error.to_string()))?;
+    let grouping = body.grouping_keys.into_iter().flatten().map(|key| key.0).collect();
+    Ok(PriceEvaluation { customer, timeframe, filter: body.filter, grouping })
 }

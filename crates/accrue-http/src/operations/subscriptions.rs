@@ -1,5 +1,5 @@
 use accrue::{
-    Call, SubscriptionId, Zone,
+    Call, Page, SubscriptionId, Zone,
     cost::CostQuery,
     related::Related,
     subscription::{self, Cancellation, SubscriptionUpdate},
@@ -113,20 +113,29 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: SubscriptionListQuery = request.query()?;
-    let filter = query.filter()?;
-    let page = request.page(query.limit, query.cursor)?;
-    let found = request.account.list_subscriptions(filter, &page).await?;
+    let found = found(&request, query).await?;
     let related = request.account.related(&found).await?;
     let now = request.account.billing().now();
     let rows = Rows::of(found, |subscription| Subscription::of(&subscription, &related, now));
     request.answer(&rows).await
 }
 
-async fn list_summary(request: Request) -> Result<Reply, Problem> {
-    let query: SubscriptionListQuery = request.query()?;
+/// Lists the subscriptions that a query asks for.
+async fn found(
+    request: &Request,
+    query: SubscriptionListQuery,
+) -> Result<Page<subscription::Subscription>, Problem> {
     let filter = query.filter()?;
     let page = request.page(query.limit, query.cursor)?;
-    let found = request.account.list_subscriptions(filter, &page).await?;
+    match filter {
+        Some(filter) => Ok(request.account.list_subscriptions(filter, &page).await?),
+        None => Ok(Page { data: Vec::new(), next_cursor: None }),
+    }
+}
+
+async fn list_summary(request: Request) -> Result<Reply, Problem> {
+    let query: SubscriptionListQuery = request.query()?;
+    let found = found(&request, query).await?;
     let related = request.account.related(&found).await?;
     let now = request.account.billing().now();
     let row = |subscription| SubscriptionSummary::of(&subscription, &related, now);

@@ -2,11 +2,12 @@
 
 /// Declares an object that comes in. Members that it does not name are refused, but after `open`.
 ///
-/// A field is named as its Rust name, or by a text before it where the wire has another one.
+/// A field is named as its Rust name, or by a text before it where the wire has another one. After
+/// `=>` is what judges fields beside each other, also where others of them are wrong.
 macro_rules! request {
     ($(
         $(#[doc = $doc:literal])*
-        $visibility:vis struct $name:ident $($open:ident)? {$(
+        $visibility:vis struct $name:ident $($open:ident)? $(=> $rule:ident)? {$(
             $(#[doc = $field_doc:literal])*
             $($wire:literal)? $field:ident: $type:ty,
         )*}
@@ -50,6 +51,7 @@ macro_rules! request {
                 let fields = reader.fields(json, at, NAMES, is_closed)?;
                 // All of them, so that everything that is wrong is listed.
                 $(let $field = fields.read($crate::shape::name!($field $($wire)?), reader);)*
+                $($rule(&fields, reader);)?
                 let _ = &fields;
                 Some(Self { $($field: $field?,)* })
             }

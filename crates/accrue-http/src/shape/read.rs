@@ -72,9 +72,7 @@ impl Reader {
     }
 
     pub(crate) fn extend(&mut self, violations: &Violations) {
-        for violation in violations.list() {
-            self.violations.push(violation.pointer.clone(), violation.message.clone());
-        }
+        self.violations.extend(violations.list());
     }
 
     /// Lists what is wrong, where it is part of a larger thing that goes on to be judged.
@@ -133,6 +131,23 @@ impl Fields<'_> {
             (None, Absent::Refused) => reader.wrong(&member(self.at, name), "is missing"),
         }
     }
+
+    /// Reads a field as far as that goes, for a rule: what is wrong with it is told elsewhere.
+    pub(crate) fn peek<T: Read>(&self, name: &str, source: Source) -> Option<T> {
+        let mut reader = Reader::new();
+        reader.source = source;
+        self.read(name, &mut reader)
+    }
+
+    /// Tells whether a field is there and not null, whatever it is.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(member, json)| member == name && *json != Json::Null)
+    }
+
+    /// Returns the pointer to a field.
+    pub(crate) fn pointer(&self, name: &str) -> String {
+        member(self.at, name)
+    }
 }
 
 /// Returns the pointer to a member of what is at another.
@@ -142,11 +157,13 @@ pub(crate) fn member(at: &str, name: &str) -> String {
     pointer
 }
 
-/// A field that may be left out, where null says the same.
+/// A field that may be left out, where null says the same, as does an empty text in a query.
 impl<T: Read> Read for Option<T> {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         match json {
             Json::Null => Some(None),
+            // As clients send a null (wire 6.3).
+            Json::String(text) if text.is_empty() && reader.source == Source::Query => Some(None),
             value => T::read(value, at, reader).map(Some),
         }
     }
@@ -187,6 +204,17 @@ impl<T: Read> Read for Maybe<T> {
 impl<T: Describe> Describe for Maybe<T> {
     fn schema() -> Schema {
         Schema::Nullable(Box::new(T::schema()))
+    }
+}
+
+impl<T> Maybe<T> {
+    /// Makes something else of its value: where that is nothing, it is null.
+    pub(crate) fn and_then<U>(self, make: impl FnOnce(T) -> Option<U>) -> Maybe<U> {
+        match self {
+            Self::Absent => Maybe::Absent,
+            Self::Null => Maybe::Null,
+            Self::Value(value) => make(value).map_or(Maybe::Null, Maybe::Value),
+        }
     }
 }
 
@@ -255,6 +283,22 @@ impl<T: Read> Read for Box<T> {
             Absent::Refused => Absent::Refused,
             Absent::Is(value) => Absent::Is(Self::new(value)),
         }
+    }
+}
+
+/// Any value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anything;
+
+impl Read for Anything {
+    fn read(_: &Json, _: &str, _: &mut Reader) -> Option<Self> {
+        Some(Self)
+    }
+}
+
+impl Describe for Anything {
+    fn schema() -> Schema {
+        Schema::Any
     }
 }
 

@@ -44,6 +44,25 @@ texts! {
     Zone: 1, 64 => "expected the name of an IANA time zone";
 }
 
+/// What something is, in words. An empty text says nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Words(pub(crate) Option<Description>);
+
+impl Read for Words {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        match json {
+            Json::String(text) if text.is_empty() => Some(Self(None)),
+            text => Description::read(text, at, reader).map(|words| Self(Some(words))),
+        }
+    }
+}
+
+impl Describe for Words {
+    fn schema() -> Schema {
+        Schema::text(0, limits::DESCRIPTION_CHARACTERS)
+    }
+}
+
 /// Any text.
 impl Read for String {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {

@@ -10,12 +10,12 @@ use accrue::{
 
 use super::{
     customers::{CustomerMinified, ExternalCustomerId},
-    not_built::NotBuilt,
+    not_built::{AnyObject, NotBuilt},
     price_filters::{PriceFilter, PriceFilterIn},
 };
 use crate::{
     problem::{Problem, Violations},
-    shape::{Moment, Whole, choices, request, response},
+    shape::{Anything, Fields, Moment, Reader, Source, Whole, choices, request, response},
 };
 
 request! {
@@ -25,7 +25,8 @@ request! {
         "type" kind: BalanceAlertType,
         /// The currency or pricing unit of the balance.
         currency: PricingUnit,
-        /// At which values it fires: those of `credit_balance_dropped`.
+        /// At which values `credit_balance_dropped` fires, which needs them. The others fire at zero,
+        /// and ignore them.
         thresholds: Option<Vec<ThresholdIn>>,
     }
 
@@ -38,17 +39,18 @@ request! {
         /// The metric: of `usage_exceeded`.
         metric_id: Option<MetricId>,
         /// What the cost is in: the currency that the plan is invoiced in where none is given.
+        /// `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
         /// The version of the plan: the default one where none is given.
         plan_version: Option<Whole<1, 4_294_967_295>>,
         /// What the cost is grouped by: not available.
-        grouping_keys: Option<NotBuilt>,
+        grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Which prices count: of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
     }
 
     /// An alert to create on a subscription.
-    pub(crate) struct NewSubscriptionAlert {
+    pub(crate) struct NewSubscriptionAlert => overrides_have_groups {
         /// What it watches.
         "type" kind: UsageAlertType,
         /// At which values it fires.
@@ -56,13 +58,14 @@ request! {
         /// The metric: of `usage_exceeded`.
         metric_id: Option<MetricId>,
         /// What the cost is in: the currency that the plan is invoiced in where none is given.
+        /// `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
         /// What the cost is grouped by: not available.
-        grouping_keys: Option<NotBuilt>,
+        grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Which prices count: of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
-        /// Other thresholds of some groups: not available.
-        threshold_overrides: Option<NotBuilt>,
+        /// Other thresholds of some groups: not available, as the groups are.
+        threshold_overrides: Option<Vec<AnyObject>>,
     }
 
     /// What to change of an alert.
@@ -72,7 +75,7 @@ request! {
         /// Which prices count from now on: as before where nothing is given.
         price_filters: Option<Vec<PriceFilterIn>>,
         /// Other thresholds of some groups: not available.
-        threshold_overrides: Option<NotBuilt>,
+        threshold_overrides: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// A value at which an alert fires.
@@ -81,7 +84,8 @@ request! {
         value: JsonNumber,
     }
 
-    /// Which alerts: those of one customer, or those that watch one subscription.
+    /// Which alerts: those of one customer, or those that watch one subscription. One of the two is
+    /// named; with both, or with both names of the customer, those alone that are meant by all.
     pub(crate) struct AlertListQuery {
         /// How many rows a page has at most.
         limit: Option<Whole<1, 100>>,
@@ -217,16 +221,11 @@ impl TryFrom<NewCustomerAlert> for NewBalanceAlert {
     type Error = Problem;
 
     fn try_from(new: NewCustomerAlert) -> Result<Self, Problem> {
-        let values = new.thresholds.map(values).unwrap_or_default();
-        let without = |condition| match values.as_slice() {
-            [] => Ok(condition),
-            [zero] if zero.is_zero() => Ok(condition),
-            _ => Err(wrong("/thresholds", "are those of credit_balance_dropped alone")),
-        };
         let condition = match new.kind {
-            BalanceAlertType::Depleted => without(NewBalanceCondition::Depleted)?,
-            BalanceAlertType::Recovered => without(NewBalanceCondition::Recovered)?,
+            BalanceAlertType::Depleted => NewBalanceCondition::Depleted,
+            BalanceAlertType::Recovered => NewBalanceCondition::Recovered,
             BalanceAlertType::Dropped => {
+                let values = new.thresholds.map(values).unwrap_or_default();
                 NewBalanceCondition::Dropped { thresholds: Thresholds::new(values)? }
             }
         };
@@ -261,6 +260,18 @@ impl TryFrom<NewSubscriptionAlert> for alert::NewAlert {
             price_filters: new.price_filters,
         };
         watched.try_into()
+    }
+}
+
+/// The thresholds of groups are of an alert that has groups (wire 1.3).
+fn overrides_have_groups(fields: &Fields<'_>, reader: &mut Reader) {
+    let peek = |name| fields.peek::<Option<Vec<Anything>>>(name, Source::Body).flatten();
+    let overrides = peek("threshold_overrides").is_some_and(|overrides| !overrides.is_empty());
+    let has_groups =
+        fields.has("grouping_keys") && peek("grouping_keys").is_none_or(|keys| !keys.is_empty());
+    if overrides && !has_groups {
+        let message = "are there without grouping_keys";
+        let _: Option<()> = reader.wrong(&fields.pointer("threshold_overrides"), message);
     }
 }
 
@@ -303,10 +314,14 @@ impl TryFrom<Watched> for alert::NewAlert {
                 None
             }
         };
-        let Some(condition) = condition.filter(|_| violations.is_empty()) else {
-            return Err(Problem::invalid(violations));
-        };
-        Ok(Self { condition, thresholds: Thresholds::new(values(new.thresholds))? })
+        let thresholds = Thresholds::new(values(new.thresholds));
+        let thresholds = thresholds.map_err(|error| violations.extend(error.violations())).ok();
+        match condition.zip(thresholds) {
+            Some((condition, thresholds)) if violations.is_empty() => {
+                Ok(Self { condition, thresholds })
+            }
+            _ => Err(Problem::invalid(violations)),
+        }
     }
 }
 
@@ -319,10 +334,6 @@ impl TryFrom<UpdateAlert> for AlertUpdate {
             price_filters: update.price_filters.map(filters),
         })
     }
-}
-
-fn wrong(pointer: &str, message: &str) -> Problem {
-    Problem::invalid(Violations::one(pointer, message))
 }
 
 fn values(thresholds: Vec<ThresholdIn>) -> Vec<Decimal> {
@@ -388,25 +399,24 @@ impl Alert {
     }
 }
 
-/// Whose alerts are asked for: exactly one.
+/// Whose alerts are asked for: of what is named, all of it has to be meant.
 #[derive(Clone, Debug)]
-pub(crate) enum AlertsOf {
-    Customer(IdOr<CustomerId>),
-    Subscription(SubscriptionId),
+pub(crate) struct AlertsOf {
+    pub(crate) subscription: Option<SubscriptionId>,
+    pub(crate) customers: Vec<IdOr<CustomerId>>,
 }
 
 impl AlertListQuery {
     /// Returns whose alerts are asked for.
     pub(crate) fn of(&self) -> Result<AlertsOf, Problem> {
-        let customer = self.customer_id.map(|id| AlertsOf::Customer(id.into()));
-        let external = self.external_customer_id.clone().map(|id| AlertsOf::Customer(id.into()));
-        let subscription = self.subscription_id.map(AlertsOf::Subscription);
-        match (customer, external, subscription) {
-            (Some(one), None, None) | (None, Some(one), None) | (None, None, Some(one)) => Ok(one),
-            _ => Err(wrong(
-                "",
-                "expected one of customer_id, external_customer_id and subscription_id",
-            )),
+        let id = self.customer_id.map(IdOr::Id);
+        let external = self.external_customer_id.clone().map(IdOr::from);
+        let subscription = self.subscription_id;
+        let customers: Vec<_> = id.into_iter().chain(external).collect();
+        if subscription.is_none() && customers.is_empty() {
+            let message = "is missing, as are external_customer_id and subscription_id";
+            return Err(Violations::one("/customer_id", message).into());
         }
+        Ok(AlertsOf { subscription, customers })
     }
 }

@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::prices::Price;
 use crate::{
     problem::{Problem, Violations},
-    shape::{Describe, Moment, Schema, choices, request, response},
+    shape::{Describe, Fields, Moment, Reader, Schema, choices, request, response},
 };
 
 request! {
     /// Which costs, and how they are cut.
-    pub(crate) struct CostsQuery {
+    pub(crate) struct CostsQuery => ends_after_its_start {
         /// What the totals are in: the currency that is invoiced where nothing is said.
         currency: Option<PricingUnit>,
         /// From when: the current billing period where nothing is said.
@@ -81,6 +81,15 @@ choices! {
     ViewMode {
         "periodic" => ViewMode::Periodic,
         "cumulative" => ViewMode::Cumulative,
+    }
+}
+
+/// A timeframe does not end before it starts.
+pub(crate) fn ends_after_its_start(fields: &Fields<'_>, reader: &mut Reader) {
+    let peek = |name| fields.peek::<Option<Moment>>(name, reader.source).flatten();
+    let (Some(start), Some(end)) = (peek("timeframe_start"), peek("timeframe_end")) else { return };
+    if let Err(error) = Timeframe::new(start.0, end.0) {
+        let _: Option<()> = reader.wrong(&fields.pointer("timeframe_end"), error.to_string());
     }
 }
 

@@ -106,7 +106,7 @@ request! {
         /// Whether it counts in reports.
         reporting_configuration: Maybe<ReportingConfigurationIn>,
         /// With what it pays: not available.
-        default_payment_method_id: Option<NotBuilt>,
+        default_payment_method_id: Option<NotBuilt<String>>,
         /// Whose customer it is, and who its own are: not available.
         hierarchy: Option<HierarchyIn>,
     }
@@ -114,9 +114,9 @@ request! {
     /// Whose customer a customer is, and who its own are.
     pub(crate) struct HierarchyIn {
         /// Whose customer it is.
-        parent_customer_id: Option<NotBuilt>,
+        parent_customer_id: Option<NotBuilt<String>>,
         /// Its own customers.
-        child_customer_ids: Option<NotBuilt>,
+        child_customer_ids: Option<NotBuilt<Vec<String>>>,
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use super::pages::PaginationMetadata;
 use crate::{
     json::Json,
-    shape::{Describe, Moment, Read, Reader, Schema, Whole, request, response},
+    shape::{Describe, Fields, Moment, Read, Reader, Schema, Whole, request, response},
 };
 
 request! {
@@ -26,7 +26,7 @@ request! {
     }
 
     /// A usage event.
-    pub(crate) struct IngestEvent {
+    pub(crate) struct IngestEvent => is_of_one_customer {
         /// Its key, which is its id: the same key with the same content counts once.
         idempotency_key: EventKey,
         /// What happened.
@@ -156,7 +156,8 @@ fn incoming(json: &Json) -> Incoming {
                 Err(_) => reader.wrong("/customer_id", "no such customer"),
             },
             (None, Some(external)) => Some(IdOr::External(external)),
-            _ => reader.wrong("", "expected one of customer_id and external_customer_id"),
+            // Told already.
+            _ => None,
         };
         Some(usage::Event {
             idempotency_key,
@@ -171,6 +172,14 @@ fn incoming(json: &Json) -> Incoming {
         // A member that is unknown is wrong beside an event that can be read.
         Some(event) if reasons.is_empty() => Incoming::Event(event),
         _ => Incoming::Malformed { idempotency_key: key_of(json), reasons },
+    }
+}
+
+/// An event says whose it is, once.
+fn is_of_one_customer(fields: &Fields<'_>, reader: &mut Reader) {
+    if fields.has("customer_id") == fields.has("external_customer_id") {
+        let message = "expected one of customer_id and external_customer_id";
+        let _: Option<()> = reader.wrong("", message);
     }
 }
 

@@ -6,7 +6,7 @@ use accrue::{
 
 use super::items::Item;
 use crate::shape::{
-    Describe, Maybe, MetadataIn, Moment, Nullable, Schema, Whole, choices, metadata_update,
+    Describe, Maybe, MetadataIn, Moment, Nullable, Schema, Whole, Words, choices, metadata_update,
     new_metadata, request, response, texts,
 };
 
@@ -16,7 +16,7 @@ request! {
         /// What people call it.
         name: Name,
         /// What it is.
-        description: Nullable<Description>,
+        description: Nullable<Words>,
         /// The item that it belongs to.
         item_id: ItemId,
         /// What of the events it measures.
@@ -30,7 +30,7 @@ request! {
         /// What people call it from now on.
         name: Option<Name>,
         /// What it is; null where nothing is to be said of it.
-        description: Maybe<Description>,
+        description: Maybe<Words>,
         /// Texts to set, or to remove where they are null; null removes all.
         metadata: MetadataIn,
     }
@@ -100,7 +100,7 @@ impl Describe for ItsItem {
 impl From<NewMetric> for metric::NewMetric {
     fn from(new: NewMetric) -> Self {
         let mut metric = Self::new(new.name, new.item_id, new.sql);
-        metric.description = new.description.0;
+        metric.description = new.description.0.and_then(|words| words.0);
         metric.metadata = new_metadata(new.metadata);
         metric
     }
@@ -110,7 +110,7 @@ impl From<UpdateMetric> for MetricUpdate {
     fn from(update: UpdateMetric) -> Self {
         Self {
             name: update.name,
-            description: update.description.into(),
+            description: update.description.and_then(|words| words.0).into(),
             metadata: metadata_update(update.metadata),
         }
     }

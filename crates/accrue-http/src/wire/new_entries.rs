@@ -1,13 +1,18 @@
 use accrue::{
-    CreditBlockId, Decimal, Description, JsonNumber, Metadata, PricingUnit, Timestamp, Zone,
+    CreditBlockId, Decimal, JsonNumber, Metadata, PricingUnit, Timestamp, Zone,
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
 };
 
-use super::{credits::currency_or_credits, not_built::NotBuilt};
+use super::{
+    credits::currency_or_credits,
+    not_built::{AnyObject, NotBuilt},
+};
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, MetadataIn, Moment, Read, Reader, Schema, choices, new_metadata, request},
+    shape::{
+        Describe, MetadataIn, Moment, Read, Reader, Schema, Words, choices, new_metadata, request,
+    },
 };
 
 request! {
@@ -20,7 +25,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
         /// From when on usage draws on the block; now where nothing is given.
@@ -30,9 +35,9 @@ request! {
         /// What the customer paid for one of them.
         per_unit_cost_basis: Option<Decimal>,
         /// How the customer is invoiced for it: not available.
-        invoice_settings: Option<NotBuilt>,
+        invoice_settings: Option<NotBuilt<AnyObject>>,
         /// What it pays for alone: not available.
-        filters: Option<NotBuilt>,
+        filters: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// An entry that takes credits.
@@ -44,7 +49,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -64,7 +69,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -82,7 +87,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -98,7 +103,7 @@ request! {
         /// The currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// What people read of it.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -277,7 +282,7 @@ impl NewEntry {
         Ok(NewLedgerEntry {
             currency: currency_or_credits(currency)?,
             change,
-            description,
+            description: description.and_then(|words| words.0),
             metadata,
         })
     }

@@ -1,7 +1,7 @@
 //! Plans and their versions on the wire (wire 5.1).
 
 use accrue::{
-    Currency, Description, ExternalId, Metadata, Name, PriceId,
+    Currency, ExternalId, JsonNumber, Metadata, Name, PriceId,
     plan::{
         self, DefaultVersion, PlanStatus, PlanUpdate, PlanVersion as Number, PlanVersionChange,
         PricedVersion,
@@ -11,15 +11,15 @@ use accrue::{
 
 use super::{
     carried::{Kept, Stored, carried},
-    not_built::NotBuilt,
+    not_built::{AnyObject, NotBuilt},
     prices::{Nothing, PlanPriceIn, Price},
 };
 use crate::{
     json::Json,
     problem::{Problem, Violations},
     shape::{
-        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, choices, metadata_update,
-        new_metadata, request, response,
+        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, Words, choices,
+        metadata_update, new_metadata, request, response,
     },
 };
 
@@ -35,7 +35,7 @@ request! {
         /// The caller's alias for its id.
         external_plan_id: Option<ExternalId>,
         /// What it is.
-        description: Option<Description>,
+        description: Option<Words>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
         /// How many days after its issue an invoice is due: stored and given back.
@@ -45,9 +45,9 @@ request! {
         /// A plan is active; drafts are not available.
         status: Option<NewPlanStatus>,
         /// Not available with a value.
-        adjustments: Option<NotBuilt>,
+        adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        plan_phases: Option<NotBuilt>,
+        plan_phases: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// A price of a version to create.
@@ -55,11 +55,11 @@ request! {
         /// The price.
         price: Option<PlanPriceIn>,
         /// Not available with a value.
-        allocation_price: Option<NotBuilt>,
+        allocation_price: Option<NotBuilt<AnyObject>>,
         /// Not available with a value.
-        license_allocation_price: Option<NotBuilt>,
+        license_allocation_price: Option<NotBuilt<AnyObject>>,
         /// Not available with a value.
-        plan_phase_order: Option<NotBuilt>,
+        plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
     /// What to change of a plan.
@@ -67,7 +67,7 @@ request! {
         /// The caller's alias for its id; null removes it.
         external_plan_id: Maybe<ExternalId>,
         /// What it is; null removes it.
-        description: Maybe<Description>,
+        description: Maybe<Words>,
         /// Texts to set, or to remove where they are null; null removes all.
         metadata: MetadataIn,
     }
@@ -85,11 +85,11 @@ request! {
         /// Whether subscriptions are created on it from now on.
         set_as_default: Option<bool>,
         /// Not available with a value.
-        add_adjustments: Option<NotBuilt>,
+        add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        remove_adjustments: Option<NotBuilt>,
+        remove_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        replace_adjustments: Option<NotBuilt>,
+        replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// A price that goes.
@@ -97,7 +97,7 @@ request! {
         /// Which one.
         price_id: PriceId,
         /// Not available with a value.
-        plan_phase_order: Option<NotBuilt>,
+        plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
     /// A price that another takes the place of.
@@ -107,11 +107,11 @@ request! {
         /// The price that takes its place.
         price: Option<PlanPriceIn>,
         /// Not available with a value.
-        allocation_price: Option<NotBuilt>,
+        allocation_price: Option<NotBuilt<AnyObject>>,
         /// Not available with a value.
-        license_allocation_price: Option<NotBuilt>,
+        license_allocation_price: Option<NotBuilt<AnyObject>>,
         /// Not available with a value.
-        plan_phase_order: Option<NotBuilt>,
+        plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
     /// The version that subscriptions are created on from now on.
@@ -273,55 +273,57 @@ impl TryFrom<NewPlan> for plan::NewPlan {
     type Error = Problem;
 
     fn try_from(new: NewPlan) -> Result<Self, Problem> {
-        // With a value they were refused.
-        let _ = (new.adjustments, new.plan_phases);
-        if new.status == Some(NewPlanStatus::Draft) {
-            return Err(Problem::feature_not_available("drafts of plans are not available"));
-        }
         let mut plan = Self::new(new.name, new.currency);
-        let prices = new.prices.into_iter().enumerate();
-        let prices = prices
-            .map(|(index, price)| price.into_price(new.currency, || format!("/prices/{index}")));
-        plan.prices = prices.collect::<Result<_, _>>()?;
+        let mut violations = Violations::default();
+        plan.prices = added("/prices", new.prices, new.currency, &mut violations);
+        if !violations.is_empty() {
+            return Err(violations.into());
+        }
         plan.external_plan_id = new.external_plan_id;
-        plan.description = new.description;
+        plan.description = new.description.and_then(|words| words.0);
         plan.metadata = new_metadata(new.metadata);
         plan.carried = carried(&[
             ("net_terms", new.net_terms.as_ref().map(Kept::text)),
             ("default_invoice_memo", new.default_invoice_memo.as_ref().map(Kept::text)),
         ])?;
+        if new.status == Some(NewPlanStatus::Draft) {
+            return Err(Problem::feature_not_available("drafts of plans are not available"));
+        }
         Ok(plan)
     }
 }
 
-impl NewPlanPrice {
-    fn into_price(
-        self,
-        currency: Currency,
-        at: impl Fn() -> String,
-    ) -> Result<plan::PlanPrice, Problem> {
-        // With a value they were refused.
-        let _ = (self.allocation_price, self.license_allocation_price, self.plan_phase_order);
-        given(self.price, currency, at)
-    }
+/// Makes the prices of a list, and tells of each that is missing.
+fn added(
+    at: &str,
+    prices: Vec<NewPlanPrice>,
+    currency: Currency,
+    violations: &mut Violations,
+) -> Vec<plan::PlanPrice> {
+    let prices = prices.into_iter().enumerate();
+    let given = |(index, new): (usize, NewPlanPrice)| {
+        given(new.price, currency, || format!("{at}/{index}"), violations)
+    };
+    prices.filter_map(given).collect()
 }
 
 fn given(
     price: Option<PlanPriceIn>,
     currency: Currency,
     at: impl Fn() -> String,
-) -> Result<plan::PlanPrice, Problem> {
-    match price {
-        Some(price) => Ok(price.into_price(currency).into()),
-        None => Err(Violations::one(format!("{}/price", at()), "is missing").into()),
+    violations: &mut Violations,
+) -> Option<plan::PlanPrice> {
+    if price.is_none() {
+        violations.push(format!("{}/price", at()), "is missing");
     }
+    price.map(|price| price.into_price(currency).into())
 }
 
 impl From<UpdatePlan> for PlanUpdate {
     fn from(update: UpdatePlan) -> Self {
         Self {
             external_plan_id: update.external_plan_id.into(),
-            description: update.description.into(),
+            description: update.description.and_then(|words| words.0).into(),
             metadata: metadata_update(update.metadata),
             ..Self::default()
         }
@@ -331,38 +333,30 @@ impl From<UpdatePlan> for PlanUpdate {
 impl NewVersion {
     /// Makes what the engine is asked for, for a plan that is invoiced in a currency.
     pub(crate) fn into_change(self, currency: Currency) -> Result<PlanVersionChange, Problem> {
-        // With a value they were refused.
-        let _ = (self.add_adjustments, self.remove_adjustments, self.replace_adjustments);
-        let added = self.add_prices.into_iter().flatten().enumerate();
-        let added = added
-            .map(|(index, price)| price.into_price(currency, || format!("/add_prices/{index}")));
-        let removed = self.remove_prices.into_iter().flatten().map(|removed| {
-            let _ = removed.plan_phase_order;
-            removed.price_id
-        });
+        let mut violations = Violations::default();
+        let added = self.add_prices.unwrap_or_default();
+        let add = self::added("/add_prices", added, currency, &mut violations);
+        let removed = self.remove_prices.into_iter().flatten().map(|removed| removed.price_id);
         let replaced = self.replace_prices.into_iter().flatten().enumerate();
-        let replaced = replaced.map(|(index, replaced)| {
-            let (old, price) = replaced.into_parts();
-            Ok((old, given(price, currency, || format!("/replace_prices/{index}"))?))
+        let replaced = replaced.filter_map(|(index, replaced)| {
+            let at = || format!("/replace_prices/{index}");
+            let price = given(replaced.price, currency, at, &mut violations)?;
+            Some((replaced.replaces_price_id, price))
         });
+        let replace = replaced.collect();
+        if !violations.is_empty() {
+            return Err(violations.into());
+        }
         Ok(PlanVersionChange {
             version: Some(number(self.version)),
-            add: added.collect::<Result<_, _>>()?,
+            add,
             remove: removed.collect(),
-            replace: replaced.collect::<Result<_, Problem>>()?,
+            replace,
             default: match self.set_as_default {
                 Some(true) => DefaultVersion::Replace,
                 Some(false) | None => DefaultVersion::Keep,
             },
         })
-    }
-}
-
-impl ReplacedPrice {
-    fn into_parts(self) -> (PriceId, Option<PlanPriceIn>) {
-        // With a value they were refused.
-        let _ = (self.allocation_price, self.license_allocation_price, self.plan_phase_order);
-        (self.replaces_price_id, self.price)
     }
 }
 

@@ -3,6 +3,7 @@
 mod evaluation;
 mod model;
 mod new;
+mod parts;
 
 use accrue::{
     Decimal, ExternalId, JsonNumber, Metadata, Name, PricingUnit,

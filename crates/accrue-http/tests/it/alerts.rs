@@ -128,24 +128,24 @@ fn wire_1_1_an_alert_on_credits_is_created_by_the_external_id() {
 }
 
 #[test]
-fn wire_1_3_thresholds_are_those_of_a_drop_alone() {
+fn wire_1_3_a_drop_needs_thresholds_and_the_others_ignore_them() {
     let Setting { host, customer, .. } = setting();
     let path = format!("/v1/alerts/customer_id/{customer}");
     let create = |kind: &str, thresholds: Value| {
         let new = json!({"type": kind, "currency": "credits", "thresholds": thresholds});
         host.post(&path, new)
     };
-    let values = json!([{"value": 5}]);
-    let refused = create("credit_balance_depleted", values);
-    refused.error(400, "400-request-validation-errors");
     for nothing in [json!(null), json!([])] {
         let refused = create("credit_balance_dropped", nothing);
         refused.error(400, "400-request-validation-errors");
     }
     let twice = create("credit_balance_dropped", json!([{"value": 5}, {"value": 5.0}]));
     twice.error(400, "400-request-validation-errors");
-    let zero = create("credit_balance_depleted", json!([{"value": 0}])).ok(StatusCode::CREATED);
-    assert_eq!(zero["thresholds"], Value::Null);
+    for kind in ["credit_balance_depleted", "credit_balance_recovered"] {
+        let ignored = create(kind, json!([{"value": 5}, {"value": 5}])).ok(StatusCode::CREATED);
+        assert_eq!(ignored["thresholds"], Value::Null);
+        assert_eq!(ignored["balance_alert_status"][0]["threshold_value"], 0);
+    }
     let again = create("credit_balance_depleted", json!(null));
     again.error(400, "400-constraint-violation");
 }
@@ -228,6 +228,14 @@ fn wire_1_3_what_is_wrong_with_an_alert_is_listed() {
         json!({"type": "cost_exceeded", "thresholds": thresholds, "metric_id": metric}),
         &["/metric_id"],
     );
+    let twice = json!([{"value": 1}, {"value": 1}]);
+    let metric_id = &setting.metric;
+    check(
+        json!({
+            "type": "spend_exceeded", "thresholds": twice, "metric_id": metric_id,
+        }),
+        &["/metric_id", "/currency", "/thresholds"],
+    );
     let filter = |field: &str, values: Value| {
         json!({
             "type": "spend_exceeded", "currency": "USD", "thresholds": thresholds,
@@ -257,7 +265,6 @@ fn wire_1_3_alerts_on_groups_are_not_available() {
         setting.host.post(&path, new).error(404, "404-feature-not-available");
     };
     check("grouping_keys", json!(["region"]));
-    check("threshold_overrides", json!([{"group_values": ["a"], "thresholds": []}]));
     let alert = setting.on_subscription(setting.usage());
     let update = json!({
         "thresholds": [{"value": 1}],
@@ -298,19 +305,39 @@ fn wire_1_5_an_update_replaces_the_thresholds_and_keeps_filters() {
 }
 
 #[test]
-fn wire_1_6_a_list_is_of_one_customer_or_one_subscription() {
-    let setting = setting();
-    let Setting { host, customer, subscription, .. } = &setting;
-    for query in [
-        String::new(),
-        "?customer_id=".to_owned() + customer + "&external_customer_id=ada",
-        format!("?customer_id={customer}&subscription_id={subscription}"),
-    ] {
-        host.get(&format!("/v1/alerts{query}")).error(400, "400-request-validation-errors");
-    }
+fn wire_1_6_a_list_names_a_customer_or_a_subscription() {
+    let Setting { host, .. } = setting();
+    let refused = host.get("/v1/alerts").error(400, "400-request-validation-errors");
+    let expected =
+        json!(["/customer_id: is missing, as are external_customer_id and subscription_id"]);
+    assert_eq!(refused["validation_errors"], expected);
     for query in ["customer_id=x", "external_customer_id=x", "subscription_id=x"] {
         host.get(&format!("/v1/alerts?{query}")).error(404, "404-resource-not-found");
     }
+}
+
+#[test]
+fn wire_1_6_all_that_a_list_names_is_one_customer() {
+    let setting = setting();
+    let Setting { host, customer, subscription, .. } = &setting;
+    let on_customer = setting.on_customer(dropped());
+    let on_subscription = setting.on_subscription(setting.usage());
+    let eve = json!({"name": "Eve", "email": "eve@example.com", "external_customer_id": "eve"});
+    let eve = text(&host.post("/v1/customers", eve).ok(StatusCode::CREATED)["id"]);
+    let check = |query: &str, expected: &[&Value]| {
+        let found = host.walk(&format!("/v1/alerts?limit=1&{query}"));
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{query}");
+    };
+    let of = format!("subscription_id={subscription}");
+    check(&format!("customer_id={customer}&external_customer_id=ada"), &[&on_customer]);
+    check(&format!("customer_id={customer}&external_customer_id=eve"), &[]);
+    check(&format!("{of}&customer_id={customer}"), &[&on_subscription]);
+    check(&format!("{of}&external_customer_id=ada"), &[&on_subscription]);
+    check(&format!("{of}&customer_id={customer}&external_customer_id=ada"), &[&on_subscription]);
+    check(&format!("{of}&customer_id={eve}"), &[]);
+    check(&format!("{of}&customer_id={customer}&external_customer_id=eve"), &[]);
+    let nobody = format!("/v1/alerts?{of}&external_customer_id=nobody");
+    host.get(&nobody).error(404, "404-resource-not-found");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn every_bad_cursor_is_the_same_400() {
     let twice = items.repeat(2);
     let upper = items.to_uppercase();
     assert_ne!(upper, items);
-    for cursor in ["", "0", "%00", "%F0%9F%A6%80", " ", &flipped, &twice, &upper, &others, &hours]
+    for cursor in ["0", "%00", "%F0%9F%A6%80", " ", &flipped, &twice, &upper, &others, &hours]
         .into_iter()
         .chain(cut)
     {

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::Host;
+use crate::support::{Host, event};
 
 /// Creates an item and a metric of it, and returns their ids.
 fn catalogue(host: &Host) -> (String, String) {
@@ -267,7 +267,7 @@ fn s7_what_is_wrong_with_a_price_is_listed() {
             errors.iter().map(|text| text.as_str().unwrap().split(':').next().unwrap().to_owned());
         assert_eq!(found.collect::<Vec<_>>(), expect, "{body}");
     };
-    check(json!({}), &["/name", "/item_id", "/cadence", "/model_type"]);
+    check(json!({}), &["/name", "/item_id", "/cadence", "/model_type", "/currency"]);
     check(with(unit.clone(), "currency", Value::Null), &["/currency"]);
     check(with(unit.clone(), "model_type", json!("free")), &["/model_type"]);
     check(with(unit.clone(), "unit_config", Value::Null), &["/unit_config"]);
@@ -281,7 +281,6 @@ fn s7_what_is_wrong_with_a_price_is_listed() {
     let more = json!({"unit_amount": "1", "more": 1});
     check(with(unit.clone(), "unit_config", more), &["/unit_config/more"]);
     check(with(unit.clone(), "fixed_price_quantity", json!(1)), &["/fixed_price_quantity"]);
-    check(with(unit.clone(), "billable_metric_id", Value::Null), &["/billable_metric_id"]);
     check(with(unit.clone(), "invoice_grouping_key", json!("")), &["/invoice_grouping_key"]);
     check(with(unit.clone(), "reference_id", json!("a")), &["/reference_id"]);
     check(with(unit.clone(), "cadence", json!("custom")), &["/billing_cycle_configuration"]);
@@ -397,11 +396,54 @@ fn wire_5_1_usage_is_evaluated_by_a_price() {
     let both = with(whole.clone(), "external_customer_id", json!("ada"));
     host.post(&path, both).error(400, "400-request-validation-errors");
     let neither = with(whole.clone(), "customer_id", Value::Null);
-    host.post(&path, neither).error(400, "400-request-validation-errors");
+    host.post(&path, neither).error(404, "404-feature-not-available");
     let wrong = with(whole.clone(), "filter", json!("model ="));
     host.post(&path, wrong).error(400, "400-request-validation-errors");
     let backwards = with(whole.clone(), "timeframe_end", json!("2026-02-01T00:00:00Z"));
     host.post(&path, backwards).error(400, "400-request-validation-errors");
     let overridden = with(whole, "metric_parameter_overrides", json!({"a": 1}));
     host.post(&path, overridden).error(404, "404-feature-not-available");
+}
+
+#[test]
+fn wire_5_2_a_price_of_no_metric_is_a_fee_of_one() {
+    let host = Host::new();
+    let (item_id, metric_id) = catalogue(&host);
+    let unit = usage(&item_id, &metric_id, "unit", json!({"unit_amount": "7"}));
+    let price = with(unit, "billable_metric_id", Value::Null);
+    let price = host.post("/v1/prices", price).ok(StatusCode::CREATED);
+    let found = (&price["price_type"], &price["fixed_price_quantity"], &price["billing_mode"]);
+    assert_eq!(found, (&json!("fixed_price"), &json!(1), &json!("in_advance")));
+}
+
+#[test]
+fn wire_5_1_usage_is_grouped_by_properties_by_name() {
+    let host = Host::new();
+    let scene = crate::scene::Scene::set(&host);
+    let event = with(event("grouped"), "external_customer_id", json!("two"));
+    host.post("/v1/ingest", json!({"events": [event]})).ok(StatusCode::OK);
+    let path = format!("/v1/prices/{}/evaluate", scene.price);
+    let evaluate = |key: Value| {
+        let body = json!({
+            "timeframe_start": "2026-03-01T00:00:00Z", "timeframe_end": "2026-04-01T00:00:00Z",
+            "customer_id": scene.customer, "grouping_keys": [key],
+        });
+        host.post(&path, body)
+    };
+    let values = |key: &str| {
+        let found = evaluate(json!(key)).ok(StatusCode::OK);
+        assert_eq!(found["data"].as_array().unwrap().len(), 1, "{found}");
+        found["data"][0]["grouping_values"].clone()
+    };
+    assert_eq!(values("tokens"), json!([7]));
+    assert_eq!(values("\"tokens\""), json!([7]));
+    for nowhere in ["_region2", "\"a region\"", "\"a \"\"region\"\"\""] {
+        assert_eq!(values(nowhere), json!([""]), "{nowhere}");
+    }
+    for expression in ["lower(model)", "a.b", "a || b", "2b", "'a'", "\"a", "\"a\"b\"", "a-b"] {
+        evaluate(json!(expression)).error(404, "404-feature-not-available");
+    }
+    for wrong in [json!(""), json!("\"\""), json!(1), json!("a".repeat(10_000))] {
+        evaluate(wrong).error(400, "400-request-validation-errors");
+    }
 }

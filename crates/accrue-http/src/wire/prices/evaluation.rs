@@ -1,38 +1,42 @@
 use accrue::{
     CustomerId, Decimal, ExternalId, JsonNumber, PropertyName, cost::EvaluatedGroup,
-    usage::PropertyValue,
+    expression::Expression, limits, usage::PropertyValue,
 };
 use serde::Serialize;
 
 use crate::{
-    shape::{Describe, Moment, Schema, request, response},
-    wire::not_built::NotBuilt,
+    json::Json,
+    shape::{Describe, Fields, Moment, Read, Reader, Schema, request, response, texts},
+    wire::{
+        costs::ends_after_its_start,
+        not_built::{AnyObject, NotBuilt},
+    },
 };
 
 request! {
     /// Which usage to rate by a price.
-    pub(crate) struct Evaluate {
+    pub(crate) struct Evaluate => is_of_one_customer {
         /// From when.
         timeframe_start: Moment,
         /// Until when.
         timeframe_end: Moment,
-        /// Whose usage.
+        /// Whose usage: that of all customers is not available.
         customer_id: Option<CustomerId>,
         /// Whose usage, by the caller's alias.
         external_customer_id: Option<ExternalId>,
         /// Which events: a condition over their properties.
-        filter: Option<String>,
-        /// By the values of which properties.
-        grouping_keys: Option<Vec<PropertyName>>,
+        filter: Option<Expression>,
+        /// By the values of which properties. Other expressions are not available.
+        grouping_keys: Option<Vec<GroupingKey>>,
         /// Not available with a value.
-        metric_parameter_overrides: Option<NotBuilt>,
+        metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
     }
 }
 
 response! {
     /// The usage of one group of events, and what it costs.
     pub(crate) struct EvaluatedPrice {
-        /// The values of the properties that were grouped by.
+        /// The values of the properties that were grouped by; an empty text where events have none.
         grouping_values: Vec<Scalar>,
         /// What was used.
         quantity: JsonNumber,
@@ -41,11 +45,58 @@ response! {
     }
 }
 
+texts! {
+    Expression: 1, limits::EXPRESSION_BYTES;
+}
+
+/// Usage is that of one customer, whom one of two fields names.
+fn is_of_one_customer(fields: &Fields<'_>, reader: &mut Reader) {
+    if fields.has("customer_id") && fields.has("external_customer_id") {
+        let pointer = fields.pointer("external_customer_id");
+        let _: Option<()> = reader.wrong(&pointer, "is there beside customer_id, expected one");
+    }
+    ends_after_its_start(fields, reader);
+}
+
+/// A property to group by: its name, as SQL has it.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupingKey(pub(crate) PropertyName);
+
+impl Read for GroupingKey {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let text = String::read(json, at, reader)?;
+        let Some(name) = property_name(&text) else {
+            return reader.unavailable(format!("{at}: grouping by an expression is not available"));
+        };
+        match PropertyName::parse(name) {
+            Ok(name) => Some(Self(name)),
+            Err(error) => reader.wrong(at, error.to_string()),
+        }
+    }
+}
+
+impl Describe for GroupingKey {
+    fn schema() -> Schema {
+        PropertyName::schema()
+    }
+}
+
+/// Returns the name that a text is, bare or in double quotes; `None` where it is an expression.
+fn property_name(text: &str) -> Option<String> {
+    if let Some(quoted) = text.strip_prefix('"') {
+        // A quote within is there twice.
+        let name = quoted.strip_suffix('"')?.replace("\"\"", "\0");
+        return (!name.contains('"')).then(|| name.replace('\0', "\""));
+    }
+    let is_inside = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_bare = text.chars().all(is_inside) && !text.starts_with(|c: char| c.is_ascii_digit());
+    is_bare.then(|| text.to_owned())
+}
+
 /// A value of a property.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Scalar {
-    Null,
     Boolean(bool),
     Number(JsonNumber),
     Text(String),
@@ -70,7 +121,7 @@ impl From<EvaluatedGroup> for EvaluatedPrice {
 impl From<PropertyValue> for Scalar {
     fn from(value: PropertyValue) -> Self {
         match value {
-            PropertyValue::Null => Self::Null,
+            PropertyValue::Null => Self::Text(String::new()),
             PropertyValue::Boolean(value) => Self::Boolean(value),
             PropertyValue::Number(number) => Self::Number(JsonNumber(number)),
             PropertyValue::Text(text) => Self::Text(text.to_string()),

@@ -1,6 +1,6 @@
 use accrue::{
     Currency, Decimal, Error, ExternalId, ItemId, JsonNumber, MetricId, Name, PricingUnit,
-    price::{Adjustments, BillingMode, Cadence, Charge, Cycle, Model, NewPrice},
+    price::{Adjustments, Cadence, Charge, NewPrice},
 };
 
 use super::{
@@ -8,15 +8,14 @@ use super::{
     model::{
         BulkConfigIn, MatrixConfigIn, NOT_BUILT, PackageConfigIn, TieredConfigIn, UnitConfigIn,
     },
+    parts::Parts,
 };
 use crate::{
     json::Json,
-    shape::{
-        Describe, MetadataIn, Read, Reader, Schema, Whole, choices, member, new_metadata, request,
-    },
+    shape::{Describe, MetadataIn, Read, Reader, Schema, Whole, choices, new_metadata, request},
     wire::{
         carried::{Kept, carried},
-        not_built::NotBuilt,
+        not_built::{AnyObject, NotBuilt},
     },
 };
 
@@ -63,9 +62,9 @@ request! {
         matrix_config: Option<MatrixConfigIn>,
         /// What its amounts are in.
         currency: Option<PricingUnit>,
-        /// What it measures: a price of usage has one.
+        /// What it measures: a price of usage has one, and a fee has none.
         billable_metric_id: Option<MetricId>,
-        /// How many units there are: a fee says so.
+        /// How many units there are of a fee: one where nothing is said.
         fixed_price_quantity: Option<JsonNumber>,
         /// Whether a fee falls due when its billing period begins, and not when it ends: it does
         /// where nothing is said.
@@ -85,9 +84,9 @@ request! {
         /// A name of the caller's for it within the request: stored.
         reference_id: Option<Kept<String>>,
         /// Not available with a value.
-        dimensional_price_configuration: Option<NotBuilt>,
+        dimensional_price_configuration: Option<NotBuilt<AnyObject>>,
         /// Not available with a value.
-        license_type_id: Option<NotBuilt>,
+        license_type_id: Option<NotBuilt<String>>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
     }
@@ -101,17 +100,17 @@ request! {
     }
 
     /// What the unit of a price is worth.
-    struct ConversionRateConfig {
+    pub(super) struct ConversionRateConfig {
         /// One rate for all.
         conversion_rate_type: ConversionRateType,
         /// The rate.
         unit_config: Option<ConversionRate>,
         /// Rates in tiers are not available.
-        tiered_config: Option<NotBuilt>,
+        tiered_config: Option<NotBuilt<AnyObject>>,
     }
 
     /// A rate.
-    struct ConversionRate {
+    pub(super) struct ConversionRate {
         /// How much of the invoicing currency one unit is worth.
         unit_amount: Decimal,
     }
@@ -119,7 +118,7 @@ request! {
 
 /// The types of model that are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ModelType {
+pub(super) enum ModelType {
     Unit,
     Package,
     Tiered,
@@ -129,7 +128,7 @@ enum ModelType {
 
 /// How a unit is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConversionRateType {
+pub(super) enum ConversionRateType {
     Unit,
     Tiered,
 }
@@ -176,13 +175,16 @@ impl FloatingPrice {
 
 impl Read for FloatingPrice {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let PlanPriceIn { fields, terms } = PlanPriceIn::read(json, at, reader)?;
-        if fields.reference_id.is_some() {
-            return reader.wrong(&member(at, "reference_id"), "is unknown");
+        let price = PlanPriceIn::read(json, at, reader);
+        let fields = reader.fields(json, at, &[], false)?;
+        if fields.has("reference_id") {
+            let _: Option<()> = reader.wrong(&fields.pointer("reference_id"), "is unknown");
         }
-        let Some(currency) = fields.currency.clone() else {
-            return reader.wrong(&member(at, "currency"), "is missing");
-        };
+        if !fields.has("currency") {
+            let _: Option<()> = reader.wrong(&fields.pointer("currency"), "is missing");
+        }
+        let PlanPriceIn { fields, terms } = price?;
+        let currency = fields.currency.clone()?;
         Some(Self(new_price(fields, terms, currency)))
     }
 }
@@ -205,10 +207,12 @@ impl Read for PlanPriceIn {
         if let Some(model_type) = model_type(json).filter(|name| NOT_BUILT.contains(name)) {
             return reader.unavailable(format!("the model {model_type} is not available"));
         }
-        let fields = PriceFields::read(json, at, reader)?;
-        let cadence = read_cadence(&fields, at, reader);
-        let charge = read_charge(&fields, at, reader);
-        let rate = read_rate(&fields, at, reader);
+        let fields = PriceFields::read(json, at, reader);
+        let parts = Parts::of(json, at)?;
+        let cadence = parts.cadence(reader);
+        let charge = parts.charge(reader);
+        let rate = parts.rate(reader);
+        let fields = fields?;
         let carried = match fields.carried() {
             Ok(carried) => Some(carried),
             Err(error) => reader.wrong(at, error.to_string()),
@@ -226,8 +230,6 @@ impl Describe for PlanPriceIn {
 }
 
 fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPrice {
-    // With a value they were refused.
-    let _ = (fields.dimensional_price_configuration, fields.license_type_id);
     NewPrice {
         name: fields.name,
         item_id: fields.item_id,
@@ -262,133 +264,4 @@ fn model_type(json: &Json) -> Option<&str> {
         Json::String(text) if name == "model_type" => Some(text.as_str()),
         _ => None,
     })
-}
-
-/// Reads how often a price bills: a length of its own belongs to the cadence `custom`.
-fn read_cadence(fields: &PriceFields, at: &str, reader: &mut Reader) -> Option<Cadence> {
-    let cadence = match fields.cadence {
-        CadenceWord::OneTime => Cadence::OneTime,
-        CadenceWord::Monthly => Cadence::Monthly,
-        CadenceWord::Quarterly => Cadence::Quarterly,
-        CadenceWord::SemiAnnual => Cadence::SemiAnnual,
-        CadenceWord::Annual => Cadence::Annual,
-        CadenceWord::Custom => match &fields.billing_cycle_configuration {
-            Some(configuration) => return Some(Cadence::Custom(configuration.cycle())),
-            None => {
-                let pointer = member(at, "billing_cycle_configuration");
-                return reader.wrong(&pointer, "is missing, which the cadence custom needs");
-            }
-        },
-    };
-    let given = fields.billing_cycle_configuration.as_ref().map(CycleConfigurationIn::cycle);
-    match (given, cadence.cycle()) {
-        (Some(given), Some(own)) if given != own => reader.wrong(
-            &member(at, "billing_cycle_configuration"),
-            format!("found {given}, expected {own}: the cadence says so"),
-        ),
-        _ => Some(cadence),
-    }
-}
-
-impl CycleConfigurationIn {
-    fn cycle(&self) -> Cycle {
-        let duration = u16::try_from(self.duration.0).unwrap_or(u16::MAX);
-        match self.duration_unit {
-            CycleUnit::Day => Cycle::Days(duration),
-            CycleUnit::Month => Cycle::Months(duration),
-        }
-    }
-}
-
-/// Reads what a price charges for: what a metric measures, or so many of a fee.
-fn read_charge(fields: &PriceFields, at: &str, reader: &mut Reader) -> Option<Charge> {
-    let model = read_model(fields, at, reader)?;
-    let prorated = fields.prorated();
-    match (fields.billable_metric_id, &fields.fixed_price_quantity) {
-        (Some(_), _) if fields.billed_in_advance == Some(true) => {
-            reader.unavailable("usage that is billed in advance is not available")
-        }
-        (Some(_), None) if prorated == Some(true) => {
-            reader.unavailable("usage that is prorated by days is not available")
-        }
-        (Some(metric_id), None) => Some(Charge::Usage { metric_id, model }),
-        (None, Some(_)) if prorated == Some(false) => {
-            reader.unavailable("fees that are not prorated by days are not available")
-        }
-        (None, Some(JsonNumber(quantity))) => Some(Charge::Fixed {
-            quantity: quantity.clone(),
-            model,
-            billing_mode: match fields.billed_in_advance {
-                Some(false) => BillingMode::InArrear,
-                Some(true) | None => BillingMode::InAdvance,
-            },
-        }),
-        (Some(_), Some(_)) => reader.wrong(
-            &member(at, "fixed_price_quantity"),
-            "is there beside billable_metric_id, expected one of the two",
-        ),
-        (None, None) => reader.wrong(
-            &member(at, "billable_metric_id"),
-            "is missing, as is fixed_price_quantity: expected one of the two",
-        ),
-    }
-}
-
-impl PriceFields {
-    fn prorated(&self) -> Option<bool> {
-        let unit = self.unit_config.as_ref().and_then(|config| config.prorated);
-        unit.or_else(|| self.tiered_config.as_ref().and_then(|config| config.prorated))
-    }
-}
-
-/// Reads the object of the model; those of other models have no business there.
-fn read_model(fields: &PriceFields, at: &str, reader: &mut Reader) -> Option<Model> {
-    let models = [
-        (ModelType::Unit, "unit_config", fields.unit_config.clone().map(Model::from)),
-        (ModelType::Package, "package_config", fields.package_config.clone().map(Model::from)),
-        (ModelType::Tiered, "tiered_config", fields.tiered_config.clone().map(Model::from)),
-        (ModelType::Bulk, "bulk_config", fields.bulk_config.clone().map(Model::from)),
-        (ModelType::Matrix, "matrix_config", fields.matrix_config.clone().map(Model::from)),
-    ];
-    let mut own = None;
-    let mut is_wrong = false;
-    for (model_type, name, model) in models {
-        match (model_type == fields.model_type, model) {
-            (true, Some(model)) => own = Some(model),
-            (true, None) => {
-                let _: Option<()> = reader.wrong(&member(at, name), "is missing");
-            }
-            (false, None) => {}
-            (false, Some(_)) => {
-                is_wrong = true;
-                let _: Option<()> =
-                    reader.wrong(&member(at, name), "is there, but the model is another one");
-            }
-        }
-    }
-    own.filter(|_| !is_wrong)
-}
-
-/// Reads what the unit of a price is worth, from the number or from the object.
-fn read_rate(fields: &PriceFields, at: &str, reader: &mut Reader) -> Option<Option<Decimal>> {
-    let number = fields.conversion_rate.clone().map(|JsonNumber(rate)| rate);
-    let Some(config) = &fields.conversion_rate_config else { return Some(number) };
-    let pointer = member(at, "conversion_rate_config");
-    // With a value it was refused.
-    let _ = config.value.tiered_config;
-    match (config.value.conversion_rate_type, &config.value.unit_config) {
-        (ConversionRateType::Tiered, _) => {
-            reader.unavailable("conversion rates in tiers are not available")
-        }
-        (ConversionRateType::Unit, None) => {
-            reader.wrong(&member(&pointer, "unit_config"), "is missing")
-        }
-        (ConversionRateType::Unit, Some(ConversionRate { unit_amount })) => match number {
-            Some(number) if number != *unit_amount => reader.wrong(
-                &pointer,
-                format!("found {unit_amount}, expected the conversion_rate of {number}"),
-            ),
-            _ => Some(Some(unit_amount.clone())),
-        },
-    }
 }

@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use accrue::{
     CustomerId, ExternalId, IdOr, Metadata, PlanId, SubscriptionFilter, Timestamp,
     related::Related,
@@ -6,8 +8,9 @@ use accrue::{
 
 use super::name;
 use crate::{
+    json::Json,
     problem::{Problem, Violations},
-    shape::{Moment, Whole, request, response},
+    shape::{Describe, Moment, Read, Reader, Schema, Whole, request, response},
     wire::{customers::CustomerMinified, pages::range},
 };
 
@@ -19,15 +22,15 @@ request! {
         /// Where the page begins: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Of a customer.
-        customer_id: Option<CustomerId>,
+        customer_id: Option<Sought<CustomerId>>,
         /// Of one of several customers.
-        "customer_id[]" customer_ids: Option<Vec<CustomerId>>,
+        "customer_id[]" customer_ids: Option<Vec<Sought<CustomerId>>>,
         /// Of a customer, by the caller's alias.
         external_customer_id: Option<ExternalId>,
         /// Of one of several customers, by the caller's aliases.
         "external_customer_id[]" external_customer_ids: Option<Vec<ExternalId>>,
         /// Of a plan.
-        plan_id: Option<PlanId>,
+        plan_id: Option<Sought<PlanId>>,
         /// Of a plan, by the caller's alias.
         external_plan_id: Option<ExternalId>,
         /// Where they stand now.
@@ -79,33 +82,56 @@ response! {
     }
 }
 
+/// An id that is looked for. A text that is none is looked for in vain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sought<T>(Option<T>);
+
+impl<T: Describe + FromStr> Read for Sought<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        String::read(json, at, reader).map(|text| Self(text.parse().ok()))
+    }
+}
+
+impl<T: Describe> Describe for Sought<T> {
+    fn schema() -> Schema {
+        T::schema()
+    }
+}
+
 impl SubscriptionListQuery {
-    pub(crate) fn filter(&self) -> Result<SubscriptionFilter, Problem> {
+    /// Returns what is asked for; `None` where there can be no such subscription.
+    pub(crate) fn filter(&self) -> Result<Option<SubscriptionFilter>, Problem> {
         let plan = match (self.plan_id, self.external_plan_id.clone()) {
             (Some(_), Some(_)) => {
                 let message = "is there beside plan_id, expected one of the two";
                 return Err(Violations::one("/external_plan_id", message).into());
             }
-            (Some(id), None) => Some(IdOr::Id(id)),
+            (Some(Sought(None)), None) => return Ok(None),
+            (Some(Sought(Some(id))), None) => Some(IdOr::Id(id)),
             (None, external) => external.map(IdOr::External),
         };
         let ids = self.customer_id.iter().chain(self.customer_ids.iter().flatten());
-        let ids = ids.copied().map(IdOr::Id);
+        let is_by_customer = ids.clone().next().is_some();
+        let ids = ids.filter_map(|Sought(id)| id.map(IdOr::Id));
         let external = self.external_customer_id.iter();
         let external = external.chain(self.external_customer_ids.iter().flatten());
         let external = external.cloned().map(IdOr::External);
+        let customers: Vec<_> = ids.chain(external).collect();
+        if is_by_customer && customers.is_empty() {
+            return Ok(None);
+        }
         let statuses = self.status.iter().chain(self.statuses.iter().flatten());
-        Ok(SubscriptionFilter {
+        Ok(Some(SubscriptionFilter {
             created: range(
                 self.created_at_gte,
                 self.created_at_gt,
                 self.created_at_lt,
                 self.created_at_lte,
             ),
-            customers: ids.chain(external).collect(),
+            customers,
             plan,
             statuses: statuses.copied().collect(),
-        })
+        }))
     }
 }
 

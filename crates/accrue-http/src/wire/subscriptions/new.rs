@@ -1,15 +1,15 @@
 use accrue::{
-    Currency, CustomerId, Decimal, ExternalId, IdOr, Name, PlanId,
+    Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId,
     plan::PlanVersion,
     subscription::{self, BillingAnchor},
 };
 
 use crate::{
     problem::{Problem, Violations},
-    shape::{MetadataIn, Moment, Whole, choices, new_metadata, request},
+    shape::{Anything, MetadataIn, Moment, Whole, choices, new_metadata, request},
     wire::{
         carried::{Kept, carried},
-        not_built::NotBuilt,
+        not_built::{AnyObject, NotBuilt},
     },
 };
 
@@ -57,33 +57,33 @@ request! {
         /// The region of the marketplace: stored.
         aws_region: Option<Kept<String>>,
         /// Not available with a value.
-        add_adjustments: Option<NotBuilt>,
+        add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        add_prices: Option<NotBuilt>,
+        add_prices: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        coupon_redemption_code: Option<NotBuilt>,
+        coupon_redemption_code: Option<NotBuilt<String>>,
         /// Not available with a value.
-        credits_overage_rate: Option<NotBuilt>,
+        credits_overage_rate: Option<NotBuilt<JsonNumber>>,
         /// Not available with a value.
-        filter: Option<NotBuilt>,
+        filter: Option<NotBuilt<String>>,
         /// Not available with a value.
-        initial_phase_order: Option<NotBuilt>,
+        initial_phase_order: Option<NotBuilt<JsonNumber>>,
         /// Not available with a value.
-        per_credit_overage_amount: Option<NotBuilt>,
+        per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
         /// Not available with a value.
-        price_overrides: Option<NotBuilt>,
+        price_overrides: Option<NotBuilt<Vec<Anything>>>,
         /// Not available with a value.
-        remove_adjustments: Option<NotBuilt>,
+        remove_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        remove_prices: Option<NotBuilt>,
+        remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        replace_adjustments: Option<NotBuilt>,
+        replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
-        replace_prices: Option<NotBuilt>,
+        replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
         /// How many days it is tried for: not available but for none.
         trial_duration_days: Option<Whole<0, 999_999>>,
         /// Not available with a value.
-        usage_customer_ids: Option<NotBuilt>,
+        usage_customer_ids: Option<NotBuilt<Vec<String>>>,
     }
 
     /// On which day billing periods begin.
@@ -117,9 +117,6 @@ impl TryFrom<NewSubscription> for subscription::NewSubscription {
     type Error = Problem;
 
     fn try_from(new: NewSubscription) -> Result<Self, Problem> {
-        if new.trial_duration_days.is_some_and(|days| days.0 > 0) {
-            return Err(Problem::feature_not_available("trials are not available"));
-        }
         let mut violations = Violations::default();
         let customer =
             one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
@@ -128,7 +125,6 @@ impl TryFrom<NewSubscription> for subscription::NewSubscription {
         let (Some(customer), Some(plan), Some(anchor)) = (customer, plan, anchor) else {
             return Err(violations.into());
         };
-        new.mean_nothing();
         let version = |number: Whole<1, 4_294_967_295>| u32::try_from(number.0).unwrap_or(u32::MAX);
         let carried = carried(&[
             ("auto_collection", new.auto_collection.as_ref().map(Kept::text)),
@@ -143,6 +139,9 @@ impl TryFrom<NewSubscription> for subscription::NewSubscription {
             ),
             ("aws_region", new.aws_region.as_ref().map(Kept::text)),
         ])?;
+        if new.trial_duration_days.is_some_and(|days| days.0 > 0) {
+            return Err(Problem::feature_not_available("trials are not available"));
+        }
         let mut subscription = Self::new(customer, plan);
         subscription.plan_version = new.plan_version_number.map(version).map(PlanVersion::new);
         subscription.currency = new.currency;
@@ -175,15 +174,6 @@ impl NewSubscription {
                 None
             }
         }
-    }
-
-    /// What is not built was refused where it has a value.
-    const fn mean_nothing(&self) {
-        let _ = (self.add_prices, self.remove_prices, self.replace_prices, self.price_overrides);
-        let _ = (self.add_adjustments, self.remove_adjustments, self.replace_adjustments);
-        let _ = (self.credits_overage_rate, self.per_credit_overage_amount);
-        let _ = (self.coupon_redemption_code, self.initial_phase_order);
-        let _ = (self.filter, self.usage_customer_ids);
     }
 }
 

@@ -8,14 +8,14 @@ use crate::{
     problem::Problem,
     shape::{Describe, Moment, Object, Property, Schema, choices, request, response},
     wire::{
-        costs::{ViewMode, timeframe},
+        costs::{ViewMode, ends_after_its_start, timeframe},
         not_built::NotBuilt,
     },
 };
 
 request! {
     /// Which usage, and how it is cut.
-    pub(crate) struct UsageQueryIn {
+    pub(crate) struct UsageQueryIn => ends_after_its_start {
         /// Of which metric: of all where nothing is said.
         billable_metric_id: Option<MetricId>,
         /// By the values of which property.
@@ -29,13 +29,13 @@ request! {
         /// Until when.
         timeframe_end: Option<Moment>,
         /// Not available with a value.
-        first_dimension_key: Option<NotBuilt>,
+        first_dimension_key: Option<NotBuilt<String>>,
         /// Not available with a value.
-        first_dimension_value: Option<NotBuilt>,
+        first_dimension_value: Option<NotBuilt<String>>,
         /// Not available with a value.
-        second_dimension_key: Option<NotBuilt>,
+        second_dimension_key: Option<NotBuilt<String>>,
         /// Not available with a value.
-        second_dimension_value: Option<NotBuilt>,
+        second_dimension_value: Option<NotBuilt<String>>,
     }
 }
 
@@ -127,9 +127,6 @@ choices! {
 impl UsageQueryIn {
     /// Makes what the engine is asked for, and says how the answer is cut.
     pub(crate) fn into_query(self) -> Result<(UsageQuery, ViewMode), Problem> {
-        // With a value they were refused.
-        let _ = (self.first_dimension_key, self.first_dimension_value);
-        let _ = (self.second_dimension_key, self.second_dimension_value);
         let mode = self.view_mode.unwrap_or(ViewMode::Periodic);
         let query = UsageQuery {
             timeframe: timeframe(self.timeframe_start, self.timeframe_end)?,

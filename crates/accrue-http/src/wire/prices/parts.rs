@@ -1,0 +1,186 @@
+//! The rules of a price's fields beside each other: judged as far as each field could be read, so that
+//! all that is wrong is listed.
+
+use accrue::{
+    Decimal, JsonNumber, MetricId,
+    price::{BillingMode, Cadence, Charge, Cycle, Model},
+};
+
+use super::{
+    CadenceWord, CycleUnit,
+    model::{BulkConfigIn, MatrixConfigIn, PackageConfigIn, TieredConfigIn, UnitConfigIn},
+    new::{
+        ConversionRate, ConversionRateConfig, ConversionRateType, CycleConfigurationIn, ModelType,
+    },
+};
+use crate::{
+    json::Json,
+    shape::{Fields, Read, Reader, Source, member},
+    wire::carried::Kept,
+};
+
+/// A field that may be left out; `None` where it is there and could not be read, which was told.
+type Part<T> = Option<Option<T>>;
+
+/// The fields of a price that have rules beside each other.
+pub(super) struct Parts<'a> {
+    at: &'a str,
+    cadence: Option<CadenceWord>,
+    cycle: Part<CycleConfigurationIn>,
+    model_type: Option<ModelType>,
+    /// Each model with the name of its object.
+    models: [(ModelType, &'static str, Part<Model>); 5],
+    prorated: Option<bool>,
+    metric_id: Part<MetricId>,
+    quantity: Part<JsonNumber>,
+    billed_in_advance: Option<bool>,
+    rate: Part<JsonNumber>,
+    rate_config: Part<Kept<ConversionRateConfig>>,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn of(json: &'a Json, at: &'a str) -> Option<Self> {
+        let fields = Reader::new().fields(json, at, &[], false)?;
+        let unit: Part<UnitConfigIn> = part(&fields, "unit_config");
+        let package: Part<PackageConfigIn> = part(&fields, "package_config");
+        let tiered: Part<TieredConfigIn> = part(&fields, "tiered_config");
+        let bulk: Part<BulkConfigIn> = part(&fields, "bulk_config");
+        let matrix: Part<MatrixConfigIn> = part(&fields, "matrix_config");
+        let of_unit = unit.iter().flatten().find_map(|config| config.prorated);
+        let of_tiers = tiered.iter().flatten().find_map(|config| config.prorated);
+        Some(Self {
+            at,
+            cadence: fields.peek("cadence", Source::Body),
+            cycle: part(&fields, "billing_cycle_configuration"),
+            model_type: fields.peek("model_type", Source::Body),
+            prorated: of_unit.or(of_tiers),
+            models: [
+                (ModelType::Unit, "unit_config", model(unit)),
+                (ModelType::Package, "package_config", model(package)),
+                (ModelType::Tiered, "tiered_config", model(tiered)),
+                (ModelType::Bulk, "bulk_config", model(bulk)),
+                (ModelType::Matrix, "matrix_config", model(matrix)),
+            ],
+            metric_id: part(&fields, "billable_metric_id"),
+            quantity: part(&fields, "fixed_price_quantity"),
+            billed_in_advance: part(&fields, "billed_in_advance").flatten(),
+            rate: part(&fields, "conversion_rate"),
+            rate_config: part(&fields, "conversion_rate_config"),
+        })
+    }
+
+    /// Reads how often a price bills: a length of its own belongs to the cadence `custom`.
+    pub(super) fn cadence(&self, reader: &mut Reader) -> Option<Cadence> {
+        let given = self.cycle.as_ref()?.as_ref().map(CycleConfigurationIn::cycle);
+        let pointer = member(self.at, "billing_cycle_configuration");
+        let cadence = match (self.cadence?, given) {
+            (CadenceWord::OneTime, _) => Cadence::OneTime,
+            (CadenceWord::Monthly, _) => Cadence::Monthly,
+            (CadenceWord::Quarterly, _) => Cadence::Quarterly,
+            (CadenceWord::SemiAnnual, _) => Cadence::SemiAnnual,
+            (CadenceWord::Annual, _) => Cadence::Annual,
+            (CadenceWord::Custom, Some(cycle)) => return Some(Cadence::Custom(cycle)),
+            (CadenceWord::Custom, None) => {
+                return reader.wrong(&pointer, "is missing, which the cadence custom needs");
+            }
+        };
+        match (given, cadence.cycle()) {
+            (Some(given), Some(own)) if given != own => reader
+                .wrong(&pointer, format!("found {given}, expected {own}: the cadence says so")),
+            _ => Some(cadence),
+        }
+    }
+
+    /// Reads what a price charges for: what a metric measures, or else so many of a fee.
+    pub(super) fn charge(&self, reader: &mut Reader) -> Option<Charge> {
+        let model = self.model(reader);
+        if !matches!(self.metric_id, Some(None)) && !matches!(self.quantity, Some(None)) {
+            return reader.wrong(
+                &member(self.at, "fixed_price_quantity"),
+                "is there beside billable_metric_id, expected one of the two",
+            );
+        }
+        match (self.metric_id?, self.quantity.as_ref()?) {
+            (Some(_), _) if self.billed_in_advance == Some(true) => {
+                reader.unavailable("usage that is billed in advance is not available")
+            }
+            (Some(_), _) if self.prorated == Some(true) => {
+                reader.unavailable("usage that is prorated by days is not available")
+            }
+            (Some(metric_id), _) => Some(Charge::Usage { metric_id, model: model? }),
+            (None, _) if self.prorated == Some(false) => {
+                reader.unavailable("fees that are not prorated by days are not available")
+            }
+            (None, quantity) => Some(Charge::Fixed {
+                quantity: quantity.clone().map_or_else(|| Decimal::from(1), |number| number.0),
+                model: model?,
+                billing_mode: match self.billed_in_advance {
+                    Some(false) => BillingMode::InArrear,
+                    Some(true) | None => BillingMode::InAdvance,
+                },
+            }),
+        }
+    }
+
+    /// Reads the object of the model; those of other models have no business there.
+    fn model(&self, reader: &mut Reader) -> Option<Model> {
+        let own_type = self.model_type?;
+        let mut own = None;
+        let mut is_wrong = false;
+        for (model_type, name, model) in &self.models {
+            match (*model_type == own_type, model) {
+                (true, Some(Some(model))) => own = Some(model.clone()),
+                (true, Some(None)) => {
+                    let _: Option<()> = reader.wrong(&member(self.at, name), "is missing");
+                }
+                (true, None) | (false, Some(None)) => {}
+                (false, Some(Some(_)) | None) => {
+                    is_wrong = true;
+                    let message = "is there, but the model is another one";
+                    let _: Option<()> = reader.wrong(&member(self.at, name), message);
+                }
+            }
+        }
+        own.filter(|_| !is_wrong)
+    }
+
+    /// Reads what the unit of a price is worth, from the number or from the object.
+    pub(super) fn rate(&self, reader: &mut Reader) -> Part<Decimal> {
+        let number = self.rate.clone().flatten().map(|JsonNumber(rate)| rate);
+        let Some(config) = self.rate_config.as_ref()? else { return Some(number) };
+        let pointer = member(self.at, "conversion_rate_config");
+        match (config.value.conversion_rate_type, &config.value.unit_config) {
+            (ConversionRateType::Tiered, _) => {
+                reader.unavailable("conversion rates in tiers are not available")
+            }
+            (ConversionRateType::Unit, None) => {
+                reader.wrong(&member(&pointer, "unit_config"), "is missing")
+            }
+            (ConversionRateType::Unit, Some(ConversionRate { unit_amount })) => match number {
+                Some(number) if number != *unit_amount => reader.wrong(
+                    &pointer,
+                    format!("found {unit_amount}, expected the conversion_rate of {number}"),
+                ),
+                _ => Some(Some(unit_amount.clone())),
+            },
+        }
+    }
+}
+
+fn part<T: Read>(fields: &Fields<'_>, name: &str) -> Part<T> {
+    fields.peek(name, Source::Body)
+}
+
+fn model<T: Into<Model>>(config: Part<T>) -> Part<Model> {
+    config.map(|config| config.map(T::into))
+}
+
+impl CycleConfigurationIn {
+    fn cycle(&self) -> Cycle {
+        let duration = u16::try_from(self.duration.0).unwrap_or(u16::MAX);
+        match self.duration_unit {
+            CycleUnit::Day => Cycle::Days(duration),
+            CycleUnit::Month => Cycle::Months(duration),
+        }
+    }
+}
