@@ -91,6 +91,8 @@ pub const VOLUME_ROWS: usize = 10_000;
 pub const EVALUATION_DAYS: u32 = 100;
 /// The most properties that an evaluated price is grouped by: an event has no more.
 pub const EVALUATION_GROUPINGS: usize = 64;
+/// The most bytes of the values of all groups of an evaluated price, as JSON writes them.
+pub const EVALUATION_BYTES: usize = 8 * 1024 * 1024;
 /// The most events that one evaluation of a price reads.
 pub const EVALUATION_EVENTS: usize = 100_000;
 
