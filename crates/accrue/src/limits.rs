@@ -169,7 +169,8 @@ pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
 /// How many subscriptions a plan has at least whose alerts cannot be previewed.
 pub const PREVIEWED: usize = 1_000;
-/// The most rows of an answer that has no pages.
+/// The most rows of an answer that has no pages, and the most subscriptions that are looked at for a
+/// page of them.
 pub const RESULT_ROWS: usize = 10_000;
 /// The most rows of a page (§4.1, §8).
 pub const PAGE_ROWS: usize = 100;
