@@ -92,6 +92,8 @@ pub const VOLUME_ROWS: usize = 10_000;
 pub const EVALUATION_DAYS: u32 = 100;
 /// The most properties that an evaluated price is grouped by: an event has no more.
 pub const EVALUATION_GROUPINGS: usize = 64;
+/// The most bytes of the values of all groups of an evaluated price, as JSON writes them.
+pub const EVALUATION_BYTES: usize = 8 * 1024 * 1024;
 /// The most events that one evaluation of a price reads.
 pub const EVALUATION_EVENTS: usize = 100_000;
 
@@ -168,7 +170,8 @@ pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
 /// How many subscriptions a plan has at least whose alerts cannot be previewed.
 pub const PREVIEWED: usize = 1_000;
-/// The most rows of an answer that has no pages.
+/// The most rows of an answer that has no pages, and the most subscriptions that are looked at for a
+/// page of them.
 pub const RESULT_ROWS: usize = 10_000;
 /// The most rows of a page (§4.1, §8).
 pub const PAGE_ROWS: usize = 100;

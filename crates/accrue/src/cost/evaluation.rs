@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
     CustomerId, Decimal, Error, IdOr, PricingUnit, PropertyName, Timeframe, Timestamp,
@@ -31,7 +31,7 @@ pub struct PriceEvaluation {
     /// Which events of it: those that this is true of, all where none is given.
     pub filter: Option<Expression>,
     /// One group for each combination of values of these properties, at most 64 of them; all events
-    /// are one where none is given.
+    /// are one where none is given. None is there twice.
     pub grouping: Vec<PropertyName>,
 }
 
@@ -64,6 +64,11 @@ impl PriceEvaluation {
         let (most, found) = (limits::EVALUATION_GROUPINGS, self.grouping.len());
         if found > most {
             let message = format!("found {found} properties, expected at most {most}");
+            return Err(Error::invalid("/grouping_keys", message));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self.grouping.iter().find(|name| !names.insert(*name)) {
+            let message = format!("found {twice} more than once, expected each property once");
             return Err(Error::invalid("/grouping_keys", message));
         }
         let oldest = now.saturating_sub(DAY.saturating_mul(limits::EVALUATION_DAYS));

@@ -43,8 +43,8 @@ pub struct PlanFilter {
 pub struct SubscriptionFilter {
     /// When they were created.
     pub created: InstantRange,
-    /// Of one of these customers, at most 100; of any where none is named. One that is not there has
-    /// none.
+    /// Of one of these customers, at most 100, in any order; of any where none is named. One that is
+    /// not there has none.
     pub customers: Vec<IdOr<CustomerId>>,
     /// Of one plan. One that is not there has none.
     pub plan: Option<IdOr<PlanId>>,

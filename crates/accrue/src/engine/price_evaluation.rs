@@ -33,9 +33,10 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such price or
     /// customer; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is a
     /// fixed one, which rates no usage; [`RequestValidation`](crate::ErrorKind::RequestValidation)
-    /// where the timeframe starts more than 100 days ago, or more than 64 properties are grouped by;
-    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where there would be more than 10,000
-    /// groups, or more than 100,000 events are to be read one by one.
+    /// where the timeframe starts more than 100 days ago, more than 64 properties are grouped by, or
+    /// one of them twice; [`TooManyResults`](crate::ErrorKind::TooManyResults) where there would be
+    /// more than 10,000 groups, the values of all groups would have more than
+    /// [8 MiB](limits::EVALUATION_BYTES), or more than 100,000 events are to be read one by one.
     pub async fn evaluate_price(
         &self,
         price: impl Into<IdOr<PriceId>>,
@@ -54,7 +55,12 @@ impl Account {
 }
 
 /// What events add up to, by the values that they are grouped by.
-type Groups = BTreeMap<Vec<PropertyValue>, Running>;
+#[derive(Default)]
+struct Groups {
+    by_values: BTreeMap<Vec<PropertyValue>, Running>,
+    /// The bytes of all values.
+    bytes: usize,
+}
 
 impl Unit<'_> {
     async fn evaluate(
@@ -101,9 +107,9 @@ impl Unit<'_> {
         meters: &Meters,
         evaluation: &PriceEvaluation,
     ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
-        let mut groups = Groups::new();
+        let mut groups = Groups::default();
         if evaluation.grouping.is_empty() {
-            groups.insert(Vec::new(), Running::default());
+            groups.group(Vec::new())?;
         }
         let mut events = 0_usize;
         let add = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
@@ -114,25 +120,43 @@ impl Unit<'_> {
                 return Ok(());
             }
             let Some(values) = evaluation.group_of(fields) else { return Ok(()) };
-            let group = group(&mut groups, values)?;
+            let group = groups.group(values)?;
             readings.into_iter().for_each(|reading| group.add(reading));
             Ok(())
         };
         self.each_event(customer_id, evaluation.timeframe, add).await?;
-        Ok(groups.into_iter().map(|(values, running)| (values, running.total)).collect())
+        let groups = groups.by_values.into_iter();
+        Ok(groups.map(|(values, running)| (values, running.total)).collect())
     }
 }
 
-/// Finds a group, or begins one more.
-fn group(groups: &mut Groups, values: Vec<PropertyValue>) -> Result<&mut Running, Error> {
-    let (found, most) = (groups.len(), limits::RESULT_ROWS);
-    match groups.entry(values) {
-        Entry::Occupied(group) => Ok(group.into_mut()),
-        Entry::Vacant(vacant) if found < most => Ok(vacant.insert(Running::default())),
-        Entry::Vacant(_) => {
-            Err(Error::too_many(format!("there are more than {most} groups of events")))
+impl Groups {
+    /// Finds a group, or begins one more.
+    fn group(&mut self, values: Vec<PropertyValue>) -> Result<&mut Running, Error> {
+        let found = self.by_values.len();
+        match self.by_values.entry(values) {
+            Entry::Occupied(group) => Ok(group.into_mut()),
+            Entry::Vacant(vacant) => {
+                let bytes = vacant.key().iter().map(PropertyValue::bytes);
+                self.bytes = bytes.fold(self.bytes, usize::saturating_add);
+                check_groups(found.saturating_add(1), self.bytes)?;
+                Ok(vacant.insert(Running::default()))
+            }
         }
     }
+}
+
+fn check_groups(found: usize, bytes: usize) -> Result<(), Error> {
+    let most = limits::RESULT_ROWS;
+    if found > most {
+        return Err(Error::too_many(format!("there are more than {most} groups of events")));
+    }
+    let most = limits::EVALUATION_BYTES;
+    if bytes > most {
+        let detail = format!("the values of the groups of events have more than {most} bytes");
+        return Err(Error::too_many(detail));
+    }
+    Ok(())
 }
 
 fn check_events(found: usize) -> Result<(), Error> {

@@ -271,8 +271,9 @@ impl Command for UpdateFeeQuantity {
         };
         unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
         if at <= unit.now {
-            // What it charges so far is judged here.
-            enrolment.turned = Some(unit.now);
+            // What it charges so far is judged here. Another process, whose clock is ahead, may have
+            // settled a later turn: that one is not judged once more.
+            enrolment.turned = enrolment.turned.max(Some(unit.now));
             unit.judge_change(&before, &enrolment).await?;
         }
         unit.save_change(&enrolment).await?;

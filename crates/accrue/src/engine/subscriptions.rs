@@ -14,7 +14,7 @@ use crate::{
     Timestamp,
     idempotency::Fingerprint,
     limits,
-    page::Listing,
+    page::{Listing, Position},
     schema::{self, CustomerEntry, Index, PlanRoster, SubscriptionOf},
     subscription::{
         Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told, Turns,
@@ -42,17 +42,23 @@ impl Account {
         Ok(self.reading().enrolment(id).await?.subscription)
     }
 
-    /// Lists the subscriptions, newest first.
+    /// Lists the subscriptions, newest first. Where one stands is told for now, and no index knows it:
+    /// a page is looked for among all that the customers or else the plan of the filter have.
     ///
     /// # Errors
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the filter names more than
-    /// [100](crate::limits::FILTERED_CUSTOMERS) customers, or the cursor is none of this list.
+    /// [100](crate::limits::FILTERED_CUSTOMERS) customers, or the cursor is none of this list;
+    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where more than
+    /// [10,000](crate::limits::RESULT_ROWS) subscriptions would have to be looked at for one page: a
+    /// narrower time of creation helps.
     pub async fn list_subscriptions(
         &self,
         filter: SubscriptionFilter,
         page: &PageRequest,
     ) -> Result<Page<Subscription>, Error> {
+        check_customers(&filter.customers)?;
+        let filter = in_order(filter);
         let listing =
             Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
         let mut unit = self.reading();
@@ -74,44 +80,90 @@ impl Account {
             None => vec![Index::subscriptions(self.id())],
         };
         let plan_id = plan_id.flatten();
-        let mut walk = Walk::merged(listing, &indexes, created, page)?;
-        let passes = |of: &Subscription, now| {
+        let walk = Walk::merged(listing, &indexes, created, page)?;
+        let passes = |of: &Subscription| {
             plan_id.is_none_or(|id| id == of.plan_id)
-                && (statuses.is_empty() || statuses.contains(&of.status(now)))
+                && (statuses.is_empty() || statuses.contains(&of.status(unit.now)))
         };
-        let mut found = Vec::new();
+        unit.subscriptions_of(walk, passes).await
+    }
+}
+
+/// The same filter, however its caller has ordered or doubled what it names: a cursor is good for
+/// either.
+fn in_order(mut filter: SubscriptionFilter) -> SubscriptionFilter {
+    filter.customers.sort();
+    filter.customers.dedup();
+    filter.statuses.sort();
+    filter.statuses.dedup();
+    filter
+}
+
+fn check_customers(customers: &[IdOr<CustomerId>]) -> Result<(), Error> {
+    let (count, most) = (customers.len(), limits::FILTERED_CUSTOMERS);
+    if count > most {
+        let message = format!("found {count} customers, expected at most {most}");
+        return Err(Error::invalid("/customer_id", message));
+    }
+    Ok(())
+}
+
+impl Unit<'_> {
+    /// Finds a page of the subscriptions that pass.
+    async fn subscriptions_of(
+        &self,
+        mut walk: Walk<'_>,
+        passes: impl Fn(&Subscription) -> bool + Send + Sync,
+    ) -> Result<Page<Subscription>, Error> {
+        let (mut found, mut looked_at) = (Vec::new(), 0_usize);
         while !walk.is_full(&found) {
-            let places = walk.next(&unit).await?;
+            let places = walk.next(self).await?;
             if places.is_empty() {
                 break;
             }
-            for at in places {
-                match unit.enrolment(SubscriptionId::from_bytes(schema::id_at(&at))).await {
-                    Ok(Enrolment { subscription, .. }) if passes(&subscription, unit.now) => {
-                        found.push((at, subscription));
-                    }
-                    Ok(_) => {}
-                    // Its customer is deleted.
-                    Err(error) if error.is_not_found() => {}
-                    Err(error) => return Err(error),
+            // Where many indexes are walked, they may be ahead by far more than a page.
+            for batch in places.chunks(limits::PAGE_ROWS.saturating_add(1)) {
+                if walk.is_full(&found) {
+                    break;
                 }
+                looked_at = looked_at.saturating_add(batch.len());
+                check_looked_at(looked_at)?;
+                found.extend(self.subscriptions_at(batch, &passes).await?);
             }
         }
         Ok(walk.page(found))
     }
-}
 
-impl Unit<'_> {
+    /// Reads the subscriptions at some places, and keeps those that pass and whose customers are not
+    /// deleted.
+    async fn subscriptions_at(
+        &self,
+        places: &[Position],
+        passes: impl Fn(&Subscription) -> bool + Send,
+    ) -> Result<Vec<(Position, Subscription)>, Error> {
+        let slot = |at| schema::subscription(self.account, SubscriptionId::from_bytes(at));
+        let slots: Vec<_> = places.iter().map(|at| slot(schema::id_at(at))).collect();
+        let rows = places.iter().copied().zip(self.peek(&slots).await?);
+        let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
+        let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
+        let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
+        if ids.is_empty() {
+            return Ok(found);
+        }
+        let slots: Vec<_> = ids.iter().map(|id| schema::customer(self.account, *id)).collect();
+        let entries = ids.into_iter().zip(self.peek(&slots).await?);
+        let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
+        let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
+        let there: BTreeSet<_> = there.collect();
+        found.retain(|(_, of)| there.contains(&of.customer_id));
+        Ok(found)
+    }
+
     /// Finds the customers that a list is filtered by, once each.
     async fn customer_ids(
         &mut self,
         customers: &[IdOr<CustomerId>],
     ) -> Result<BTreeSet<CustomerId>, Error> {
-        if customers.len() > limits::FILTERED_CUSTOMERS {
-            let (count, most) = (customers.len(), limits::FILTERED_CUSTOMERS);
-            let message = format!("found {count} customers, expected at most {most}");
-            return Err(Error::invalid("/customer_id", message));
-        }
         let mut ids = BTreeSet::new();
         for customer in customers {
             match self.customer(customer).await {
@@ -214,6 +266,16 @@ impl Request for CreateSubscription {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("create_subscription", &self.new)
     }
+}
+
+fn check_looked_at(found: usize) -> Result<(), Error> {
+    let most = limits::RESULT_ROWS;
+    if found <= most {
+        return Ok(());
+    }
+    Err(Error::too_many(format!(
+        "more than {most} subscriptions would have to be looked at: a narrower filter helps"
+    )))
 }
 
 /// Refuses quantities of prices that are no fixed fees of the plan version.

@@ -70,13 +70,10 @@ impl Event {
 
     /// The bytes of all its texts as JSON writes them; a number counts as the longest that comes in.
     fn bytes(&self) -> usize {
-        let properties = self.properties.iter().map(|(name, value)| {
-            json_bytes(name).saturating_add(match value {
-                PropertyValue::Text(text) => json_bytes(text),
-                PropertyValue::Number(_) => limits::DECIMAL_DIGITS,
-                PropertyValue::Boolean(_) | PropertyValue::Null => 5,
-            })
-        });
+        let properties = self
+            .properties
+            .iter()
+            .map(|(name, value)| json_bytes(name).saturating_add(value.bytes()));
         properties
             .fold(json_bytes(&self.idempotency_key), usize::saturating_add)
             .saturating_add(json_bytes(&self.event_name))

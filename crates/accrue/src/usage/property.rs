@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap as _};
 
-use crate::{Decimal, PropertyName};
+use crate::{Decimal, PropertyName, limits, text::json_bytes};
 
 /// The value of a property: a scalar. Null comes before booleans, those before numbers and strings.
 ///
@@ -18,6 +18,17 @@ pub enum PropertyValue {
     Number(Decimal),
     /// A string.
     Text(Arc<str>),
+}
+
+impl PropertyValue {
+    /// The bytes that JSON takes for it; a number counts as the longest that comes in.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => json_bytes(text),
+            Self::Number(_) => limits::DECIMAL_DIGITS,
+            Self::Boolean(_) | Self::Null => 5,
+        }
+    }
 }
 
 impl From<bool> for PropertyValue {

@@ -1,22 +1,17 @@
 //! DESIGN 10: API keys are issued, listed, rotated with overlap and revoked; only a SHA-256 of a
 //! secret is stored.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use accrue::{
     AccountId, Billing, ErrorKind, ListFilter, ManualClock, PageRequest, SeededEntropy,
-    api_key::IssuedApiKey,
-    store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
+    api_key::IssuedApiKey, store::MemoryStore,
 };
-use async_trait::async_trait;
 
-use crate::fixture::{Fixture, NOON, at, block_on, name};
+use crate::{
+    counting::Counting,
+    fixture::{Fixture, NOON, at, block_on, name},
+};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -204,46 +199,17 @@ fn no_secret_is_stored() {
     }
 }
 
-/// Counts how often a store is asked.
-#[derive(Debug)]
-struct Counting {
-    store: MemoryStore,
-    calls: Arc<AtomicUsize>,
-    keys: Arc<AtomicUsize>,
-}
-
-#[async_trait]
-impl Store for Counting {
-    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        self.keys.fetch_add(keys.len(), Ordering::SeqCst);
-        self.store.get(keys).await
-    }
-
-    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        self.store.scan(scan).await
-    }
-
-    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
-        self.store.commit(batch).await
-    }
-}
-
 #[test]
 fn a_token_costs_one_read_of_one_row_and_a_typo_none() {
-    let (calls, keys) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let store =
-        Counting { store: MemoryStore::new(), calls: Arc::clone(&calls), keys: Arc::clone(&keys) };
-    let billing = Billing::new(store, ManualClock::at(at(NOON)), SeededEntropy::new(1));
+    let store = Arc::new(Counting::on(Arc::new(MemoryStore::new())));
+    let billing =
+        Billing::new(Arc::clone(&store), ManualClock::at(at(NOON)), SeededEntropy::new(1));
     let account = billing.account(AccountId::parse("acme").unwrap());
     let token = block_on(account.issue_api_key(name("ci"))).unwrap().token.reveal();
     let cost = |token: &str| {
-        calls.store(0, Ordering::SeqCst);
-        keys.store(0, Ordering::SeqCst);
+        store.reset();
         let found = block_on(billing.authenticate(token)).unwrap();
-        (found.is_some(), calls.load(Ordering::SeqCst), keys.load(Ordering::SeqCst))
+        (found.is_some(), store.calls(), store.keys())
     };
     assert_eq!(cost(&token), (true, 1, 1));
     let last = if token.ends_with('0') { "1" } else { "0" };

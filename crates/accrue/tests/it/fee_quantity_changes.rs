@@ -1,9 +1,9 @@
 //! Changing the quantities of fixed fees: when, what is told and judged, and what is refused.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
-    ErrorKind, IdOr, IdempotencyKey, PriceId, SubscriptionId,
+    Billing, ErrorKind, IdOr, IdempotencyKey, ManualClock, PriceId, SeededEntropy, SubscriptionId,
     price::{BillingMode, Cadence},
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription,
@@ -145,6 +145,27 @@ fn a_change_in_the_past_of_the_open_period_is_judged_at_once() {
     seats.changed("3", on("2026-03-20T12:00:00Z"));
     assert_eq!(seats.told(), ["cost 50: 31 -> 73 by subscription"]);
     assert_eq!(seats.cost().total, number("73"));
+}
+
+#[test]
+fn a_turn_that_a_process_with_a_later_clock_has_settled_stays_settled() {
+    let seats = seats();
+    seats.alert(cost_alert(&["20"]));
+    seats.fixture.tick();
+    seats.told();
+    seats.fixture.set("2026-04-10T11:59:59Z");
+    let later = ManualClock::at(at("2026-04-10T12:00:01Z"));
+    let ahead = Billing::new(Arc::clone(&seats.fixture.store), later, SeededEntropy::new(7));
+    while block_on(ahead.tick(10)).unwrap().more {}
+    assert_eq!(seats.told(), ["cost 20: none -> 31 by period 2026-04-10T12:00:00Z"]);
+    let next = block_on(ahead.next_deadline()).unwrap();
+    assert!(next > Some(at("2026-05-01T00:00:00Z")));
+
+    seats.changed("3", ChangeTiming::Immediate);
+    assert_eq!(block_on(ahead.next_deadline()).unwrap(), next, "nothing is owed once more");
+    seats.told();
+    while block_on(ahead.tick(10)).unwrap().more {}
+    assert_eq!(seats.told(), NOTHING);
 }
 
 #[test]

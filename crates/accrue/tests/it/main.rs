@@ -18,6 +18,7 @@ mod balance_alerts;
 mod carried;
 mod cost_alerts;
 mod costs;
+mod counting;
 mod credit_blocks;
 mod credit_lists;
 mod credit_previews;

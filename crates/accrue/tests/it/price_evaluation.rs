@@ -392,6 +392,56 @@ fn at_most_64_properties_are_grouped_by() {
 }
 
 #[test]
+fn a_property_is_grouped_by_once() {
+    let (fixture, price) = seven(each("1"));
+    let ask = |names: &[&str]| {
+        let grouping = names.iter().map(|name| property(name)).collect();
+        fixture.evaluate(price, &PriceEvaluation { grouping, ..by_region() })
+    };
+    assert_eq!(ask(&["region", "n", "Region"]).unwrap().len(), 1);
+    for twice in [&["region", "region"][..], &["n", "region", "n"]] {
+        let refused = refusal(ask(twice));
+        assert_eq!(refused, (ErrorKind::RequestValidation, Some("/grouping_keys".to_owned())));
+    }
+    let error = ask(&["n", "region", "n"]).unwrap_err();
+    let expect = "found n more than once, expected each property once";
+    assert_eq!(error.violations()[0].message, expect);
+}
+
+#[test]
+fn the_values_of_all_groups_have_at_most_8_mib() {
+    let fixture = Fixture::new();
+    let price = fixture.price_of(COUNT, each("1"));
+    fixture.customer("ada");
+    // Four values of 4 KiB less a little, which make an event as large as one may be.
+    let names = ["a", "b", "c", "d"];
+    let ingest = |key: usize, length: usize| {
+        let bare = event("ada", &key.to_string(), at(NOON), "");
+        let text = format!("{key:0>length$}");
+        let values = names.map(|name| (property(name), PropertyValue::from(text.as_str())));
+        run(fixture.account.ingest([Event { properties: values.into_iter().collect(), ..bare }]))
+            .unwrap();
+    };
+    let ask = |names: &[&str]| {
+        let grouping = names.iter().map(|name| property(name)).collect();
+        let all = PriceEvaluation::new(external("ada"), day());
+        fixture.evaluate(price, &PriceEvaluation { grouping, ..all })
+    };
+    // 520 times 16 KiB less 256 bytes are 8 MiB less 2,048 bytes.
+    (0..520).for_each(|key| ingest(key, 4_032));
+    ingest(520, 512);
+    let groups = ask(&names).unwrap();
+    let texts = groups.iter().flat_map(|group| &group.grouping_values).map(|value| match value {
+        PropertyValue::Text(text) => text.len(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(texts.sum::<usize>(), 8 * 1024 * 1024);
+    ingest(521, 1);
+    assert_eq!(refusal(ask(&names)), (ErrorKind::TooManyResults, None));
+    assert_eq!(ask(&names[..3]).unwrap().len(), 522);
+}
+
+#[test]
 fn there_are_at_most_10000_groups_and_100000_events_that_are_read() {
     let fixture = Fixture::new();
     let price = fixture.price_of(COUNT, each("1"));

@@ -1,13 +1,19 @@
 //! Lists of subscriptions by customer, plan, status and time of creation.
 
+use std::sync::Arc;
+
 use accrue::{
-    CustomerId, ErrorKind, InstantRange, PageRequest, SubscriptionFilter, SubscriptionId,
+    AccountId, Billing, CustomerId, ErrorKind, InstantRange, PageRequest, SeededEntropy,
+    SubscriptionFilter, SubscriptionId,
     customer::Customer,
     plan::{NewPlan, Plan},
     subscription::{Cancellation, NewSubscription, SubscriptionStatus},
 };
 
-use crate::fixture::{Fixture, UNKNOWN, at, block_on, external, name, run, usd};
+use crate::{
+    counting::Counting,
+    fixture::{Fixture, UNKNOWN, at, block_on, external, name, run, usd},
+};
 
 /// Three customers and two plans, and eight subscriptions, a second after each other.
 struct Lists {
@@ -167,8 +173,87 @@ fn a_filter_names_at_most_100_customers_and_a_cursor_is_good_for_it_alone() {
     let first = PageRequest::first(1).unwrap();
     let page = block_on(account.list_subscriptions(of(1), &first)).unwrap();
     let next = first.after(page.next_cursor.unwrap());
-    for other in [of(2), SubscriptionFilter::default()] {
+    for other in [lists.of(&[2]), lists.of(&[0, 2]), SubscriptionFilter::default()] {
         let refused = block_on(account.list_subscriptions(other, &next)).unwrap_err();
         assert_eq!(refused.violations()[0].pointer, "/cursor");
     }
+}
+
+#[test]
+fn a_cursor_is_good_in_whatever_order_the_filter_names_things_and_how_often() {
+    use SubscriptionStatus::{Active, Ended};
+    let lists = lists();
+    let account = &lists.fixture.account;
+    let filter = |customers, statuses| SubscriptionFilter { statuses, ..lists.of(customers) };
+    let first = PageRequest::first(2).unwrap();
+    let one = filter(&[0, 2], vec![Active, Ended]);
+    let page = block_on(account.list_subscriptions(one.clone(), &first)).unwrap();
+    let next = first.after(page.next_cursor.unwrap());
+    let rest = |filter| block_on(account.list_subscriptions(filter, &next)).unwrap();
+    let expect = rest(one);
+    let ids: Vec<_> = expect.data.iter().map(|of| of.id).collect();
+    assert_eq!(ids, [lists.ids[3], lists.ids[2]]);
+    for same in [
+        filter(&[2, 0], vec![Ended, Active]),
+        filter(&[0, 2, 0, 2, 2], vec![Active, Active, Ended, Active]),
+    ] {
+        assert_eq!(rest(same), expect);
+    }
+}
+
+#[test]
+fn a_page_costs_one_read_for_each_batch_of_rows() {
+    let lists = lists();
+    let store = Arc::new(Counting::on(Arc::clone(&lists.fixture.store)));
+    let clock = lists.fixture.clock.clone();
+    let billing = Billing::new(Arc::clone(&store), clock, SeededEntropy::new(7));
+    let account = billing.account(AccountId::parse("acme").unwrap());
+    let cost = |status, limit| {
+        let filter = SubscriptionFilter { statuses: vec![status], ..Default::default() };
+        let page = PageRequest::first(limit).unwrap();
+        store.reset();
+        let found = block_on(account.list_subscriptions(filter, &page)).unwrap();
+        (found.data.len(), store.calls(), store.keys())
+    };
+    // The index, its rows, and that there are no more; and the three customers, where any row passes.
+    assert_eq!(cost(SubscriptionStatus::Ended, 100), (0, 3, 8));
+    assert_eq!(cost(SubscriptionStatus::Active, 100), (8, 4, 11));
+    assert_eq!(cost(SubscriptionStatus::Active, 4), (4, 3, 8), "five rows, and their customers");
+    assert_eq!(cost(SubscriptionStatus::Ended, 3), (0, 5, 8), "in two batches");
+}
+
+#[test]
+fn at_most_10000_subscriptions_are_looked_at_for_a_page() {
+    let fixture = Fixture::new();
+    let plan = fixture.plan();
+    for customer in 0..1_000 {
+        let id = fixture.customer(&format!("c{customer}")).id;
+        (0..10).for_each(|_| drop(fixture.subscribe(id, &plan)));
+    }
+    let ask = |filter: &SubscriptionFilter, limit| {
+        let page = PageRequest::first(limit).unwrap();
+        block_on(fixture.account.list_subscriptions(filter.clone(), &page))
+    };
+    let upcoming =
+        |filter| SubscriptionFilter { statuses: vec![SubscriptionStatus::Upcoming], ..filter };
+    let all = upcoming(SubscriptionFilter::default());
+    assert_eq!(ask(&all, 100).unwrap().data, []);
+
+    fixture.clock.advance(std::time::Duration::from_secs(1));
+    let ada = fixture.customer("ada").id;
+    let last = fixture.subscribe(ada, &plan);
+    let of_plan = upcoming(SubscriptionFilter { plan: Some(plan.id.into()), ..Default::default() });
+    for filter in [&all, &of_plan] {
+        for limit in [20, 100] {
+            let refused = ask(filter, limit).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::TooManyResults);
+        }
+    }
+    let created = InstantRange::default().at_or_after(last.created_at);
+    assert_eq!(ask(&SubscriptionFilter { created, ..all }, 100).unwrap().data, []);
+    assert_eq!(ask(&SubscriptionFilter::default(), 100).unwrap().data.len(), 100);
+    let of_two = [ada.into(), external("c7").into()];
+    let of_two = SubscriptionFilter { customers: of_two.into(), ..Default::default() };
+    assert_eq!(ask(&of_two, 100).unwrap().data.len(), 11);
+    assert_eq!(ask(&upcoming(of_two), 1).unwrap().data, []);
 }
