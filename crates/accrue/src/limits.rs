@@ -160,6 +160,12 @@ pub const PAYERS: usize = 20;
 /// The blocks that the usage of a billing period is remembered to have drawn from: what it drew from
 /// others is counted with the one that was drawn longest ago.
 pub const DRAWN_BLOCKS: usize = 200;
+/// The most deleted blocks of a ledger instead of which others were drawn from, as far as that was not
+/// given back since: with [`INSTEAD_BLOCKS`] the most that giving back reads and follows.
+pub const DELETED_BLOCKS: usize = 100;
+/// The blocks that are remembered to have been drawn from instead of one that was deleted: what was
+/// drawn from others is counted with the one that was drawn from first of these.
+pub const INSTEAD_BLOCKS: usize = 10;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
 /// The most changes to the alerts of a version of a plan that its subscriptions have yet to settle:

@@ -21,6 +21,9 @@ pub(crate) struct Ledger {
     pub(crate) overdraft: Option<CreditBlockId>,
     /// The blocks that have paid an overdraft off, and how much; the last one stands last.
     pub(crate) payers: Vec<(CreditBlockId, Decimal)>,
+    /// The deleted blocks instead of which something was drawn that has not been given back since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deleted: Vec<CreditBlockId>,
     /// The entries that usage still adds to, in the order of their numbers.
     pub(crate) pending: Vec<Pending>,
     /// When the day of the pending entries ends.
@@ -40,6 +43,7 @@ impl Ledger {
             open: Vec::new(),
             overdraft: None,
             payers: Vec::new(),
+            deleted: Vec::new(),
             pending: Vec::new(),
             day_end: Timestamp::MIN,
         }

@@ -30,3 +30,15 @@ pub(super) fn hand_back(
     shares.retain(|(_, share)| !share.is_zero());
     amount.clone() - rest
 }
+
+/// Makes the share of a block less, and drops it where nothing is left of it.
+pub(super) fn reduce(
+    shares: &mut Vec<(CreditBlockId, Decimal)>,
+    block_id: CreditBlockId,
+    amount: &Decimal,
+) {
+    for (_, share) in shares.iter_mut().filter(|(id, _)| *id == block_id) {
+        *share += -amount.clone();
+    }
+    shares.retain(|(_, share)| !share.is_zero());
+}

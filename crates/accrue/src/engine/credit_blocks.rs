@@ -40,7 +40,9 @@ impl Account {
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such block, or it is
     /// deleted already;
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is the overdraft;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is the overdraft, or
+    /// was drawn from and [`DELETED_BLOCKS`](crate::limits::DELETED_BLOCKS) such blocks are deleted of
+    /// the ledger, for which others still stand;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
     ///
     /// ```

@@ -163,6 +163,26 @@ fn an_overdraft_that_it_paid_off_is_there_again() {
 }
 
 #[test]
+fn a_ledger_has_at_most_100_deleted_blocks_for_which_others_stand() {
+    let priced = volume();
+    let mut source = priced.give("10").credit_block.id;
+    priced.use_now("a", "10");
+    for _ in 0..100 {
+        let next = priced.give("10").credit_block.id;
+        priced.delete(source).unwrap();
+        source = next;
+    }
+    priced.give("10");
+    let before = priced.fixture.dump();
+    let refused = priced.delete(source).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ConstraintViolation);
+    assert_eq!(priced.fixture.dump(), before);
+    assert_eq!(priced.standing(), "10: 10, 0");
+    priced.use_now("b", "1");
+    assert_eq!(priced.standing(), "14.5: 14.5, 0");
+}
+
+#[test]
 fn the_overdraft_cannot_be_deleted() {
     let priced = credited_with("1");
     priced.use_now("a", "4");

@@ -14,7 +14,8 @@ impl Book {
     ///
     /// # Errors
     ///
-    /// If the block does not exist, or is the overdraft. Nothing has moved then.
+    /// If the block does not exist, is the overdraft, or was drawn from and the ledger remembers as
+    /// many such deletions as it can. Nothing has moved then.
     pub(crate) fn delete(
         &mut self,
         id: CreditBlockId,
@@ -27,6 +28,9 @@ impl Book {
             return Err(Error::constraint(detail));
         }
         let (left, drawn) = (block.block.balance.clone(), block.drawn.clone());
+        if !drawn.is_zero() {
+            self.check_deletions()?;
+        }
         let void = left + drawn.clone();
         let entries = self.ledger.entries;
         if !drawn.is_zero() {
@@ -42,12 +46,30 @@ impl Book {
             self.book_of(id, done, -void, at);
         }
         let instead = self.draw_instead(drawn, at);
+        if !instead.is_empty() {
+            self.ledger.deleted.push(id);
+        }
         if let Some(block) = self.blocks.get_mut(&id) {
             block.deletion = Some(Deletion { at, instead });
             self.moved_blocks.insert(id);
         }
         let last = self.entries.get(&self.ledger.entries);
         Ok(last.filter(|_| self.ledger.entries > entries).map(|booked| booked.entry.clone()))
+    }
+
+    /// Says that there are as many deletions to remember as there may be: what is drawn instead of one
+    /// block can be drawn instead of the next, and giving back has to follow all of it.
+    fn check_deletions(&self) -> Result<(), Error> {
+        let (found, most) = (self.ledger.deleted.len(), limits::DELETED_BLOCKS);
+        if found < most {
+            return Ok(());
+        }
+        let would = found.saturating_add(1);
+        let detail = format!(
+            "the ledger would have {would} deleted blocks that others were drawn from instead of, \
+             expected at most {most}"
+        );
+        Err(Error::constraint(detail))
     }
 
     /// Draws anew what was drawn from a block that is no longer there, with an entry for each block.
@@ -58,7 +80,7 @@ impl Book {
             self.book_of(id, EntryType::Decrement, -taken.clone(), at);
             instead.push((id, taken));
         }
-        shares::fold_oldest(&mut instead, limits::DRAWN_BLOCKS);
+        shares::fold_oldest(&mut instead, limits::INSTEAD_BLOCKS);
         instead
     }
 

@@ -1,27 +1,36 @@
 use std::collections::BTreeSet;
 
-use super::{super::shares, Book, Drawn, entries::Draft};
-use crate::{CreditBlockId, Decimal, Timestamp, credit::EntryType};
+use super::{Block, Book, Drawn, entries::Draft};
+use crate::{
+    CreditBlockId, Decimal, Timestamp,
+    credit::{EntryType, block::Deletion, shares},
+};
 
 /// What was given back to blocks, in the order in which the first of each was.
 #[derive(Debug, Default)]
-pub(crate) struct Returned(Vec<(CreditBlockId, Decimal)>);
+pub(crate) struct Returned {
+    given: Vec<(CreditBlockId, Decimal)>,
+    /// The blocks from which no way leads to one that can take something back. None does later, since
+    /// giving back only makes less of what can be given back.
+    exhausted: BTreeSet<CreditBlockId>,
+}
 
 impl Returned {
     fn add(&mut self, block_id: CreditBlockId, amount: &Decimal) {
-        match self.0.iter_mut().find(|(id, _)| *id == block_id) {
+        match self.given.iter_mut().find(|(id, _)| *id == block_id) {
             Some((_, sum)) => *sum += amount.clone(),
-            None => self.0.push((block_id, amount.clone())),
+            None => self.given.push((block_id, amount.clone())),
         }
     }
 }
 
 impl Book {
     /// Returns the blocks that giving back may move and that are not loaded: once they are inserted,
-    /// there may be more that were drawn from instead of those.
+    /// there may be more that were drawn from instead of those, and none after that, since the blocks
+    /// that are deleted are all named at once.
     pub(crate) fn missing(&self, drawn: &Drawn) -> Vec<CreditBlockId> {
-        let shares = drawn.shares().iter().chain(&self.ledger.payers);
-        let mut ahead: Vec<_> = shares.map(|(id, _)| *id).collect();
+        let mut ahead: Vec<_> = drawn.shares().iter().map(|(id, _)| *id).collect();
+        ahead.extend(self.ledger.payers.iter().map(|(id, _)| *id));
         let (mut seen, mut missing) = (BTreeSet::new(), BTreeSet::new());
         while let Some(id) = ahead.pop() {
             if !seen.insert(id) {
@@ -31,6 +40,10 @@ impl Book {
                 Some(block) => ahead.extend(block.instead().iter().map(|(id, _)| *id)),
                 None => drop(missing.insert(id)),
             }
+        }
+        let deleted = &self.ledger.deleted;
+        if deleted.iter().any(|id| missing.contains(id)) {
+            missing.extend(deleted.iter().filter(|id| !self.blocks.contains_key(*id)));
         }
         missing.into_iter().collect()
     }
@@ -55,7 +68,7 @@ impl Book {
     /// has expired.
     pub(crate) fn book_returned(&mut self, returned: Returned, now: Timestamp) {
         let at = self.instant(now);
-        for (block_id, amount) in returned.0 {
+        for (block_id, amount) in returned.given {
             let (entry_type, given) = (EntryType::Amendment, amount.clone());
             self.append(Draft { entry_type, amount: given, block_id, asked: None }, at);
             if self.blocks.get(&block_id).is_some_and(|of| of.block.has_expired(at)) {
@@ -66,71 +79,91 @@ impl Book {
 
     /// Gives back what was drawn from a block, and returns how much that is: to itself, or to those
     /// that stand for it.
+    ///
+    /// Each turn but the last uses up a share or what was drawn from a block, and looks at no block
+    /// twice: so the work is bounded by the bounds of the lists, however their ways meet.
     fn give_for(&mut self, id: CreditBlockId, most: &Decimal, returned: &mut Returned) -> Decimal {
-        if self.ledger.overdraft == Some(id) {
-            return self.give_to_overdraft(id, most, returned);
-        }
-        match self.blocks.get_mut(&id).and_then(|block| block.deletion.as_mut()) {
-            // They are empty meanwhile, so that nothing goes in circles: an overdraft among them may
-            // have been paid off by the block itself.
-            Some(deletion) => {
-                let instead = std::mem::take(&mut deletion.instead);
-                self.give_instead(id, instead, most, returned)
+        let mut rest = most.clone();
+        while !rest.is_zero() {
+            let Some(way) = self.way(id, &mut returned.exhausted) else { break };
+            let given = self.give_along(&way, &rest);
+            if let Some(last) = way.last() {
+                returned.add(*last, &given);
             }
-            None => self.give_to(id, most, returned),
+            rest += -given;
         }
+        most.clone() - rest
     }
 
-    /// Gives back to the blocks that were drawn from instead of one that was deleted, the last one
-    /// first.
-    fn give_instead(
-        &mut self,
-        id: CreditBlockId,
-        mut instead: Vec<(CreditBlockId, Decimal)>,
-        most: &Decimal,
-        returned: &mut Returned,
-    ) -> Decimal {
-        let give = |id, most: Decimal| self.give_for(id, &most, returned);
-        let given = shares::hand_back(&mut instead, most, give);
-        if let Some(deletion) = self.blocks.get_mut(&id).and_then(|of| of.deletion.as_mut()) {
-            deletion.instead = instead;
+    /// Finds the first block that something can be given back to for a block, and those by way of
+    /// which it is, that block first.
+    ///
+    /// The overdraft can have been paid off by a block that was deleted and for which it stands: a
+    /// way never comes to a block again.
+    pub(super) fn way(
+        &self,
+        from: CreditBlockId,
+        exhausted: &mut BTreeSet<CreditBlockId>,
+    ) -> Option<Vec<CreditBlockId>> {
+        let (mut way, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut ahead = vec![(0, from)];
+        while let Some((depth, id)) = ahead.pop() {
+            if exhausted.contains(&id) || !seen.insert(id) {
+                continue;
+            }
+            way.truncate(depth);
+            way.push(id);
+            if self.blocks.get(&id).is_some_and(|block| block.drawn > Decimal::zero()) {
+                return Some(way);
+            }
+            // The last one is tried first.
+            ahead.extend(self.stand_ins(id).iter().map(|(id, _)| (way.len(), *id)));
         }
-        if !given.is_zero() {
-            self.moved_blocks.insert(id);
+        // Whatever these lead to is among them.
+        exhausted.append(&mut seen);
+        None
+    }
+
+    /// Gives back to the last block of a way at most what was drawn from it, and what each on the way
+    /// has as its share of the one before it. Returns how much that is.
+    fn give_along(&mut self, way: &[CreditBlockId], most: &Decimal) -> Decimal {
+        let Some(last) = way.last().and_then(|id| self.blocks.get(id)) else {
+            return Decimal::zero();
+        };
+        let last_id = last.block.id;
+        let mut given = most.min(&last.drawn).clone();
+        for (from, to) in way.iter().zip(way.iter().skip(1)) {
+            let share = self.stand_ins(*from).iter().find(|(id, _)| id == to);
+            given = share.map(|(_, share)| share.clone()).unwrap_or_default().min(given);
         }
+        for (from, to) in way.iter().zip(way.iter().skip(1)) {
+            self.reduce_share(*from, *to, &given);
+        }
+        self.return_to(last_id, &given);
         given
     }
 
-    /// Gives back to the overdraft what is outstanding, and the rest to the blocks that have paid it
-    /// off. Returns how much that is.
-    fn give_to_overdraft(
-        &mut self,
-        id: CreditBlockId,
-        most: &Decimal,
-        returned: &mut Returned,
-    ) -> Decimal {
-        let outstanding = self.give_to(id, most, returned);
-        let mut payers = std::mem::take(&mut self.ledger.payers);
-        let paid = most.clone() - outstanding.clone();
-        let give = |id, most: Decimal| self.give_for(id, &most, returned);
-        let paid = shares::hand_back(&mut payers, &paid, give);
-        self.ledger.payers = payers;
-        outstanding + paid
+    /// Lists those that stand for a block once nothing can be given back to itself, and their shares:
+    /// the blocks that were drawn from instead of one that was deleted; for the overdraft, those that
+    /// have paid it off.
+    fn stand_ins(&self, id: CreditBlockId) -> &[(CreditBlockId, Decimal)] {
+        if self.ledger.overdraft == Some(id) {
+            return &self.ledger.payers;
+        }
+        self.blocks.get(&id).map(Block::instead).unwrap_or_default()
     }
 
-    /// Gives back to a block at most what was taken from it, and returns how much that is.
-    fn give_to(
-        &mut self,
-        block_id: CreditBlockId,
-        most: &Decimal,
-        returned: &mut Returned,
-    ) -> Decimal {
-        let Some(block) = self.blocks.get(&block_id) else { return Decimal::zero() };
-        let given = most.min(&block.drawn).clone();
-        if !given.is_zero() {
-            self.return_to(block_id, &given);
-            returned.add(block_id, &given);
+    /// Makes the share less that one block has of another that it stands for.
+    fn reduce_share(&mut self, of: CreditBlockId, id: CreditBlockId, amount: &Decimal) {
+        if self.ledger.overdraft == Some(of) {
+            return shares::reduce(&mut self.ledger.payers, id, amount);
         }
-        given
+        let deletion = self.blocks.get_mut(&of).and_then(|block| block.deletion.as_mut());
+        let Some(Deletion { instead, .. }) = deletion else { return };
+        shares::reduce(instead, id, amount);
+        if instead.is_empty() {
+            self.ledger.deleted.retain(|deleted| *deleted != of);
+        }
+        self.moved_blocks.insert(of);
     }
 }

@@ -1,4 +1,5 @@
 mod caller;
+mod deletion;
 mod desk;
 mod giving_back;
 mod oracle;

@@ -54,6 +54,7 @@ impl Rich {
             open: Vec::new(),
             overdraft: None,
             payers: Vec::new(),
+            deleted: Vec::new(),
             pending: Vec::new(),
             day_end: Timestamp::MIN,
         };

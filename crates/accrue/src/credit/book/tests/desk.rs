@@ -30,6 +30,14 @@ impl Desk {
         check_ledger(&self.rows());
     }
 
+    /// Gives back what the usage costs less.
+    pub(super) fn give_back(&mut self, at: i64, amount: i64) {
+        let mut returned = Returned::default();
+        self.book.hand_back(&credits(amount), &mut self.drawn, &mut returned);
+        self.book.book_returned(returned, hour(at));
+        check_ledger(&self.rows());
+    }
+
     pub(super) fn rows(&self) -> Shelf {
         let mut rows = Shelf::new();
         rows.save(&self.book);

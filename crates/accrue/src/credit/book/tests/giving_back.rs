@@ -7,19 +7,12 @@ use super::{
 };
 use crate::limits;
 
-fn give_back(desk: &mut Desk, at: i64, amount: i64) {
-    let mut returned = Returned::default();
-    desk.book.hand_back(&credits(amount), &mut desk.drawn, &mut returned);
-    desk.book.book_returned(returned, hour(at));
-    check_ledger(&desk.rows());
-}
-
 #[test]
 fn the_block_drawn_last_gets_it_first() {
     let mut desk = Desk::new();
     let (first, last) = (desk.give(0, 3, Some(90)), desk.give(0, 5, None));
     desk.draw(1, 6);
-    give_back(&mut desk, 2, 4);
+    desk.give_back(2, 4);
     assert_eq!((desk.left(first), desk.left(last)), (credits(1), credits(5)));
     assert_eq!(desk.entries(5), [(Amendment, credits(3)), (Amendment, credits(1))]);
     assert_eq!(desk.drawn.shares(), [(first, credits(2))]);
@@ -33,7 +26,7 @@ fn no_more_goes_back_than_the_period_has_drawn() {
     let id = desk.give(0, 9, None);
     desk.draw(1, 2);
     desk.book(1, LedgerChange::Decrement { amount: credits(3) }).unwrap();
-    give_back(&mut desk, 2, 4);
+    desk.give_back(2, 4);
     assert_eq!(desk.left(id), credits(6));
     assert_eq!(desk.drawn, Drawn::default());
 }
@@ -44,7 +37,7 @@ fn what_the_caller_gave_back_already_does_not_go_back_twice() {
     let id = desk.give(0, 9, None);
     desk.draw(1, 5);
     desk.book(1, amendment(id, 4)).unwrap();
-    give_back(&mut desk, 2, 5);
+    desk.give_back(2, 5);
     assert_eq!(desk.left(id), credits(9));
     assert_eq!(desk.drawn.shares(), [(id, credits(4))]);
 }
@@ -55,7 +48,7 @@ fn what_goes_back_to_an_expired_block_is_lost_again() {
     let id = desk.give(0, 5, Some(8));
     desk.draw(1, 3);
     desk.book.expire(id);
-    give_back(&mut desk, 8, 2);
+    desk.give_back(8, 2);
     assert_eq!(desk.entries(4), [(Amendment, credits(2)), (CreditBlockExpiry, -credits(2))]);
     assert_eq!((desk.left(id), &desk.book.blocks[&id].drawn), (credits(0), &credits(1)));
     assert_eq!(desk.book.ledger.open, []);
@@ -68,7 +61,7 @@ fn the_overdraft_gets_what_is_outstanding_and_its_payers_the_rest() {
     desk.draw(1, 8);
     let overdraft = desk.overdraft();
     let (first, second) = (desk.give(2, 3, None), desk.give(3, 2, None));
-    give_back(&mut desk, 4, 6);
+    desk.give_back(4, 6);
     assert_eq!(desk.left(overdraft), credits(0));
     assert_eq!((desk.left(first), desk.left(second)), (credits(2), credits(2)));
     let each = [2, 2, 2].map(|amount| (Amendment, credits(amount)));
@@ -124,7 +117,7 @@ fn nothing_is_drawn_or_goes_back_where_nothing_costs_more_or_less() {
     desk.draw(1, 2);
     for amount in [0, -1] {
         desk.draw(2, amount);
-        give_back(&mut desk, 2, amount);
+        desk.give_back(2, amount);
     }
     assert_eq!(desk.left(id), credits(3));
     assert_eq!(desk.book.ledger.entries, 2);

@@ -342,6 +342,10 @@ impl Oracle {
                 }
             }
         }
+        while instead.len() > limits::INSTEAD_BLOCKS {
+            instead[1].1 += instead[0].1;
+            instead.remove(0);
+        }
         self.block(number).instead = Some(instead);
         Ok(())
     }

@@ -245,7 +245,11 @@ impl Run {
         }
         let deleted = rows.blocks.values().filter(|block| block.deletion.is_some());
         let found: BTreeMap<_, _> =
-            deleted.map(|block| (block.number, shares(block.instead()))).collect();
+            deleted.clone().map(|block| (block.number, shares(block.instead()))).collect();
+        let remembered: BTreeSet<_> =
+            deleted.clone().filter(|of| !of.instead().is_empty()).map(|of| of.block.id).collect();
+        assert_eq!(rows.ledger.deleted.iter().copied().collect::<BTreeSet<_>>(), remembered);
+        assert_eq!(rows.ledger.deleted.len(), remembered.len());
         let deleted = blocks.iter().filter_map(|of| Some((of.number, of.instead.as_ref()?)));
         assert_eq!(found, deleted.map(|(number, list)| (number, expect(list))).collect());
 
