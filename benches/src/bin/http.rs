@@ -4,6 +4,13 @@
 //! Both servers run on a thread of their own each, with a runtime of one thread; the client sends
 //! requests in a pipeline, so that the server is what is waited for. The sides take turns.
 
+#![allow(
+    clippy::as_conversions,
+    clippy::float_arithmetic,
+    clippy::print_stdout,
+    reason = "a bench prints figures that people read"
+)]
+
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
@@ -15,7 +22,9 @@ use std::{
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
 use accrue_benches::{Outcome, Tap, now, write_raw};
 use accrue_http::{Api, FixedKey};
-use axum::{Router, body::Bytes, http::header::CONTENT_TYPE, routing::any};
+use axum::{
+    Router, body::Bytes, http::header::CONTENT_TYPE, routing::any, serve::ListenerExt as _,
+};
 
 const TOKEN: &str = "bench";
 const PIPELINE: usize = 50;
@@ -116,6 +125,8 @@ fn serve(application: Router) -> Outcome<SocketAddr> {
         runtime.and_then(|runtime| {
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
+                // Without a delay, as a server for many small answers has it.
+                let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
                 axum::serve(listener, application).await
             })
         })

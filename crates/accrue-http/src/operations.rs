@@ -18,7 +18,7 @@ mod timeframes;
 mod waiting;
 
 #[cfg(test)]
-mod listing;
+mod tests;
 
 pub(crate) use self::waiting::{WAITING, Waiting};
 use crate::operation::Operation;

@@ -31,6 +31,7 @@ mod rates;
 mod reflection;
 mod scene;
 mod stores;
+mod subscription_figures;
 mod subscriptions;
 mod support;
 mod violations;

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use crate::support::{Host, request};
 
 /// A host with a customer `ada` and a plan `pro`: 0.5 for each token, and 2 seats of 10 in advance.
-struct Shop {
-    host: Host,
-    customer: Value,
-    plan: Value,
-    metric_id: String,
+pub(crate) struct Shop {
+    pub(crate) host: Host,
+    pub(crate) customer: Value,
+    pub(crate) plan: Value,
+    pub(crate) metric_id: String,
 }
 
 impl Shop {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let host = Host::new();
         let customer = customer(&host, "ada");
         let item = host.post("/v1/items", json!({"name": "Model"})).ok(StatusCode::CREATED);
@@ -44,7 +44,7 @@ impl Shop {
         Self { host, customer, plan, metric_id }
     }
 
-    fn subscribe(&self, more: Value) -> Value {
+    pub(crate) fn subscribe(&self, more: Value) -> Value {
         let mut new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
         for (name, value) in more.as_object().unwrap() {
             new[name] = value.clone();
@@ -52,7 +52,7 @@ impl Shop {
         self.host.post("/v1/subscriptions", new).ok(StatusCode::CREATED)
     }
 
-    fn use_tokens(&self, key: &str, tokens: u64, model: &str) {
+    pub(crate) fn use_tokens(&self, key: &str, tokens: u64, model: &str) {
         let event = Event {
             idempotency_key: EventKey::parse(key).unwrap(),
             event_name: EventName::parse("completion").unwrap(),
@@ -68,12 +68,12 @@ impl Shop {
         pollster::block_on(self.host.account().ingest([event])).unwrap();
     }
 
-    fn now(&self, now: &str) {
+    pub(crate) fn now(&self, now: &str) {
         self.host.clock.set(Timestamp::parse(now).unwrap());
     }
 }
 
-fn customer(host: &Host, external: &str) -> Value {
+pub(crate) fn customer(host: &Host, external: &str) -> Value {
     let new = json!({
         "name": external, "email": "a@example.com", "external_customer_id": external,
         "timezone": "Europe/Berlin",
@@ -81,12 +81,12 @@ fn customer(host: &Host, external: &str) -> Value {
     host.post("/v1/customers", new).ok(StatusCode::CREATED)
 }
 
-fn path(subscription: &Value, rest: &str) -> String {
+pub(crate) fn path(subscription: &Value, rest: &str) -> String {
     format!("/v1/subscriptions/{}{rest}", subscription["id"].as_str().unwrap())
 }
 
-const START: &str = "2026-03-10T12:00:00.000000+00:00";
-const MONTH_END: &str = "2026-03-31T22:00:00.000000+00:00";
+pub(crate) const START: &str = "2026-03-10T12:00:00.000000+00:00";
+pub(crate) const MONTH_END: &str = "2026-03-31T22:00:00.000000+00:00";
 
 #[test]
 fn wire_5_3_a_subscription_is_answered_whole() {
@@ -426,88 +426,6 @@ fn wire_5_1_the_quantity_of_a_fee_changes() {
     }
     let usage = json!({"price_id": shop.plan["prices"][0]["id"], "quantity": 1});
     change(usage).error(400, "400-constraint-violation");
-}
-
-#[test]
-fn wire_5_1_what_a_subscription_costs() {
-    let shop = Shop::new();
-    let align = json!({"align_billing_with_subscription_start_date": true});
-    let subscription = shop.subscribe(align);
-    shop.use_tokens("1", 4, "small");
-    let get = |query: &str| shop.host.get(&path(&subscription, &format!("/costs{query}")));
-    let day = "?timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-11T12:00:00Z";
-    let costs = get(&format!("{day}&view_mode=periodic")).ok(StatusCode::OK);
-    let (usage, seats) = (&shop.plan["prices"][0], &shop.plan["prices"][1]);
-    let midnight = "2026-03-10T23:00:00.000000+00:00";
-    let expected = json!({
-        "timeframe_start": START,
-        "timeframe_end": midnight,
-        "subtotal": "22",
-        "total": "22",
-        "per_price_costs": [
-            {"price": usage, "price_id": usage["id"], "quantity": 4, "subtotal": "2", "total": "2"},
-            {"price": seats, "price_id": seats["id"], "quantity": 2, "subtotal": "20", "total": "20"},
-        ],
-    });
-    assert_eq!(costs["data"][0], expected);
-    assert_eq!(costs["data"].as_array().unwrap().len(), 2);
-    assert_eq!(costs["data"][1]["total"], "0");
-    let cumulative = get(day).ok(StatusCode::OK);
-    assert_eq!(cumulative["data"][1]["timeframe_start"], START);
-    assert_eq!(cumulative["data"][1]["total"], "22");
-    let current = get("").ok(StatusCode::OK);
-    assert_eq!(current["data"][0]["timeframe_start"], START);
-    let other = get("?currency=tokens").ok(StatusCode::OK);
-    assert_eq!(other["data"][0]["total"], "0", "no price counts in it");
-    for wrong in ["?view_mode=all", "?timeframe_start=2026-03-10T12:00:01Z", "?more=1"] {
-        get(wrong).error(400, "400-request-validation-errors");
-    }
-    shop.host.get("/v1/subscriptions/nothing/costs").error(404, "404-resource-not-found");
-}
-
-#[test]
-fn wire_5_1_what_a_subscription_uses() {
-    let shop = Shop::new();
-    let subscription = shop.subscribe(json!({}));
-    shop.use_tokens("1", 4, "small");
-    shop.now("2026-03-11T12:00:00Z");
-    shop.use_tokens("2", 6, "large");
-    let get = |query: &str| shop.host.get(&path(&subscription, &format!("/usage{query}")));
-    let metric = json!({"id": shop.metric_id, "name": "Tokens"});
-    let whole = json!({"data": [{
-        "billable_metric": metric, "view_mode": "periodic",
-        "usage": [{"timeframe_start": START, "timeframe_end": MONTH_END, "quantity": 10}],
-    }]});
-    assert_eq!(get("").ok(StatusCode::OK), whole);
-    let days = "?granularity=day&timeframe_start=2026-03-10T12:00:00Z\
-                &timeframe_end=2026-03-11T23:00:00Z";
-    let quantities = |answer: Value| {
-        let usage = answer["data"][0]["usage"].as_array().unwrap().clone();
-        usage.iter().map(|slot| slot["quantity"].as_u64().unwrap()).collect::<Vec<_>>()
-    };
-    assert_eq!(quantities(get(days).ok(StatusCode::OK)), [4, 6]);
-    let cumulative = get(&format!("{days}&view_mode=cumulative")).ok(StatusCode::OK);
-    assert_eq!(cumulative["data"][0]["view_mode"], "cumulative");
-    assert_eq!(quantities(cumulative), [4, 10]);
-    let grouped = get(&format!("?group_by=model&billable_metric_id={}", shop.metric_id));
-    let group = |model: &str, quantity: u32| {
-        json!({
-            "billable_metric": metric,
-            "metric_group": {"property_key": "model", "property_value": model},
-            "view_mode": "periodic",
-            "usage": [
-                {"timeframe_start": START, "timeframe_end": MONTH_END, "quantity": quantity},
-            ],
-        })
-    };
-    let expected = json!({
-        "data": [group("large", 6), group("small", 4)],
-        "pagination_metadata": {"has_more": false, "next_cursor": null},
-    });
-    assert_eq!(grouped.ok(StatusCode::OK), expected);
-    get("?first_dimension_key=a&first_dimension_value=b").error(404, "404-feature-not-available");
-    get("?granularity=hour").error(400, "400-request-validation-errors");
-    get("?billable_metric_id=nothing").error(404, "404-resource-not-found");
 }
 
 #[test]
