@@ -93,7 +93,7 @@ fn billing() -> (Billing, ManualClock) {
 }
 
 #[test]
-fn what_is_anothers_is_as_what_is_nobodys() {
+fn what_is_others_is_as_what_is_nobodys() {
     let tokens = [("a", "one"), ("b", "other"), ("c", "one")];
     let api = Api::builder(billing().0, Tokens(tokens.into_iter().collect())).build();
     let new = || json!({"name": "Tokens"});
@@ -109,11 +109,11 @@ fn what_is_anothers_is_as_what_is_nobodys() {
             request.headers_mut().insert("authorization", line);
             answer(&api, request)
         };
-        let (anothers, missing) = (send("b", &id), send("b", &nobodys));
-        anothers.error(404, "404-resource-not-found");
-        let text = String::from_utf8(anothers.bytes.to_vec()).unwrap();
+        let (others, missing) = (send("b", &id), send("b", &nobodys));
+        others.error(404, "404-resource-not-found");
+        let text = String::from_utf8(others.bytes.to_vec()).unwrap();
         assert_eq!(text.replace(&id, &nobodys).as_bytes(), missing.bytes, "{method}");
-        assert_eq!(anothers.headers, missing.headers);
+        assert_eq!(others.headers, missing.headers);
     }
     let seen = call(&api, "b", "GET", "/v1/items", ()).ok(StatusCode::OK);
     assert_eq!(seen["data"], json!([]));

@@ -91,7 +91,7 @@ fn unknown_after_another(name: &'static str) -> (Host, Host) {
 }
 
 #[test]
-fn an_unknown_outcome_is_anothers_answer_where_the_record_is_anothers() {
+fn an_unknown_outcome_is_others_answer_where_the_record_is_others() {
     let (here, there) = unknown_after_another("Tokens");
     let answer = keyed(&here, "Tokens");
     answer.replays(&keyed(&there, "Tokens").unmarked());
