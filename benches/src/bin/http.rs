@@ -19,9 +19,13 @@ use std::{
     time::Duration,
 };
 
-use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
+use accrue::{
+    AccountId, Billing, ManualClock, SeededEntropy, Timestamp,
+    store::{MemoryStore, Store},
+};
 use accrue_benches::{Outcome, Tap, now, write_raw};
 use accrue_http::{Api, FixedKey};
+use accrue_sled::SledStore;
 use axum::{
     Router, body::Bytes, http::header::CONTENT_TYPE, routing::any, serve::ListenerExt as _,
 };
@@ -31,8 +35,26 @@ const PIPELINE: usize = 50;
 const ROUNDS: usize = 40;
 
 fn main() -> Outcome<()> {
+    match std::env::args().nth(1).as_deref() {
+        None | Some("memory") => run(MemoryStore::new),
+        Some("sled") => {
+            let directory = tempfile::tempdir()?;
+            let mut count = 0_u32;
+            let path = directory.path().to_owned();
+            let open = move || {
+                count += 1;
+                SledStore::open(path.join(count.to_string())).expect("a directory of its own")
+            };
+            run(open)
+        }
+        Some(_) => Err("expected memory or sled".into()),
+    }
+}
+
+fn run<S: Store>(mut open: impl FnMut() -> S) -> Outcome<()> {
     let clock = ManualClock::at(Timestamp::parse("2026-03-10T12:00:00Z")?);
-    let store = Arc::new(Tap::new(MemoryStore::new()));
+    let store = Arc::new(Tap::new(open()));
+    let raw = open();
     let billing = Billing::new(Arc::clone(&store), clock, SeededEntropy::new(1));
     let key = FixedKey::new(TOKEN, AccountId::parse("acme")?);
     let api = Api::builder(billing, key).build();
@@ -44,10 +66,9 @@ fn main() -> Outcome<()> {
         let answer = client.exchange(&[request("POST", "/v1/items", "", &body)])?;
         item = text_of(&answer, r#""id":""#, '"').ok_or("an item without an id")?;
     }
-    let side = Side { store, client };
+    let mut side = Side { store, raw, client };
     println!("{:>22} {:>10} {:>10} {:>10} {:>7}", "", "accrue", "bare", "commit", "of sum");
     let path = format!("/v1/items/{item}");
-    let mut side = side;
     side.compare("fetch", |_| request("GET", &path, "", ""))?;
     side.compare("list of 20", |_| request("GET", "/v1/items", "", ""))?;
     side.compare("update of an item", |n| {
@@ -63,12 +84,13 @@ fn main() -> Outcome<()> {
 }
 
 /// The API and its client.
-struct Side {
-    store: Arc<Tap<MemoryStore>>,
+struct Side<S> {
+    store: Arc<Tap<S>>,
+    raw: S,
     client: Client,
 }
 
-impl Side {
+impl<S: Store> Side<S> {
     /// Prints a line: microseconds of each side per request, and the rate of ours to the rate of the
     /// other two together.
     fn compare(&mut self, what: &str, make: impl Fn(usize) -> Vec<u8>) -> Outcome<()> {
@@ -78,7 +100,6 @@ impl Side {
         let bare = Client::connect(serve(bare(body.unwrap_or_default()))?);
         let mut bare = bare?;
         let _ = self.store.take();
-        let raw = MemoryStore::new();
         let (mut ours, mut theirs, mut commits) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let first = round * PIPELINE + 1;
@@ -98,7 +119,7 @@ impl Side {
             let start = now();
             for batch in batches {
                 if !batch.changes.is_empty() {
-                    write_raw(&raw, batch)?;
+                    write_raw(&self.raw, batch)?;
                 }
             }
             commits.push(start.elapsed());

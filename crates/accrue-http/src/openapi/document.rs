@@ -125,14 +125,20 @@ fn render_operation(operation: &Operation, template: &str, named: &mut Named) ->
     });
     let mut parameters: Vec<_> = path.collect();
     for Property { name, description, schema, is_required } in query_parameters(operation) {
+        let is_list = matches!(schema, Schema::Array { .. });
+        let value = match schema.render(Side::Request, named) {
+            value if is_required || is_list => value,
+            // Clients send a null as an empty text (wire 6.4).
+            value => json!({"anyOf": [value, {"type": "string", "maxLength": 0}]}),
+        };
         let mut parameter = json!({
             "name": name,
             "in": "query",
             "required": is_required,
             "description": description,
-            "schema": schema.render(Side::Request, named),
+            "schema": value,
         });
-        if let (Schema::Array { .. }, Some(parameter)) = (&schema, parameter.as_object_mut()) {
+        if let (true, Some(parameter)) = (is_list, parameter.as_object_mut()) {
             parameter.insert("style".to_owned(), json!("form"));
             parameter.insert("explode".to_owned(), json!(true));
         }
