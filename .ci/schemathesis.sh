@@ -29,5 +29,9 @@ for _ in $(seq 100); do
 done
 [[ -n "$address" ]] || { cat "$work/log"; exit 1; }
 
-PYTHONPATH=. "$tools/bin/st" --config-file .ci/schemathesis.toml run "http://$address/openapi.json" \
-  --seed 1 "${@:2}"
+# It keeps what it learns beside where it runs.
+tools="$(realpath "$tools")"
+cp .ci/schemathesis.toml .ci/schemathesis_hooks.py "$work"
+cd "$work"
+PYTHONPATH=. PYTHONDONTWRITEBYTECODE=1 "$tools/bin/st" --config-file schemathesis.toml \
+  run "http://$address/openapi.json" --seed 1 "${@:2}"
