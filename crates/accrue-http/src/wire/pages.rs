@@ -139,3 +139,24 @@ fn list(members: Vec<(&'static str, Schema)>) -> Schema {
         properties: properties.collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use accrue::Page;
+
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_a_page_are_bounded() {
+        let check = |bytes: usize, expect: bool| {
+            // A row has two quotes around it.
+            let data = vec![bytes / 2, bytes - bytes / 2];
+            let page = Page { data, next_cursor: None };
+            let rows = Rows::of(page, |length| "x".repeat(length - 2));
+            assert_eq!(serde_json::to_string(&rows).is_ok(), expect, "{bytes}");
+        };
+        check(PAGE_BYTES - 1, true);
+        check(PAGE_BYTES, true);
+        check(PAGE_BYTES + 1, false);
+    }
+}
