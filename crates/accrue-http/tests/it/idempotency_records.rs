@@ -236,3 +236,35 @@ fn the_answer_of_a_key_is_its_accounts_own() {
     other.is_fresh().ok(StatusCode::CREATED);
     create(&host, "k", json!({"name": "Tokens"})).replays(&first);
 }
+
+#[test]
+fn a_subscription_whose_prices_have_the_most_metadata_is_cancelled_under_a_key() {
+    let host = Host::new();
+    let item = host.item("Seats");
+    let fee = |n: usize| {
+        json!({"price": {
+            "name": format!("Fee {n}"), "item_id": item, "currency": "USD", "cadence": "monthly",
+            "model_type": "unit", "unit_config": {"unit_amount": "1"}, "fixed_price_quantity": 1,
+        }})
+    };
+    let prices: Vec<_> = (0..8).map(fee).collect();
+    let plan = host.post("/v1/plans", json!({"name": "Pro", "currency": "USD", "prices": prices}));
+    let plan = plan.ok(StatusCode::CREATED);
+    let metadata: serde_json::Map<_, _> =
+        (0..50).map(|n| (n.to_string(), json!("v".repeat(512)))).collect();
+    for price in plan["prices"].as_array().unwrap() {
+        let path = format!("/v1/prices/{}", price["id"].as_str().unwrap());
+        host.put(&path, json!({"metadata": metadata})).ok(StatusCode::OK);
+    }
+    let ada = json!({"name": "Ada", "email": "ada@example.com", "external_customer_id": "ada"});
+    host.post("/v1/customers", ada).ok(StatusCode::CREATED);
+    let new = json!({"external_customer_id": "ada", "plan_id": plan["id"]});
+    let pro = host.post("/v1/subscriptions", new).ok(StatusCode::CREATED);
+    let path = format!("/v1/subscriptions/{}/cancel", pro["id"].as_str().unwrap());
+    let cancel = || host.keyed("POST", &path, "end", json!({"cancel_option": "immediate"}));
+    let (first, second) = (cancel(), cancel());
+    first.ok(StatusCode::OK);
+    assert!(first.bytes.len() > 256 * 1024);
+    assert_eq!(second.bytes, first.bytes);
+    assert_eq!(second.header("idempotent-replayed"), Some("true"));
+}
