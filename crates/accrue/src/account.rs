@@ -22,6 +22,8 @@ pub struct Configuration {
     /// than a microsecond is cut.
     #[serde(with = "micros")]
     pub grace_period: Duration,
+    /// The longest timeframe of a backfill, in days: 31 unless chosen, at most 366 (wire 3.3).
+    pub backfill_days: u32,
     /// What the account may use: everything unless chosen.
     pub features: Features,
 }
@@ -37,11 +39,13 @@ pub struct Features {
     pub credits: bool,
     /// Previews of what an operation would bring.
     pub previews: bool,
+    /// Backfills. Where they are off, those that are pending close all the same.
+    pub backfills: bool,
 }
 
 impl Default for Features {
     fn default() -> Self {
-        Self { alerts: true, credits: true, previews: true }
+        Self { alerts: true, credits: true, previews: true, backfills: true }
     }
 }
 
@@ -50,6 +54,7 @@ impl Default for Configuration {
         Self {
             timezone: Zone::UTC,
             grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
+            backfill_days: limits::BACKFILL_DAYS,
             features: Features::default(),
         }
     }

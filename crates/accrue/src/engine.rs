@@ -16,11 +16,14 @@
 
 mod account;
 mod alerts;
+mod amendments;
 mod api_keys;
 mod apply;
+mod backfills;
 mod balance_alerts;
 mod billing;
 mod call;
+mod corrections;
 mod costs;
 mod credit_blocks;
 mod credits;
@@ -50,11 +53,13 @@ mod standings;
 mod stripes;
 mod subscription_changes;
 mod subscriptions;
+mod tallies;
 mod tick;
 mod totals;
 mod unit;
 mod usage;
 mod usage_series;
+mod visible;
 
 pub use self::{
     account::Account,

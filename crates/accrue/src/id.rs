@@ -69,6 +69,8 @@ ids! {
     AlertId,
     /// Identifies an API key.
     ApiKeyId,
+    /// Identifies a backfill.
+    BackfillId,
     /// Identifies a block of credits.
     CreditBlockId,
     /// Identifies a customer.

@@ -103,8 +103,8 @@
 //!   pages, [`Error`]; and [`limits`], every bound in one place.
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
-//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`cost`],
-//!   [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; [`api_key`], what
+//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`backfill`],
+//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; [`api_key`], what
 //!   lets a caller in; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
@@ -116,6 +116,7 @@
 pub mod account;
 pub mod alert;
 pub mod api_key;
+pub mod backfill;
 pub mod cost;
 pub mod credit;
 pub mod customer;
@@ -163,8 +164,8 @@ pub use self::{
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
     id::{
-        AlertId, ApiKeyId, CreditBlockId, CustomerId, IdError, IdOr, ItemId, LedgerEntryId,
-        MessageId, MetricId, PlanId, PriceId, SubscriptionId,
+        AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, IdError, IdOr, ItemId,
+        LedgerEntryId, MessageId, MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     page::{Cursor, InstantRange, Page, PageRequest},

@@ -83,6 +83,23 @@ pub const GRACE_HOURS: u64 = 24;
 /// The longest grace period, in days: shorter than any month, so that an event that is taken never
 /// lies in a monthly period before the previous one.
 pub const GRACE_DAYS: u64 = 28;
+/// The longest timeframe of a backfill, in days, of an account that has not chosen one (wire 3.3).
+pub const BACKFILL_DAYS: u32 = 31;
+/// The longest timeframe of a backfill that an account may choose, in days.
+pub const BACKFILL_DAYS_CHOSEN: u32 = 366;
+/// When a backfill closes by itself that was given no instant: so many hours after its creation
+/// (wire 3.3).
+pub const BACKFILL_HOURS: u64 = 24;
+/// The most backfills of an account that are pending, or about to be reverted.
+pub const OPEN_BACKFILLS: usize = 300;
+/// How often one event can be brought: once by no backfill, and otherwise each time by another one.
+pub const CARRIERS: usize = 100;
+/// The most events that a preview of a closing backfill reads.
+pub const PREVIEWED_EVENTS: usize = 100_000;
+/// The most amendments of events of a customer, and the most deprecations (wire 3.5).
+pub const AMENDMENTS: usize = 100;
+/// In how many days amendments and deprecations are counted (wire 3.5).
+pub const AMENDMENT_DAYS: u64 = 100;
 /// The most ids of one search (wire 3.5).
 pub const SEARCH_EVENTS: usize = 500;
 /// The rows of hours and customers that a page of event volumes reads before it ends with a whole

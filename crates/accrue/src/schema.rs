@@ -17,12 +17,13 @@ use serde::{Deserialize, Serialize};
 use self::key::KeyBytes;
 pub(crate) use self::slot::Slot;
 use crate::{
-    AccountId, AlertId, ApiKeyId, CreditBlockId, CustomerId, Error, EventKey, ExternalId,
-    IdempotencyKey, ItemId, MessageId, Metadata, MetricId, PlanId, PriceId, PricingUnit,
-    SubscriptionId, Timeframe, Timestamp,
+    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
+    ExternalId, IdempotencyKey, ItemId, MessageId, Metadata, MetricId, PlanId, PriceId,
+    PricingUnit, SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
     alert::{Alert, Fired, InAlert},
     api_key::{ApiKey, ApiKeyEntry},
+    backfill::{Backfill, BackfillStatus, Correction},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::Record,
@@ -35,8 +36,8 @@ use crate::{
     store::{Document, Key, Row, Scan, Table},
     subscription::Enrolment,
     usage::{
-        Aggregate, CellId, Digest, EventKeyEntry, Hour, MeterId, Quarter, Sightings, Split,
-        SplitId, StoredEvent,
+        Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
+        Quarter, Sightings, Split, SplitId, StoredEvent,
     },
     webhook::Body,
 };
@@ -53,13 +54,23 @@ macro_rules! tables {
 
 tables! {
     ACCOUNT = "account",
+    ACCOUNT_CORRECTIONS = "account_corrections",
     ALERT = "alert",
     ALERT_STATE = "alert_state",
     API_KEY = "api_key",
     API_KEY_BY_TIME = "api_key_by_time",
+    AMENDMENTS = "amendments",
+    BACKFILL = "backfill",
+    BACKFILL_BY_CUSTOMER = "backfill_by_customer",
+    BACKFILL_BY_STATUS = "backfill_by_status",
+    BACKFILL_BY_TIME = "backfill_by_time",
+    BACKFILL_EVENT = "backfill_event",
+    BACKFILL_SHARE = "backfill_share",
     BALANCE_ALERT_STATE = "balance_alert_state",
     BUCKET = "bucket",
+    CALENDAR = "calendar",
     CELL_TOTAL = "cell_total",
+    CORRECTIONS = "corrections",
     CREDIT_BLOCK = "credit_block",
     CREDIT_BLOCK_BY_TIME = "credit_block_by_time",
     CREDIT_BLOCK_METADATA = "credit_block_metadata",
@@ -83,7 +94,9 @@ tables! {
     METRIC = "metric",
     METRIC_BY_TIME = "metric_by_time",
     METRIC_CATALOGUE = "metric_catalogue",
+    OPEN_BACKFILLS = "open_backfills",
     OUTBOX = "outbox",
+    OVERLAY = "overlay",
     PLAN = "plan",
     PLAN_BY_TIME = "plan_by_time",
     PLAN_EXTERNAL = "plan_external",
@@ -204,8 +217,14 @@ pub(crate) fn read_deadline(row: &Row) -> Result<Deadline, Error> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Owner {
+    /// What its subscriptions, its ledgers and its corrections bring.
     Customer(CustomerId),
+    /// A change to the alerts of a version of a plan.
     Plan(PlanId, PlanVersion),
+    /// A backfill for all customers closes, or is being reflected or reverted.
+    Backfill(BackfillId),
+    /// The account has more metrics than its customers' events are measured by.
+    Metrics,
 }
 
 /// The earliest deadlines, up to and including `until`.
@@ -259,8 +278,14 @@ pub(crate) fn head(account: &AccountId, id: CustomerId) -> Slot<Head> {
 pub(crate) struct Head {
     /// How many messages it was given.
     pub(crate) messages: u64,
-    /// When time brings the next thing: for a subscription, or for a ledger.
+    /// When time brings the next thing: for a subscription, a ledger or a correction.
     pub(crate) deadline: Option<Timestamp>,
+    /// How many events of it were accepted, those of backfills among them.
+    pub(crate) accepted: u64,
+    /// The generation of the account's metrics that its events are measured by.
+    pub(crate) measured: u64,
+    /// Whether it ever was corrected, so that the calendar and the overlays are read.
+    pub(crate) is_corrected: bool,
 }
 
 /// `roster (account, customer)`: the subscriptions that events may still count for.
@@ -697,11 +722,31 @@ pub(crate) fn events(
 }
 
 /// Reads the instant and the key of an event from the bytes of its row's key.
-pub(crate) fn event_place(account: &AccountId, bytes: &[u8]) -> Option<(Timestamp, EventKey)> {
-    let rest = bytes.get(account.len().saturating_add(1 + 16)..)?;
+pub(crate) fn event_place(account: &AccountId, bytes: &[u8]) -> Option<EventPlace> {
+    event_place_behind(bytes.get(account.len().saturating_add(1 + 16)..)?)
+}
+
+/// The same of an event of a backfill.
+pub(crate) fn backfill_event_place(account: &AccountId, bytes: &[u8]) -> Option<EventPlace> {
+    event_place_behind(bytes.get(account.len().saturating_add(1 + 16 + 16)..)?)
+}
+
+fn event_place_behind(rest: &[u8]) -> Option<EventPlace> {
     let (instant, key) = rest.split_first_chunk::<8>()?;
     let at = Timestamp::from_micros(i64::from_be_bytes(*instant)).ok()?;
-    Some((at, EventKey::parse(std::str::from_utf8(key).ok()?).ok()?))
+    Some(EventPlace { at, key: EventKey::parse(std::str::from_utf8(key).ok()?).ok()? })
+}
+
+/// `amendments (account, customer)`: when events of it were amended and deprecated.
+pub(crate) fn amendments(account: &AccountId, id: CustomerId) -> Slot<Amendments> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(AMENDMENTS)
+}
+
+/// When events of a customer were amended and deprecated, as far as that is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Amendments {
+    pub(crate) amended: Vec<Timestamp>,
+    pub(crate) deprecated: Vec<Timestamp>,
 }
 
 /// `event_volume (account, hour, customer)`: how many events of an hour a customer has.
@@ -735,17 +780,18 @@ pub(crate) struct EventCount {
     pub(crate) events: u64,
 }
 
-/// `bucket (account, customer, meter, quarter)`: what the events of 15 minutes add up to.
+/// `bucket (account, customer, meter, quarter, generation)`: what the events of 15 minutes add up to.
 pub(crate) fn bucket(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
     quarter: Quarter,
+    generation: Generation,
 ) -> Slot<Bucket> {
-    KeyBytes::of(account).meter_of(customer, meter).instant(quarter.start()).slot(BUCKET)
+    KeyBytes::of(account).meter_of(customer, meter).quarter(quarter, generation).slot(BUCKET)
 }
 
-/// The buckets of a customer's meter from one quarter up to another.
+/// The buckets of a customer's meter from one quarter up to another, of both generations.
 pub(crate) fn buckets(
     account: &AccountId,
     customer: CustomerId,
@@ -767,8 +813,8 @@ fn of_meter(
 }
 
 /// Reads a bucket that a scan found.
-pub(crate) fn read_bucket(row: &Row) -> Result<Bucket, Error> {
-    Slot::new(row.key.clone()).decode(&row.document)
+pub(crate) fn read_bucket(key: &Key, document: &Document) -> Result<Bucket, Error> {
+    Slot::new(key.clone()).decode(document)
 }
 
 /// What the events of 15 minutes add up to.
@@ -777,22 +823,23 @@ pub(crate) struct Bucket {
     pub(crate) aggregate: Aggregate,
 }
 
-/// `member (account, customer, meter, quarter, digest)`: a distinct value of a bucket.
+/// `member (account, customer, meter, quarter, generation, digest)`: a distinct value of a bucket.
 pub(crate) fn member(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
     quarter: Quarter,
+    generation: Generation,
     digest: &Digest,
 ) -> Slot<Nothing> {
     KeyBytes::of(account)
         .meter_of(customer, meter)
-        .instant(quarter.start())
+        .quarter(quarter, generation)
         .bytes(digest)
         .slot(MEMBER)
 }
 
-/// The distinct values of a customer's meter from one quarter up to another.
+/// The distinct values of a customer's meter from one quarter up to another, of both generations.
 pub(crate) fn members(
     account: &AccountId,
     customer: CustomerId,
@@ -800,6 +847,17 @@ pub(crate) fn members(
     quarters: Timeframe,
 ) -> Scan {
     of_meter(MEMBER, account, customer, meter, quarters)
+}
+
+/// Reads the quarter and the generation of a bucket or of a distinct value from the bytes of its row's
+/// key.
+pub(crate) fn bucket_place(account: &AccountId, bytes: &[u8]) -> Option<(Quarter, Generation)> {
+    let rest = bytes.get(account.len().saturating_add(1 + 16 + 16)..)?;
+    let (instant, rest) = rest.split_first_chunk::<8>()?;
+    let at = Timestamp::from_micros(i64::from_be_bytes(*instant)).ok()?;
+    let generations = [Generation::First, Generation::Second];
+    let generation = generations.into_iter().find(|of| rest.first() == Some(&of.byte()))?;
+    Some((Quarter::of(at), generation))
 }
 
 /// Reads the digest of a distinct value from the bytes of its row's key.
@@ -848,6 +906,233 @@ pub(crate) struct CellTotalEntry {
     pub(crate) cells: BTreeMap<CellId, Aggregate>,
 }
 
+// Backfills.
+
+/// `backfill (account, backfill)`
+pub(crate) fn backfill(account: &AccountId, id: BackfillId) -> Slot<Backfill> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(BACKFILL)
+}
+
+/// `backfill_by_time (account, created at, backfill)`
+pub(crate) fn backfill_by_time(account: &AccountId, of: &Backfill) -> Slot<Nothing> {
+    KeyBytes::of(account).listed(of.created_at, of.id.as_bytes()).slot(BACKFILL_BY_TIME)
+}
+
+/// `backfill_by_customer (account, customer, created at, backfill)`: those for one customer.
+pub(crate) fn backfill_by_customer(
+    account: &AccountId,
+    customer: CustomerId,
+    of: &Backfill,
+) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .bytes(customer.as_bytes())
+        .listed(of.created_at, of.id.as_bytes())
+        .slot(BACKFILL_BY_CUSTOMER)
+}
+
+/// `backfill_by_status (account, status, created at, backfill)`
+pub(crate) fn backfill_by_status(account: &AccountId, of: &Backfill) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .backfill_status(of.status)
+        .listed(of.created_at, of.id.as_bytes())
+        .slot(BACKFILL_BY_STATUS)
+}
+
+/// `open_backfills (account)`: those that are pending, or about to be reverted, which none may
+/// overlap.
+pub(crate) fn open_backfills(account: &AccountId) -> Slot<OpenBackfills> {
+    KeyBytes::of(account).slot(OPEN_BACKFILLS)
+}
+
+/// The backfills of an account that are pending, or about to be reverted, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OpenBackfills {
+    pub(crate) backfills: Vec<OpenBackfill>,
+}
+
+/// Which timeframe a backfill keeps others out of, and of which customer: of all where none is named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OpenBackfill {
+    pub(crate) id: BackfillId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) customer_id: Option<CustomerId>,
+    pub(crate) timeframe: Timeframe,
+}
+
+/// `backfill_event (account, backfill, customer, timestamp, key)`
+pub(crate) fn backfill_event<'a>(
+    account: &AccountId,
+    id: BackfillId,
+    customer: CustomerId,
+    at: Timestamp,
+    key: &EventKey,
+) -> Slot<StoredEvent<'a>> {
+    KeyBytes::of(account)
+        .bytes(id.as_bytes())
+        .bytes(customer.as_bytes())
+        .instant(at)
+        .text(key)
+        .slot(BACKFILL_EVENT)
+}
+
+/// The events of a customer in a backfill, from one instant up to another.
+pub(crate) fn backfill_events(
+    account: &AccountId,
+    id: BackfillId,
+    customer: CustomerId,
+    timeframe: Timeframe,
+    limit: usize,
+) -> Scan {
+    let of = |at| KeyBytes::of(account).bytes(id.as_bytes()).bytes(customer.as_bytes()).instant(at);
+    let (from, until) = (of(timeframe.start()).into_vec(), of(timeframe.end()).into_vec());
+    Scan::range(BACKFILL_EVENT, &from, &until, limit)
+}
+
+/// `backfill_share (account, backfill, customer)`: what a customer has of a backfill. There is one for
+/// each customer that the backfill has events of, or was reflected for.
+pub(crate) fn backfill_share(
+    account: &AccountId,
+    id: BackfillId,
+    customer: CustomerId,
+) -> Slot<BackfillShare> {
+    KeyBytes::of(account).bytes(id.as_bytes()).bytes(customer.as_bytes()).slot(BACKFILL_SHARE)
+}
+
+/// The shares of all customers of a backfill.
+pub(crate) fn backfill_shares(account: &AccountId, id: BackfillId, limit: usize) -> Scan {
+    Scan::prefix(BACKFILL_SHARE, &KeyBytes::of(account).bytes(id.as_bytes()).into_vec(), limit)
+}
+
+/// What a customer has of a backfill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BackfillShare {
+    /// How many events were ingested.
+    pub(crate) events: u64,
+}
+
+/// `account_corrections (account)`: what corrects the figures of all customers.
+pub(crate) fn account_corrections(account: &AccountId) -> Slot<AccountCorrections> {
+    KeyBytes::of(account).slot(ACCOUNT_CORRECTIONS)
+}
+
+/// The backfills for all customers that are pending, or about to be reverted: when each comes due for
+/// every customer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AccountCorrections {
+    pub(crate) corrections: Vec<AccountCorrection>,
+}
+
+/// What corrects the figures of all customers, one by one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AccountCorrection {
+    pub(crate) correction: Correction,
+    /// Whether it has begun: then it is due, whatever the time is here.
+    pub(crate) has_begun: bool,
+}
+
+/// `corrections (account, customer)`: what corrects its figures.
+pub(crate) fn corrections(account: &AccountId, id: CustomerId) -> Slot<Corrections> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CORRECTIONS)
+}
+
+/// What corrects the figures of a customer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Corrections {
+    /// What comes due for it alone, in order.
+    pub(crate) due: Vec<Correction>,
+    /// What of that for all customers is done for it.
+    pub(crate) done: Vec<Correction>,
+    /// What is under way: nobody else writes for the customer before it is through.
+    pub(crate) progress: Option<Progress>,
+}
+
+/// How far a correction has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Progress {
+    /// Its events are measured by metrics that came after them, up to a generation of those: all up
+    /// to a place are.
+    Measuring { generation: u64, behind: Option<EventPlace> },
+    /// The days of a backfill are added up beside what counts: all up to a place are.
+    Building { correction: Correction, behind: Option<EventPlace> },
+    /// All are; the next step makes it count.
+    Built { correction: Correction },
+    /// What counted before is removed: all up to a row is.
+    Sweeping { correction: Correction, behind: Option<Vec<u8>> },
+}
+
+/// `overlay (account, customer, day, backfill)`: that a backfill is reflected for it, on each day that
+/// the backfill touches.
+pub(crate) fn overlay(
+    account: &AccountId,
+    customer: CustomerId,
+    day: Day,
+    id: BackfillId,
+) -> Slot<OverlayEntry> {
+    KeyBytes::of(account)
+        .bytes(customer.as_bytes())
+        .instant(day.start())
+        .bytes(id.as_bytes())
+        .slot(OVERLAY)
+}
+
+/// The overlays of a customer from one day up to another.
+pub(crate) fn overlays(account: &AccountId, customer: CustomerId, days: Timeframe) -> Scan {
+    let key = |at| KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).into_vec();
+    Scan::range(OVERLAY, &key(days.start()), &key(days.end()), limits::SCAN_ROWS)
+}
+
+/// Reads the backfill of an overlay that a scan found, and what is kept of it.
+pub(crate) fn read_overlay(
+    key: &Key,
+    document: &Document,
+) -> Result<(BackfillId, OverlayEntry), Error> {
+    let id = key.bytes().last_chunk::<16>().copied().map(BackfillId::from_bytes);
+    let id = id.ok_or_else(|| Error::corrupt(format!("the key {key} names no backfill")))?;
+    Ok((id, Slot::new(key.clone()).decode(document)?))
+}
+
+/// A backfill that is reflected for a customer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OverlayEntry {
+    /// How many events of the customer had been accepted: it hides none that came later.
+    pub(crate) accepted: u64,
+}
+
+/// `calendar (account, customer, day)`: which of its figures count. A day without has those of the
+/// first generation, and none that are built.
+pub(crate) fn calendar(account: &AccountId, customer: CustomerId, day: Day) -> Slot<CalendarDay> {
+    KeyBytes::of(account).bytes(customer.as_bytes()).instant(day.start()).slot(CALENDAR)
+}
+
+/// The calendar of a customer from one day up to another.
+pub(crate) fn calendar_days(account: &AccountId, customer: CustomerId, days: Timeframe) -> Scan {
+    let key = |at| KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).into_vec();
+    Scan::range(CALENDAR, &key(days.start()), &key(days.end()), limits::SCAN_ROWS)
+}
+
+/// Reads a day of a calendar that a scan found.
+pub(crate) fn read_calendar_day(
+    key: &Key,
+    document: &Document,
+) -> Result<(Day, CalendarDay), Error> {
+    let at = key.bytes().last_chunk::<8>().map(|bytes| i64::from_be_bytes(*bytes));
+    let at = at.and_then(|micros| Timestamp::from_micros(micros).ok());
+    let at = at.ok_or_else(|| Error::corrupt(format!("the key {key} has no day")))?;
+    Ok((Day::of(at), Slot::new(key.clone()).decode(document)?))
+}
+
+/// Which figures of a day count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CalendarDay {
+    /// The generation of the buckets and distinct values that count.
+    pub(crate) generation: Generation,
+    /// While the other one is built: how many events it has so far in each hour of the day that there
+    /// are any of, hidden ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) building: Option<BTreeMap<u8, u64>>,
+}
+
 // Lists.
 
 /// Where the rows of a list are: a table, and the bytes that their keys begin with.
@@ -879,6 +1164,20 @@ impl Index {
     ) -> Self {
         let prefix = KeyBytes::of(account).ledger(id, unit).kind(kind).into_vec();
         Self { table: LEDGER_ENTRY_BY_KIND, prefix }
+    }
+
+    pub(crate) fn backfills(account: &AccountId) -> Self {
+        Self { table: BACKFILL_BY_TIME, prefix: KeyBytes::of(account).into_vec() }
+    }
+
+    pub(crate) fn backfills_of_customer(account: &AccountId, id: CustomerId) -> Self {
+        let prefix = KeyBytes::of(account).bytes(id.as_bytes()).into_vec();
+        Self { table: BACKFILL_BY_CUSTOMER, prefix }
+    }
+
+    pub(crate) fn backfills_of_status(account: &AccountId, status: BackfillStatus) -> Self {
+        let prefix = KeyBytes::of(account).backfill_status(status).into_vec();
+        Self { table: BACKFILL_BY_STATUS, prefix }
     }
 
     pub(crate) fn customers(account: &AccountId) -> Self {

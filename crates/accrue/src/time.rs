@@ -218,6 +218,11 @@ impl Timeframe {
     pub fn contains(self, instant: Timestamp) -> bool {
         self.start <= instant && instant < self.end
     }
+
+    /// Tells whether both hold an instant.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        self.start.max(other.start) < self.end.min(other.end)
+    }
 }
 
 impl TryFrom<Ends> for Timeframe {

@@ -1,35 +1,42 @@
 //! Usage: events, and what they add up to.
 
 mod aggregate;
+mod amendment;
+mod cut;
 mod event;
+mod generation;
 mod hour;
 mod incoming;
 mod ingestion;
 mod meter;
 mod meters;
 mod property;
-mod quarter;
 mod query;
 mod reading;
 mod search;
 mod sightings;
+mod stretch;
 mod tally;
 mod view;
 mod volume;
 
 pub(crate) use self::{
     aggregate::Aggregate,
-    hour::{Hour, Hours},
-    ingestion::{ContentHash, EventKeyEntry, StoredEvent},
+    cut::Cut,
+    event::EventPlace,
+    generation::Generation,
+    hour::Hours,
+    ingestion::{Carrier, ContentHash, EventKeyEntry, StoredEvent},
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
-    quarter::{Cut, Quarter},
     reading::{Amount, Digest, Reading},
     sightings::{Seen, Sightings, is_within_a_day},
+    stretch::{Day, Hour, Quarter},
     tally::{Membership, Tally, Total},
     view::cut,
 };
 pub use self::{
+    amendment::Amendment,
     event::Event,
     incoming::Incoming,
     ingestion::Ingestion,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CustomerId, Decimal, MessageId, PriceId, SubscriptionId, Timestamp,
+    BackfillId, CustomerId, Decimal, MessageId, PriceId, SubscriptionId, Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     credit::CreditBlock,
     customer::{Customer, PreviousAttributes},
@@ -116,6 +116,18 @@ pub enum Body {
         /// How many it would have been then without the change.
         old_quantity: Decimal,
     },
+    /// `backfill.reflected`
+    #[serde(rename = "backfill.reflected")]
+    BackfillReflected {
+        /// The backfill.
+        backfill_id: BackfillId,
+    },
+    /// `backfill.reverted`: not where it was reverted before it was closed.
+    #[serde(rename = "backfill.reverted")]
+    BackfillReverted {
+        /// The backfill.
+        backfill_id: BackfillId,
+    },
     /// `subscription.usage_exceeded`
     #[serde(rename = "subscription.usage_exceeded")]
     UsageExceeded(Box<Exceeded>),
@@ -182,6 +194,8 @@ impl Body {
             }
             Self::SubscriptionEdited { .. } => "subscription.edited",
             Self::FixedFeeQuantityUpdated { .. } => "subscription.fixed_fee_quantity_updated",
+            Self::BackfillReflected { .. } => "backfill.reflected",
+            Self::BackfillReverted { .. } => "backfill.reverted",
             Self::UsageExceeded(_) => "subscription.usage_exceeded",
             Self::CostExceeded(_) => "subscription.cost_exceeded",
             Self::SpendExceeded(_) => "subscription.spend_exceeded",
@@ -198,6 +212,8 @@ impl Body {
         match self {
             Self::CustomerCreated
             | Self::CustomerEdited { .. }
+            | Self::BackfillReflected { .. }
+            | Self::BackfillReverted { .. }
             | Self::CreditBalanceDepleted(_)
             | Self::CreditBalanceDropped(_)
             | Self::CreditBalanceRecovered(_)

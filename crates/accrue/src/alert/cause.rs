@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AlertId, CreditBlockId, EventKey, LedgerEntryId, SubscriptionId, Timestamp};
+use crate::{
+    AlertId, BackfillId, CreditBlockId, EventKey, LedgerEntryId, SubscriptionId, Timestamp,
+};
 
 /// What made an alert fire, with its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +15,11 @@ pub enum Cause {
         idempotency_key: EventKey,
         /// Its instant.
         timestamp: Timestamp,
+    },
+    /// A backfill that was reflected or reverted.
+    Backfill {
+        /// The backfill.
+        backfill_id: BackfillId,
     },
     /// The alert was created, enabled, or given other thresholds.
     Configuration {

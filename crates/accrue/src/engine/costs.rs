@@ -199,12 +199,15 @@ impl Unit<'_> {
     }
 
     /// Reads every subscription that a customer has, or had.
-    async fn every_enrolment(&mut self, customer: CustomerId) -> Result<Vec<Enrolment>, Error> {
+    pub(super) async fn every_enrolment(
+        &mut self,
+        customer: CustomerId,
+    ) -> Result<Vec<Enrolment>, Error> {
         let index = schema::Index::subscriptions_of_customer(self.account, customer);
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
         let mut slots = Vec::new();
-        for row in self.scan_all(scan).await? {
-            let id = SubscriptionId::from_bytes(schema::id_at(&position(&row.key)?));
+        for (key, _) in self.range_all(scan).await? {
+            let id = SubscriptionId::from_bytes(schema::id_at(&position(&key)?));
             slots.push(schema::subscription(self.account, id));
         }
         let found: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();

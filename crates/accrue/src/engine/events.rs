@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use self::{
-    share::Share,
-    sort::{New, Sorted},
-};
+use self::{share::Share, sort::Sorted};
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
@@ -19,8 +16,8 @@ use crate::{
     CustomerId, Error,
     alert::Cause,
     idempotency::Fingerprint,
-    limits, schema,
-    usage::{Incoming, Ingestion, StoredEvent},
+    limits,
+    usage::{Incoming, Ingestion},
 };
 
 impl Account {
@@ -77,15 +74,14 @@ impl Command for Ingest {
         if new.is_empty() {
             return Ok(ingestion);
         }
-        let customers: BTreeSet<_> = new.iter().map(|new| new.entry.customer_id).collect();
+        let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
         let enrolled = settled(unit, &customers.into_iter().collect::<Vec<_>>()).await?;
         let meters = unit.meters().await?;
-        for new in &new {
-            save_event(unit, new, meters.generation)?;
-        }
         let mut shares = Share::split(enrolled, &new, &meters);
         for share in &mut shares {
+            share.accept(unit, meters.generation).await?;
             share.find_ledgers(unit).await?;
+            share.find_generations(unit).await?;
         }
         unit.fetch(&share::alert_keys(unit, &shares)?).await?;
         let keys = share::figure_keys(unit, &shares).await?;
@@ -106,11 +102,10 @@ impl Command for Ingest {
                 }
                 tally.add(at, readings);
                 let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-                unit.draw(&mut ledgers, &charges, &cause).await?;
+                unit.draw(&mut ledgers, &charges, &cause, unit.now).await?;
             }
             share.save(unit, &tally, &watched)?;
             unit.save_ledgers(share.customer_id, ledgers.values()).await?;
-            unit.touch(share.customer_id).await?;
         }
         Ok(ingestion)
     }
@@ -140,7 +135,7 @@ async fn settled(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<Vec<En
     unit.fetch_plan_rosters(&enrolled).await?;
     let mut due = Vec::new();
     for Enrolled { customer_id, head, enrolments, .. } in &enrolled {
-        let mut is_due = head.deadline.is_some_and(|deadline| deadline <= unit.now);
+        let mut is_due = unit.is_due(*customer_id, head).await?;
         for enrolment in enrolments {
             is_due |= unit.is_behind(enrolment).await?;
         }
@@ -149,12 +144,4 @@ async fn settled(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<Vec<En
         }
     }
     if due.is_empty() { Ok(enrolled) } else { Err(Stop::Due(due)) }
-}
-
-fn save_event(unit: &mut Unit<'_>, new: &New<'_>, catalogue: u64) -> Result<(), Error> {
-    let New { event, entry, slot } = new;
-    let (customer_id, at) = (entry.customer_id, event.timestamp);
-    let place = schema::event(unit.account, customer_id, at, &event.idempotency_key);
-    unit.put(slot, entry)?;
-    unit.put(&place, &StoredEvent::new(event, unit.now, catalogue))
 }

@@ -4,10 +4,9 @@ use super::unit::Unit;
 use crate::{
     CustomerId, Error, EventKey, Timeframe,
     expression::Fields,
-    limits,
-    schema::{self, Slot},
-    store::{Row, Scan},
-    usage::{Aggregate, Amount, Cut, Digest, MeterId, Meters, Reading, StoredEvent, Total},
+    schema,
+    store::Key,
+    usage::{Aggregate, Amount, Cut, Digest, MeterId, Meters, Reading, Total},
 };
 
 /// What the events of a growing timeframe add up to.
@@ -58,21 +57,29 @@ impl Unit<'_> {
         meters: &Meters,
         timeframe: Timeframe,
     ) -> Result<(), Error> {
-        let events = schema::events(self.account, customer, timeframe.start(), timeframe.end(), 1);
-        if timeframe.start() == timeframe.end() || self.scan(&events).await?.is_empty() {
+        if timeframe.start() == timeframe.end() || !self.has_events(customer, timeframe).await? {
             return Ok(());
         }
         let cut = Cut::of(timeframe);
+        let generations = self.generations(customer, cut.whole).await?;
+        let counts = |key: &Key| {
+            let place = schema::bucket_place(self.account, key.bytes());
+            place.is_some_and(|(quarter, generation)| generations.of(quarter) == generation)
+        };
         for meter in meters.added_up() {
             let scan = schema::buckets(self.account, customer, meter, cut.whole);
-            for row in self.scan_all(scan).await? {
-                running.total.add(meter, schema::read_bucket(&row)?.aggregate);
+            for (key, document) in self.range_all(scan).await? {
+                if counts(&key) {
+                    running.total.add(meter, schema::read_bucket(&key, &document)?.aggregate);
+                }
             }
         }
         for meter in meters.distinct() {
             let scan = schema::members(self.account, customer, meter, cut.whole);
-            for row in self.scan_all(scan).await? {
-                running.see(meter, digest(&row)?);
+            for (key, _) in self.range_all(scan).await? {
+                if counts(&key) {
+                    running.see(meter, digest(&key)?);
+                }
             }
         }
         for reading in self.partial_readings(customer, meters, cut).await? {
@@ -90,8 +97,8 @@ impl Unit<'_> {
     ) -> Result<Vec<Reading>, Error> {
         let mut found = Vec::new();
         for timeframe in cut.partial {
-            let read = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
-                found.extend(meters.readings(generation, fields, key));
+            let read = |fields: &Fields<'_>, key: &EventKey| {
+                found.extend(meters.readings(fields, key));
                 Ok(())
             };
             self.each_event(customer, timeframe, read).await?;
@@ -99,51 +106,22 @@ impl Unit<'_> {
         Ok(found)
     }
 
-    /// Reads the events of a customer within a timeframe, oldest first, each with the generation of
-    /// the metrics in which it was accepted, until it is refused to read on.
-    pub(super) async fn each_event(
+    /// Tells whether a customer may have events within a timeframe.
+    pub(super) async fn has_events(
         &mut self,
         customer: CustomerId,
         timeframe: Timeframe,
-        mut read: impl FnMut(&Fields<'_>, &EventKey, u64) -> Result<(), Error> + Send,
-    ) -> Result<(), Error> {
-        let (from, until) = (timeframe.start(), timeframe.end());
-        let mut scan = schema::events(self.account, customer, from, until, limits::SCAN_ROWS);
-        while scan.bounds().is_some() {
-            let rows = self.scan(&scan).await?;
-            for row in &rows {
-                let place = schema::event_place(self.account, row.key.bytes());
-                let (at, key) = place.ok_or_else(|| Error::corrupt("an event has no place"))?;
-                let slot: Slot<StoredEvent<'_>> = schema::event(self.account, customer, at, &key);
-                let event = slot.decode(&row.document)?;
-                let fields = Fields::new(&event.event_name, at, &event.properties);
-                read(&fields, &key, event.catalogue)?;
-            }
-            let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
-            scan = scan.after(last.key.bytes());
+    ) -> Result<bool, Error> {
+        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        if head.is_corrected {
+            return Ok(true);
         }
-        Ok(())
-    }
-
-    /// Reads a range to its end.
-    pub(super) async fn scan_all(&self, mut scan: Scan) -> Result<Vec<Row>, Error> {
-        let mut all = Vec::new();
-        if scan.bounds().is_none() {
-            return Ok(all);
-        }
-        loop {
-            let rows = self.scan(&scan).await?;
-            let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else {
-                all.extend(rows);
-                return Ok(all);
-            };
-            scan = scan.after(last.key.bytes());
-            all.extend(rows);
-        }
+        let events = schema::events(self.account, customer, timeframe.start(), timeframe.end(), 1);
+        Ok(!self.range(&events).await?.rows.is_empty())
     }
 }
 
-fn digest(row: &Row) -> Result<Digest, Error> {
-    let digest = schema::member_digest(row.key.bytes());
+fn digest(key: &Key) -> Result<Digest, Error> {
+    let digest = schema::member_digest(key.bytes());
     digest.ok_or_else(|| Error::corrupt("a member has no digest"))
 }

@@ -112,10 +112,10 @@ impl Unit<'_> {
             groups.group(Vec::new())?;
         }
         let mut events = 0_usize;
-        let add = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
+        let add = |fields: &Fields<'_>, key: &EventKey| {
             events = events.saturating_add(1);
             check_events(events)?;
-            let readings = meters.readings(generation, fields, key);
+            let readings = meters.readings(fields, key);
             if readings.is_empty() {
                 return Ok(());
             }

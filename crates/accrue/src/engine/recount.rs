@@ -1,13 +1,13 @@
 use super::{
-    standings::{INSTANT, judged_at_once},
+    standings::{INSTANT, judged_at_once, oldest_judged},
     unit::Unit,
 };
 use crate::{
-    Decimal, Error, Timeframe, Timestamp,
+    CustomerId, Decimal, Error, Timeframe, Timestamp,
     alert::{Alert, Cause},
     cost::Accrual,
     credit::Charge,
-    limits, schema,
+    limits,
     subscription::{Enrolment, Subscription},
     usage::Total,
 };
@@ -30,7 +30,7 @@ impl Unit<'_> {
                 self.judge_standing(enrolment, &mut standing, &alerts, &cause, now).await?;
             }
         }
-        self.draw_alone(enrolment.subscription.customer_id, &charges, &cause).await
+        self.draw_alone(enrolment.subscription.customer_id, &charges, &cause, now).await
     }
 
     /// Judges the alerts that watch a subscription on what a change of it brings: where its end has
@@ -49,7 +49,7 @@ impl Unit<'_> {
             judged_at_once(&after.subscription, now).into_iter().chain(last).collect();
         let mut earlier = Vec::with_capacity(judged.len());
         for period in &judged {
-            earlier.push(self.values(before, period.start(), &alerts).await?);
+            earlier.push(self.values(before, period.start(), &alerts, now).await?);
         }
         let charges = self.recount_to_the_end(&before.subscription, after).await?;
         let cause = Cause::Subscription { subscription_id: after.subscription.id };
@@ -59,17 +59,54 @@ impl Unit<'_> {
                 self.judge_moved(after, &mut standing, moved, &cause, now).await?;
             }
         }
-        self.draw_alone(after.subscription.customer_id, &charges, &cause).await
+        self.draw_alone(after.subscription.customer_id, &charges, &cause, now).await
     }
 
-    /// Returns the values that alerts watch now, in the billing period that holds an instant.
+    /// Counts anew what a customer used, where a correction has moved what there is within a
+    /// timeframe: totals, alerts on usage and cost, and what credits pay for, all as of an instant.
+    /// The buckets are corrected already.
+    ///
+    /// Alerts are judged in the current billing period, and in the one before as long as its events
+    /// are still taken.
+    pub(super) async fn count_corrected(
+        &mut self,
+        customer_id: CustomerId,
+        timeframe: Timeframe,
+        cause: &Cause,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let mut charges = Vec::new();
+        let oldest_taken = at.saturating_sub(self.configuration().await?.grace_period);
+        for enrolment in self.every_enrolment(customer_id).await? {
+            let subscription = &enrolment.subscription;
+            let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
+            let oldest_judged = oldest_judged(subscription, at);
+            for period in periods {
+                let is_judged = oldest_judged <= period.start() && oldest_taken < period.end();
+                let alerts = match is_judged && self.had_alerts_until(at).await? {
+                    true => self.watching_settled(&enrolment).await?,
+                    false => Vec::new(),
+                };
+                let earlier = self.values(&enrolment, period.start(), &alerts, at).await?;
+                charges.extend(self.recount(&enrolment, period).await?);
+                let standing = self.standing(&enrolment, period.start(), &alerts, at).await?;
+                if let Some(mut standing) = standing {
+                    self.judge_moved(&enrolment, &mut standing, &earlier, cause, at).await?;
+                }
+            }
+        }
+        self.draw_alone(customer_id, &charges, cause, at).await
+    }
+
+    /// Returns the values that alerts watch at an instant, in the billing period that holds an instant.
     pub(super) async fn values(
         &mut self,
         enrolment: &Enrolment,
         at: Timestamp,
         alerts: &[Alert],
+        until: Timestamp,
     ) -> Result<Vec<(Alert, Option<Decimal>)>, Error> {
-        let standing = self.standing(enrolment, at, alerts, self.now).await?;
+        let standing = self.standing(enrolment, at, alerts, until).await?;
         let value = |alert: &Alert| standing.as_ref()?.value(alert);
         Ok(alerts.iter().map(|alert| (alert.clone(), value(alert))).collect())
     }
@@ -87,8 +124,8 @@ impl Unit<'_> {
             return Ok(charges);
         };
         let customer_id = before.customer_id;
-        let moved = schema::events(self.account, customer_id, earlier, Timestamp::MAX, 1);
-        if self.scan(&moved).await?.is_empty() {
+        let moved = Timeframe::nothing_at(earlier).until(Timestamp::MAX);
+        if !self.has_events(customer_id, moved).await? {
             return Ok(charges);
         }
         let open = self.open_periods(&after.subscription)?;

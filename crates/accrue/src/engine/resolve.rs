@@ -54,10 +54,7 @@ impl Unit<'_> {
     pub(super) async fn settled_head(&mut self, id: CustomerId) -> Result<Head, Stop> {
         self.lock(&[id.into()]).await?;
         let head = self.get(&schema::head(self.account, id)).await?.unwrap_or_default();
-        if head.deadline.is_some_and(|deadline| deadline <= self.now) {
-            return Err(Stop::Due(vec![id]));
-        }
-        Ok(head)
+        if self.is_due(id, &head).await? { Err(Stop::Due(vec![id])) } else { Ok(head) }
     }
 
     /// The same for a subscription's customer. The changes to its plan's alerts come first too.

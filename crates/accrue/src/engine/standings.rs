@@ -20,6 +20,16 @@ pub(super) fn judged_at_once(subscription: &Subscription, at: Timestamp) -> Vec<
     soon.map_or_else(|_| Vec::new(), |soon| subscription.periods().overlapping(soon).collect())
 }
 
+/// Returns the start of the billing period before the current one, or before the last one of what has
+/// ended: events of older periods fire nothing.
+pub(super) fn oldest_judged(subscription: &Subscription, now: Timestamp) -> Timestamp {
+    let periods = subscription.periods();
+    let last = subscription.end_date.map_or(now, |end| end.saturating_sub(INSTANT).min(now));
+    let current = periods.containing(last);
+    let before = current.and_then(|of| periods.containing(of.start().saturating_sub(INSTANT)));
+    before.or(current).map_or(Timestamp::MIN, Timeframe::start)
+}
+
 impl Unit<'_> {
     /// Judges an alert of a subscription on the usage that there is at an instant.
     pub(super) async fn judge_at_once(

@@ -75,6 +75,7 @@ impl Billing {
             Owner::Plan(plan_id, version) => {
                 settle_plan(&account, plan_id, version, deadline).await
             }
+            Owner::Backfill(_) | Owner::Metrics => Err(Error::corrupt("nothing is due")),
         }
     }
 

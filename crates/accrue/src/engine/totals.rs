@@ -41,8 +41,10 @@ impl Unit<'_> {
         start: Timestamp,
         total: &Total,
     ) -> Result<(), Error> {
-        let metrics = TotalEntry { total: total.metrics.clone() };
-        self.put(&schema::total(self.account, id, start), &metrics)?;
+        if !total.metrics.is_empty() {
+            let metrics = TotalEntry { total: total.metrics.clone() };
+            self.put(&schema::total(self.account, id, start), &metrics)?;
+        }
         if total.cells.is_empty() {
             return Ok(());
         }

@@ -1,4 +1,7 @@
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -34,7 +37,14 @@ pub(super) struct Unit<'a> {
     /// What is to be written, in the order of the first write of each key.
     writes: Vec<(Key, Option<Document>)>,
     /// Where in `writes` a key is.
-    written: HashMap<Key, usize>,
+    written: BTreeMap<Key, usize>,
+}
+
+/// A part of a range, from its beginning on.
+pub(super) struct Part {
+    pub(super) rows: Vec<(Key, Document)>,
+    /// What is still to be read of it.
+    pub(super) rest: Option<Scan>,
 }
 
 /// Why a run ended without a decision.
@@ -70,7 +80,7 @@ impl<'a> Unit<'a> {
             rows: HashMap::new(),
             read: Vec::new(),
             writes: Vec::new(),
-            written: HashMap::new(),
+            written: BTreeMap::new(),
         }
     }
 
@@ -218,31 +228,70 @@ impl<'a> Unit<'a> {
     /// Reads the keys of a range, with those of the rows that are written here: a read can see what
     /// it has settled.
     pub(super) async fn keys(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
-        let stored: Vec<_> = self.scan(scan).await?.into_iter().map(|row| row.key).collect();
-        if self.writes.is_empty() {
-            return Ok(stored);
+        let keys = self.range(scan).await?.rows.into_iter().map(|(key, _)| key);
+        Ok(keys.take(scan.limit).collect())
+    }
+
+    /// Reads a part of a range, with what is written here.
+    ///
+    /// The rows are no preconditions: the caller has read the row that guards the range.
+    pub(super) async fn range(&self, scan: &Scan) -> Result<Part, Error> {
+        if scan.bounds().is_none() {
+            return Ok(Part { rows: Vec::new(), rest: None });
         }
+        let stored = self.scan(scan).await?;
         // Beyond the last of a full answer, the store has rows that are still to come.
-        let last = stored.last().filter(|_| stored.len() >= scan.limit).cloned();
-        let is_behind = |key: &Key| match (scan.order, &last) {
-            (_, None) => false,
-            (Order::Ascending, Some(last)) => key > last,
-            (Order::Descending, Some(last)) => key < last,
-        };
-        let mut keys: BTreeSet<_> = stored.into_iter().collect();
-        let within = |key: &Key| key.table() == scan.table && scan.contains(key.bytes());
-        for (key, document) in self.writes.iter().filter(|(key, _)| within(key) && !is_behind(key))
-        {
-            match document {
-                Some(_) => keys.insert(key.clone()),
-                None => keys.remove(key),
+        let last = stored.last().filter(|_| stored.len() >= scan.limit).map(|row| row.key.clone());
+        let rest = last.as_ref().map(|last| scan.clone().after(last.bytes()));
+        let mut rows: Vec<_> = stored.into_iter().map(|row| (row.key, row.document)).collect();
+        let written: Vec<_> = self.written_in(scan, last.as_ref()).collect();
+        if !written.is_empty() {
+            let mut merged: BTreeMap<_, _> = rows.into_iter().collect();
+            for (key, document) in written {
+                match document {
+                    Some(document) => merged.insert(key.clone(), document.clone()),
+                    None => merged.remove(key),
+                };
+            }
+            rows = match scan.order {
+                Order::Ascending => merged.into_iter().collect(),
+                Order::Descending => merged.into_iter().rev().collect(),
             };
         }
-        let keys = keys.into_iter();
-        Ok(match scan.order {
-            Order::Ascending => keys.take(scan.limit).collect(),
-            Order::Descending => keys.rev().take(scan.limit).collect(),
-        })
+        Ok(Part { rows, rest })
+    }
+
+    /// Reads a range to its end, with what is written here.
+    pub(super) async fn range_all(&self, scan: Scan) -> Result<Vec<(Key, Document)>, Error> {
+        let (mut all, mut rest) = (Vec::new(), Some(scan));
+        while let Some(scan) = rest {
+            let part = self.range(&scan).await?;
+            all.extend(part.rows);
+            rest = part.rest;
+        }
+        Ok(all)
+    }
+
+    /// Returns what is written here of a range, up to and including a key.
+    fn written_in(
+        &self,
+        scan: &Scan,
+        last: Option<&Key>,
+    ) -> impl Iterator<Item = (&Key, Option<&Document>)> {
+        let from = Key::new(scan.table, Arc::clone(&scan.from));
+        let until = scan.until.as_ref().map(|until| Key::new(scan.table, Arc::clone(until)));
+        let written = self.written.range(from..);
+        let within = move |key: &Key| {
+            key.table() == scan.table && until.as_ref().is_none_or(|until| key < until)
+        };
+        let is_known = move |key: &Key| match (scan.order, last) {
+            (_, None) => true,
+            (Order::Ascending, Some(last)) => key <= last,
+            (Order::Descending, Some(last)) => key >= last,
+        };
+        let written = written.take_while(move |(key, _)| within(key));
+        let written = written.filter(move |(key, _)| is_known(key));
+        written.filter_map(|(key, at)| Some((key, self.writes.get(*at)?.1.as_ref())))
     }
 
     /// Tells whether everything that was read still is as it was read: all of it at one instant.

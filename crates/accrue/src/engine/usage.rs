@@ -71,7 +71,8 @@ impl Account {
         let keys: Vec<_> = event_ids.iter().map(|id| schema::event_key(self.id(), id)).collect();
         let entries = unit.get_all(&keys).await?;
         let there = event_ids.into_iter().zip(entries).filter_map(|(id, entry)| {
-            Some((id, entry.filter(|entry| timeframe.contains(entry.timestamp))?))
+            let carrier = entry?.carriers.into_iter().next()?;
+            timeframe.contains(carrier.timestamp).then_some((id, carrier))
         });
         let there: Vec<_> = there
             .map(|(id, entry)| {
@@ -94,6 +95,7 @@ impl Account {
                 event_name: event.event_name.into_owned(),
                 properties: event.properties.into_owned(),
                 timestamp: entry.timestamp,
+                deprecated: event.deprecated,
             });
         }
         Ok(found)

@@ -125,9 +125,9 @@ impl Unit<'_> {
             if query.view == View::Periodic {
                 running.clear();
             }
-            let add = |fields: &Fields<'_>, key: &EventKey, generation: u64| {
+            let add = |fields: &Fields<'_>, key: &EventKey| {
                 let group = running.entry(fields.text(property)).or_default();
-                for reading in meters.readings(generation, fields, key) {
+                for reading in meters.readings(fields, key) {
                     group.add(reading);
                 }
                 Ok(())

@@ -3,11 +3,12 @@ use std::ops::Deref;
 use super::{Owner, Slot};
 use crate::{
     AccountId, CustomerId, PlanId, PricingUnit, Timestamp,
+    backfill::BackfillStatus,
     credit::{EntryKind, LedgerEntry},
     plan::PlanVersion,
     store::{Key, Table},
     subscription::Enrolment,
-    usage::MeterId,
+    usage::{Generation, MeterId, Quarter},
 };
 
 /// The bytes of a key, part by part.
@@ -51,6 +52,20 @@ impl KeyBytes {
         self.bytes(customer.as_bytes()).bytes(meter.as_bytes())
     }
 
+    pub(super) fn quarter(self, quarter: Quarter, generation: Generation) -> Self {
+        self.instant(quarter.start()).bytes(&[generation.byte()])
+    }
+
+    /// Adds where a backfill stands. A byte is never used for another status.
+    pub(super) fn backfill_status(self, status: BackfillStatus) -> Self {
+        self.bytes(match status {
+            BackfillStatus::Pending => b"p",
+            BackfillStatus::Reflected => b"f",
+            BackfillStatus::PendingRevert => b"q",
+            BackfillStatus::Reverted => b"r",
+        })
+    }
+
     pub(super) fn plan_version(self, id: PlanId, version: PlanVersion) -> Self {
         self.bytes(id.as_bytes()).bytes(&version.number().to_be_bytes())
     }
@@ -82,6 +97,8 @@ impl KeyBytes {
         match owner {
             Owner::Customer(id) => self.bytes(b"c").bytes(id.as_bytes()),
             Owner::Plan(id, version) => self.bytes(b"p").plan_version(id, version),
+            Owner::Backfill(id) => self.bytes(b"b").bytes(id.as_bytes()),
+            Owner::Metrics => self.bytes(b"m"),
         }
     }
 

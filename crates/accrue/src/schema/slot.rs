@@ -10,7 +10,7 @@ pub(crate) struct Slot<T> {
 
 impl<T> Slot<T> {
     /// The place of a row that says this: `key` is of its table.
-    pub(super) const fn new(key: Key) -> Self {
+    pub(crate) const fn new(key: Key) -> Self {
         Self { key, document: PhantomData }
     }
 

@@ -31,6 +31,13 @@ pub struct Event {
     pub customer: IdOr<CustomerId>,
 }
 
+/// Where an event stands among those of its customer: in order of time, then of key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct EventPlace {
+    pub(crate) at: Timestamp,
+    pub(crate) key: EventKey,
+}
+
 impl Event {
     /// Says what of the event is beyond its bounds.
     pub(crate) fn problems(&self) -> Vec<String> {

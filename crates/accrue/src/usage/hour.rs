@@ -1,31 +1,5 @@
+use super::stretch::Hour;
 use crate::{Timeframe, Timestamp};
-
-/// An hour in UTC: what events are counted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Hour(Timestamp);
-
-const MICROS: i64 = 60 * 60 * 1_000_000;
-
-impl Hour {
-    /// The hour that holds an instant.
-    pub(crate) fn of(instant: Timestamp) -> Self {
-        let into = instant.micros().rem_euclid(MICROS);
-        Self(Timestamp::from_micros(instant.micros().saturating_sub(into)).unwrap_or(instant))
-    }
-
-    pub(crate) const fn start(self) -> Timestamp {
-        self.0
-    }
-
-    /// Returns the instant at which the next one begins, or the last one of time.
-    pub(crate) fn end(self) -> Timestamp {
-        Timestamp::from_micros(self.0.micros().saturating_add(MICROS)).unwrap_or(Timestamp::MAX)
-    }
-
-    pub(crate) fn timeframe(self) -> Timeframe {
-        Timeframe::nothing_at(self.start()).until(self.end())
-    }
-}
 
 /// Hours that adjoin, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

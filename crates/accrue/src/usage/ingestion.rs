@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Event, Properties, PropertyValue};
-use crate::{CustomerId, EventName, ExternalId, IdOr, Timestamp, hex};
+use crate::{BackfillId, CustomerId, EventName, ExternalId, IdOr, Timestamp, hex};
 
 /// What became of a batch of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,12 +16,44 @@ pub struct Ingestion {
     pub duplicates: usize,
 }
 
-/// What is kept of an event under its key, for as long as the account lives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What is kept of an event under its key, for as long as the account lives: by whom it was brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventKeyEntry {
+    /// Those that brought it, in the order in which they did: each once.
+    pub(crate) carriers: Vec<Carrier>,
+}
+
+/// An event as it was brought: by a backfill, or by none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Carrier {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) backfill_id: Option<BackfillId>,
     pub(crate) customer_id: CustomerId,
     pub(crate) timestamp: Timestamp,
+    /// What it said when it was accepted, whatever amendments say since.
     pub(crate) content: ContentHash,
+    /// Whether it was deprecated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) deprecated: bool,
+}
+
+impl EventKeyEntry {
+    /// Returns the event as a backfill brought it, or as it was ingested without one.
+    pub(crate) fn carried_by(&self, backfill_id: Option<BackfillId>) -> Option<&Carrier> {
+        self.carriers.iter().find(|carrier| carrier.backfill_id == backfill_id)
+    }
+}
+
+impl Carrier {
+    pub(crate) fn new(
+        backfill_id: Option<BackfillId>,
+        event: &Event,
+        customer_id: CustomerId,
+        content: ContentHash,
+    ) -> Self {
+        let timestamp = event.timestamp;
+        Self { backfill_id, customer_id, timestamp, content, deprecated: false }
+    }
 }
 
 /// What is kept of an event under its customer and instant.
@@ -32,14 +64,15 @@ pub(crate) struct StoredEvent<'a> {
     /// The alias that the event named its customer by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) external_customer_id: Option<Cow<'a, ExternalId>>,
-    pub(crate) accepted_at: Timestamp,
-    /// The generation of the account's metrics when it was accepted: those added later do not count
-    /// it.
-    pub(crate) catalogue: u64,
+    /// As the customer's so-many-th event it was accepted. An amendment does not change that.
+    pub(crate) accepted: u64,
+    /// Whether it was deprecated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) deprecated: bool,
 }
 
 impl<'a> StoredEvent<'a> {
-    pub(crate) fn new(event: &'a Event, accepted_at: Timestamp, catalogue: u64) -> Self {
+    pub(crate) fn new(event: &'a Event, accepted: u64) -> Self {
         let external_customer_id = match &event.customer {
             IdOr::Id(_) => None,
             IdOr::External(external) => Some(Cow::Borrowed(external)),
@@ -48,8 +81,8 @@ impl<'a> StoredEvent<'a> {
             event_name: Cow::Borrowed(&event.event_name),
             properties: Cow::Borrowed(&event.properties),
             external_customer_id,
-            accepted_at,
-            catalogue,
+            accepted,
+            deprecated: false,
         }
     }
 }

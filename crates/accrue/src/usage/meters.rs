@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::RangeBounds};
 
 use super::{
     meter::{MeterId, Split, SplitId},
@@ -49,20 +49,22 @@ impl Meters {
         meters
     }
 
-    /// Returns what an event contributes that was accepted in a generation of the set.
-    pub(crate) fn readings(
-        &self,
-        generation: u64,
-        fields: &Fields<'_>,
-        key: &EventKey,
-    ) -> Vec<Reading> {
+    /// Only those that were there in some generations of the set.
+    pub(crate) fn since(mut self, generations: impl RangeBounds<u64>) -> Self {
+        self.metrics.retain(|metric| generations.contains(&metric.since));
+        self.splits.retain(|split| generations.contains(&split.since));
+        self
+    }
+
+    /// Returns what an event contributes.
+    pub(crate) fn readings(&self, fields: &Fields<'_>, key: &EventKey) -> Vec<Reading> {
         let mut readings = Vec::with_capacity(self.metrics.len());
-        for metric in self.metrics.iter().filter(|metric| metric.since <= generation) {
+        for metric in &self.metrics {
             let Some(contribution) = metric.sql.contribution(fields) else { continue };
             let (function, at) = (metric.sql.function(), fields.timestamp());
             let plain = Reading::new(metric.id, function, contribution, at, key);
             let of_metric = self.splits.iter().filter(|split| split.metric_id == metric.id);
-            for split in of_metric.filter(|split| split.since <= generation) {
+            for split in of_metric {
                 let (meter, split) = (split.meter_of(fields), Some(split.id));
                 readings.push(Reading { meter, split, amount: plain.amount.clone() });
             }

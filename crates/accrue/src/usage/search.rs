@@ -38,4 +38,6 @@ pub struct FoundEvent {
     pub properties: Properties,
     /// When it happened.
     pub timestamp: Timestamp,
+    /// Whether it does not count: it was deprecated, or a backfill has replaced it.
+    pub deprecated: bool,
 }

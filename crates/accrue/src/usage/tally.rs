@@ -3,9 +3,9 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use super::{
     aggregate::Aggregate,
     meter::{CellId, MeterId},
-    quarter::Quarter,
     reading::{Amount, Digest, Reading},
     sightings::Seen,
+    stretch::Quarter,
 };
 use crate::{Decimal, MetricId, Timestamp};
 

@@ -1,23 +1,33 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::sort::New;
 use crate::{
     CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Watched},
     engine::{
-        figures::Running, ledgers::Ledgers, rosters::Enrolled, standings::INSTANT, unit::Unit,
+        figures::Running,
+        ledgers::Ledgers,
+        rosters::Enrolled,
+        standings::{INSTANT, oldest_judged},
+        tallies::Sighted,
+        unit::Unit,
+        visible::Generations,
     },
     expression::Fields,
-    schema::{self, Bucket, EventCount, Nothing},
+    schema::{self, EventCount},
     store::Key,
-    subscription::{Enrolment, Subscription},
-    usage::{Amount, Event, Hour, Membership, MeterId, Meters, Quarter, Reading, Tally},
+    subscription::Enrolment,
+    usage::{Event, Hour, MeterId, Meters, Reading, StoredEvent, Tally},
 };
 
 /// One customer's share of a batch: its new events, and the billing periods that they fall in.
 pub(super) struct Share<'a> {
     pub(super) customer_id: CustomerId,
+    /// Those that count, with what they contribute.
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
+    /// All of them.
+    new: Vec<&'a New<'a>>,
+    generations: Generations,
     periods: Vec<(Enrolment, Vec<Timeframe>)>,
     /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
@@ -27,12 +37,16 @@ pub(super) struct Share<'a> {
 
 impl<'a> Share<'a> {
     /// Splits a batch by customer. Within one, the order of the batch stays.
-    pub(super) fn split(enrolled: Vec<Enrolled>, new: &[New<'a>], meters: &Meters) -> Vec<Self> {
+    pub(super) fn split(enrolled: Vec<Enrolled>, new: &'a [New<'a>], meters: &Meters) -> Vec<Self> {
+        let mut all: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
         let mut events: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
-        for New { event, entry, .. } in new {
-            let fields = Fields::from(*event);
-            let readings = meters.readings(meters.generation, &fields, &event.idempotency_key);
-            events.entry(entry.customer_id).or_default().push((*event, readings));
+        for new in new {
+            all.entry(new.customer_id).or_default().push(new);
+            if new.counts {
+                let readings =
+                    meters.readings(&Fields::from(new.event), &new.event.idempotency_key);
+                events.entry(new.customer_id).or_default().push((new.event, readings));
+            }
         }
         let shares = enrolled.into_iter().map(|Enrolled { customer_id, enrolments, .. }| {
             let events = events.remove(&customer_id).unwrap_or_default();
@@ -43,9 +57,44 @@ impl<'a> Share<'a> {
             let periods = periods.filter(|(_, periods)| !periods.is_empty()).collect();
             let readings = events.iter().flat_map(|(_, readings)| readings);
             let moved = readings.map(|reading| reading.meter).collect();
-            Self { customer_id, events, periods, draws_in: BTreeMap::new(), moved }
+            Self {
+                customer_id,
+                events,
+                new: all.remove(&customer_id).unwrap_or_default(),
+                generations: Generations::default(),
+                periods,
+                draws_in: BTreeMap::new(),
+                moved,
+            }
         });
         shares.collect()
+    }
+
+    /// Writes the events, each with its number among those of the customer. The head was read.
+    pub(super) async fn accept(&self, unit: &mut Unit<'_>, metrics: u64) -> Result<(), Error> {
+        let slot = schema::head(unit.account, self.customer_id);
+        let mut head = unit.get(&slot).await?.unwrap_or_default();
+        if head.accepted == 0 {
+            head.measured = metrics;
+        }
+        for New { event, entry, slot, .. } in &self.new {
+            head.accepted = head.accepted.saturating_add(1);
+            let (at, key) = (event.timestamp, &event.idempotency_key);
+            let place = unit.event_slot(None, self.customer_id, at, key);
+            unit.put(slot, entry)?;
+            unit.put(&place, &StoredEvent::new(event, head.accepted))?;
+        }
+        unit.put(&slot, &head)
+    }
+
+    /// Finds out which generations of the figures the events are added to.
+    pub(super) async fn find_generations(&mut self, unit: &mut Unit<'_>) -> Result<(), Error> {
+        let instants = || self.events.iter().map(|(event, _)| event.timestamp);
+        if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
+            let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
+            self.generations = unit.generations(self.customer_id, timeframe).await?;
+        }
+        Ok(())
     }
 
     /// Finds out which ledgers the events draw on. The customer's credits were fetched.
@@ -75,27 +124,11 @@ impl<'a> Share<'a> {
         unit: &mut Unit<'_>,
         meters: &Meters,
     ) -> Result<(Tally, Vec<Watched>), Error> {
-        let (account, customer_id) = (unit.account, self.customer_id);
-        let mut tally = Tally::new(unit.oldest_taken().await?);
-        for (event, reading) in self.readings() {
-            let (id, quarter) = (reading.meter, Quarter::of(event.timestamp));
-            if !tally.buckets.contains_key(&(id, quarter))
-                && let Some(row) = unit.row(&schema::bucket(account, customer_id, id, quarter))?
-            {
-                tally.buckets.insert((id, quarter), row.aggregate);
-            }
-            let Amount::Distinct(digest) = &reading.amount else { continue };
-            let member = schema::member(account, customer_id, id, quarter, digest);
-            if unit.row(&member)?.is_some() {
-                tally.members.insert((id, quarter, *digest), Membership::Stored);
-            }
-            if !tally.sightings.contains_key(&(id, *digest))
-                && let Some(seen) =
-                    unit.row(&schema::sightings(account, customer_id, id, digest))?
-            {
-                tally.sightings.insert((id, *digest), seen);
-            }
-        }
+        let customer_id = self.customer_id;
+        let oldest_taken = unit.oldest_taken().await?;
+        let (generations, readings) = (&self.generations, self.readings());
+        let tally =
+            unit.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken)?;
         let mut watched = Vec::with_capacity(self.periods.len());
         for (enrolment, periods) in &self.periods {
             let alerts = self.alerts(unit, enrolment).await?;
@@ -149,19 +182,7 @@ impl<'a> Share<'a> {
         watched: &[Watched],
     ) -> Result<(), Error> {
         let (account, customer_id) = (unit.account, self.customer_id);
-        for ((id, quarter), aggregate) in &tally.buckets {
-            let bucket = Bucket { aggregate: aggregate.clone() };
-            unit.put(&schema::bucket(account, customer_id, *id, *quarter), &bucket)?;
-        }
-        for ((id, quarter, digest), membership) in &tally.members {
-            if *membership == Membership::Added {
-                let member = schema::member(account, customer_id, *id, *quarter, digest);
-                unit.put(&member, &Nothing {})?;
-            }
-        }
-        for ((id, digest), seen) in &tally.sightings {
-            unit.put(&schema::sightings(account, customer_id, *id, digest), seen)?;
-        }
+        unit.save_tally(customer_id, &self.generations, tally, Sighted::Yes)?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
             let EventCount { events } = unit.row(&slot)?.unwrap_or_default();
@@ -189,31 +210,21 @@ impl<'a> Share<'a> {
         Ok(alerts)
     }
 
-    /// How many of the events lie in each hour.
+    /// How many of the events count in each hour that has any.
     fn hours(&self) -> BTreeMap<Hour, u64> {
         let mut hours = BTreeMap::<_, u64>::new();
-        for (event, _) in &self.events {
+        for New { event, counts, .. } in &self.new {
             let count = hours.entry(Hour::of(event.timestamp)).or_default();
-            *count = count.saturating_add(1);
+            *count = count.saturating_add(u64::from(*counts));
         }
         hours
     }
 
-    fn readings(&self) -> impl Iterator<Item = (&Event, &Reading)> {
+    fn readings(&self) -> impl Iterator<Item = (Timestamp, &Reading)> {
         self.events
             .iter()
-            .flat_map(|(event, readings)| readings.iter().map(|reading| (*event, reading)))
+            .flat_map(|(event, readings)| readings.iter().map(|reading| (event.timestamp, reading)))
     }
-}
-
-/// Returns the start of the billing period before the current one, or before the last one of what has
-/// ended: events of older periods fire nothing.
-fn oldest_judged(subscription: &Subscription, now: Timestamp) -> Timestamp {
-    let periods = subscription.periods();
-    let last = subscription.end_date.map_or(now, |end| end.saturating_sub(INSTANT).min(now));
-    let current = periods.containing(last);
-    let before = current.and_then(|of| periods.containing(of.start().saturating_sub(INSTANT)));
-    before.or(current).map_or(Timestamp::MIN, Timeframe::start)
 }
 
 /// The billing periods of a subscription that some events fall in.
@@ -252,18 +263,8 @@ pub(super) async fn figure_keys(
         let customer_id = share.customer_id;
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
-        let mut buckets = HashMap::new();
-        for (event, reading) in share.readings() {
-            let (id, quarter) = (reading.meter, Quarter::of(event.timestamp));
-            buckets.entry((id, quarter)).or_insert_with(|| {
-                keys.push(schema::bucket(account, customer_id, id, quarter).key().clone());
-            });
-            if let Amount::Distinct(digest) = &reading.amount {
-                let member = schema::member(account, customer_id, id, quarter, digest);
-                let seen = schema::sightings(account, customer_id, id, digest);
-                keys.extend([member.key().clone(), seen.key().clone()]);
-            }
-        }
+        let (generations, readings) = (&share.generations, share.readings());
+        keys.extend(unit.tally_keys(customer_id, generations, readings, Sighted::Yes));
         for (enrolment, periods) in &share.periods {
             let id = enrolment.subscription.id;
             let alerts = share.alerts(unit, enrolment).await?;

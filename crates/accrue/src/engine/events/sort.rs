@@ -9,7 +9,7 @@ use crate::{
     error::RefusedEvent,
     limits,
     schema::{self, CustomerAlias, CustomerEntry, Slot},
-    usage::{ContentHash, Event, EventKeyEntry, Incoming},
+    usage::{Carrier, ContentHash, Event, EventKeyEntry, Incoming},
 };
 
 /// The events of a batch that are new, in their order; nothing of the batch is refused.
@@ -21,8 +21,11 @@ pub(super) struct Sorted<'a> {
 /// An event that is new.
 pub(super) struct New<'a> {
     pub(super) event: &'a Event,
+    pub(super) customer_id: CustomerId,
     pub(super) entry: EventKeyEntry,
     pub(super) slot: Slot<EventKeyEntry>,
+    /// Whether it counts: not where a backfill has brought it before.
+    pub(super) counts: bool,
 }
 
 /// Sorts a batch into new events and duplicates, or refuses it with everything that is wrong.
@@ -67,7 +70,8 @@ pub(super) async fn sort<'a>(
         };
         let content = ContentHash::of(event, customer_id);
         let key = &event.idempotency_key;
-        let stored = unit.row(&slot)?.map(|stored| stored.content);
+        let mut entry = unit.row(&slot)?.unwrap_or_default();
+        let stored = entry.carried_by(None).map(|stored| stored.content.clone());
         let earlier = stored.as_ref().or_else(|| seen.get(key)).map(|earlier| *earlier == content);
         match earlier {
             Some(true) => duplicates = duplicates.saturating_add(1),
@@ -80,8 +84,8 @@ pub(super) async fn sort<'a>(
             refused.push(refusal(index, event, reasons));
         } else if earlier.is_none() {
             seen.insert(key, content.clone());
-            let timestamp = event.timestamp;
-            new.push(New { event, entry: EventKeyEntry { customer_id, timestamp, content }, slot });
+            entry.carriers.push(Carrier::new(None, event, customer_id, content));
+            new.push(New { event, customer_id, entry, slot, counts: true });
         }
     }
     if refused.is_empty() {

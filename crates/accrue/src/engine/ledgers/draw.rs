@@ -11,21 +11,21 @@ use crate::{
 
 /// What moves a balance: charges for usage, and the alerts that watch it.
 impl Unit<'_> {
-    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause.
+    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an instant.
     pub(in crate::engine) async fn draw(
         &mut self,
         ledgers: &mut Ledgers,
         charges: &[Charge],
         cause: &Cause,
+        at: Timestamp,
     ) -> Result<(), Error> {
-        let now = self.now;
         for (currency, ledger) in ledgers {
             let before = ledger.book.balance().cloned();
             let own = || charges.iter().filter(|charge| charge.currency == *currency);
             for charge in own().filter(|charge| charge.amount > Decimal::zero()) {
                 if ledger.has_credits {
                     let (book, drawn) = self.drawn(ledger, charge).await?;
-                    book.draw(&charge.amount, drawn, now);
+                    book.draw(&charge.amount, drawn, at);
                 }
             }
             let mut returned = Returned::default();
@@ -41,8 +41,9 @@ impl Unit<'_> {
                 }
                 book.hand_back(&-charge.amount.clone(), drawn, &mut returned);
             }
-            ledger.book.book_returned(returned, now);
-            self.judge_balance(ledger, before, cause).await?;
+            ledger.book.book_returned(returned, at);
+            let fires = ledger.has_alerts;
+            self.judge_balance_at(ledger, before, cause, at, fires).await?;
         }
         Ok(())
     }
@@ -96,12 +97,13 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Draws charges that stand on their own, and saves the ledgers.
+    /// Draws charges that stand on their own, at an instant, and saves the ledgers.
     pub(in crate::engine) async fn draw_alone(
         &mut self,
         customer: CustomerId,
         charges: &[Charge],
         cause: &Cause,
+        at: Timestamp,
     ) -> Result<(), Error> {
         let mut ledgers = Ledgers::new();
         for Charge { currency, .. } in charges {
@@ -111,7 +113,7 @@ impl Unit<'_> {
                 ledgers.insert(currency.clone(), ledger);
             }
         }
-        self.draw(&mut ledgers, charges, cause).await?;
+        self.draw(&mut ledgers, charges, cause, at).await?;
         self.save_ledgers(customer, ledgers.values()).await
     }
 }

@@ -72,7 +72,7 @@ impl Command for ReplacePrice {
         let period = unit.current_period(&before);
         let currency = PricingUnit::from(before.subscription.currency);
         let alerts = unit.watching(&before).await?;
-        let moved = unit.values(&before, period.start(), &alerts).await?;
+        let moved = unit.values(&before, period.start(), &alerts, now).await?;
         let earlier = unit.costs(&before, &[period], &currency).await?;
         let used_before = unit.total(&before, period.start()).await?;
 
@@ -86,7 +86,7 @@ impl Command for ReplacePrice {
         let used_after = unit.total(&after, period.start()).await?;
         let used = ((&before, &used_before), (&after, &used_after));
         let charges = unit.charges(period, used.0, used.1).await?;
-        unit.draw_alone(before.subscription.customer_id, &charges, &cause).await?;
+        unit.draw_alone(before.subscription.customer_id, &charges, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),

@@ -116,6 +116,20 @@ impl Subscriber {
     }
 }
 
+impl Unit<'_> {
+    /// Returns the enabled alerts that watch a subscription: those of its plan version as they were
+    /// at the last change that it has settled.
+    pub(in crate::engine) async fn watching_settled(
+        &mut self,
+        enrolment: &Enrolment,
+    ) -> Result<Vec<Alert>, Error> {
+        let alerts = plan_alerts(self, enrolment).await?;
+        let order = self.plan_roster_of(enrolment).await?.alerts;
+        let shared = order.iter().filter_map(|id| alerts.get(id)).cloned().collect();
+        self.watching_with(enrolment, shared).await
+    }
+}
+
 /// Returns the alerts of a subscription's plan version, as they were at the last change that it has
 /// settled: all later ones are undone.
 async fn plan_alerts(

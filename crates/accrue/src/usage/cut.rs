@@ -1,26 +1,5 @@
-use crate::{Timeframe, Timestamp};
-
-/// A quarter of an hour in UTC: what one bucket covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Quarter(Timestamp);
-
-const MICROS: i64 = 15 * 60 * 1_000_000;
-
-impl Quarter {
-    /// The quarter that holds an instant.
-    pub(crate) fn of(instant: Timestamp) -> Self {
-        let into = instant.micros().rem_euclid(MICROS);
-        Self(Timestamp::from_micros(instant.micros().saturating_sub(into)).unwrap_or(instant))
-    }
-
-    pub(crate) const fn start(self) -> Timestamp {
-        self.0
-    }
-
-    pub(crate) fn end(self) -> Timestamp {
-        Timestamp::from_micros(self.0.micros().saturating_add(MICROS)).unwrap_or(Timestamp::MAX)
-    }
-}
+use super::stretch::Quarter;
+use crate::Timeframe;
 
 /// A timeframe cut at the quarters: the whole ones, and what is left at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +29,7 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Timestamp;
 
     #[test]
     fn a_timeframe_is_cut_at_the_quarters() {

@@ -1,0 +1,21 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{BackfillId, Timestamp};
+
+/// What a customer's figures are to be corrected by, and when that comes due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Correction {
+    pub(crate) at: Timestamp,
+    pub(crate) backfill_id: BackfillId,
+    pub(crate) effect: Effect,
+}
+
+/// What becomes of the events of a backfill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effect {
+    /// They count from now on.
+    Reflect,
+    /// They count no longer.
+    Revert,
+}

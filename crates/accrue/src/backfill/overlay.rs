@@ -1,0 +1,55 @@
+use super::Backfill;
+use crate::{BackfillId, Timeframe, Timestamp, expression::Fields};
+
+/// A backfill that is reflected for a customer: what it brings, and what it hides.
+#[derive(Clone, Debug)]
+pub(crate) struct Overlay {
+    /// How many events of the customer had been accepted when it was reflected: it hides none that
+    /// came later.
+    pub(crate) accepted: u64,
+    pub(crate) backfill: Backfill,
+}
+
+/// The backfills that are reflected for a customer within some days, in any order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overlays(pub(crate) Vec<Overlay>);
+
+impl Overlays {
+    /// Tells whether an event is hidden that was accepted as the customer's so-many-th, and was
+    /// brought by a backfill or by none.
+    pub(crate) fn hide(
+        &self,
+        accepted: u64,
+        brought_by: Option<BackfillId>,
+        event: &Fields<'_>,
+    ) -> bool {
+        self.0.iter().any(|overlay| {
+            accepted <= overlay.accepted
+                && brought_by != Some(overlay.backfill.id)
+                && overlay.backfill.replaces(event)
+        })
+    }
+
+    /// Lists the backfills that may have brought events of a timeframe.
+    pub(crate) fn bringing(&self, timeframe: Timeframe) -> impl Iterator<Item = BackfillId> {
+        let own = self.0.iter().map(|overlay| &overlay.backfill);
+        let within = own.filter(move |own| own.timeframe.overlaps(timeframe));
+        within.map(|backfill| backfill.id)
+    }
+}
+
+impl Backfill {
+    /// Tells whether it hides an event that was there before it.
+    fn replaces(&self, event: &Fields<'_>) -> bool {
+        let matches = || self.deprecation_filter.as_ref().is_none_or(|of| of.matches(event));
+        self.replace_existing_events && self.timeframe.contains(event.timestamp()) && matches()
+    }
+
+    /// Tells whether the event of another backfill or of none, of the customer and at the instant
+    /// given, never counts while this one is reflected.
+    pub(crate) fn surely_hides(&self, customer_id: crate::CustomerId, at: Timestamp) -> bool {
+        let is_own = self.customer_id.is_none_or(|own| own == customer_id);
+        let is_whole = self.replace_existing_events && self.deprecation_filter.is_none();
+        is_whole && is_own && self.timeframe.contains(at)
+    }
+}

@@ -1,0 +1,110 @@
+use super::{unit::Unit, visible::Generations};
+use crate::{
+    CustomerId, Error, Timestamp,
+    schema::{self, Bucket, Nothing},
+    store::Key,
+    usage::{Amount, Membership, Quarter, Reading, Tally},
+};
+
+/// Whether it is kept when distinct values were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sighted {
+    Yes,
+    No,
+}
+
+/// Buckets and distinct values of a customer while readings are added to them.
+impl Unit<'_> {
+    /// Names the rows that readings are added to.
+    pub(super) fn tally_keys<'r>(
+        &self,
+        customer: CustomerId,
+        generations: &Generations,
+        readings: impl Iterator<Item = (Timestamp, &'r Reading)>,
+        sighted: Sighted,
+    ) -> Vec<Key> {
+        let mut keys = Vec::new();
+        let mut last = None;
+        for (at, Reading { meter, amount, .. }) in readings {
+            let quarter = Quarter::of(at);
+            let generation = generations.of(quarter);
+            if last != Some((*meter, quarter)) {
+                let bucket = schema::bucket(self.account, customer, *meter, quarter, generation);
+                keys.push(bucket.key().clone());
+                last = Some((*meter, quarter));
+            }
+            let Amount::Distinct(digest) = amount else { continue };
+            let member =
+                schema::member(self.account, customer, *meter, quarter, generation, digest);
+            keys.push(member.key().clone());
+            if sighted == Sighted::Yes {
+                let seen = schema::sightings(self.account, customer, *meter, digest);
+                keys.push(seen.key().clone());
+            }
+        }
+        keys
+    }
+
+    /// Loads what readings are added to. Its rows were fetched.
+    pub(super) fn load_tally<'r>(
+        &self,
+        customer: CustomerId,
+        generations: &Generations,
+        readings: impl Iterator<Item = (Timestamp, &'r Reading)>,
+        sighted: Sighted,
+        oldest_taken: Timestamp,
+    ) -> Result<Tally, Error> {
+        let mut tally = Tally::new(oldest_taken);
+        for (at, Reading { meter, amount, .. }) in readings {
+            let (id, quarter) = (*meter, Quarter::of(at));
+            let generation = generations.of(quarter);
+            if !tally.buckets.contains_key(&(id, quarter)) {
+                let bucket = schema::bucket(self.account, customer, id, quarter, generation);
+                if let Some(row) = self.row(&bucket)? {
+                    tally.buckets.insert((id, quarter), row.aggregate);
+                }
+            }
+            let Amount::Distinct(digest) = amount else { continue };
+            let member = schema::member(self.account, customer, id, quarter, generation, digest);
+            if self.row(&member)?.is_some() {
+                tally.members.insert((id, quarter, *digest), Membership::Stored);
+            }
+            if sighted == Sighted::Yes && !tally.sightings.contains_key(&(id, *digest)) {
+                let seen = schema::sightings(self.account, customer, id, digest);
+                if let Some(seen) = self.row(&seen)? {
+                    tally.sightings.insert((id, *digest), seen);
+                }
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Saves what has moved.
+    pub(super) fn save_tally(
+        &mut self,
+        customer: CustomerId,
+        generations: &Generations,
+        tally: &Tally,
+        sighted: Sighted,
+    ) -> Result<(), Error> {
+        let account = self.account;
+        for ((id, quarter), aggregate) in &tally.buckets {
+            let bucket = Bucket { aggregate: aggregate.clone() };
+            let generation = generations.of(*quarter);
+            self.put(&schema::bucket(account, customer, *id, *quarter, generation), &bucket)?;
+        }
+        for ((id, quarter, digest), membership) in &tally.members {
+            if *membership == Membership::Added {
+                let generation = generations.of(*quarter);
+                let member = schema::member(account, customer, *id, *quarter, generation, digest);
+                self.put(&member, &Nothing {})?;
+            }
+        }
+        if sighted == Sighted::Yes {
+            for ((id, digest), seen) in &tally.sightings {
+                self.put(&schema::sightings(account, customer, *id, digest), seen)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use super::unit::Unit;
+use crate::{
+    BackfillId, CustomerId, Error, EventKey, Timeframe,
+    backfill::{Overlay, Overlays},
+    expression::Fields,
+    limits,
+    schema::{self, Slot},
+    store::Scan,
+    usage::{Day, EventPlace, Generation, Quarter, StoredEvent},
+};
+
+/// A place at which a customer has events.
+pub(super) struct Spot {
+    pub(super) place: EventPlace,
+    /// The one that counts: of those that are neither deprecated nor hidden, the first accepted.
+    pub(super) event: Option<Brought>,
+}
+
+/// An event, and the backfill that brought it.
+pub(super) struct Brought {
+    pub(super) backfill_id: Option<BackfillId>,
+    pub(super) event: StoredEvent<'static>,
+}
+
+/// A walk over the places at which a customer has events, in order.
+pub(super) struct EventWalk {
+    overlays: Overlays,
+    sources: Vec<Source>,
+}
+
+/// The events that one backfill has brought, or none: what is still to be read of them, and what was
+/// read and not passed.
+struct Source {
+    backfill_id: Option<BackfillId>,
+    rest: Option<Scan>,
+    ahead: VecDeque<(EventPlace, StoredEvent<'static>)>,
+}
+
+impl Source {
+    /// Tells whether there may be more, which is still to be read.
+    fn has_run_out(&self) -> bool {
+        self.ahead.is_empty() && self.rest.is_some()
+    }
+}
+
+/// Which generation of its figures counts on each day of a timeframe, or is built.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Generations {
+    counting: BTreeMap<Day, Generation>,
+    is_built: bool,
+}
+
+impl Generations {
+    /// The others: those that are built while these count, or were what counted before these.
+    pub(super) fn others(self) -> Self {
+        Self { is_built: !self.is_built, ..self }
+    }
+
+    /// Returns the generation of a quarter.
+    pub(super) fn of(&self, quarter: Quarter) -> Generation {
+        let counting = self.counting.get(&Day::of(quarter.start())).copied().unwrap_or_default();
+        if self.is_built { counting.other() } else { counting }
+    }
+}
+
+/// The days that a timeframe touches.
+fn days_of(timeframe: Timeframe) -> Timeframe {
+    let start = Day::of(timeframe.start()).start();
+    Timeframe::nothing_at(start).until(timeframe.end())
+}
+
+/// What counts of a customer. The caller has read the head, which guards the ranges.
+impl Unit<'_> {
+    /// Reads which generations count within a timeframe.
+    pub(super) async fn generations(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+    ) -> Result<Generations, Error> {
+        if !self.is_corrected(customer).await? {
+            return Ok(Generations::default());
+        }
+        let scan = schema::calendar_days(self.account, customer, days_of(timeframe));
+        let rows = self.range_all(scan).await?;
+        let days = rows.iter().map(|(key, document)| {
+            let (day, entry) = schema::read_calendar_day(key, document)?;
+            Ok((day, entry.generation))
+        });
+        Ok(Generations { counting: days.collect::<Result<_, Error>>()?, is_built: false })
+    }
+
+    /// Reads the backfills that are reflected within a timeframe.
+    pub(super) async fn overlays(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+    ) -> Result<Overlays, Error> {
+        if !self.is_corrected(customer).await? {
+            return Ok(Overlays::default());
+        }
+        let scan = schema::overlays(self.account, customer, days_of(timeframe));
+        let mut entries = BTreeMap::new();
+        for (key, document) in self.range_all(scan).await? {
+            let (id, entry) = schema::read_overlay(&key, &document)?;
+            entries.insert(id, entry);
+        }
+        let slots: Vec<_> = entries.keys().map(|id| schema::backfill(self.account, *id)).collect();
+        let backfills = self.get_guarded(&slots).await?;
+        let overlays = entries.into_values().zip(backfills).map(|(entry, backfill)| {
+            let missing = || Error::corrupt("an overlay names no backfill");
+            Ok(Overlay { accepted: entry.accepted, backfill: backfill.ok_or_else(missing)? })
+        });
+        Ok(Overlays(overlays.collect::<Result<_, Error>>()?))
+    }
+
+    async fn is_corrected(&mut self, customer: CustomerId) -> Result<bool, Error> {
+        let head = self.get(&schema::head(self.account, customer)).await?;
+        Ok(head.is_some_and(|head| head.is_corrected))
+    }
+
+    /// Begins a walk over the places of a timeframe at which a customer has events: behind one of
+    /// them, or with the first.
+    pub(super) async fn walk_events(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        behind: Option<&EventPlace>,
+    ) -> Result<EventWalk, Error> {
+        let overlays = self.overlays(customer, timeframe).await?;
+        let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
+        let sources = sources.map(|backfill_id| {
+            let scan = self.events_of(backfill_id, customer, timeframe);
+            let rest = match behind {
+                Some(EventPlace { at, key }) => {
+                    scan.after(self.event_slot(backfill_id, customer, *at, key).key().bytes())
+                }
+                None => scan,
+            };
+            Source { backfill_id, rest: Some(rest), ahead: VecDeque::new() }
+        });
+        let sources = sources.collect();
+        Ok(EventWalk { overlays, sources })
+    }
+
+    /// Goes on with a walk: some places more, and none where it ends.
+    pub(super) async fn walk_on(&self, walk: &mut EventWalk) -> Result<Vec<Spot>, Error> {
+        let EventWalk { overlays, sources } = walk;
+        for source in &mut *sources {
+            while source.has_run_out() {
+                self.read_on(source).await?;
+            }
+        }
+        let mut spots = Vec::new();
+        // Where one has run out, an event of it that is still to be read may come first.
+        while !sources.iter().any(Source::has_run_out) {
+            let next = sources.iter().filter_map(|source| Some(&source.ahead.front()?.0)).min();
+            let Some(place) = next.cloned() else { break };
+            let mut event: Option<Brought> = None;
+            for source in &mut *sources {
+                if source.ahead.front().is_none_or(|(at, _)| *at != place) {
+                    continue;
+                }
+                let Some((_, found)) = source.ahead.pop_front() else { continue };
+                let fields = Fields::new(&found.event_name, place.at, &found.properties);
+                let is_hidden = overlays.hide(found.accepted, source.backfill_id, &fields);
+                let is_first =
+                    event.as_ref().is_none_or(|first| found.accepted < first.event.accepted);
+                if is_first && !found.deprecated && !is_hidden {
+                    event = Some(Brought { backfill_id: source.backfill_id, event: found });
+                }
+            }
+            spots.push(Spot { place, event });
+        }
+        Ok(spots)
+    }
+
+    async fn read_on(&self, source: &mut Source) -> Result<(), Error> {
+        let Some(scan) = source.rest.take() else { return Ok(()) };
+        let part = self.range(&scan).await?;
+        for (key, document) in part.rows {
+            let place = match source.backfill_id {
+                Some(_) => schema::backfill_event_place(self.account, key.bytes()),
+                None => schema::event_place(self.account, key.bytes()),
+            };
+            let place = place.ok_or_else(|| Error::corrupt("an event has no place"))?;
+            source.ahead.push_back((place, Slot::new(key).decode(&document)?));
+        }
+        source.rest = part.rest;
+        Ok(())
+    }
+
+    fn events_of(
+        &self,
+        backfill_id: Option<BackfillId>,
+        customer: CustomerId,
+        timeframe: Timeframe,
+    ) -> Scan {
+        let (account, limit) = (self.account, limits::SCAN_ROWS);
+        match backfill_id {
+            Some(id) => schema::backfill_events(account, id, customer, timeframe, limit),
+            None => schema::events(account, customer, timeframe.start(), timeframe.end(), limit),
+        }
+    }
+
+    /// Names the row of an event that a backfill has brought, or none.
+    pub(super) fn event_slot<'e>(
+        &self,
+        backfill_id: Option<BackfillId>,
+        customer: CustomerId,
+        at: crate::Timestamp,
+        key: &EventKey,
+    ) -> Slot<StoredEvent<'e>> {
+        match backfill_id {
+            Some(id) => schema::backfill_event(self.account, id, customer, at, key),
+            None => schema::event(self.account, customer, at, key),
+        }
+    }
+
+    /// Reads the events of a customer that count within a timeframe, oldest first, until it is
+    /// refused to read on.
+    pub(super) async fn each_event(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        mut read: impl FnMut(&Fields<'_>, &EventKey) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
+        let mut walk = self.walk_events(customer, timeframe, None).await?;
+        loop {
+            let spots = self.walk_on(&mut walk).await?;
+            if spots.is_empty() {
+                return Ok(());
+            }
+            for Spot { place: EventPlace { at, key }, event } in spots {
+                let Some(Brought { event, .. }) = event else { continue };
+                read(&Fields::new(&event.event_name, at, &event.properties), &key)?;
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+use crate::{Timeframe, Timestamp};
+
+/// So many minutes in UTC, counted from 1970: such stretches adjoin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Stretch<const MINUTES: i64>(Timestamp);
+
+/// A quarter of an hour: what one bucket covers.
+pub(crate) type Quarter = Stretch<15>;
+
+/// An hour: what events are counted by.
+pub(crate) type Hour = Stretch<60>;
+
+/// A day: what is corrected as a whole.
+pub(crate) type Day = Stretch<{ 24 * 60 }>;
+
+impl<const MINUTES: i64> Stretch<MINUTES> {
+    const MICROS: i64 = MINUTES * 60 * 1_000_000;
+
+    /// The one that holds an instant.
+    pub(crate) fn of(instant: Timestamp) -> Self {
+        let into = instant.micros().rem_euclid(Self::MICROS);
+        Self(Timestamp::from_micros(instant.micros().saturating_sub(into)).unwrap_or(instant))
+    }
+
+    /// Those that a timeframe touches, in order.
+    pub(crate) fn touched_by(timeframe: Timeframe) -> impl Iterator<Item = Self> {
+        let within = move |of: &Self| of.start() < timeframe.end();
+        let first = Some(Self::of(timeframe.start())).filter(within);
+        std::iter::successors(first, move |of| {
+            (of.end() > of.start()).then(|| Self::of(of.end())).filter(within)
+        })
+    }
+
+    pub(crate) const fn start(self) -> Timestamp {
+        self.0
+    }
+
+    /// Returns the instant at which the next one begins, or the last one of time.
+    pub(crate) fn end(self) -> Timestamp {
+        let end = self.0.micros().saturating_add(Self::MICROS);
+        Timestamp::from_micros(end).unwrap_or(Timestamp::MAX)
+    }
+
+    pub(crate) fn timeframe(self) -> Timeframe {
+        Timeframe::nothing_at(self.start()).until(self.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_timeframe_touches_whole_days() {
+        let check = |start: &str, end: &str, expect: &[&str]| {
+            let timeframe = Timeframe::new(at(start), at(end)).unwrap();
+            let expect: Vec<_> =
+                expect.iter().map(|day| Day::of(at(&format!("{day}T12:00:00Z")))).collect();
+            assert_eq!(Day::touched_by(timeframe).collect::<Vec<_>>(), expect, "{start} to {end}");
+        };
+        check("2026-02-28T23:00:00Z", "2026-03-01T00:00:00Z", &["2026-02-28"]);
+        check("2026-02-28T23:00:00Z", "2026-03-01T00:00:01Z", &["2026-02-28", "2026-03-01"]);
+        check("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z", &[]);
+        check("9998-12-31T00:00:00Z", "9998-12-31T23:59:59Z", &["9998-12-31"]);
+    }
+}
