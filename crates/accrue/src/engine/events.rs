@@ -79,7 +79,6 @@ impl Command for Ingest {
         let meters = unit.meters().await?;
         let mut shares = Share::split(enrolled, &new, &meters);
         for share in &mut shares {
-            share.accept(unit, meters.generation).await?;
             share.find_ledgers(unit).await?;
             share.find_generations(unit).await?;
         }
@@ -106,6 +105,7 @@ impl Command for Ingest {
             }
             share.save(unit, &tally, &watched)?;
             unit.save_ledgers(share.customer_id, ledgers.values()).await?;
+            share.accept(unit, meters.generation).await?;
         }
         Ok(ingestion)
     }

@@ -106,9 +106,16 @@ impl Unit<'_> {
     async fn usage(&mut self, id: SubscriptionId) -> Result<Usage, Error> {
         let enrolment = self.enrolment(id).await?;
         let timeframe = self.current_period(&enrolment);
-        let metrics = self.meters().await?.metrics;
-        let total = self.total(&enrolment, timeframe.start()).await?;
-        let metrics = metrics.into_iter().map(|metric| MetricUsage {
+        let customer_id = enrolment.subscription.customer_id;
+        let head = self.get(&schema::head(self.account, customer_id)).await?.unwrap_or_default();
+        let meters = self.meters().await?.only_metrics();
+        let mut total = self.total(&enrolment, timeframe.start()).await?;
+        let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
+        if !later.is_empty() {
+            let more = self.total_between(customer_id, &later, timeframe).await?;
+            total.metrics.extend(more.metrics);
+        }
+        let metrics = meters.metrics.into_iter().map(|metric| MetricUsage {
             metric_id: metric.id,
             quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
             name: metric.name,

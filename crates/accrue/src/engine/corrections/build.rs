@@ -50,7 +50,7 @@ impl Unit<'_> {
             // Nothing of the customer is concerned, and nothing that comes later will be.
             return Ok(Progress::Built { correction });
         }
-        let meters = self.meters().await?.since(..=head.measured);
+        let meters = self.meters().await?.since(0..=head.measured);
         let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
         let mut chunk = Chunk::default();
         while !chunk.is_full() {
