@@ -39,7 +39,7 @@ use crate::{
         Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
         Quarter, Sightings, Split, SplitId, StoredEvent,
     },
-    webhook::Body,
+    webhook::{Body, Place},
 };
 
 /// Declares the tables, and lists them for backends that want to know them beforehand.
@@ -301,17 +301,18 @@ pub(crate) struct Roster {
     pub(crate) deadline: Option<Timestamp>,
 }
 
-/// `outbox (account, customer, number)`: a message that waits.
-pub(crate) fn outbox(account: &AccountId, customer: CustomerId, number: u64) -> Slot<OutboxEntry> {
-    KeyBytes::of(account).bytes(customer.as_bytes()).bytes(&number.to_be_bytes()).slot(OUTBOX)
+/// `outbox (account, customer or backfill, number)`: a message that waits.
+pub(crate) fn outbox(account: &AccountId, place: Place) -> Slot<OutboxEntry> {
+    let Place { queue, number } = place;
+    KeyBytes::of(account).bytes(queue.as_bytes()).bytes(&number.to_be_bytes()).slot(OUTBOX)
 }
 
 /// What the instant decided of a message. The resources in it are rendered when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutboxEntry {
     pub(crate) id: MessageId,
-    pub(crate) customer_id: CustomerId,
-    pub(crate) number: u64,
+    #[serde(flatten)]
+    pub(crate) place: Place,
     pub(crate) created_at: Timestamp,
     pub(crate) body: Body,
 }
@@ -326,7 +327,7 @@ pub(crate) fn read_outbox(row: &Row) -> Result<OutboxEntry, Error> {
     Slot::new(row.key.clone()).decode(&row.document)
 }
 
-/// The messages of an account, by customer and number.
+/// The messages of an account, by queue and number.
 pub(crate) fn waiting_messages(account: &AccountId, limit: usize) -> Scan {
     Scan::prefix(OUTBOX, &KeyBytes::of(account).into_vec(), limit)
 }
