@@ -1004,6 +1004,11 @@ pub(crate) fn backfill_shares(account: &AccountId, id: BackfillId, limit: usize)
     Scan::prefix(BACKFILL_SHARE, &KeyBytes::of(account).bytes(id.as_bytes()).into_vec(), limit)
 }
 
+/// Reads a share that a scan found.
+pub(crate) fn read_share(key: &Key, document: &Document) -> Result<BackfillShare, Error> {
+    Slot::new(key.clone()).decode(document)
+}
+
 /// What a customer has of a backfill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BackfillShare {
