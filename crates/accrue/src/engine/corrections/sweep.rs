@@ -33,7 +33,7 @@ impl Unit<'_> {
         correction: Correction,
         behind: SweepPlace,
     ) -> Result<Option<Progress>, Error> {
-        let corrected = self.backfill(correction).await?.timeframe;
+        let corrected = self.backfill(correction.backfill_id).await?.timeframe;
         let days = whole_days(corrected);
         let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
         let meters = self.meters().await?.since(0..=head.measured);

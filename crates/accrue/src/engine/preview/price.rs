@@ -14,7 +14,6 @@ use crate::{
     price::NewPrice,
     schema,
     subscription::{Enrolment, Subscription},
-    usage::Split,
 };
 
 /// What a subscription costs in its current billing period, and what it would.
@@ -104,12 +103,6 @@ impl ReplacePrice {
             return Err(Error::constraint(detail));
         }
         self.new.check()?;
-        let measured = unit.meters().await?;
-        if let Some(split) = Split::of_price(&self.new.charge, 0)
-            && !measured.splits.iter().any(|measured| measured.id == split.id)
-        {
-            return Err(Error::constraint("the cells of the matrix are not measured yet"));
-        }
         let prices = ids.iter().map(|id| match *id == self.replaced {
             true => PlanPrice::from(self.new.clone()),
             false => PlanPrice::from(*id),
