@@ -769,7 +769,7 @@ pub(crate) struct Amendments {
     pub(crate) deprecated: Vec<Timestamp>,
 }
 
-/// `event_volume (account, hour, customer)`: how many events of an hour a customer has.
+/// `event_volume (account, hour, customer)`: how many events of an hour count for a customer.
 pub(crate) fn event_volume(
     account: &AccountId,
     hour: Hour,
