@@ -34,8 +34,8 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
-    /// such price or ended long ago, the new one cannot stand beside the others or has another billing
-    /// cycle, or it is a matrix whose cells are not measured yet;
+    /// such price or ended long ago, or the new one cannot stand beside the others or has another
+    /// billing cycle;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
     /// what creating the price answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
