@@ -16,6 +16,7 @@ mod bad_input;
 mod balance_alert_changes;
 mod balance_alerts;
 mod carried;
+mod corrections;
 mod cost_alerts;
 mod costs;
 mod counting;
