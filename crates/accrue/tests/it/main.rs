@@ -11,6 +11,8 @@ mod absences;
 mod alerts;
 mod api_keys;
 mod at_once;
+mod backfill_keys;
+mod backfills;
 mod bad_credits;
 mod bad_input;
 mod balance_alert_changes;
