@@ -9,6 +9,7 @@
 
 mod absences;
 mod alerts;
+mod amendments;
 mod api_keys;
 mod at_once;
 mod bad_credits;
@@ -16,6 +17,7 @@ mod bad_input;
 mod balance_alert_changes;
 mod balance_alerts;
 mod carried;
+mod corrected;
 mod cost_alerts;
 mod costs;
 mod counting;
@@ -26,6 +28,7 @@ mod credited;
 mod customer_alerts;
 mod customer_costs;
 mod customers;
+mod deprecations;
 mod draw_down;
 mod draw_down_days;
 mod event_volume;
