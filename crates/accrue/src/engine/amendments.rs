@@ -246,3 +246,6 @@ impl Unit<'_> {
         self.put(&slot, &EventCount { events: events.saturating_sub(1) })
     }
 }
+
+#[cfg(test)]
+mod tests;

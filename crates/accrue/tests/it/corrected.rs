@@ -197,7 +197,7 @@ impl Naive {
         ]
     }
 
-    /// Sums and users by region, those in none last.
+    /// Sums and users by region, those in none last. A cost rates no less than nothing.
     pub(crate) fn cells(&self, timeframe: Timeframe) -> Vec<Vec<String>> {
         let within = self.within(timeframe);
         let cell = |said: &Said| match said.region.as_deref() {
@@ -214,7 +214,7 @@ impl Naive {
             users[cell(said)].extend(said.user.clone());
         }
         vec![
-            sums.map(|sum| sum.to_string()).into(),
+            sums.map(|sum| sum.max(Decimal::zero()).to_string()).into(),
             users.map(|users| users.len().to_string()).into(),
         ]
     }
