@@ -1,4 +1,6 @@
 mod found;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
@@ -246,6 +248,3 @@ impl Unit<'_> {
         self.put(&slot, &EventCount { events: events.saturating_sub(1) })
     }
 }
-
-#[cfg(test)]
-mod tests;
