@@ -185,7 +185,7 @@ impl Naive {
         let users: BTreeSet<_> = said().filter_map(|said| said.user.as_ref()).collect();
         let count = said().filter(|said| !said.is_other).count();
         let sum = numbers().fold(Decimal::zero(), |sum, n| sum + n);
-        let (least, most, latest) = (numbers().min(), numbers().max(), numbers().last());
+        let (least, most, latest) = (numbers().min(), numbers().max(), numbers().next_back());
         let text = |number: Option<Decimal>| number.map(|number| number.to_string());
         vec![
             Some(count.to_string()),
