@@ -94,6 +94,10 @@ pub const BACKFILL_HOURS: u64 = 24;
 pub const OPEN_BACKFILLS: usize = 300;
 /// How often one event can be brought: once by no backfill, and otherwise each time by another one.
 pub const CARRIERS: usize = 100;
+/// The places of events, or the rows, that one step of a correction looks at before it is committed.
+pub const STEP_EVENTS: usize = 2_000;
+/// The readings that one step of a correction adds up before it is committed: a step has a few more.
+pub const STEP_READINGS: usize = 10_000;
 /// The most events that a preview of a closing backfill reads.
 pub const PREVIEWED_EVENTS: usize = 100_000;
 /// The most amendments of events of a customer, and the most deprecations (wire 3.5).

@@ -288,6 +288,22 @@ pub(crate) struct Head {
     pub(crate) is_corrected: bool,
 }
 
+/// The heads of all customers of an account, those of customers that are yet to be created included.
+pub(crate) fn heads(account: &AccountId, limit: usize) -> Scan {
+    Scan::prefix(HEAD, &KeyBytes::of(account).into_vec(), limit)
+}
+
+/// Reads a head that a scan found.
+pub(crate) fn read_head(row: &Row) -> Result<Head, Error> {
+    Slot::new(row.key.clone()).decode(&row.document)
+}
+
+/// Reads whose row it is from the last bytes of its key.
+pub(crate) fn customer_of(key: &Key) -> Result<CustomerId, Error> {
+    let id = key.bytes().last_chunk::<16>().copied().map(CustomerId::from_bytes);
+    id.ok_or_else(|| Error::corrupt(format!("the key {key} names no customer")))
+}
+
 /// `roster (account, customer)`: the subscriptions that events may still count for.
 pub(crate) fn roster(account: &AccountId, id: CustomerId) -> Slot<Roster> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(ROSTER)
@@ -368,6 +384,9 @@ pub(crate) struct Catalogue {
     pub(crate) metrics: Vec<MetricId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) splits: Vec<SplitId>,
+    /// Since when customers are looked for whose events are to be measured by more than they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deadline: Option<Timestamp>,
 }
 
 /// `split (account, split)`: a metric split into the cells of a matrix.
@@ -1057,8 +1076,26 @@ pub(crate) enum Progress {
     Building { correction: Correction, behind: Option<EventPlace> },
     /// All are; the next step makes it count.
     Built { correction: Correction },
-    /// What counted before is removed: all up to a row is.
-    Sweeping { correction: Correction, behind: Option<Vec<u8>> },
+    /// What counted before is removed: all up to a place is.
+    Sweeping { correction: Correction, behind: SweepPlace },
+}
+
+impl Progress {
+    /// Tells whether it is a backfill that is under way.
+    pub(crate) const fn is_correcting(&self) -> bool {
+        !matches!(self, Self::Measuring { .. })
+    }
+}
+
+/// How far the removal of what counted before has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SweepPlace {
+    /// In which pass over the rows.
+    pub(crate) pass: u8,
+    /// At which meter, by its place in their order.
+    pub(crate) meter: usize,
+    /// The last row of it that was looked at.
+    pub(crate) row: Option<Vec<u8>>,
 }
 
 /// `overlay (account, customer, day, backfill)`: that a backfill is reflected for it, on each day that
@@ -1090,6 +1127,14 @@ pub(crate) fn read_overlay(
     let id = key.bytes().last_chunk::<16>().copied().map(BackfillId::from_bytes);
     let id = id.ok_or_else(|| Error::corrupt(format!("the key {key} names no backfill")))?;
     Ok((id, Slot::new(key.clone()).decode(document)?))
+}
+
+/// Reads the day of an overlay from its key.
+pub(crate) fn overlay_day(account: &AccountId, key: &Key) -> Result<Day, Error> {
+    let rest = key.bytes().get(account.len().saturating_add(1 + 16)..);
+    let at = rest.and_then(<[u8]>::first_chunk::<8>).map(|bytes| i64::from_be_bytes(*bytes));
+    let at = at.and_then(|micros| Timestamp::from_micros(micros).ok());
+    Ok(Day::of(at.ok_or_else(|| Error::corrupt(format!("the key {key} has no day")))?))
 }
 
 /// A backfill that is reflected for a customer.

@@ -3,6 +3,7 @@ use serde::Serialize;
 
 use super::{
     billing::Shared,
+    corrections::correct_all,
     settle::settle,
     stripes::Held,
     unit::{Stop, Unit},
@@ -115,6 +116,12 @@ pub(super) async fn apply<C: Command + ?Sized>(
             Err(Stop::Locks(wanted)) => {
                 held = unit.into_held();
                 held.take(wanted).await;
+                continue;
+            }
+            Err(Stop::Backfill(id)) => {
+                drop(unit);
+                Box::pin(correct_all(shared, account, id)).await?;
+                held = shared.stripes.hold_none();
                 continue;
             }
             Err(Stop::Due(customers)) => {

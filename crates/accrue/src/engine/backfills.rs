@@ -58,6 +58,19 @@ impl Account {
 }
 
 impl Unit<'_> {
+    pub(super) async fn events_ingested(&mut self, _: &Backfill) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    pub(super) async fn tell_of_backfill(
+        &mut self,
+        _: &Backfill,
+        _: crate::Timestamp,
+        _: crate::webhook::Body,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Writes a backfill: where it stands, and whom it keeps out of its timeframe.
     pub(super) async fn put_backfill(
         &mut self,

@@ -1,38 +1,23 @@
-use super::unit::{Stop, Unit};
-use crate::{
-    CustomerId, Error, Timestamp,
-    backfill::{Backfill, Effect},
-    schema::Head,
+//! What corrects the figures of a customer after the fact: a backfill that is reflected or reverted,
+//! and metrics that came after its events.
+//!
+//! A correction never changes what counts while it is under way. `build` adds the days of a backfill
+//! up anew, in bounded commits, into the generation that does not count; `flip` makes it count in one
+//! commit, with everything that follows from it; `sweep` removes what counted before. `measure` does
+//! the same for metrics, whose rows nobody reads before all of them are there.
+//!
+//! What has come due comes first: whoever writes for a customer takes these steps before, as it
+//! settles what time owes. So no event comes in between, and no outcome depends on when it is done.
+
+mod account_wide;
+mod build;
+mod flip;
+mod measure;
+mod schedule;
+mod step;
+mod sweep;
+
+pub(super) use self::{
+    account_wide::{correct_all, correct_some, measure_all},
+    step::{Step, Stepped, correct},
 };
-
-/// What corrects the figures of a customer: its backfills, and metrics that came after its events.
-impl Unit<'_> {
-    /// Says when a backfill is reflected or reverted for its customer, or for all: in place of what
-    /// was said before.
-    pub(super) async fn schedule(
-        &mut self,
-        backfill: &Backfill,
-        effect: Effect,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let _ = (backfill, effect, at);
-        Ok(())
-    }
-
-    /// Takes back when a backfill was to be reflected.
-    pub(super) async fn unschedule(&mut self, backfill: &Backfill) -> Result<(), Error> {
-        let _ = backfill;
-        Ok(())
-    }
-
-    /// Makes sure that what is due of a backfill is done, for all of its customers: that comes first.
-    pub(super) async fn settled_backfill(&mut self, backfill: &Backfill) -> Result<(), Stop> {
-        let _ = backfill;
-        Ok(())
-    }
-
-    /// Tells whether something comes first, before anybody writes for a customer.
-    pub(super) async fn is_due(&mut self, _: CustomerId, head: &Head) -> Result<bool, Error> {
-        Ok(head.deadline.is_some_and(|deadline| deadline <= self.now))
-    }
-}

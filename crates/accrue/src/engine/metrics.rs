@@ -84,7 +84,7 @@ impl Unit<'_> {
     /// Returns everything that events of the account are held against, in order of creation.
     pub(super) async fn meters(&mut self) -> Result<Meters, Error> {
         let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-        let Catalogue { generation, metrics, splits } = catalogue.unwrap_or_default();
+        let Catalogue { generation, metrics, splits, .. } = catalogue.unwrap_or_default();
         let metrics: Vec<_> = metrics.iter().map(|id| schema::metric(self.account, *id)).collect();
         let splits: Vec<_> = splits.iter().map(|id| schema::split(self.account, *id)).collect();
         let keys = metrics.iter().map(Slot::key).chain(splits.iter().map(Slot::key));
@@ -120,6 +120,7 @@ impl Command for CreateMetric {
         catalogue.generation = catalogue.generation.saturating_add(1);
         catalogue.metrics.push(id);
         let metric = self.new.clone().decide(id, catalogue.generation, unit.now)?;
+        unit.schedule_measuring(&mut catalogue).await?;
         unit.put(&slot, &catalogue)?;
         unit.put(&schema::metric(unit.account, id), &metric)?;
         unit.put(&schema::metric_by_time(unit.account, &metric), &Nothing {})?;

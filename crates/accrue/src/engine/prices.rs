@@ -123,6 +123,7 @@ impl Unit<'_> {
         }
         catalogue.generation = generation;
         catalogue.splits.push(split.id);
+        self.schedule_measuring(&mut catalogue).await?;
         self.put(&slot, &catalogue)?;
         self.put(&schema::split(self.account, split.id), &split)
     }

@@ -191,7 +191,10 @@ impl Unit<'_> {
 
     /// Returns the billing periods of a subscription that hold usage which can still be asked for or
     /// added to: those that events may fall in, or the last one of a life that is long past.
-    fn open_periods(&self, subscription: &Subscription) -> Result<Vec<Timeframe>, Error> {
+    pub(super) fn open_periods(
+        &self,
+        subscription: &Subscription,
+    ) -> Result<Vec<Timeframe>, Error> {
         let ahead = std::time::Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(INSTANT);
         let open = Timeframe::new(self.oldest_open(), self.now.saturating_add(ahead));
         let open = open.map_err(|error| Error::corrupt(error.to_string()))?;

@@ -1,6 +1,6 @@
 use super::unit::Unit;
 use crate::{
-    AlertId, CustomerId, Error,
+    AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
     schema::{self, Deadline, Head, Owner, Roster, Slot},
     subscription::Enrolment,
@@ -106,12 +106,18 @@ impl Unit<'_> {
     }
 
     /// Moves the deadline of a customer to when time brings the next thing: for one of its
-    /// subscriptions, or for one of its ledgers.
+    /// subscriptions, for one of its ledgers, or a correction. One that is under way is due, whatever
+    /// the time is where somebody looks.
     pub(super) async fn reschedule(&mut self, customer_id: CustomerId) -> Result<(), Error> {
         let roster = self.get(&schema::roster(self.account, customer_id)).await?;
         let credits = self.get(&schema::credits(self.account, customer_id)).await?;
         let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next_expiry);
-        let next = expiries.chain([roster.unwrap_or_default().deadline]).flatten().min();
+        let corrections = self.get(&schema::corrections(self.account, customer_id)).await?;
+        let corrections = corrections.unwrap_or_default();
+        let under_way = corrections.progress.map(|_| Timestamp::MIN);
+        let correction = corrections.due.first().map(|of| of.at);
+        let roster = roster.unwrap_or_default().deadline;
+        let next = expiries.chain([roster, correction, under_way]).flatten().min();
         let slot = schema::head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         let owner = Owner::Customer(customer_id);

@@ -10,10 +10,13 @@ use self::{debtor::Debtor, subscriber::Subscriber};
 use super::{
     apply::{Applied, Command, Open, apply},
     billing::Shared,
+    corrections::correct,
     rosters::Enrolled,
     unit::{Stop, Unit},
 };
-use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, schema};
+use crate::{
+    AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, schema, subscription::Enrolment,
+};
 
 /// How many customers one commit settles.
 const CUSTOMERS_TOGETHER: usize = 32;
@@ -21,18 +24,22 @@ const CUSTOMERS_TOGETHER: usize = 32;
 /// How many things that came due one commit settles for one customer: fewer where those do not fit.
 const TOGETHER: [usize; 4] = [1_024, 128, 16, 1];
 
-/// Does what time owes some customers, in commits of its own.
+/// Does what time owes some customers, in commits of its own: corrections first, each with what is
+/// owed up to it.
 pub(super) async fn settle(
     shared: &Shared,
     account: &AccountId,
     customers: &[CustomerId],
 ) -> Result<(), Error> {
     let [many, ..] = TOGETHER;
+    for customer in customers {
+        correct(shared, account, *customer).await?;
+    }
     for customers in customers.chunks(CUSTOMERS_TOGETHER) {
-        match settle_together(shared, account, customers, many).await {
+        match settle_together(shared, account, customers, many, Timestamp::MAX).await {
             Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {
                 for customer in customers {
-                    settle_alone(shared, account, *customer).await?;
+                    settle_until(shared, account, *customer, Timestamp::MAX).await?;
                 }
             }
             settled => settled?,
@@ -41,15 +48,16 @@ pub(super) async fn settle(
     Ok(())
 }
 
-/// Settles a customer to whom more may be owed than fits one commit: so much of it as fits.
-async fn settle_alone(
+/// Settles what a customer is owed up to an instant, or so much of it as fits one commit.
+pub(super) async fn settle_until(
     shared: &Shared,
     account: &AccountId,
     customer: CustomerId,
+    until: Timestamp,
 ) -> Result<(), Error> {
     let mut settled = Ok(());
     for most in TOGETHER {
-        settled = settle_together(shared, account, &[customer], most).await;
+        settled = settle_together(shared, account, &[customer], most, until).await;
         if !matches!(&settled, Err(error) if error.kind() == ErrorKind::ResourceTooLarge) {
             break;
         }
@@ -62,8 +70,9 @@ async fn settle_together(
     account: &AccountId,
     customers: &[CustomerId],
     most: usize,
+    until: Timestamp,
 ) -> Result<(), Error> {
-    match apply(shared, account, &Settle { customers, most }, &Open).await? {
+    match apply(shared, account, &Settle { customers, most, until }, &Open).await? {
         Applied::Done(settled) => settled.result,
         Applied::LostTheKey => Err(Error::contended()),
         // What was settled is not settled again.
@@ -81,6 +90,8 @@ pub(super) struct Settle<'a> {
     /// How many things that came due are settled for one customer, the first ones: more come next
     /// time.
     pub(super) most: usize,
+    /// What came due later is left.
+    pub(super) until: Timestamp,
 }
 
 #[async_trait]
@@ -93,17 +104,44 @@ impl Command for Settle<'_> {
         let enrolled = unit.enrolled(self.customers).await?;
         unit.fetch_plan_rosters(&enrolled).await?;
         for Enrolled { customer_id, enrolments, .. } in enrolled {
-            let mut debtors = Vec::new();
-            for enrolment in enrolments {
-                let subscriber = Subscriber::new(unit, enrolment, self.most).await?;
-                debtors.push(Debtor::Subscriber(Box::new(subscriber)));
-            }
-            let ledgers = unit.expired_ledgers(customer_id).await?;
-            debtors.extend(ledgers.into_iter().map(|ledger| Debtor::Ledger(Box::new(ledger))));
-            settle_first(unit, &mut debtors, self.most).await?;
+            let mut debtors = unit.debtors(customer_id, enrolments, self.most).await?;
+            settle_first(unit, &mut debtors, self.most, self.until).await?;
             save(unit, customer_id, debtors).await?;
         }
         Ok(())
+    }
+}
+
+impl Unit<'_> {
+    /// Tells whether time owes a customer anything up to an instant, corrections aside.
+    pub(super) async fn owes_until(
+        &mut self,
+        customer: CustomerId,
+        until: Timestamp,
+    ) -> Result<bool, Error> {
+        let (now, mut owes) = (self.now, false);
+        for Enrolled { customer_id, enrolments, .. } in self.enrolled(&[customer]).await? {
+            let debtors = self.debtors(customer_id, enrolments, 1).await?;
+            owes |= debtors.iter().any(|debtor| debtor.next(now, until).is_some());
+        }
+        Ok(owes)
+    }
+
+    /// Reads whom time may owe something: the subscriptions of a customer, and its ledgers.
+    async fn debtors(
+        &mut self,
+        customer_id: CustomerId,
+        enrolments: Vec<Enrolment>,
+        most: usize,
+    ) -> Result<Vec<Debtor>, Error> {
+        let mut debtors = Vec::new();
+        for enrolment in enrolments {
+            let subscriber = Subscriber::new(self, enrolment, most).await?;
+            debtors.push(Debtor::Subscriber(Box::new(subscriber)));
+        }
+        let ledgers = self.expired_ledgers(customer_id).await?;
+        debtors.extend(ledgers.into_iter().map(|ledger| Debtor::Ledger(Box::new(ledger))));
+        Ok(debtors)
     }
 }
 
@@ -112,16 +150,17 @@ async fn settle_first(
     unit: &mut Unit<'_>,
     debtors: &mut [Debtor],
     most: usize,
+    until: Timestamp,
 ) -> Result<(), Error> {
     let now = unit.now;
     let all = debtors.iter().enumerate();
     let mut next: BTreeSet<_> =
-        all.filter_map(|(index, debtor)| Some((debtor.next(now)?, index))).collect();
+        all.filter_map(|(index, debtor)| Some((debtor.next(now, until)?, index))).collect();
     for _ in 0..most {
         let Some((due, index)) = next.pop_first() else { break };
         let Some(debtor) = debtors.get_mut(index) else { break };
         debtor.settle(unit, due).await?;
-        next.extend(debtor.next(now).map(|due| (due, index)));
+        next.extend(debtor.next(now, until).map(|due| (due, index)));
     }
     Ok(())
 }

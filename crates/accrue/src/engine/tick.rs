@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Billing,
     apply::{Applied, Command, Open, apply},
+    corrections::{correct_some, measure_all},
     lists::position,
     settle::settle,
     unit::{Stop, Unit},
@@ -75,7 +76,8 @@ impl Billing {
             Owner::Plan(plan_id, version) => {
                 settle_plan(&account, plan_id, version, deadline).await
             }
-            Owner::Backfill(_) | Owner::Metrics => Err(Error::corrupt("nothing is due")),
+            Owner::Backfill(id) => correct_some(self.shared(), account.id(), id).await.map(|_| ()),
+            Owner::Metrics => measure_all(self.shared(), account.id(), deadline).await,
         }
     }
 

@@ -7,7 +7,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{billing::Shared, stripes::Held};
 use crate::{
-    AccountId, CustomerId, Entropy, Error, IdOr, PlanId, SeededEntropy, Timestamp, limits,
+    AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, PlanId, SeededEntropy, Timestamp,
+    limits,
     plan::PlanVersion,
     schema::Slot,
     store::{
@@ -53,6 +54,8 @@ pub(super) enum Stop {
     Error(Error),
     /// Time owes these customers something, which comes first.
     Due(Vec<CustomerId>),
+    /// A backfill for all customers is to be reflected or reverted first.
+    Backfill(BackfillId),
     /// It needs these locks, and all of them from the beginning.
     Locks(BTreeSet<usize>),
 }

@@ -129,6 +129,17 @@ impl Unit<'_> {
         behind: Option<&EventPlace>,
     ) -> Result<EventWalk, Error> {
         let overlays = self.overlays(customer, timeframe).await?;
+        Ok(self.walk_events_under(overlays, customer, timeframe, behind))
+    }
+
+    /// The same where other backfills were reflected than there are.
+    pub(super) fn walk_events_under(
+        &self,
+        overlays: Overlays,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        behind: Option<&EventPlace>,
+    ) -> EventWalk {
         let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
         let sources = sources.map(|backfill_id| {
             let scan = self.events_of(backfill_id, customer, timeframe);
@@ -141,7 +152,7 @@ impl Unit<'_> {
             Source { backfill_id, rest: Some(rest), ahead: VecDeque::new() }
         });
         let sources = sources.collect();
-        Ok(EventWalk { overlays, sources })
+        EventWalk { overlays, sources }
     }
 
     /// Goes on with a walk: some places more, and none where it ends.

@@ -1,6 +1,14 @@
 use super::stretch::Hour;
 use crate::{Timeframe, Timestamp};
 
+impl Hour {
+    /// Returns which hour of its day it is.
+    pub(crate) fn of_day(self) -> u8 {
+        let into = self.start().micros().rem_euclid(24 * 60 * 60 * 1_000_000);
+        u8::try_from(into / (60 * 60 * 1_000_000)).unwrap_or_default()
+    }
+}
+
 /// Hours that adjoin, newest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hours(Timeframe);

@@ -6,6 +6,7 @@ use crate::{
     credit::Ledger,
     engine::{
         apply::Command,
+        corrections::{Step, Stepped},
         lists::position,
         settle::Settle,
         unit::{Stop, Unit},
@@ -56,6 +57,10 @@ impl Rehearsal {
                 }
                 Err(Stop::Error(error)) => return Err(error),
                 Err(Stop::Due(customers)) => self.settle(unit, &customers).await?,
+                Err(Stop::Backfill(id)) => {
+                    let detail = format!("the backfill {id} is to be reflected or reverted first");
+                    return Err(Error::constraint(detail));
+                }
                 Err(Stop::Locks(_)) => return Err(Error::corrupt("a rehearsal takes no locks")),
             }
         }
@@ -108,10 +113,32 @@ impl Rehearsal {
 
 /// Brings everything that time owes some customers to order, in the unit.
 async fn settle(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<(), Error> {
-    match (Settle { customers, most: usize::MAX }).run(unit).await {
-        Ok(()) => Ok(()),
+    for customer in customers {
+        loop {
+            match ended((Step { customer: *customer }).run(unit).await)? {
+                Stepped::On => {}
+                Stepped::First(until) => settle_until(unit, &[*customer], until).await?,
+                Stepped::Done => break,
+            }
+        }
+    }
+    settle_until(unit, customers, Timestamp::MAX).await
+}
+
+async fn settle_until(
+    unit: &mut Unit<'_>,
+    customers: &[CustomerId],
+    until: Timestamp,
+) -> Result<(), Error> {
+    ended((Settle { customers, most: usize::MAX, until }).run(unit).await)
+}
+
+/// What a command has come to that takes no locks, and finds nothing due.
+fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
+    match result {
+        Ok(outcome) => Ok(outcome),
         Err(Stop::Error(error)) => Err(error),
-        Err(Stop::Due(_) | Stop::Locks(_)) => Err(Error::corrupt("a rehearsal takes no locks")),
+        Err(_) => Err(Error::corrupt("a rehearsal takes no locks")),
     }
 }
 

@@ -16,11 +16,11 @@ pub(super) enum Debtor {
 }
 
 impl Debtor {
-    /// Returns what came due first.
-    pub(super) fn next(&self, now: Timestamp) -> Option<Due> {
+    /// Returns what came due first, and no later than an instant.
+    pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Due> {
         match self {
-            Self::Subscriber(subscriber) => subscriber.next(now),
-            Self::Ledger(ledger) => next_expiry(ledger, now),
+            Self::Subscriber(subscriber) => subscriber.next(now, until),
+            Self::Ledger(ledger) => next_expiry(ledger, now.min(until)),
         }
     }
 

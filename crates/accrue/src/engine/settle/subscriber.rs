@@ -50,8 +50,9 @@ impl Subscriber {
         Ok(Self { enrolment, has_moved: false, changes, plan_alerts: None })
     }
 
-    /// Returns what came due first. A change that was made is due, whatever the time is here.
-    pub(super) fn next(&self, now: Timestamp) -> Option<Due> {
+    /// Returns what came due first, and no later than an instant. A change that was made is due,
+    /// whatever the time is here.
+    pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Due> {
         let told = self.enrolment.next_told().map(|(at, told)| {
             let what = if told == Told::Ended { What::Ended } else { What::Began };
             Due { at, what }
@@ -59,7 +60,7 @@ impl Subscriber {
         let turn = self.enrolment.next_turn().map(|at| Due { at, what: What::Turn });
         let change = self.changes.front().map(|of| Due { at: of.due, what: What::Changed });
         let by_time = [told, turn].into_iter().flatten().filter(|due| due.at <= now);
-        by_time.chain(change).min()
+        by_time.chain(change).filter(|due| due.at <= until).min()
     }
 
     /// Settles what came due first.

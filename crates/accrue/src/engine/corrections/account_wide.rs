@@ -1,0 +1,256 @@
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::step::correct;
+use crate::{
+    AccountId, BackfillId, CustomerId, Error,
+    backfill::{Backfill, Correction, Effect},
+    engine::{
+        apply::{Applied, Command, Open, apply},
+        billing::Shared,
+        unit::{Stop, Unit},
+    },
+    limits,
+    schema::{self, AccountCorrection, Deadline, Owner},
+    usage::Hours,
+};
+
+/// Reflects or reverts a backfill for all customers where that is due: customer by customer, and then
+/// for good.
+pub(in crate::engine) async fn correct_all(
+    shared: &Shared,
+    account: &AccountId,
+    id: BackfillId,
+) -> Result<(), Error> {
+    while correct_some(shared, account, id).await? {}
+    Ok(())
+}
+
+/// Does the next part of it, and tells whether more is left.
+pub(in crate::engine) async fn correct_some(
+    shared: &Shared,
+    account: &AccountId,
+    id: BackfillId,
+) -> Result<bool, Error> {
+    let Some(part) = commit(shared, account, &FindPart { id }).await? else { return Ok(false) };
+    for customer in &part.customers {
+        correct(shared, account, *customer).await?;
+    }
+    commit(shared, account, &EndPart { part: &part }).await?;
+    Ok(true)
+}
+
+async fn commit<C: Command>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+) -> Result<C::Outcome, Error> {
+    match apply(shared, account, command, &Open).await? {
+        Applied::Done(done) => done.result,
+        Applied::LostTheKey => Err(Error::contended()),
+        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
+    }
+}
+
+/// Some customers that a backfill concerns, and where the next ones are found.
+struct Part {
+    correction: Correction,
+    deadline: Deadline,
+    customers: BTreeSet<CustomerId>,
+    /// None where there are no more.
+    cursor: Option<Vec<u8>>,
+}
+
+/// Begins what is due of a backfill, or goes on: finds the next customers.
+struct FindPart {
+    id: BackfillId,
+}
+
+#[async_trait]
+impl Command for FindPart {
+    type Outcome = Option<Part>;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Option<Part>, Stop> {
+        let slot = schema::account_corrections(unit.account);
+        let mut all = unit.get(&slot).await?.unwrap_or_default();
+        let now = unit.now;
+        let own = all.corrections.iter_mut().find(|of| {
+            of.correction.backfill_id == self.id && (of.has_begun || of.correction.at <= now)
+        });
+        let Some(AccountCorrection { correction, has_begun }) = own else { return Ok(None) };
+        let correction = *correction;
+        if !std::mem::replace(has_begun, true) {
+            unit.put(&slot, &all)?;
+        }
+        let owner = Owner::Backfill(self.id);
+        let place = schema::deadline(correction.at, unit.account, owner);
+        let deadline = unit.get(&place).await?;
+        let deadline = deadline.ok_or_else(|| Error::corrupt("a correction has no deadline"))?;
+        let backfill = unit.backfill(correction).await?;
+        let cursor = deadline.cursor.clone();
+        let (customers, cursor) = unit.concerned(&backfill, correction.effect, cursor).await?;
+        Ok(Some(Part { correction, deadline, customers, cursor }))
+    }
+}
+
+/// Keeps how far it has come, or ends it.
+struct EndPart<'a> {
+    part: &'a Part,
+}
+
+#[async_trait]
+impl Command for EndPart<'_> {
+    type Outcome = ();
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+        let Part { correction, deadline, cursor, .. } = self.part;
+        let place = schema::deadline(deadline.at, unit.account, deadline.owner);
+        if unit.get(&place).await?.as_ref() != Some(deadline) {
+            // Somebody else has ended this part.
+            return Ok(());
+        }
+        if cursor.is_some() {
+            unit.put(&place, &Deadline { cursor: cursor.clone(), ..deadline.clone() })?;
+            return Ok(());
+        }
+        unit.delete(&place);
+        let slot = schema::account_corrections(unit.account);
+        let mut all = unit.get(&slot).await?.unwrap_or_default();
+        all.corrections.retain(|of| of.correction != *correction);
+        unit.put(&slot, &all)?;
+        let backfill = unit.backfill(*correction).await?;
+        unit.end_backfill(&backfill, *correction).await?;
+        Ok(())
+    }
+}
+
+/// What the first byte of a cursor says: where customers are looked for.
+const SHARES: u8 = 0;
+const VOLUMES: u8 = 1;
+
+impl Unit<'_> {
+    /// Finds some customers that a backfill concerns, and where the next ones are found: those that it
+    /// has events of, or was reflected for; where it replaces events, those that have any.
+    async fn concerned(
+        &mut self,
+        backfill: &Backfill,
+        effect: Effect,
+        cursor: Option<Vec<u8>>,
+    ) -> Result<(BTreeSet<CustomerId>, Option<Vec<u8>>), Error> {
+        let (source, behind) = match cursor.as_deref().and_then(<[u8]>::split_first) {
+            Some((source, behind)) => (*source, behind),
+            None => (SHARES, [].as_slice()),
+        };
+        let hours = Hours::touched_by(backfill.timeframe).timeframe();
+        let scan = match source {
+            SHARES => schema::backfill_shares(self.account, backfill.id, limits::SCAN_ROWS),
+            _ => schema::event_volumes(self.account, hours),
+        };
+        let scan = if behind.is_empty() { scan } else { scan.after(behind) };
+        let rows = self.range(&scan).await?.rows;
+        let customers = rows.iter().map(|(key, _)| schema::customer_of(key));
+        let customers = customers.collect::<Result<_, _>>()?;
+        let looks_further = effect == Effect::Reflect && backfill.replace_existing_events;
+        let last = rows.last().map(|(key, _)| key.bytes());
+        let next = match (source, last) {
+            (_, Some(last)) => Some([&[source], last].concat()),
+            (SHARES, None) if looks_further => Some(vec![VOLUMES]),
+            _ => None,
+        };
+        Ok((customers, next))
+    }
+}
+
+/// Measures the events of all customers of an account by the metrics that it has, where they are not:
+/// some of them, where a deadline says so.
+pub(in crate::engine) async fn measure_all(
+    shared: &Shared,
+    account: &AccountId,
+    deadline: Deadline,
+) -> Result<(), Error> {
+    let found = commit(shared, account, &FindUnmeasured { deadline: &deadline }).await?;
+    for customer in &found.customers {
+        correct(shared, account, *customer).await?;
+    }
+    commit(shared, account, &EndUnmeasured { deadline: &deadline, cursor: found.cursor }).await
+}
+
+/// Customers whose events are to be measured by more metrics, and where the next ones are found.
+struct Unmeasured {
+    customers: Vec<CustomerId>,
+    cursor: Option<Vec<u8>>,
+}
+
+struct FindUnmeasured<'a> {
+    deadline: &'a Deadline,
+}
+
+#[async_trait]
+impl Command for FindUnmeasured<'_> {
+    type Outcome = Unmeasured;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Unmeasured, Stop> {
+        let scan = schema::heads(unit.account, limits::SCAN_ROWS);
+        let scan = match &self.deadline.cursor {
+            Some(cursor) => scan.after(cursor),
+            None => scan,
+        };
+        let rows = unit.scan(&scan).await?;
+        let mut customers = Vec::new();
+        for row in &rows {
+            if unit.is_unmeasured(&schema::read_head(row)?).await? {
+                customers.push(schema::customer_of(&row.key)?);
+            }
+        }
+        Ok(Unmeasured { customers, cursor: rows.last().map(|row| row.key.bytes().to_vec()) })
+    }
+}
+
+/// Keeps how far it has come, or ends it. Another metric since then has begun it anew.
+struct EndUnmeasured<'a> {
+    deadline: &'a Deadline,
+    cursor: Option<Vec<u8>>,
+}
+
+#[async_trait]
+impl Command for EndUnmeasured<'_> {
+    type Outcome = ();
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+        let place = schema::deadline(self.deadline.at, unit.account, self.deadline.owner);
+        if unit.get(&place).await?.as_ref() != Some(self.deadline) {
+            return Ok(());
+        }
+        if self.cursor.is_some() {
+            let deadline = Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() };
+            unit.put(&place, &deadline)?;
+            return Ok(());
+        }
+        unit.delete(&place);
+        let slot = schema::metric_catalogue(unit.account);
+        let mut catalogue = unit.get(&slot).await?.unwrap_or_default();
+        catalogue.deadline = None;
+        unit.put(&slot, &catalogue)?;
+        Ok(())
+    }
+}
+
+impl Unit<'_> {
+    /// Says that the account has more metrics than its customers' events are measured by: from now on
+    /// those are looked for, from the first one. `catalogue` is to be written.
+    pub(in crate::engine) async fn schedule_measuring(
+        &mut self,
+        catalogue: &mut schema::Catalogue,
+    ) -> Result<(), Error> {
+        if self.scan(&schema::heads(self.account, 1)).await?.is_empty() {
+            // Nobody has events yet: who gets some is measured by all that there are.
+            return Ok(());
+        }
+        let at = *catalogue.deadline.get_or_insert(self.now);
+        let (account, owner) = (self.account.clone(), Owner::Metrics);
+        let slot = schema::deadline(at, self.account, owner);
+        self.get(&slot).await?;
+        self.put(&slot, &Deadline { at, account, owner, cursor: None })
+    }
+}

@@ -1,0 +1,176 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    CustomerId, Error, Timeframe,
+    backfill::{Backfill, Correction, Effect, Overlay, Overlays},
+    engine::{
+        tallies::Sighted,
+        unit::Unit,
+        visible::{Brought, Generations, Spot},
+    },
+    expression::Fields,
+    limits,
+    schema::{self, Head, Progress},
+    usage::{Day, EventPlace, Hour, Meters, Reading},
+};
+
+/// The days that a timeframe touches.
+pub(super) fn whole_days(timeframe: Timeframe) -> Timeframe {
+    let ends = Day::touched_by(timeframe).fold(None, |ends: Option<Timeframe>, day| {
+        Some(ends.unwrap_or(day.timeframe()).until(day.end()))
+    });
+    ends.unwrap_or(timeframe)
+}
+
+/// Adding up the days of a backfill beside what counts.
+impl Unit<'_> {
+    pub(super) async fn backfill(&mut self, correction: Correction) -> Result<Backfill, Error> {
+        let found = self.get(&schema::backfill(self.account, correction.backfill_id)).await?;
+        found.ok_or_else(|| Error::corrupt("a correction names no backfill"))
+    }
+
+    /// Adds more of the events up that are to count.
+    pub(super) async fn build(
+        &mut self,
+        customer: CustomerId,
+        head: &Head,
+        correction: Correction,
+        behind: Option<EventPlace>,
+    ) -> Result<Progress, Error> {
+        let backfill = self.backfill(correction).await?;
+        let days = whole_days(backfill.timeframe);
+        let mut overlays = self.overlays(customer, days).await?;
+        let was_reflected = overlays.has(backfill.id);
+        overlays.correct(&backfill, correction.effect, head.accepted);
+        let is_moot = match correction.effect {
+            Effect::Reflect => !self.has_any(customer, &overlays, backfill.timeframe).await?,
+            Effect::Revert => !was_reflected,
+        };
+        if is_moot && behind.is_none() {
+            // Nothing of the customer is concerned, and nothing that comes later will be.
+            return Ok(Progress::Built { correction });
+        }
+        let meters = self.meters().await?.since(..=head.measured);
+        let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
+        let mut chunk = Chunk::default();
+        while !chunk.is_full() {
+            let spots = self.walk_on(&mut walk).await?;
+            if spots.is_empty() {
+                break;
+            }
+            for spot in spots {
+                chunk.add(spot, &meters);
+                if chunk.is_full() {
+                    break;
+                }
+            }
+        }
+        let built = self.generations(customer, days).await?.others();
+        self.add_chunk(customer, &built, &chunk, Sighted::No).await?;
+        self.count_hours(customer, &chunk).await?;
+        Ok(match chunk.last {
+            None => Progress::Built { correction },
+            Some(last) => Progress::Building { correction, behind: Some(last) },
+        })
+    }
+
+    /// Tells whether a customer has any event within a timeframe, hidden or not.
+    async fn has_any(
+        &mut self,
+        customer: CustomerId,
+        overlays: &Overlays,
+        timeframe: Timeframe,
+    ) -> Result<bool, Error> {
+        let mut walk = self.walk_events_under(overlays.clone(), customer, timeframe, None);
+        Ok(!self.walk_on(&mut walk).await?.is_empty())
+    }
+
+    /// Adds the readings of a chunk to some generations.
+    pub(super) async fn add_chunk(
+        &mut self,
+        customer: CustomerId,
+        generations: &Generations,
+        chunk: &Chunk,
+        sighted: Sighted,
+    ) -> Result<(), Error> {
+        let readings = || {
+            let all = chunk.events.iter();
+            all.flat_map(|(place, readings)| readings.iter().map(|reading| (place.at, reading)))
+        };
+        let keys = self.tally_keys(customer, generations, readings(), sighted);
+        self.fetch_guarded(&keys).await?;
+        let oldest_taken = self.oldest_taken().await?;
+        let mut tally =
+            self.load_tally(customer, generations, readings(), sighted, oldest_taken)?;
+        for (place, readings) in &chunk.events {
+            tally.add(place.at, readings);
+        }
+        self.save_tally(customer, generations, &tally, sighted)
+    }
+
+    /// Counts the events of a chunk hour by hour, on the days that are built.
+    async fn count_hours(&mut self, customer: CustomerId, chunk: &Chunk) -> Result<(), Error> {
+        let days: BTreeSet<_> = chunk.hours.keys().map(|hour| Day::of(hour.start())).collect();
+        for day in days {
+            let slot = schema::calendar(self.account, customer, day);
+            let mut entry = self.get(&slot).await?.unwrap_or_default();
+            let counts = entry.building.get_or_insert_default();
+            for (hour, more) in &chunk.hours {
+                if Day::of(hour.start()) == day {
+                    let count = counts.entry(hour.of_day()).or_default();
+                    *count = count.saturating_add(*more);
+                }
+            }
+            self.put(&slot, &entry)?;
+        }
+        Ok(())
+    }
+}
+
+/// The events that one step adds up.
+#[derive(Default)]
+pub(super) struct Chunk {
+    pub(super) events: Vec<(EventPlace, Vec<Reading>)>,
+    /// How many events count in each hour that has any, hidden ones included.
+    hours: BTreeMap<Hour, u64>,
+    /// The last place that was looked at.
+    pub(super) last: Option<EventPlace>,
+    places: usize,
+    readings: usize,
+}
+
+impl Chunk {
+    pub(super) fn add(&mut self, spot: Spot, meters: &Meters) {
+        let Spot { place, event } = spot;
+        let count = self.hours.entry(Hour::of(place.at)).or_default();
+        *count = count.saturating_add(u64::from(event.is_some()));
+        self.places = self.places.saturating_add(1);
+        self.last = Some(place.clone());
+        if let Some(Brought { event, .. }) = event {
+            let fields = Fields::new(&event.event_name, place.at, &event.properties);
+            let readings = meters.readings(&fields, &place.key);
+            self.readings = self.readings.saturating_add(readings.len());
+            self.events.push((place, readings));
+        }
+    }
+
+    /// Tells whether it is as much as one commit should take.
+    pub(super) const fn is_full(&self) -> bool {
+        self.places >= limits::STEP_EVENTS || self.readings >= limits::STEP_READINGS
+    }
+}
+
+impl Overlays {
+    /// Tells whether a backfill is among them.
+    fn has(&self, id: crate::BackfillId) -> bool {
+        self.0.iter().any(|overlay| overlay.backfill.id == id)
+    }
+
+    /// Adds a backfill, or takes it away.
+    fn correct(&mut self, backfill: &Backfill, effect: Effect, accepted: u64) {
+        match effect {
+            Effect::Reflect => self.0.push(Overlay { accepted, backfill: backfill.clone() }),
+            Effect::Revert => self.0.retain(|overlay| overlay.backfill.id != backfill.id),
+        }
+    }
+}

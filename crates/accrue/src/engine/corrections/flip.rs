@@ -1,0 +1,114 @@
+use super::build::whole_days;
+use crate::{
+    BackfillId, CustomerId, Error, Timeframe,
+    alert::Cause,
+    backfill::{Backfill, BackfillStatus, Correction, Effect},
+    engine::unit::Unit,
+    schema::{self, CalendarDay, EventCount, OverlayEntry, Progress, SweepPlace},
+    usage::{Day, Generation, Hour},
+    webhook::Body,
+};
+
+/// Making what was built count.
+impl Unit<'_> {
+    /// Makes a correction count for a customer, with everything that follows from it: totals, alerts,
+    /// credits and messages.
+    pub(super) async fn flip(
+        &mut self,
+        customer: CustomerId,
+        correction: Correction,
+    ) -> Result<Option<Progress>, Error> {
+        let Correction { at, backfill_id, effect } = correction;
+        let backfill = self.backfill(correction).await?;
+        let was_built = self.flip_days(customer, whole_days(backfill.timeframe)).await?;
+        if was_built {
+            self.put_overlays(customer, &backfill, effect).await?;
+            let cause = Cause::Backfill { backfill_id };
+            self.count_corrected(customer, backfill.timeframe, &cause, at).await?;
+        }
+        self.end_correction(customer, correction).await?;
+        if backfill.customer_id.is_some() {
+            self.end_backfill(&backfill, correction).await?;
+        }
+        let behind = SweepPlace::default();
+        Ok(was_built.then_some(Progress::Sweeping { correction, behind }))
+    }
+
+    /// Turns the calendar, and tells whether any day was built.
+    async fn flip_days(&mut self, customer: CustomerId, days: Timeframe) -> Result<bool, Error> {
+        let scan = schema::calendar_days(self.account, customer, days);
+        let mut was_built = false;
+        for (key, document) in self.range_all(scan).await? {
+            let (day, CalendarDay { generation, building }) =
+                schema::read_calendar_day(&key, &document)?;
+            let Some(counts) = building else { continue };
+            was_built = true;
+            let slot = schema::calendar(self.account, customer, day);
+            match generation.other() {
+                Generation::First => self.delete(&slot),
+                generation => self.put(&slot, &CalendarDay { generation, building: None })?,
+            }
+            let hours: Vec<_> = Hour::touched_by(day.timeframe()).collect();
+            let slots: Vec<_> = hours
+                .iter()
+                .map(|hour| schema::event_volume(self.account, *hour, customer))
+                .collect();
+            let stored = self.get_guarded(&slots).await?;
+            for ((hour, slot), stored) in hours.iter().zip(&slots).zip(stored) {
+                match counts.get(&hour.of_day()) {
+                    Some(events) => self.put(slot, &EventCount { events: *events })?,
+                    None if stored.is_some() => self.delete(slot),
+                    None => {}
+                }
+            }
+        }
+        Ok(was_built)
+    }
+
+    /// Writes that a backfill is reflected for a customer, or removes that it was.
+    async fn put_overlays(
+        &mut self,
+        customer: CustomerId,
+        backfill: &Backfill,
+        effect: Effect,
+    ) -> Result<(), Error> {
+        let slot = schema::head(self.account, customer);
+        let mut head = self.get(&slot).await?.unwrap_or_default();
+        head.is_corrected = true;
+        self.put(&slot, &head)?;
+        for day in Day::touched_by(backfill.timeframe) {
+            let overlay = schema::overlay(self.account, customer, day, backfill.id);
+            match effect {
+                Effect::Reflect => self.put(&overlay, &OverlayEntry { accepted: head.accepted })?,
+                Effect::Revert => self.delete(&overlay),
+            }
+        }
+        let share = schema::backfill_share(self.account, backfill.id, customer);
+        let known = self.get(&share).await?.unwrap_or_default();
+        self.put(&share, &known)
+    }
+
+    /// Says of a backfill that it is reflected or reverted for all of its customers.
+    pub(super) async fn end_backfill(
+        &mut self,
+        before: &Backfill,
+        correction: Correction,
+    ) -> Result<(), Error> {
+        let Correction { at, effect, .. } = correction;
+        let backfill_id: BackfillId = before.id;
+        let mut after = before.clone();
+        let body = match effect {
+            Effect::Reflect => {
+                after.status = BackfillStatus::Reflected;
+                after.events_ingested = self.events_ingested(before).await?;
+                Body::BackfillReflected { backfill_id }
+            }
+            Effect::Revert => {
+                after.status = BackfillStatus::Reverted;
+                Body::BackfillReverted { backfill_id }
+            }
+        };
+        self.put_backfill(Some(before), &after).await?;
+        self.tell_of_backfill(&after, at, body).await
+    }
+}

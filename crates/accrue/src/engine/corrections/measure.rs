@@ -1,0 +1,101 @@
+use super::build::Chunk;
+use crate::{
+    CustomerId, Error, Timeframe, Timestamp,
+    engine::{standings::INSTANT, tallies::Sighted, unit::Unit},
+    schema::{self, Head, Progress},
+    usage::{Day, EventPlace, Meters},
+};
+
+/// Measuring the events of a customer by metrics that came after them.
+///
+/// Their rows are not read before all of them are there, so that they need no other generation.
+impl Unit<'_> {
+    /// Measures more of them, up to a generation of the metrics.
+    pub(super) async fn measure(
+        &mut self,
+        customer: CustomerId,
+        head: &Head,
+        generation: u64,
+        behind: Option<EventPlace>,
+    ) -> Result<Option<Progress>, Error> {
+        let from = head.measured.saturating_add(1);
+        let meters = self.meters().await?.since(from..=generation);
+        let chunk = self.unmeasured(customer, &meters, behind).await?;
+        if let Some(last) = chunk.last.clone() {
+            let first = chunk.events.first().map_or(last.at, |(place, _)| place.at);
+            let ends = Timeframe::nothing_at(first).until(last.at.saturating_add(INSTANT));
+            let counting = self.generations(customer, ends).await?;
+            self.add_chunk(customer, &counting, &chunk, Sighted::Yes).await?;
+            return Ok(Some(Progress::Measuring { generation, behind: Some(last) }));
+        }
+        let slot = schema::head(self.account, customer);
+        self.put(&slot, &Head { measured: generation, ..*head })?;
+        for enrolment in self.every_enrolment(customer).await? {
+            for period in self.open_periods(&enrolment.subscription)? {
+                // Nothing is priced by a metric before the customer is measured by it.
+                self.recount(&enrolment, period).await?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the next events, day by day.
+    async fn unmeasured(
+        &mut self,
+        customer: CustomerId,
+        meters: &Meters,
+        behind: Option<EventPlace>,
+    ) -> Result<Chunk, Error> {
+        let mut chunk = Chunk::default();
+        let mut next = match &behind {
+            Some(place) => Some(Day::of(place.at)),
+            None => self.next_day(customer, Timestamp::MIN).await?,
+        };
+        while let Some(day) = next.filter(|_| !chunk.is_full()) {
+            let mut walk = self.walk_events(customer, day.timeframe(), behind.as_ref()).await?;
+            loop {
+                let spots = self.walk_on(&mut walk).await?;
+                if spots.is_empty() {
+                    next = self.next_day(customer, day.end()).await?;
+                    break;
+                }
+                for spot in spots {
+                    chunk.add(spot, meters);
+                    if chunk.is_full() {
+                        return Ok(chunk);
+                    }
+                }
+            }
+        }
+        Ok(chunk)
+    }
+
+    /// Finds the next day on which a customer may have events, from an instant on.
+    async fn next_day(
+        &mut self,
+        customer: CustomerId,
+        from: Timestamp,
+    ) -> Result<Option<Day>, Error> {
+        let mut events = schema::events(self.account, customer, from, Timestamp::MAX, 1);
+        events.limit = 1;
+        let mut overlays = schema::overlays(
+            self.account,
+            customer,
+            Timeframe::nothing_at(from).until(Timestamp::MAX),
+        );
+        overlays.limit = 1;
+        let missing = || Error::corrupt("an event has no place");
+        let event = match self.range(&events).await?.rows.first() {
+            Some((key, _)) => {
+                let place = schema::event_place(self.account, key.bytes()).ok_or_else(missing)?;
+                Some(Day::of(place.at))
+            }
+            None => None,
+        };
+        let overlay = match self.range(&overlays).await?.rows.first() {
+            Some((key, _)) => Some(schema::overlay_day(self.account, key)?),
+            None => None,
+        };
+        Ok(event.into_iter().chain(overlay).min())
+    }
+}

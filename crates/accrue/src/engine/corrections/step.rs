@@ -1,0 +1,129 @@
+use async_trait::async_trait;
+
+use crate::{
+    AccountId, CustomerId, Error, Timestamp,
+    backfill::Correction,
+    engine::{
+        apply::{Applied, Command, Open, apply},
+        billing::Shared,
+        settle::settle_until,
+        unit::{Stop, Unit},
+    },
+    schema::{self, Corrections, Progress},
+};
+
+/// Does everything that is due of the corrections of a customer, in commits of its own.
+pub(in crate::engine) async fn correct(
+    shared: &Shared,
+    account: &AccountId,
+    customer: CustomerId,
+) -> Result<(), Error> {
+    loop {
+        let stepped = match apply(shared, account, &Step { customer }, &Open).await? {
+            Applied::Done(stepped) => stepped.result?,
+            Applied::LostTheKey => return Err(Error::contended()),
+            // What was done is not done again.
+            Applied::Unknown(_, error) => return Err(Error::from(error).retry_doubles_nothing()),
+        };
+        match stepped {
+            Stepped::On => {}
+            Stepped::First(until) => {
+                Box::pin(settle_until(shared, account, customer, until)).await?;
+            }
+            Stepped::Done => return Ok(()),
+        }
+    }
+}
+
+/// The next step of what is due of the corrections of a customer: so much as fits one commit.
+pub(in crate::engine) struct Step {
+    pub(in crate::engine) customer: CustomerId,
+}
+
+/// What a step has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engine) enum Stepped {
+    /// There may be another one.
+    On,
+    /// What else time owes the customer up to an instant comes first.
+    First(Timestamp),
+    /// Nothing was left to do.
+    Done,
+}
+
+#[async_trait]
+impl Command for Step {
+    type Outcome = Stepped;
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<Stepped, Stop> {
+        let customer = self.customer;
+        unit.lock(&[customer.into()]).await?;
+        let head = unit.get(&schema::head(unit.account, customer)).await?.unwrap_or_default();
+        let slot = schema::corrections(unit.account, customer);
+        let corrections = unit.get(&slot).await?.unwrap_or_default();
+        let progress = match corrections.progress {
+            Some(progress) => progress,
+            None => match unit.next_progress(customer, &corrections).await? {
+                Some(progress) => progress,
+                None => return Ok(Stepped::Done),
+            },
+        };
+        let progress = match progress {
+            Progress::Measuring { generation, behind } => {
+                unit.measure(customer, &head, generation, behind).await?
+            }
+            Progress::Building { correction, behind } => {
+                Some(unit.build(customer, &head, correction, behind).await?)
+            }
+            Progress::Built { correction } => {
+                if unit.owes_until(customer, correction.at).await? {
+                    return Ok(Stepped::First(correction.at));
+                }
+                unit.flip(customer, correction).await?
+            }
+            Progress::Sweeping { correction, behind } => {
+                unit.sweep(customer, correction, behind).await?
+            }
+        };
+        // It was written where a correction was done.
+        let corrections = unit.get(&slot).await?.unwrap_or_default();
+        unit.put(&slot, &Corrections { progress, ..corrections })?;
+        unit.reschedule(customer).await?;
+        Ok(Stepped::On)
+    }
+}
+
+impl Unit<'_> {
+    /// Finds what is to be begun for a customer.
+    async fn next_progress(
+        &mut self,
+        customer: CustomerId,
+        corrections: &Corrections,
+    ) -> Result<Option<Progress>, Error> {
+        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        if self.is_unmeasured(&head).await? {
+            let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
+            let generation = catalogue.unwrap_or_default().generation;
+            return Ok(Some(Progress::Measuring { generation, behind: None }));
+        }
+        let own = corrections.due.first().copied().filter(|of| of.at <= self.now);
+        let next = own.into_iter().chain(self.next_of_all(customer).await?).min();
+        Ok(next.map(|correction| Progress::Building { correction, behind: None }))
+    }
+
+    /// Notes that a correction is done for a customer.
+    pub(super) async fn end_correction(
+        &mut self,
+        customer: CustomerId,
+        done: Correction,
+    ) -> Result<(), Error> {
+        let slot = schema::corrections(self.account, customer);
+        let mut corrections = self.get(&slot).await?.unwrap_or_default();
+        let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
+        let all: Vec<_> = all.corrections.into_iter().map(|of| of.correction).collect();
+        corrections.due.retain(|of| *of != done);
+        corrections.done.push(done);
+        corrections.done.retain(|of| all.contains(of));
+        self.put(&slot, &corrections)
+    }
+}

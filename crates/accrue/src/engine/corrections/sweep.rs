@@ -1,0 +1,156 @@
+use super::build::whole_days;
+use crate::{
+    CustomerId, Error, Timeframe,
+    backfill::Correction,
+    engine::{unit::Unit, visible::Generations},
+    limits,
+    schema::{self, Progress, Slot, SweepPlace},
+    store::{Document, Key, Scan},
+    usage::{Digest, MeterId, Quarter},
+};
+
+/// What a pass over the rows of the corrected days does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// Removes the buckets that counted.
+    Buckets,
+    /// Removes the distinct values that counted, and forgets that they were seen.
+    Gone,
+    /// Notes that the distinct values which count now may have been seen.
+    Seen,
+}
+
+impl Pass {
+    const ALL: [Self; 3] = [Self::Buckets, Self::Gone, Self::Seen];
+}
+
+/// Removing what counted before a correction.
+impl Unit<'_> {
+    /// Removes more of what counted before, and corrects when distinct values were seen.
+    pub(super) async fn sweep(
+        &mut self,
+        customer: CustomerId,
+        correction: Correction,
+        behind: SweepPlace,
+    ) -> Result<Option<Progress>, Error> {
+        let corrected = self.backfill(correction).await?.timeframe;
+        let days = whole_days(corrected);
+        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let meters = self.meters().await?.since(..=head.measured);
+        let (distinct, added_up) = (meters.distinct(), meters.added_up());
+        let distinct: Vec<_> = distinct.collect();
+        let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
+        let counting = self.generations(customer, days).await?;
+        let (mut place, mut looked_at) = (behind, 0_usize);
+        while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
+            let of_pass = if pass == Pass::Buckets { &all } else { &distinct };
+            let Some(meter) = of_pass.get(place.meter).copied() else {
+                place = SweepPlace { pass: place.pass.saturating_add(1), ..Default::default() };
+                continue;
+            };
+            let rows = self.rows_to_sweep(customer, pass, meter, days, &place).await?;
+            looked_at = looked_at.saturating_add(rows.len().max(1));
+            let last = rows.last().map(|(key, _)| key.bytes().to_vec());
+            let sweeping = Sweeping { customer, meter, corrected, counting: &counting };
+            self.sweep_rows(&sweeping, pass, rows).await?;
+            place = match last {
+                Some(last) => SweepPlace { row: Some(last), ..place },
+                None => SweepPlace { meter: place.meter.saturating_add(1), row: None, ..place },
+            };
+            if looked_at >= limits::STEP_EVENTS {
+                return Ok(Some(Progress::Sweeping { correction, behind: place }));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn rows_to_sweep(
+        &self,
+        customer: CustomerId,
+        pass: Pass,
+        meter: MeterId,
+        days: Timeframe,
+        place: &SweepPlace,
+    ) -> Result<Vec<(Key, Document)>, Error> {
+        let scan: Scan = match pass {
+            Pass::Buckets => schema::buckets(self.account, customer, meter, days),
+            Pass::Gone | Pass::Seen => schema::members(self.account, customer, meter, days),
+        };
+        let scan = match &place.row {
+            Some(row) => scan.after(row),
+            None => scan,
+        };
+        Ok(self.range(&scan).await?.rows)
+    }
+
+    async fn sweep_rows(
+        &mut self,
+        sweeping: &Sweeping<'_>,
+        pass: Pass,
+        rows: Vec<(Key, Document)>,
+    ) -> Result<(), Error> {
+        let mut digests = Vec::new();
+        for (key, _) in rows {
+            let place = schema::bucket_place(self.account, key.bytes());
+            let (quarter, generation) =
+                place.ok_or_else(|| Error::corrupt("a bucket has no place"))?;
+            let counts = sweeping.counting.of(quarter) == generation;
+            if counts != (pass == Pass::Seen) {
+                continue;
+            }
+            if pass != Pass::Buckets && sweeping.is_corrected(quarter) {
+                let digest = schema::member_digest(key.bytes());
+                digests.push(digest.ok_or_else(|| Error::corrupt("a member has no digest"))?);
+            }
+            if pass != Pass::Seen {
+                self.delete(&Slot::<schema::Nothing>::new(key));
+            }
+        }
+        self.correct_sightings(sweeping, pass, &digests).await
+    }
+
+    async fn correct_sightings(
+        &mut self,
+        sweeping: &Sweeping<'_>,
+        pass: Pass,
+        digests: &[Digest],
+    ) -> Result<(), Error> {
+        let Sweeping { customer, meter, corrected, .. } = *sweeping;
+        let slot = |digest| schema::sightings(self.account, customer, meter, digest);
+        let slots: Vec<_> = digests.iter().map(slot).collect();
+        self.fetch_guarded(slots.iter().map(Slot::key)).await?;
+        for slot in slots {
+            let before = self.row(&slot)?.unwrap_or_default();
+            let mut after = before.clone();
+            match pass {
+                Pass::Seen => after.blur(corrected),
+                Pass::Buckets | Pass::Gone => after.forget(corrected),
+            }
+            if after == before {
+                continue;
+            }
+            if after.is_empty() {
+                self.delete(&slot);
+            } else {
+                self.put(&slot, &after)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whose rows are swept, of which meter, and what is corrected.
+#[derive(Clone, Copy)]
+struct Sweeping<'a> {
+    customer: CustomerId,
+    meter: MeterId,
+    corrected: Timeframe,
+    counting: &'a Generations,
+}
+
+impl Sweeping<'_> {
+    /// Tells whether events of a quarter may have been corrected.
+    fn is_corrected(&self, quarter: Quarter) -> bool {
+        quarter.timeframe().overlaps(self.corrected)
+    }
+}
