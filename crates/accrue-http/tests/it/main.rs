@@ -10,12 +10,14 @@
 mod alerts;
 mod at_once;
 mod auth;
+mod backfills;
 mod bounds;
 mod credits;
 mod customer_costs;
 mod customers;
 mod documents;
 mod errors;
+
 mod faults;
 mod fields_without_a_value;
 mod idempotency;
