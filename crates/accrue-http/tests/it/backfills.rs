@@ -164,7 +164,7 @@ fn wire_3_3_a_timeframe_has_some_length_and_at_most_31_days() {
         ("2026-03-10T11:00:00Z", "2026-03-10T10:00:00Z"),
         ("2026-03-10T11:00:00Z", "2026-03-10T11:00:00Z"),
         ("2026-03-01T00:00:00Z", "2026-04-01T00:00:00.000001Z"),
-        ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"),
+        ("1970-01-01T00:00:00Z", "9998-12-31T23:59:59Z"),
     ] {
         refused(&host, of(start, end), &["/timeframe_end"]);
     }
@@ -173,20 +173,26 @@ fn wire_3_3_a_timeframe_has_some_length_and_at_most_31_days() {
     new["close_time"] = json!(7);
     refused(&host, new, &["/close_time", "/timeframe_end"]);
     create(&host, of("2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"));
-    create(&host, of("9999-12-01T00:00:00Z", "9999-12-31T23:59:59Z"));
+    create(&host, of("9998-12-01T00:00:00Z", "9998-12-31T23:59:59Z"));
+    create(&host, of("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000001Z"));
+    refused(
+        &host,
+        of("1969-12-31T23:59:59Z", "9999-01-01T00:00:00Z"),
+        &["/timeframe_start", "/timeframe_end"],
+    );
 }
 
 #[test]
 fn wire_3_3_a_backfill_closes_later_than_now() {
     let host = Host::new();
-    for time in ["2026-03-10T12:00:00Z", "2026-03-10T11:59:59Z", "0001-01-01T00:00:00Z"] {
+    for time in ["2026-03-10T12:00:00Z", "2026-03-10T11:59:59Z", "1970-01-01T00:00:00Z"] {
         let mut new = hour(10);
         new["close_time"] = json!(time);
         refused(&host, new, &["/close_time"]);
     }
     let mut new = hour(10);
-    new["close_time"] = json!("9999-12-31T23:59:59Z");
-    assert_eq!(create(&host, new)["close_time"], "9999-12-31T23:59:59.000000+00:00");
+    new["close_time"] = json!("9998-12-31T23:59:59Z");
+    assert_eq!(create(&host, new)["close_time"], "9998-12-31T23:59:59.000000+00:00");
 }
 
 #[test]
@@ -291,7 +297,8 @@ fn late(key: &str, tokens: u64) -> Value {
 fn wire_3_3_what_is_ingested_into_a_backfill_counts_once_it_is_reflected() {
     let shop = Shop::new();
     let host = &shop.host;
-    let subscription = shop.subscribe(json!({}));
+    let align = json!({"align_billing_with_subscription_start_date": true});
+    let subscription = shop.subscribe(align);
     shop.use_tokens("was there", 4, "small");
     // Two days later, when it is too late for an event outside of a backfill.
     shop.now("2026-03-12T12:00:00Z");

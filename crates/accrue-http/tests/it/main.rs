@@ -17,6 +17,7 @@ mod customer_costs;
 mod customers;
 mod documents;
 mod errors;
+mod events;
 
 mod faults;
 mod fields_without_a_value;
