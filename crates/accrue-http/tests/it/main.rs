@@ -10,6 +10,7 @@
 mod alerts;
 mod at_once;
 mod auth;
+mod backfill_states;
 mod backfills;
 mod bounds;
 mod credits;
