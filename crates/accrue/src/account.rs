@@ -97,15 +97,20 @@ impl AccountEntry {
 impl Configuration {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let longest = Duration::from_secs(limits::GRACE_DAYS.saturating_mul(24 * 60 * 60));
-        if self.grace_period <= longest {
-            return Ok(());
+        if self.grace_period > longest {
+            let message = format!(
+                "found {} seconds, expected at most {} days",
+                self.grace_period.as_secs(),
+                limits::GRACE_DAYS
+            );
+            return Err(Error::invalid("/grace_period", message));
         }
-        let message = format!(
-            "found {} seconds, expected at most {} days",
-            self.grace_period.as_secs(),
-            limits::GRACE_DAYS
-        );
-        Err(Error::invalid("/grace_period", message))
+        let (days, most) = (self.backfill_days, limits::BACKFILL_DAYS_CHOSEN);
+        if !(1..=most).contains(&days) {
+            let message = format!("found {days} days, expected 1 to {most}");
+            return Err(Error::invalid("/backfill_days", message));
+        }
+        Ok(())
     }
 }
 

@@ -2,14 +2,17 @@
 //! all at once (wire 3.2, 3.3).
 
 mod correction;
+mod keys;
 mod new;
 mod overlay;
+mod states;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::new::NewBackfill;
 pub(crate) use self::{
     correction::{Correction, Effect},
+    keys::{KeyRules, Verdict},
     overlay::{Overlay, Overlays},
 };
 use crate::{BackfillId, CustomerId, Timeframe, Timestamp, expression::Expression};

@@ -7,7 +7,8 @@
 //!
 //! Where figures come from: `totals` are what billing periods add up to, kept with every event;
 //! `figures` are what any timeframe adds up to, from buckets; `standings` are where a billing period
-//! stands and which alerts have fired in it; `recount` sums periods anew. `costs`, `usage_series`
+//! stands and which alerts have fired in it; `recount` sums periods anew, once `quarters` has added up
+//! what an amended event has moved. `costs`, `usage_series`
 //! and `price_evaluation` answer with them. `event_volume` counts events whatever they measure.
 //!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
@@ -39,11 +40,13 @@ mod ledgers;
 mod lists;
 mod messages;
 mod metrics;
+mod places;
 mod plan_versions;
 mod plans;
 mod preview;
 mod price_evaluation;
 mod prices;
+mod quarters;
 mod recount;
 mod related;
 mod resolve;

@@ -104,6 +104,9 @@ pub const PREVIEWED_EVENTS: usize = 100_000;
 pub const AMENDMENTS: usize = 100;
 /// In how many days amendments and deprecations are counted (wire 3.5).
 pub const AMENDMENT_DAYS: u64 = 100;
+/// The stretches of time in which it is not known whether a distinct value was seen: of more, the
+/// closest become one.
+pub const UNKNOWN_STRETCHES: usize = 4;
 /// The most ids of one search (wire 3.5).
 pub const SEARCH_EVENTS: usize = 500;
 /// The rows of hours and customers that a page of event volumes reads before it ends with a whole

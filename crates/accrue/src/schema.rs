@@ -39,7 +39,7 @@ use crate::{
         Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
         Quarter, Sightings, Split, SplitId, StoredEvent,
     },
-    webhook::Body,
+    webhook::{Body, Place},
 };
 
 /// Declares the tables, and lists them for backends that want to know them beforehand.
@@ -317,17 +317,18 @@ pub(crate) struct Roster {
     pub(crate) deadline: Option<Timestamp>,
 }
 
-/// `outbox (account, customer, number)`: a message that waits.
-pub(crate) fn outbox(account: &AccountId, customer: CustomerId, number: u64) -> Slot<OutboxEntry> {
-    KeyBytes::of(account).bytes(customer.as_bytes()).bytes(&number.to_be_bytes()).slot(OUTBOX)
+/// `outbox (account, customer or backfill, number)`: a message that waits.
+pub(crate) fn outbox(account: &AccountId, place: Place) -> Slot<OutboxEntry> {
+    let Place { queue, number } = place;
+    KeyBytes::of(account).bytes(queue.as_bytes()).bytes(&number.to_be_bytes()).slot(OUTBOX)
 }
 
 /// What the instant decided of a message. The resources in it are rendered when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OutboxEntry {
     pub(crate) id: MessageId,
-    pub(crate) customer_id: CustomerId,
-    pub(crate) number: u64,
+    #[serde(flatten)]
+    pub(crate) place: Place,
     pub(crate) created_at: Timestamp,
     pub(crate) body: Body,
 }
@@ -342,7 +343,7 @@ pub(crate) fn read_outbox(row: &Row) -> Result<OutboxEntry, Error> {
     Slot::new(row.key.clone()).decode(&row.document)
 }
 
-/// The messages of an account, by customer and number.
+/// The messages of an account, by queue and number.
 pub(crate) fn waiting_messages(account: &AccountId, limit: usize) -> Scan {
     Scan::prefix(OUTBOX, &KeyBytes::of(account).into_vec(), limit)
 }
@@ -768,7 +769,7 @@ pub(crate) struct Amendments {
     pub(crate) deprecated: Vec<Timestamp>,
 }
 
-/// `event_volume (account, hour, customer)`: how many events of an hour a customer has.
+/// `event_volume (account, hour, customer)`: how many events of an hour count for a customer.
 pub(crate) fn event_volume(
     account: &AccountId,
     hour: Hour,
@@ -1020,6 +1021,11 @@ pub(crate) fn backfill_share(
 /// The shares of all customers of a backfill.
 pub(crate) fn backfill_shares(account: &AccountId, id: BackfillId, limit: usize) -> Scan {
     Scan::prefix(BACKFILL_SHARE, &KeyBytes::of(account).bytes(id.as_bytes()).into_vec(), limit)
+}
+
+/// Reads a share that a scan found.
+pub(crate) fn read_share(key: &Key, document: &Document) -> Result<BackfillShare, Error> {
+    Slot::new(key.clone()).decode(document)
 }
 
 /// What a customer has of a backfill.

@@ -22,6 +22,7 @@ mod volume;
 
 pub(crate) use self::{
     aggregate::Aggregate,
+    amendment::count_amendment,
     cut::Cut,
     event::EventPlace,
     generation::Generation,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     BackfillId, CustomerId, Decimal, MessageId, PriceId, SubscriptionId, Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
+    backfill::Backfill,
     credit::CreditBlock,
     customer::{Customer, PreviousAttributes},
     subscription::Subscription,
@@ -13,7 +14,8 @@ use crate::{
 /// A message that waits to be delivered.
 ///
 /// Messages of one customer are read in the order in which they were written; there is no order
-/// between customers. Its id stays the same however often it is read.
+/// between customers. So are those of a backfill for all customers, which are no customer's. Its id
+/// stays the same however often it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -25,10 +27,13 @@ pub struct Message {
     pub place: Place,
     /// What it says.
     pub body: Body,
-    /// The customer that it is about, as it is when the message is read.
-    pub customer: Customer,
+    /// The customer that it is about, as it is when the message is read; `None` where it is about a
+    /// backfill for all customers.
+    pub customer: Option<Customer>,
     /// The subscription that it is about, as it is when the message is read.
     pub subscription: Option<Subscription>,
+    /// The backfill that it is about, as it is when the message is read.
+    pub backfill: Option<Backfill>,
 }
 
 impl Message {
@@ -39,11 +44,40 @@ impl Message {
     }
 }
 
-/// Where a message waits: its customer, and its number among the messages of that customer.
+/// Where a message waits: in whose queue, and its number in there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
-    pub(crate) customer_id: CustomerId,
+    #[serde(flatten)]
+    pub(crate) queue: Queue,
     pub(crate) number: u64,
+}
+
+/// Whose messages wait in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Queue {
+    /// Those about a customer.
+    #[serde(rename = "customer_id")]
+    Customer(CustomerId),
+    /// Those about a backfill for all customers.
+    #[serde(rename = "backfill_id")]
+    Backfill(BackfillId),
+}
+
+impl Queue {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
+        match self {
+            Self::Customer(id) => id.as_bytes(),
+            Self::Backfill(id) => id.as_bytes(),
+        }
+    }
+
+    /// Returns the customer that the messages are about.
+    pub(crate) const fn customer_id(self) -> Option<CustomerId> {
+        match self {
+            Self::Customer(id) => Some(id),
+            Self::Backfill(_) => None,
+        }
+    }
 }
 
 /// What a message says: its type and its properties (wire 6.8).
@@ -228,6 +262,16 @@ impl Body {
             Self::UsageExceeded(exceeded)
             | Self::CostExceeded(exceeded)
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
+        }
+    }
+    /// Returns the backfill that it is about.
+    #[must_use]
+    pub const fn backfill_id(&self) -> Option<BackfillId> {
+        match self {
+            Self::BackfillReflected { backfill_id } | Self::BackfillReverted { backfill_id } => {
+                Some(*backfill_id)
+            }
+            _ => None,
         }
     }
 }

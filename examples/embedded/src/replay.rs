@@ -77,7 +77,7 @@ impl Inbox {
     pub(crate) async fn deliver(&mut self, account: &Account, setup: &Setup) -> Result<(), Error> {
         mail::deliver(account, async |message| {
             self.messages += 1;
-            let customer = message.customer.external_customer_id.clone();
+            let customer = message.customer.as_ref().and_then(|of| of.external_customer_id.clone());
             let alert = FiredAlert::read(message, setup.metrics());
             if let (Some(customer), Some(alert)) = (customer, alert) {
                 self.alerts.entry(customer).or_default().push(alert);

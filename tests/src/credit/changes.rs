@@ -4,6 +4,7 @@ use accrue::{
     Decimal, ErrorKind, Preview, PricingUnit,
     alert::{AlertUpdate, NewBalanceAlert},
     credit::{LedgerChange, LedgerEntry, NewBlock, NewLedgerEntry},
+    webhook,
 };
 use bigdecimal::BigDecimal;
 use pollster::block_on;
@@ -83,7 +84,9 @@ impl Bench {
         assert_eq!(&foretold.answer, answer);
         let host = &self.bill.host;
         let customer = self.bill.customers[place.0];
-        let all = host.waiting().into_iter().filter(|of| of.customer.id == customer);
+        let is_own =
+            |of: &webhook::Message| of.customer.as_ref().is_some_and(|of| of.id == customer);
+        let all = host.waiting().into_iter().filter(is_own);
         let told: Vec<_> = all.map(|message| message.body).collect();
         let bodies: Vec<_> = foretold.messages.iter().map(|message| message.body.clone()).collect();
         assert!(told.ends_with(&bodies), "{bodies:?} was foretold, {told:?} was told");

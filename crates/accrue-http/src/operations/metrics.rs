@@ -14,7 +14,7 @@ use crate::{
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation::post("/metrics", "metrics.create", "create-metric")
         .creates()
-        .summary("Creates a metric: it measures events, also those that were accepted before.")
+        .summary("Creates a metric: it measures all events, those that were accepted before too.")
         .body::<NewMetric>()
         .answers::<Metric>()
         .run(|request| Box::pin(create(request))),

@@ -23,11 +23,19 @@ impl Overlays {
         brought_by: Option<BackfillId>,
         event: &Fields<'_>,
     ) -> bool {
-        self.0.iter().any(|overlay| {
-            accepted <= overlay.accepted
-                && brought_by != Some(overlay.backfill.id)
-                && overlay.backfill.replaces(event)
-        })
+        self.hiding(accepted, brought_by, event).is_some()
+    }
+
+    /// Returns a backfill that hides an event.
+    pub(crate) fn hiding(
+        &self,
+        accepted: u64,
+        brought_by: Option<BackfillId>,
+        event: &Fields<'_>,
+    ) -> Option<BackfillId> {
+        let mut others = self.0.iter().filter(|overlay| brought_by != Some(overlay.backfill.id));
+        let hiding = others.find(|of| accepted <= of.accepted && of.backfill.replaces(event));
+        hiding.map(|overlay| overlay.backfill.id)
     }
 
     /// Lists the backfills that may have brought events of a timeframe.

@@ -53,7 +53,7 @@ impl Account {
     /// # Errors
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the grace period is longer
-    /// than 28 days.
+    /// than 28 days, or backfills are to have no days or more than 366.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Zone, account::Configuration, store::MemoryStore};

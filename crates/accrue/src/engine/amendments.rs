@@ -1,19 +1,109 @@
+mod found;
+
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 
+use self::found::{Found, Standing};
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
+    places::{counting, only},
+    quarters::Moved,
     unit::{Stop, Unit},
 };
-use crate::{Error, EventKey, idempotency::Fingerprint, usage::Amendment};
+use crate::{
+    BackfillId, CustomerId, Error, EventKey, Timestamp,
+    alert::Cause,
+    expression::Fields,
+    idempotency::Fingerprint,
+    schema::{self, Amendments, EventCount},
+    usage::{Amendment, EventPlace, Hour, StoredEvent, count_amendment},
+};
 
 impl Account {
-    /// Amends an event (wire 3.5): what it says from now on.
+    /// Amends an event (wire 3.5): it says something else from now on, as if it had never said what
+    /// it said. Its id, its timestamp and its customer stay.
+    ///
+    /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
+    /// to. An event may be amended any number of times, and the last one holds.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such event, or no
+    /// such customer (yet); [`RequestValidation`](crate::ErrorKind::RequestValidation) where the
+    /// timestamp is another, or the properties are beyond their bounds;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the event is another
+    /// customer's, was deprecated or replaced by a backfill, lies in a billing period that takes no
+    /// events any more, or 100 events of the customer were amended within 100 days.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
+    /// # use accrue::{Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// # use accrue::usage::{Event, Properties};
+    /// use accrue::usage::Amendment;
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let mut ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # ada.external_customer_id = Some(ExternalId::parse("ada")?);
+    /// # account.create_customer(ada).await?;
+    /// # let event = Event {
+    /// #     idempotency_key: EventKey::parse("request-1")?,
+    /// #     event_name: EventName::parse("completion")?,
+    /// #     timestamp: SystemClock.now(),
+    /// #     properties: Properties::default(),
+    /// #     customer: ExternalId::parse("ada")?.into(),
+    /// # };
+    /// account.ingest([event.clone()]).await?;
+    /// let amendment = Amendment {
+    ///     event_name: EventName::parse("embedding")?,
+    ///     timestamp: event.timestamp,
+    ///     properties: event.properties,
+    ///     customer: event.customer,
+    /// };
+    /// account.amend_event(event.idempotency_key, amendment).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
     pub fn amend_event(&self, id: EventKey, amendment: Amendment) -> Call<EventKey> {
         Call::new(self, AmendEvent { id, amendment })
     }
 
-    /// Deprecates an event (wire 3.5): it counts no longer.
+    /// Deprecates an event (wire 3.5): it counts no longer, and its key is not taken again.
+    ///
+    /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
+    /// to. To deprecate it once more changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such event, or its
+    /// customer does not exist (yet);
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it was replaced by a
+    /// backfill, lies in a billing period that takes no events any more, or 100 events of the
+    /// customer were deprecated within 100 days.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
+    /// # use accrue::{Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// # use accrue::usage::{Event, Properties};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let mut ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # ada.external_customer_id = Some(ExternalId::parse("ada")?);
+    /// # account.create_customer(ada).await?;
+    /// # let event = Event {
+    /// #     idempotency_key: EventKey::parse("request-1")?,
+    /// #     event_name: EventName::parse("completion")?,
+    /// #     timestamp: SystemClock.now(),
+    /// #     properties: Properties::default(),
+    /// #     customer: ExternalId::parse("ada")?.into(),
+    /// # };
+    /// account.ingest([event]).await?;
+    /// account.deprecate_event(EventKey::parse("request-1")?).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
     pub fn deprecate_event(&self, id: EventKey) -> Call<EventKey> {
         Call::new(self, DeprecateEvent { id })
     }
@@ -28,8 +118,35 @@ struct AmendEvent {
 impl Command for AmendEvent {
     type Outcome = EventKey;
 
-    async fn run(&self, _: &mut Unit<'_>) -> Result<EventKey, Stop> {
-        Err(Error::feature("amendments are not built").into())
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<EventKey, Stop> {
+        let Self { id, amendment } = self;
+        amendment.check(id)?;
+        let Found { customer_id, place, standing, .. } = unit.find_event(id).await?;
+        if unit.customer(&amendment.customer).await?.id != customer_id {
+            return Err(Error::constraint("the event is of another customer").into());
+        }
+        if amendment.timestamp != place.at {
+            let (found, expected) = (amendment.timestamp, place.at);
+            let message = format!("found {found}, expected that of the event: {expected}");
+            return Err(Error::invalid("/timestamp", message).into());
+        }
+        let brought = match standing {
+            Standing::Counts(brought) => *brought,
+            Standing::Deprecated => {
+                return Err(Error::constraint(format!("the event {id} was deprecated")).into());
+            }
+            Standing::Replaced(by) => return Err(replaced(id, by).into()),
+        };
+        unit.check_open(customer_id, place.at).await?;
+        unit.count(customer_id, "amended", |of| &mut of.amended).await?;
+        let after = StoredEvent {
+            event_name: Cow::Borrowed(&amendment.event_name),
+            properties: Cow::Borrowed(&amendment.properties),
+            ..brought.event.clone()
+        };
+        unit.put(&unit.event_slot(brought.backfill_id, customer_id, place.at, id), &after)?;
+        unit.correct(customer_id, &place, &brought.event).await?;
+        Ok(id.clone())
     }
 }
 
@@ -47,13 +164,85 @@ struct DeprecateEvent {
 impl Command for DeprecateEvent {
     type Outcome = EventKey;
 
-    async fn run(&self, _: &mut Unit<'_>) -> Result<EventKey, Stop> {
-        Err(Error::feature("deprecations are not built").into())
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<EventKey, Stop> {
+        let id = &self.id;
+        let Found { mut entry, customer_id, place, standing } = unit.find_event(id).await?;
+        let brought = match standing {
+            Standing::Counts(brought) => *brought,
+            Standing::Deprecated => return Ok(id.clone()),
+            Standing::Replaced(by) => return Err(replaced(id, by).into()),
+        };
+        unit.check_open(customer_id, place.at).await?;
+        unit.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
+        let carriers = entry.carriers.iter_mut();
+        for carrier in carriers.filter(|carrier| carrier.backfill_id == brought.backfill_id) {
+            carrier.deprecated = true;
+        }
+        unit.put(&schema::event_key(unit.account, id), &entry)?;
+        let after = StoredEvent { deprecated: true, ..brought.event.clone() };
+        unit.put(&unit.event_slot(brought.backfill_id, customer_id, place.at, id), &after)?;
+        unit.correct(customer_id, &place, &brought.event).await?;
+        Ok(id.clone())
     }
 }
 
 impl Request for DeprecateEvent {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("deprecate_event", &self.id)
+    }
+}
+
+fn replaced(id: &EventKey, by: BackfillId) -> Error {
+    Error::constraint(format!("the event {id} was replaced by backfill {by}"))
+}
+
+impl Unit<'_> {
+    /// Counts an amendment or a deprecation.
+    async fn count(
+        &mut self,
+        customer_id: CustomerId,
+        what: &str,
+        instants: impl FnOnce(&mut Amendments) -> &mut Vec<Timestamp> + Send,
+    ) -> Result<(), Error> {
+        let slot = schema::amendments(self.account, customer_id);
+        let mut amendments = self.get(&slot).await?.unwrap_or_default();
+        count_amendment(instants(&mut amendments), self.now, what)?;
+        self.put(&slot, &amendments)
+    }
+
+    /// Corrects what a customer's events come to, where the one that counted at a place is written
+    /// anew, or deprecated.
+    async fn correct(
+        &mut self,
+        customer_id: CustomerId,
+        place: &EventPlace,
+        before: &StoredEvent<'_>,
+    ) -> Result<(), Error> {
+        let (meters, EventPlace { at, key }) = (self.meters().await?, place);
+        let readings = |event: &StoredEvent<'_>| {
+            meters.readings(&Fields::new(&event.event_name, *at, &event.properties), key)
+        };
+        // What it says now may be what a backfill has replaced, and another one may be in its place.
+        let counts = counting(self.events_at(customer_id, place).await?);
+        let after = counts.as_ref().map(|brought| readings(&brought.event)).unwrap_or_default();
+        let moved = Moved { before: readings(before), after };
+        self.rebuild_quarter(customer_id, *at, &moved).await?;
+        if counts.is_none() {
+            self.count_one_less(customer_id, *at).await?;
+        }
+        let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
+        self.count_corrected(customer_id, only(*at), &cause, self.now).await?;
+        self.touch(customer_id).await
+    }
+
+    /// The row of an hour stays as long as there are events in it, whether or not they count.
+    async fn count_one_less(
+        &mut self,
+        customer_id: CustomerId,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let slot = schema::event_volume(self.account, Hour::of(at), customer_id);
+        let EventCount { events } = self.get(&slot).await?.unwrap_or_default();
+        self.put(&slot, &EventCount { events: events.saturating_sub(1) })
     }
 }

@@ -1,26 +1,80 @@
-use async_trait::async_trait;
+mod apart;
+mod close;
+mod create;
+mod ingest;
+mod revert;
 
+use self::{
+    close::CloseBackfill, create::CreateBackfill, ingest::IngestBackfill, revert::RevertBackfill,
+};
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    lists::Walk,
     unit::{Stop, Unit},
 };
 use crate::{
     BackfillId, Error, Page, PageRequest,
     backfill::{Backfill, BackfillFilter, NewBackfill},
-    idempotency::Fingerprint,
-    schema::{self, Nothing, OpenBackfill},
+    limits,
+    page::{InstantRange, Listing},
+    schema::{self, Index, Nothing, OpenBackfill},
     usage::{Incoming, Ingestion},
 };
 
 impl Account {
-    /// Creates a backfill (wire 3.3).
+    /// Creates a backfill (wire 3.3). It takes events until it closes, and they count once it is
+    /// reflected.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where its timeframe is empty or
+    /// longer than the account allows, it would close at once, or it has a filter and replaces
+    /// nothing; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where another one, not
+    /// reflected or reverted yet, overlaps it for some customer, or the account has
+    /// [300](crate::limits::OPEN_BACKFILLS) of those.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, Timeframe, Timestamp};
+    /// # use accrue::{backfill::{BackfillStatus, NewBackfill}, store::MemoryStore};
+    /// # use accrue::usage::{Event, Properties};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let at = Timestamp::parse("2026-03-01T08:30:00Z")?;
+    /// let hour = Timeframe::new(
+    ///     Timestamp::parse("2026-03-01T08:00:00Z")?,
+    ///     Timestamp::parse("2026-03-01T09:00:00Z")?,
+    /// )?;
+    /// let backfill = account.create_backfill(NewBackfill::new(hour)).await?;
+    /// let event = Event {
+    ///     idempotency_key: EventKey::parse("request-1")?,
+    ///     event_name: EventName::parse("completion")?,
+    ///     timestamp: at,
+    ///     properties: Properties::default(),
+    ///     customer: ExternalId::parse("ada")?.into(),
+    /// };
+    /// account.ingest_backfill(backfill.id, [event]).await?;
+    /// let backfill = account.fetch_backfill(backfill.id).await?;
+    /// assert_eq!((backfill.status, backfill.events_ingested), (BackfillStatus::Pending, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
     pub fn create_backfill(&self, new: NewBackfill) -> Call<Backfill> {
         Call::new(self, CreateBackfill { new })
     }
 
     /// Ingests a batch of usage events into a backfill (wire 3.3): 1 to 1,000, all of them or none.
     /// They count once it is reflected.
+    ///
+    /// An event whose key is in the backfill already with the same content is a duplicate: a success
+    /// that changes nothing. The key of an event elsewhere may come again for the same customer and
+    /// instant, and anywhere where the backfill replaces that event.
+    ///
+    /// # Errors
+    ///
+    /// As [`ingest`](Account::ingest), whatever the age of the events; and each is refused that lies
+    /// outside of the timeframe, or has another customer than the backfill.
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the backfill is closed or
+    /// reverted.
     pub fn ingest_backfill<E: Into<Incoming>>(
         &self,
         id: BackfillId,
@@ -29,46 +83,128 @@ impl Account {
         Call::new(self, IngestBackfill { id, events: events.into_iter().map(Into::into).collect() })
     }
 
-    /// Closes a backfill: it takes no more events, and is about to be reflected (wire 3.3).
+    /// Closes a backfill: it takes no more events, and is about to be reflected (wire 3.3). It is
+    /// pending until then.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is closed or reverted
+    /// already.
     pub fn close_backfill(&self, id: BackfillId) -> Call<Backfill> {
         Call::new(self, CloseBackfill { id })
     }
 
     /// Reverts a backfill: at once where it is not closed, otherwise its events are about to count no
     /// longer (wire 3.3).
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is reverted already,
+    /// or another one, not reflected or reverted yet, overlaps it for some customer.
     pub fn revert_backfill(&self, id: BackfillId) -> Call<Backfill> {
         Call::new(self, RevertBackfill { id })
     }
 
     /// Returns a backfill.
     pub async fn fetch_backfill(&self, id: BackfillId) -> Result<Backfill, Error> {
-        let _ = id;
-        Err(Error::feature("backfills are not built"))
+        let mut unit = self.reading();
+        unit.require_backfills().await?;
+        let backfill = unit.backfill(id).await?;
+        unit.counted(backfill).await
     }
 
     /// Lists the backfills, newest first (§4.1).
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the cursor is none of this
+    /// list.
     pub async fn list_backfills(
         &self,
         filter: BackfillFilter,
         page: &PageRequest,
     ) -> Result<Page<Backfill>, Error> {
-        let _ = (filter, page);
-        Err(Error::feature("backfills are not built"))
+        let listing =
+            Listing { name: "backfills", account: self.id(), filter: format!("{filter:?}") };
+        let mut unit = self.reading();
+        unit.require_backfills().await?;
+        // Where both are given, a customer has fewer than there are of a status.
+        let index = match (filter.customer_id, filter.status) {
+            (Some(id), _) => Index::backfills_of_customer(self.id(), id),
+            (None, Some(status)) => Index::backfills_of_status(self.id(), status),
+            (None, None) => Index::backfills(self.id()),
+        };
+        let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
+        let slot = |id| schema::backfill(self.id(), BackfillId::from_bytes(id));
+        let passes = |of: &Backfill| filter.status.is_none_or(|status| status == of.status);
+        let show = |backfill: Backfill| passes(&backfill).then_some(backfill);
+        let found = walk.run(&mut unit, |at| slot(schema::id_at(at)), show).await?;
+        let mut data = Vec::with_capacity(found.data.len());
+        for backfill in found.data {
+            data.push(unit.counted(backfill).await?);
+        }
+        Ok(Page { data, ..found })
     }
 }
 
 impl Unit<'_> {
-    pub(super) async fn events_ingested(&mut self, _: &Backfill) -> Result<u64, Error> {
-        Ok(0)
+    async fn require_backfills(&mut self) -> Result<(), Error> {
+        if self.configuration().await?.features.backfills {
+            return Ok(());
+        }
+        Err(Error::feature("backfills are not available to this account"))
     }
 
-    pub(super) async fn tell_of_backfill(
-        &mut self,
-        _: &Backfill,
-        _: crate::Timestamp,
-        _: crate::webhook::Body,
-    ) -> Result<(), Error> {
+    /// Returns a backfill as it is stored.
+    pub(super) async fn backfill(&mut self, id: BackfillId) -> Result<Backfill, Error> {
+        let found = self.get(&schema::backfill(self.account, id)).await?;
+        found.ok_or_else(|| Error::not_found("backfill", id))
+    }
+
+    /// Returns a backfill with how many events it has.
+    async fn counted(&self, backfill: Backfill) -> Result<Backfill, Error> {
+        if !backfill.is_counted_by_customer() {
+            return Ok(backfill);
+        }
+        Ok(Backfill { events_ingested: self.events_ingested(&backfill).await?, ..backfill })
+    }
+
+    /// Counts the events that a backfill has of all customers. It is settled, or its customer is: so
+    /// nobody ingests more meanwhile; or it does not matter.
+    pub(super) async fn events_ingested(&self, backfill: &Backfill) -> Result<u64, Error> {
+        let shares = schema::backfill_shares(self.account, backfill.id, limits::SCAN_ROWS);
+        let (mut events, mut rest) = (0_u64, Some(shares));
+        while let Some(scan) = rest {
+            let part = self.range(&scan).await?;
+            for (key, document) in part.rows {
+                events = events.saturating_add(schema::read_share(&key, &document)?.events);
+            }
+            rest = part.rest;
+        }
+        Ok(events)
+    }
+
+    /// Takes the lock of a backfill's customer, where it is for one. What time owes it comes first.
+    async fn settled_owner(&mut self, backfill: &Backfill) -> Result<(), Stop> {
+        if let Some(customer_id) = backfill.customer_id {
+            self.settled_head(customer_id).await?;
+        }
         Ok(())
+    }
+
+    /// Makes sure that a backfill takes events, and can be closed. Where it is for all customers, the
+    /// clock of another process may be ahead that has begun to reflect it.
+    async fn check_taking(&mut self, backfill: &Backfill) -> Result<(), Error> {
+        backfill.check_taking(self.now)?;
+        if backfill.customer_id.is_some() {
+            return Ok(());
+        }
+        let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
+        let mut begun = all.corrections.iter().filter(|of| of.has_begun);
+        match begun.any(|of| of.correction.backfill_id == backfill.id) {
+            true => Err(backfill.is_closed()),
+            false => Ok(()),
+        }
     }
 
     /// Writes a backfill: where it stands, and whom it keeps out of its timeframe.
@@ -98,82 +234,5 @@ impl Unit<'_> {
             open.backfills.push(OpenBackfill { id, customer_id, timeframe });
         }
         self.put(&slot, &open)
-    }
-}
-
-struct CreateBackfill {
-    new: NewBackfill,
-}
-
-#[async_trait]
-impl Command for CreateBackfill {
-    type Outcome = Backfill;
-
-    async fn run(&self, _: &mut Unit<'_>) -> Result<Backfill, Stop> {
-        Err(Error::feature("backfills are not built").into())
-    }
-}
-
-impl Request for CreateBackfill {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_backfill", &self.new)
-    }
-}
-
-struct IngestBackfill {
-    id: BackfillId,
-    events: Vec<Incoming>,
-}
-
-#[async_trait]
-impl Command for IngestBackfill {
-    type Outcome = Ingestion;
-
-    async fn run(&self, _: &mut Unit<'_>) -> Result<Ingestion, Stop> {
-        Err(Error::feature("backfills are not built").into())
-    }
-}
-
-impl Request for IngestBackfill {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("ingest_backfill", &(self.id, &self.events))
-    }
-}
-
-struct CloseBackfill {
-    id: BackfillId,
-}
-
-#[async_trait]
-impl Command for CloseBackfill {
-    type Outcome = Backfill;
-
-    async fn run(&self, _: &mut Unit<'_>) -> Result<Backfill, Stop> {
-        Err(Error::feature("backfills are not built").into())
-    }
-}
-
-impl Request for CloseBackfill {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("close_backfill", &self.id)
-    }
-}
-
-struct RevertBackfill {
-    id: BackfillId,
-}
-
-#[async_trait]
-impl Command for RevertBackfill {
-    type Outcome = Backfill;
-
-    async fn run(&self, _: &mut Unit<'_>) -> Result<Backfill, Stop> {
-        Err(Error::feature("backfills are not built").into())
-    }
-}
-
-impl Request for RevertBackfill {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("revert_backfill", &self.id)
     }
 }

@@ -12,7 +12,8 @@ impl Account {
     /// Counts the events of all customers hour by hour, newest first (wire 3.5): every hour of the
     /// timeframe is there, also those without events.
     ///
-    /// An event lies in the hour of its timestamp, whenever it came. The counts of a page need not be
+    /// An event lies in the hour of its timestamp, whenever it came. Those that were deprecated, or
+    /// replaced by a backfill, are not counted. The counts of a page need not be
     /// of one instant: events go on to come.
     ///
     /// A page costs a row for each customer with events in one of its hours. It ends early, and with

@@ -1,11 +1,15 @@
+mod accept;
+mod keys;
 mod share;
 mod sort;
+mod window;
 
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use self::{share::Share, sort::Sorted};
+use self::share::Share;
+pub(super) use self::sort::{New, Sorted, sort};
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
@@ -69,17 +73,17 @@ impl Command for Ingest {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Ingestion, Stop> {
         check_size(self.events.len())?;
-        let Sorted { new, duplicates } = sort::sort(unit, &self.events).await?;
+        let Sorted { mut new, duplicates } = sort(unit, &self.events, None).await?;
         let ingestion = Ingestion { ingested: new.len(), duplicates };
         if new.is_empty() {
             return Ok(ingestion);
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
         let enrolled = settled(unit, &customers.into_iter().collect::<Vec<_>>()).await?;
+        keys::find_brought(unit, &mut new).await?;
         let meters = unit.meters().await?;
         let mut shares = Share::split(enrolled, &new, &meters);
         for share in &mut shares {
-            share.accept(unit, meters.generation).await?;
             share.find_ledgers(unit).await?;
             share.find_generations(unit).await?;
         }
@@ -106,6 +110,7 @@ impl Command for Ingest {
             }
             share.save(unit, &tally, &watched)?;
             unit.save_ledgers(share.customer_id, ledgers.values()).await?;
+            share.accept(unit, meters.generation).await?;
         }
         Ok(ingestion)
     }
@@ -117,7 +122,7 @@ impl Request for Ingest {
     }
 }
 
-fn check_size(events: usize) -> Result<(), Error> {
+pub(super) fn check_size(events: usize) -> Result<(), Error> {
     match events {
         0 => Err(Error::invalid("/events", "found no events, expected 1 to 1000")),
         1..=limits::BATCH_EVENTS => Ok(()),

@@ -60,6 +60,39 @@ impl Unit<'_> {
         if timeframe.start() == timeframe.end() || !self.has_events(customer, timeframe).await? {
             return Ok(());
         }
+        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
+        if !later.is_empty() {
+            let meters = meters.clone().since(0..=head.measured);
+            self.run_on_measured(running, customer, &meters, timeframe).await?;
+            return self.run_on_events(running, customer, &later, timeframe).await;
+        }
+        self.run_on_measured(running, customer, meters, timeframe).await
+    }
+
+    /// The same by metrics that the customer's events are not measured by yet: event by event.
+    async fn run_on_events(
+        &mut self,
+        running: &mut Running,
+        customer: CustomerId,
+        meters: &Meters,
+        timeframe: Timeframe,
+    ) -> Result<(), Error> {
+        let read = |fields: &Fields<'_>, key: &EventKey| {
+            meters.readings(fields, key).into_iter().for_each(|reading| running.add(reading));
+            Ok(())
+        };
+        self.each_event(customer, timeframe, read).await
+    }
+
+    /// The same by metrics that they are measured by.
+    async fn run_on_measured(
+        &mut self,
+        running: &mut Running,
+        customer: CustomerId,
+        meters: &Meters,
+        timeframe: Timeframe,
+    ) -> Result<(), Error> {
         let cut = Cut::of(timeframe);
         let generations = self.generations(customer, cut.whole).await?;
         let counts = |key: &Key| {

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use serde::de::DeserializeOwned;
 
 use super::{
     Account, Call,
@@ -7,11 +8,12 @@ use super::{
 };
 use crate::{
     CustomerId, Error, MessageId, Timestamp,
+    backfill::Backfill,
     idempotency::Fingerprint,
     limits,
-    schema::{self, OutboxEntry},
+    schema::{self, OutboxEntry, Slot},
     store::Scan,
-    webhook::{Body, Message, Place},
+    webhook::{Body, Message, Place, Queue},
 };
 
 impl Account {
@@ -24,10 +26,10 @@ impl Account {
         self.read_messages(schema::waiting_messages(self.id(), limit.min(limits::SCAN_ROWS))).await
     }
 
-    /// Reads the waiting messages that come behind a place: the later ones of its customer, then
-    /// those of the customers behind it. So a message that cannot be delivered holds up no other.
+    /// Reads the waiting messages that come behind a place: the later ones of its customer or backfill,
+    /// then those of the ones behind it. So a message that cannot be delivered holds up no other.
     pub async fn messages_after(&self, place: Place, limit: usize) -> Result<Vec<Message>, Error> {
-        let key = schema::outbox(self.id(), place.customer_id, place.number);
+        let key = schema::outbox(self.id(), place);
         let scan = schema::waiting_messages(self.id(), limit.min(limits::SCAN_ROWS));
         self.read_messages(scan.after(key.key().bytes())).await
     }
@@ -56,44 +58,80 @@ impl Unit<'_> {
         let slot = schema::head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         head.messages = head.messages.saturating_add(1);
-        let number = head.messages;
+        self.put(&slot, &head)?;
+        let place = Place { queue: Queue::Customer(customer_id), number: head.messages };
+        self.tell_at(place, created_at, body)
+    }
+
+    /// Writes a message about a backfill into the outbox: among those of its customer, or among its
+    /// own, which are two at most.
+    pub(super) async fn tell_of_backfill(
+        &mut self,
+        backfill: &Backfill,
+        created_at: Timestamp,
+        body: Body,
+    ) -> Result<(), Error> {
+        if let Some(customer_id) = backfill.customer_id {
+            return self.tell(customer_id, created_at, body).await;
+        }
+        let number = match body {
+            Body::BackfillReverted { .. } => 2,
+            _ => 1,
+        };
+        let place = Place { queue: Queue::Backfill(backfill.id), number };
+        self.tell_at(place, created_at, body)
+    }
+
+    fn tell_at(&mut self, place: Place, created_at: Timestamp, body: Body) -> Result<(), Error> {
         let id = MessageId::generate(created_at, self.entropy());
-        let entry = OutboxEntry { id, customer_id, number, created_at, body };
-        self.put(&schema::outbox(self.account, customer_id, number), &entry)?;
-        self.put(&slot, &head)
+        let slot = schema::outbox(self.account, place);
+        self.put(&slot, &OutboxEntry { id, place, created_at, body })
     }
 
     /// Adds the resources that messages are about, as they are now.
     async fn render(&mut self, entries: Vec<OutboxEntry>) -> Result<Vec<Message>, Error> {
         let account = self.account;
-        let customers: Vec<_> =
-            entries.iter().map(|entry| schema::customer(account, entry.customer_id)).collect();
-        let subscriptions: Vec<_> = entries
-            .iter()
-            .filter_map(|entry| entry.body.subscription_id())
-            .map(|id| schema::subscription(account, id))
-            .collect();
-        let customer_keys = customers.iter().map(schema::Slot::key);
-        let keys = customer_keys.chain(subscriptions.iter().map(schema::Slot::key));
-        self.fetch(keys.collect::<Vec<_>>()).await?;
+        let customer = |id| schema::customer(account, id);
+        let subscription = |id| schema::subscription(account, id);
+        let backfill = |id| schema::backfill(account, id);
+        let keys = entries.iter().flat_map(|OutboxEntry { place, body, .. }| {
+            let customer = place.queue.customer_id().map(|id| customer(id).key().clone());
+            let subscription = body.subscription_id().map(|id| subscription(id).key().clone());
+            let backfill = body.backfill_id().map(|id| backfill(id).key().clone());
+            customer.into_iter().chain(subscription).chain(backfill)
+        });
+        self.fetch(&keys.collect::<Vec<_>>()).await?;
         let mut messages = Vec::with_capacity(entries.len());
-        for OutboxEntry { id, customer_id, number, created_at, body } in entries {
-            let customer = self.row(&schema::customer(account, customer_id))?;
-            let missing = || Error::corrupt("the customer of a message is missing");
-            let subscription = match body.subscription_id() {
-                Some(id) => self.row(&schema::subscription(account, id))?,
+        for OutboxEntry { id, place, created_at, body } in entries {
+            let customer = match place.queue.customer_id() {
+                Some(id) => {
+                    let missing = || Error::corrupt("the customer of a message is missing");
+                    Some(self.row(&customer(id))?.ok_or_else(missing)?.customer)
+                }
                 None => None,
             };
+            let subscription = self.found(body.subscription_id().map(subscription))?;
+            let subscription = subscription.map(|enrolment| enrolment.subscription);
+            let backfill = self.found(body.backfill_id().map(backfill))?;
             messages.push(Message {
                 id,
                 created_at,
-                place: Place { customer_id, number },
+                place,
                 body,
-                customer: customer.ok_or_else(missing)?.customer,
-                subscription: subscription.map(|enrolment| enrolment.subscription),
+                customer,
+                subscription,
+                backfill,
             });
         }
         Ok(messages)
+    }
+
+    /// Returns what a row says that was fetched, where one is named.
+    fn found<T: DeserializeOwned>(&self, slot: Option<Slot<T>>) -> Result<Option<T>, Error> {
+        match slot {
+            Some(slot) => self.row(&slot),
+            None => Ok(None),
+        }
     }
 }
 
@@ -107,7 +145,7 @@ impl Command for Acknowledge {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
         for place in &self.places {
-            unit.delete(&schema::outbox(unit.account, place.customer_id, place.number));
+            unit.delete(&schema::outbox(unit.account, *place));
         }
         Ok(())
     }
@@ -115,7 +153,6 @@ impl Command for Acknowledge {
 
 impl Request for Acknowledge {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        let places = self.places.iter().map(|place| (place.customer_id, place.number));
-        fingerprint("acknowledge", &places.collect::<Vec<_>>())
+        fingerprint("acknowledge", &self.places)
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Account {
-    /// Creates a metric (wire 5.2). It measures the events that are accepted from then on.
+    /// Creates a metric (wire 5.2). It measures all events, those that were accepted before too.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Name, item::NewItem, store::MemoryStore};
@@ -93,7 +93,7 @@ impl Unit<'_> {
         let metrics = self.get_all(&metrics).await?.into_iter().collect::<Option<Vec<_>>>();
         let splits = self.get_all(&splits).await?.into_iter().collect::<Option<Vec<_>>>();
         let (metrics, splits) = (metrics.ok_or_else(missing)?, splits.ok_or_else(missing)?);
-        Ok(Meters { generation, metrics, splits })
+        Ok(Meters::all(generation, metrics, splits))
     }
 }
 

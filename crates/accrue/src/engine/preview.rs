@@ -27,8 +27,8 @@ pub struct Preview<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PreviewedMessage {
-    /// The customer that it is about.
-    pub customer_id: CustomerId,
+    /// The customer that it is about; `None` where it is about a backfill for all customers.
+    pub customer_id: Option<CustomerId>,
     /// When it would have come about.
     pub created_at: Timestamp,
     /// What it says.

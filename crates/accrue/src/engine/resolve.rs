@@ -57,7 +57,21 @@ impl Unit<'_> {
         if self.is_due(id, &head).await? { Err(Stop::Due(vec![id])) } else { Ok(head) }
     }
 
-    /// The same for a subscription's customer. The changes to its plan's alerts come first too.
+    /// Reads the heads of customers whose locks are held. What time owes them comes first.
+    pub(super) async fn settled_heads(&mut self, ids: &[CustomerId]) -> Result<(), Stop> {
+        let slots: Vec<_> = ids.iter().map(|id| schema::head(self.account, *id)).collect();
+        let heads = self.get_all(&slots).await?;
+        let mut due = Vec::new();
+        for (id, head) in ids.iter().zip(heads) {
+            if self.is_due(*id, &head.unwrap_or_default()).await? {
+                due.push(*id);
+            }
+        }
+        if due.is_empty() { Ok(()) } else { Err(Stop::Due(due)) }
+    }
+
+    /// Returns a subscription whose customer is settled. The changes to its plan's alerts come first
+    /// too.
     pub(super) async fn settled_enrolment(
         &mut self,
         id: SubscriptionId,

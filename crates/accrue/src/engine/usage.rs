@@ -1,9 +1,10 @@
 use std::{borrow::Cow, collections::HashSet};
 
-use super::{Account, unit::Unit};
+use super::{Account, places::Known, unit::Unit};
 use crate::{
-    CustomerId, Decimal, Error, IdOr, MetricId, SubscriptionId, Timeframe, limits, schema,
-    usage::{EventSearch, FoundEvent, Meters, MetricUsage, Usage},
+    CustomerId, Decimal, Error, EventKey, IdOr, MetricId, SubscriptionId, Timeframe, limits,
+    schema,
+    usage::{Carrier, EventPlace, EventSearch, FoundEvent, Meters, MetricUsage, Usage},
 };
 
 impl Account {
@@ -49,6 +50,9 @@ impl Account {
     /// Looks for events by their keys (wire 3.5). Those that are not there are left out,
     /// those that are asked for twice come once. The order is that of the keys.
     ///
+    /// An event is shown as it was last amended. One that was deprecated, or replaced by a backfill,
+    /// is there and is said not to count; one of a backfill is there once that is reflected.
+    ///
     /// # Errors
     ///
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where there are no keys or more
@@ -70,33 +74,13 @@ impl Account {
             event_ids.into_iter().filter(|id| asked.insert(id.clone())).collect();
         let keys: Vec<_> = event_ids.iter().map(|id| schema::event_key(self.id(), id)).collect();
         let entries = unit.get_all(&keys).await?;
-        let there = event_ids.into_iter().zip(entries).filter_map(|(id, entry)| {
-            let carrier = entry?.carriers.into_iter().next()?;
-            timeframe.contains(carrier.timestamp).then_some((id, carrier))
-        });
-        let there: Vec<_> = there
-            .map(|(id, entry)| {
-                let event = schema::event(self.id(), entry.customer_id, entry.timestamp, &id);
-                let customer = schema::customer(self.id(), entry.customer_id);
-                (id, entry, event, customer)
-            })
-            .collect();
-        let keys = there.iter().flat_map(|(_, _, event, customer)| [event.key(), customer.key()]);
-        unit.fetch(keys.collect::<Vec<_>>()).await?;
+        let there = event_ids.into_iter().zip(entries);
+        let there: Vec<_> = there.filter_map(|(id, entry)| Some((id, entry?.carriers))).collect();
+        unit.fetch_searched(&there).await?;
         let mut found = Vec::with_capacity(there.len());
-        for (id, entry, event, customer) in there {
-            let event = unit.row(&event)?.ok_or_else(|| Error::corrupt("an event is missing"))?;
-            let customer = unit.row(&customer)?.map(|entry| entry.customer);
-            let external = customer.as_ref().and_then(|of| of.external_customer_id.clone());
-            found.push(FoundEvent {
-                id,
-                customer_id: customer.map(|customer| customer.id),
-                external_customer_id: external.or(event.external_customer_id.map(Cow::into_owned)),
-                event_name: event.event_name.into_owned(),
-                properties: event.properties.into_owned(),
-                timestamp: entry.timestamp,
-                deprecated: event.deprecated,
-            });
+        for (id, carriers) in there {
+            let event = unit.event_under(id, &carriers).await?;
+            found.extend(event.filter(|event| timeframe.contains(event.timestamp)));
         }
         Ok(found)
     }
@@ -106,13 +90,75 @@ impl Unit<'_> {
     async fn usage(&mut self, id: SubscriptionId) -> Result<Usage, Error> {
         let enrolment = self.enrolment(id).await?;
         let timeframe = self.current_period(&enrolment);
-        let metrics = self.meters().await?.metrics;
-        let total = self.total(&enrolment, timeframe.start()).await?;
-        let metrics = metrics.into_iter().map(|metric| MetricUsage {
+        let customer_id = enrolment.subscription.customer_id;
+        let head = self.get(&schema::head(self.account, customer_id)).await?.unwrap_or_default();
+        let meters = self.meters().await?.only_metrics();
+        let mut total = self.total(&enrolment, timeframe.start()).await?;
+        let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
+        if !later.is_empty() {
+            let more = self.total_between(customer_id, &later, timeframe).await?;
+            total.metrics.extend(more.metrics);
+        }
+        let metrics = meters.metrics.into_iter().map(|metric| MetricUsage {
             metric_id: metric.id,
             quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
             name: metric.name,
         });
         Ok(Usage { timeframe, metrics: metrics.collect() })
+    }
+
+    /// Reads what most events need to be shown, in few calls of the store.
+    async fn fetch_searched(&mut self, all: &[(EventKey, Vec<Carrier>)]) -> Result<(), Error> {
+        let account = self.account;
+        let carriers =
+            all.iter().flat_map(|(id, carriers)| carriers.iter().map(move |of| (id, of)));
+        let keys = carriers.flat_map(|(id, Carrier { customer_id, timestamp, .. })| {
+            [
+                schema::head(account, *customer_id).key().clone(),
+                schema::customer(account, *customer_id).key().clone(),
+                schema::event(account, *customer_id, *timestamp, id).key().clone(),
+            ]
+        });
+        self.fetch(&keys.collect::<Vec<_>>()).await
+    }
+
+    /// Returns the event that a key stands for: the one that counts, or else the first that did. One
+    /// that only a pending or a reverted backfill has brought is not there.
+    async fn event_under(
+        &mut self,
+        id: EventKey,
+        carriers: &[Carrier],
+    ) -> Result<Option<FoundEvent>, Error> {
+        let (mut asked, mut first) = (HashSet::new(), None);
+        for Carrier { customer_id, timestamp: at, .. } in carriers {
+            let place = EventPlace { at: *at, key: id.clone() };
+            if !asked.insert((*customer_id, *at)) {
+                continue;
+            }
+            let known = self.events_at(*customer_id, &place).await?;
+            let counts = known.iter().position(Known::may_count);
+            if counts.is_some() || first.is_none() {
+                let shown = known.into_iter().nth(counts.unwrap_or_default());
+                first = shown.map(|known| (*customer_id, *at, known)).or(first);
+            }
+            if counts.is_some() {
+                break;
+            }
+        }
+        let Some((customer_id, timestamp, known)) = first else { return Ok(None) };
+        let deprecated = !known.may_count();
+        let event = known.brought.event;
+        let customer = self.row(&schema::customer(self.account, customer_id))?;
+        let customer = customer.map(|entry| entry.customer);
+        let external = customer.as_ref().and_then(|of| of.external_customer_id.clone());
+        Ok(Some(FoundEvent {
+            id,
+            customer_id: customer.map(|customer| customer.id),
+            external_customer_id: external.or(event.external_customer_id.map(Cow::into_owned)),
+            event_name: event.event_name.into_owned(),
+            properties: event.properties.into_owned(),
+            timestamp,
+            deprecated,
+        }))
     }
 }

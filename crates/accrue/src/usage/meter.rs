@@ -57,8 +57,7 @@ pub(crate) struct Split {
     dimensions: Vec<PropertyName>,
     /// In order.
     cells: Vec<CellValues>,
-    /// The generation of the account's metrics that it came with: it counts the events that were
-    /// accepted since.
+    /// The generation of the account's metrics that it came with.
     pub(crate) since: u64,
 }
 

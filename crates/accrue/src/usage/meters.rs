@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, ops::RangeBounds};
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use super::{
     meter::{MeterId, Split, SplitId},
@@ -17,12 +17,19 @@ pub(crate) struct Meters {
     pub(crate) generation: u64,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) splits: Vec<Split>,
+    /// Only those that were there in some generations: a metric can be in the list for its splits.
+    generations: Option<RangeInclusive<u64>>,
 }
 
 impl Meters {
     /// Only one metric.
     pub(crate) fn one(metric: Metric) -> Self {
-        Self { generation: metric.since, metrics: vec![metric], splits: Vec::new() }
+        Self { generation: metric.since, metrics: vec![metric], ..Self::default() }
+    }
+
+    /// All metrics and splits of an account.
+    pub(crate) fn all(generation: u64, metrics: Vec<Metric>, splits: Vec<Split>) -> Self {
+        Self { generation, metrics, splits, generations: None }
     }
 
     /// Only the metrics, without splits.
@@ -50,10 +57,24 @@ impl Meters {
     }
 
     /// Only those that were there in some generations of the set.
-    pub(crate) fn since(mut self, generations: impl RangeBounds<u64>) -> Self {
-        self.metrics.retain(|metric| generations.contains(&metric.since));
+    pub(crate) fn since(mut self, generations: RangeInclusive<u64>) -> Self {
         self.splits.retain(|split| generations.contains(&split.since));
-        self
+        let splits = &self.splits;
+        self.metrics.retain(|metric| {
+            let is_split = splits.iter().any(|split| split.metric_id == metric.id);
+            is_split || generations.contains(&metric.since)
+        });
+        Self { generations: Some(generations), ..self }
+    }
+
+    /// Tells whether there are none.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.metrics.is_empty()
+    }
+
+    /// Tells whether a metric itself is among them, and not only splits of it.
+    fn has(&self, metric: &Metric) -> bool {
+        self.generations.as_ref().is_none_or(|generations| generations.contains(&metric.since))
     }
 
     /// Returns what an event contributes.
@@ -68,7 +89,9 @@ impl Meters {
                 let (meter, split) = (split.meter_of(fields), Some(split.id));
                 readings.push(Reading { meter, split, amount: plain.amount.clone() });
             }
-            readings.push(plain);
+            if self.has(metric) {
+                readings.push(plain);
+            }
         }
         readings
     }
@@ -87,7 +110,8 @@ impl Meters {
         let metrics = self.metrics.iter().filter(move |metric| wanted(metric.sql.function()));
         metrics.flat_map(|metric| {
             let splits = self.splits.iter().filter(|split| split.metric_id == metric.id);
-            splits.flat_map(Split::meters).chain([metric.id.into()])
+            let own = self.has(metric).then(|| metric.id.into());
+            splits.flat_map(Split::meters).chain(own)
         })
     }
 }

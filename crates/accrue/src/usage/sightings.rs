@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{meter::MeterId, reading::Digest};
-use crate::{Timeframe, Timestamp};
+use crate::{Timeframe, Timestamp, limits};
 
 /// When one value of one metric was seen for one customer: enough to tell, for any billing period,
 /// whether the value is new in it.
@@ -12,11 +12,14 @@ use crate::{Timeframe, Timestamp};
 /// sightings of a day are one span of which the first and the last instant are known, and so are
 /// all sightings that are older than any event which is still taken, up to the end of their day.
 /// What lies between the two ends of a span is not known; a timeframe strictly inside of one cannot
-/// be judged.
+/// be judged, nor one that touches a stretch of which a correction has left nothing known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sightings {
     /// Disjoint and in order; both ends of each are instants at which the value was seen.
     spans: Vec<(Timestamp, Timestamp)>,
+    /// Disjoint and in order: where the value may be or not, besides within spans.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<Timeframe>,
 }
 
 /// When each distinct value was seen.
@@ -25,7 +28,7 @@ pub(crate) type Seen = BTreeMap<(MeterId, Digest), Sightings>;
 impl Sightings {
     /// Tells whether the value was seen in a timeframe; `None` where that is not known.
     pub(crate) fn seen_in(&self, timeframe: Timeframe) -> Option<bool> {
-        let mut known = true;
+        let mut known = !self.unknown.iter().any(|stretch| stretch.overlaps(timeframe));
         for (first, last) in &self.spans {
             if timeframe.contains(*first) || timeframe.contains(*last) {
                 return Some(true);
@@ -37,17 +40,74 @@ impl Sightings {
 
     /// Forgets what is known of a timeframe: the value is not there any more.
     pub(crate) fn forget(&mut self, timeframe: Timeframe) {
-        let _ = timeframe;
+        let mut cut = Vec::new();
+        self.spans.retain_mut(|(first, last)| {
+            match (timeframe.contains(*first), timeframe.contains(*last)) {
+                (true, true) => return false,
+                (false, true) => {
+                    cut.extend(Timeframe::new(*first, timeframe.start()));
+                    *last = *first;
+                }
+                (true, false) => {
+                    cut.extend(Timeframe::new(timeframe.end(), *last));
+                    *first = *last;
+                }
+                (false, false) => {}
+            }
+            true
+        });
+        let stretches = std::mem::take(&mut self.unknown).into_iter().flat_map(|stretch| {
+            let before = stretch.end().min(timeframe.start());
+            let behind = stretch.start().max(timeframe.end());
+            let before = Timeframe::new(stretch.start(), before);
+            before.into_iter().chain(Timeframe::new(behind, stretch.end()))
+        });
+        cut.extend(stretches);
+        self.set_unknown(cut);
     }
 
     /// Knows no longer whether the value is there within a timeframe.
     pub(crate) fn blur(&mut self, timeframe: Timeframe) {
-        let _ = timeframe;
+        let mut stretches = std::mem::take(&mut self.unknown);
+        stretches.push(timeframe);
+        self.set_unknown(stretches);
     }
 
     /// Tells whether nothing is known but that the value is not there.
     pub(crate) fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+        self.spans.is_empty() && self.unknown.is_empty()
+    }
+
+    /// Keeps stretches of which nothing is known. Where there are too many, what lies between those
+    /// that are closest becomes unknown too, which is never wrong.
+    fn set_unknown(&mut self, mut stretches: Vec<Timeframe>) {
+        let within_span = |stretch: &Timeframe| {
+            self.spans
+                .iter()
+                .any(|(first, last)| *first <= stretch.start() && stretch.end() <= *last)
+        };
+        stretches.retain(|stretch| stretch.start() < stretch.end() && !within_span(stretch));
+        stretches.sort_unstable();
+        stretches.dedup_by(|next, kept| {
+            let join = next.start() <= kept.end();
+            if join {
+                *kept = kept.until(kept.end().max(next.end()));
+            }
+            join
+        });
+        while stretches.len() > limits::UNKNOWN_STRETCHES {
+            let gaps = stretches.iter().zip(stretches.iter().skip(1)).enumerate();
+            let gap = |(_, (one, next)): &(usize, (&Timeframe, &Timeframe))| {
+                next.start().micros().saturating_sub(one.end().micros())
+            };
+            let Some((at, hull)) =
+                gaps.min_by_key(gap).map(|(at, (one, next))| (at, one.until(next.end())))
+            else {
+                break;
+            };
+            stretches.splice(at..=at.saturating_add(1), [hull]);
+        }
+        self.unknown = stretches;
     }
 
     /// Adds a sighting. Spans that end before `settled` become one.
@@ -64,6 +124,8 @@ impl Sightings {
             }
             join
         });
+        let stretches = std::mem::take(&mut self.unknown);
+        self.set_unknown(stretches);
     }
 }
 
@@ -74,6 +136,8 @@ pub(crate) fn is_within_a_day(timeframe: Timeframe) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -109,5 +173,140 @@ mod tests {
             }
             prop_assert!(sightings.spans.len() <= 5);
         }
+
+        #[test]
+        fn what_corrections_leave_known_is_right(
+            steps in prop::collection::vec(step(), 1..40), asked in hours(200),
+        ) {
+            let (mut now, mut sightings) = (0, Sightings::default());
+            let (mut instants, mut ever, mut corrected) =
+                (BTreeSet::new(), BTreeSet::new(), Vec::new());
+            for step in steps {
+                match step {
+                    Step::Add { hour, pause } => {
+                        now += pause;
+                        sightings.add(at(hour), at(now));
+                        instants.insert(at(hour));
+                        ever.insert(at(hour));
+                    }
+                    Step::Correct { timeframe, leave } => {
+                        let within: Vec<_> =
+                            instants.iter().copied().filter(|at| timeframe.contains(*at)).collect();
+                        let leave = leave.min(within.len());
+                        instants.retain(|at| !within[leave..].contains(at));
+                        sightings.forget(timeframe);
+                        if leave > 0 {
+                            sightings.blur(timeframe);
+                        }
+                        corrected.push(timeframe);
+                    }
+                }
+                let truth = instants.iter().any(|instant| asked.contains(*instant));
+                let known = sightings.seen_in(asked);
+                prop_assert!(known.is_none_or(|known| known == truth), "{known:?} is wrong");
+                prop_assert!(sightings.unknown.len() <= limits::UNKNOWN_STRETCHES);
+                prop_assert!(instants.is_empty() || !sightings.is_empty());
+
+                let is_corrected = corrected.iter().any(|of| of.overlaps(asked));
+                let is_merged = corrected.len() > limits::UNKNOWN_STRETCHES;
+                if !is_corrected && !is_merged && !is_spanned(&ever, at(now), asked) {
+                    prop_assert_eq!(known, Some(truth));
+                }
+            }
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Add {
+            hour: i64,
+            pause: i64,
+        },
+        /// All sightings of a timeframe go, but for so many of the first ones.
+        Correct {
+            timeframe: Timeframe,
+            leave: usize,
+        },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => (0_i64..400, 0_i64..20).prop_map(|(hour, pause)| Step::Add { hour, pause }),
+            1 => (hours(40), 0_usize..3)
+                .prop_map(|(timeframe, leave)| Step::Correct { timeframe, leave }),
+        ]
+    }
+
+    fn hours(most: i64) -> impl Strategy<Value = Timeframe> {
+        let timeframe = |(start, length)| Timeframe::new(at(start), at(start + length)).unwrap();
+        (0_i64..400, 1..most).prop_map(timeframe)
+    }
+
+    /// Tells whether a timeframe touches what lies between the first and the last instant of a day,
+    /// or of all days that are settled.
+    fn is_spanned(ever: &BTreeSet<Timestamp>, settled: Timestamp, timeframe: Timeframe) -> bool {
+        let mut spans: Vec<(Timestamp, Timestamp)> = Vec::new();
+        for instant in ever {
+            match spans.last_mut() {
+                Some((_, last)) if last.day() == instant.day() || *instant < settled => {
+                    *last = *instant;
+                }
+                _ => spans.push((*instant, *instant)),
+            }
+        }
+        let touches = |(first, last): &(Timestamp, Timestamp)| {
+            *first < timeframe.end() && timeframe.start() <= *last
+        };
+        spans.iter().any(touches)
+    }
+
+    #[test]
+    fn a_correction_takes_what_is_known_of_its_timeframe() {
+        let frame = |start, end| Timeframe::new(at(start), at(end)).unwrap();
+        // Hour 2 is the first of a day.
+        let seen = |instants: &[i64]| {
+            let mut sightings = Sightings::default();
+            for hour in instants {
+                sightings.add(at(*hour), Timestamp::MIN);
+            }
+            sightings
+        };
+        let check = |instants: &[i64], forgotten, spans: &[(i64, i64)], unknown: &[_]| {
+            let mut sightings = seen(instants);
+            sightings.forget(forgotten);
+            let spans: Vec<_> = spans.iter().map(|(first, last)| (at(*first), at(*last))).collect();
+            assert_eq!((sightings.spans, &*sightings.unknown), (spans, unknown), "{forgotten:?}");
+        };
+        check(&[2, 4, 8], frame(2, 9), &[], &[]);
+        check(&[2, 4, 8], frame(2, 8), &[(8, 8)], &[]);
+        check(&[2, 4, 8], frame(1, 3), &[(8, 8)], &[frame(3, 8)]);
+        check(&[2, 4, 8], frame(7, 9), &[(2, 2)], &[frame(2, 7)]);
+        check(&[2, 4, 8], frame(3, 8), &[(2, 8)], &[]);
+        check(&[2, 30], frame(1, 3), &[(30, 30)], &[]);
+        check(&[2, 30], frame(5, 8), &[(2, 2), (30, 30)], &[]);
+
+        let mut sightings = seen(&[2, 8]);
+        sightings.forget(frame(7, 9));
+        sightings.blur(frame(7, 9));
+        assert_eq!(sightings.unknown, [frame(2, 9)]);
+        assert_eq!(sightings.seen_in(frame(3, 200)), None);
+        assert_eq!(sightings.seen_in(frame(2, 200)), Some(true));
+        assert_eq!(sightings.seen_in(frame(9, 200)), Some(false));
+        sightings.add(at(10), Timestamp::MIN);
+        assert!(sightings.unknown.is_empty(), "what lies within a span needs no stretch");
+        sightings.forget(frame(0, 30));
+        assert!(sightings.is_empty());
+    }
+
+    #[test]
+    fn of_too_many_unknown_stretches_the_closest_become_one() {
+        let frame = |start, end| Timeframe::new(at(start), at(end)).unwrap();
+        let mut sightings = Sightings::default();
+        for start in [0, 10, 20, 25, 40] {
+            sightings.blur(frame(start, start + 1));
+        }
+        assert_eq!(sightings.unknown, [frame(0, 1), frame(10, 11), frame(20, 26), frame(40, 41)]);
+        assert_eq!(sightings.seen_in(frame(22, 23)), None);
+        assert_eq!(sightings.seen_in(frame(26, 40)), Some(false));
     }
 }

@@ -46,8 +46,8 @@ impl From<Timeframe> for EventVolumeQuery {
 pub struct EventVolume {
     /// The hour, in UTC.
     pub timeframe: Timeframe,
-    /// How many events were ingested with a timestamp in it: none twice, those of customers that
-    /// are yet to be created too.
+    /// How many events with a timestamp in it count: none twice, those of customers that are yet to
+    /// be created too, and none that was deprecated or replaced by a backfill.
     pub count: u64,
 }
 

@@ -91,17 +91,28 @@ fn an_external_id_with_waiting_events_is_for_a_new_customer_only() {
 }
 
 #[test]
-fn a_metric_counts_events_that_were_accepted_after_its_creation() {
+fn a_metric_counts_events_that_were_accepted_before_its_creation() {
     let fixture = Fixture::new();
     let ada = fixture.customer("ada");
     let subscription = fixture.subscribe(ada.id, &fixture.plan());
     fixture.use_now("ada", "a", "1");
     let metric = fixture.metric(COUNT);
-    fixture.use_now("ada", "b", "1");
-    assert_eq!(fixture.usage(&subscription, &metric).unwrap(), "1");
     let part = Timeframe::new(at("2026-03-10T12:00:00Z"), at("2026-03-10T12:01:00Z")).unwrap();
-    let count = block_on(fixture.account.usage_between(ada.id, metric.id, part)).unwrap();
-    assert_eq!(count.unwrap().to_string(), "1");
+    let day = Timeframe::new(at("2026-03-10T00:00:00Z"), at("2026-03-11T00:00:00Z")).unwrap();
+    let check = |expect: &str| {
+        assert_eq!(fixture.usage(&subscription, &metric).unwrap(), expect);
+        for timeframe in [part, day] {
+            let count = fixture.account.usage_between(ada.id, metric.id, timeframe);
+            assert_eq!(block_on(count).unwrap().unwrap().to_string(), expect);
+        }
+    };
+    // At once, before anybody has measured them, and the same afterwards.
+    check("1");
+    while block_on(fixture.billing.tick(10)).unwrap().more {}
+    assert_eq!(block_on(fixture.billing.next_deadline()).unwrap(), None);
+    check("1");
+    fixture.use_now("ada", "b", "1");
+    check("2");
 }
 
 #[test]

@@ -212,21 +212,21 @@ fn another_price_draws_the_difference() {
 }
 
 #[test]
-fn a_matrix_is_rated_where_its_cells_are_measured() {
+fn a_matrix_is_rated_whether_or_not_its_cells_are_measured() {
     let priced = priced(|fixture, metric| [fixture.usage_at("1", metric)]);
     priced.use_now("a", "7");
     let (fixture, id) = (&priced.fixture, priced.subscription.id);
     let matrix = || fixture.by_region(&priced.metric, 1);
     let price = || fixture.account.preview_price(id, priced.prices()[0], matrix());
-    let error = block_on(price()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::ConstraintViolation, "{error}");
-    // Another plan has them measured, from its first event on.
+    let preview = previewed(fixture, price());
+    assert_eq!(preview.answer.after.total, number("7"));
+    // Another plan has them measured.
     fixture.priced_plan([matrix().into()]);
     let preview = previewed(fixture, price());
-    assert_eq!(preview.answer.after.total, number("0"));
+    assert_eq!(preview.answer.after.total, number("7"));
     priced.use_now("b", "2");
     let preview = previewed(fixture, price());
-    assert_eq!(preview.answer.after.total, number("2"));
+    assert_eq!(preview.answer.after.total, number("9"));
 }
 
 #[test]

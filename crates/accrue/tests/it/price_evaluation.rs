@@ -294,20 +294,20 @@ fn amounts_are_in_the_unit_of_the_price_and_before_adjustments() {
     for evaluation in [PriceEvaluation::new(external("ada"), day()), by_region()] {
         let answer = fixture.account.evaluate_price(external("adjusted"), &evaluation);
         let [group] = &block_on(answer).unwrap()[..] else { panic!() };
-        assert_eq!((&group.quantity, &group.amount), (&number("9"), &number("2.25")));
+        assert_eq!((&group.quantity, &group.amount), (&number("16"), &number("4")));
         assert_eq!(group.currency, unit("credits"));
     }
 }
 
 #[test]
-fn what_was_accepted_before_the_metric_counts_in_no_way_of_adding_up() {
+fn what_was_accepted_before_the_metric_counts_in_every_way_of_adding_up() {
     let (fixture, _) = seven(each("1"));
     let price = fixture.price_of(SUM, matrix());
     let used = Used { key: 2, minute: 0, n: Some(9), region: 1, is_adas: true };
     run(fixture.account.ingest([used.event()])).unwrap();
     for evaluation in [PriceEvaluation::new(external("ada"), day()), by_region()] {
         let [group] = &fixture.evaluate(price, &evaluation).unwrap()[..] else { panic!() };
-        assert_eq!((&group.quantity, &group.amount), (&number("9"), &number("18")));
+        assert_eq!((&group.quantity, &group.amount), (&number("16"), &number("32")));
     }
 }
 

@@ -100,7 +100,7 @@ impl<'a> Host<'a> {
 
     async fn answer(&mut self, message: &Message) -> Result<(), Error> {
         self.messages += 1;
-        let customer = message.customer.external_customer_id.clone();
+        let customer = message.customer.as_ref().and_then(|of| of.external_customer_id.clone());
         let alert = FiredAlert::read(message, &self.setup.metrics);
         if let (Some(customer), Some(alert)) = (customer, alert) {
             self.alerts.entry(customer).or_default().push(alert);
@@ -116,7 +116,9 @@ impl<'a> Host<'a> {
     /// Sells credits to a customer that wants them, where they are still low. The message is the
     /// key: whoever reads it twice sells once.
     async fn top_up(&self, message: &Message) -> Result<(), accrue::Error> {
-        let id = message.customer.id;
+        let Some(id) = message.customer.as_ref().map(|customer| customer.id) else {
+            return Ok(());
+        };
         let customer = self.setup.customers.iter().find(|customer| customer.id == id);
         let Some(amount) = customer.and_then(|customer| customer.profile.top_up) else {
             return Ok(());

@@ -87,7 +87,7 @@ impl Command for FindPart {
         let place = schema::deadline(correction.at, unit.account, owner);
         let deadline = unit.get(&place).await?;
         let deadline = deadline.ok_or_else(|| Error::corrupt("a correction has no deadline"))?;
-        let backfill = unit.backfill(correction).await?;
+        let backfill = unit.backfill(correction.backfill_id).await?;
         let cursor = deadline.cursor.clone();
         let (customers, cursor) = unit.concerned(&backfill, correction.effect, cursor).await?;
         Ok(Some(Part { correction, deadline, customers, cursor }))
@@ -119,7 +119,7 @@ impl Command for EndPart<'_> {
         let mut all = unit.get(&slot).await?.unwrap_or_default();
         all.corrections.retain(|of| of.correction != *correction);
         unit.put(&slot, &all)?;
-        let backfill = unit.backfill(*correction).await?;
+        let backfill = unit.backfill(correction.backfill_id).await?;
         unit.end_backfill(&backfill, *correction).await?;
         Ok(())
     }

@@ -24,11 +24,6 @@ pub(super) fn whole_days(timeframe: Timeframe) -> Timeframe {
 
 /// Adding up the days of a backfill beside what counts.
 impl Unit<'_> {
-    pub(super) async fn backfill(&mut self, correction: Correction) -> Result<Backfill, Error> {
-        let found = self.get(&schema::backfill(self.account, correction.backfill_id)).await?;
-        found.ok_or_else(|| Error::corrupt("a correction names no backfill"))
-    }
-
     /// Adds more of the events up that are to count.
     pub(super) async fn build(
         &mut self,
@@ -37,7 +32,7 @@ impl Unit<'_> {
         correction: Correction,
         behind: Option<EventPlace>,
     ) -> Result<Progress, Error> {
-        let backfill = self.backfill(correction).await?;
+        let backfill = self.backfill(correction.backfill_id).await?;
         let days = whole_days(backfill.timeframe);
         let mut overlays = self.overlays(customer, days).await?;
         let was_reflected = overlays.has(backfill.id);
@@ -50,7 +45,7 @@ impl Unit<'_> {
             // Nothing of the customer is concerned, and nothing that comes later will be.
             return Ok(Progress::Built { correction });
         }
-        let meters = self.meters().await?.since(..=head.measured);
+        let meters = self.meters().await?.since(0..=head.measured);
         let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
         let mut chunk = Chunk::default();
         while !chunk.is_full() {

@@ -19,7 +19,7 @@ impl Unit<'_> {
         correction: Correction,
     ) -> Result<Option<Progress>, Error> {
         let Correction { at, backfill_id, effect } = correction;
-        let backfill = self.backfill(correction).await?;
+        let backfill = self.backfill(correction.backfill_id).await?;
         let was_built = self.flip_days(customer, whole_days(backfill.timeframe)).await?;
         if was_built {
             self.put_overlays(customer, &backfill, effect).await?;

@@ -33,10 +33,10 @@ impl Unit<'_> {
         correction: Correction,
         behind: SweepPlace,
     ) -> Result<Option<Progress>, Error> {
-        let corrected = self.backfill(correction).await?.timeframe;
+        let corrected = self.backfill(correction.backfill_id).await?.timeframe;
         let days = whole_days(corrected);
         let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
-        let meters = self.meters().await?.since(..=head.measured);
+        let meters = self.meters().await?.since(0..=head.measured);
         let (distinct, added_up) = (meters.distinct(), meters.added_up());
         let distinct: Vec<_> = distinct.collect();
         let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();

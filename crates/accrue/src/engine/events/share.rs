@@ -17,7 +17,7 @@ use crate::{
     schema::{self, EventCount},
     store::Key,
     subscription::Enrolment,
-    usage::{Event, Hour, MeterId, Meters, Reading, StoredEvent, Tally},
+    usage::{Event, Hour, MeterId, Meters, Reading, Tally},
 };
 
 /// One customer's share of a batch: its new events, and the billing periods that they fall in.
@@ -70,21 +70,9 @@ impl<'a> Share<'a> {
         shares.collect()
     }
 
-    /// Writes the events, each with its number among those of the customer. The head was read.
+    /// Writes the events. The head was read.
     pub(super) async fn accept(&self, unit: &mut Unit<'_>, metrics: u64) -> Result<(), Error> {
-        let slot = schema::head(unit.account, self.customer_id);
-        let mut head = unit.get(&slot).await?.unwrap_or_default();
-        if head.accepted == 0 {
-            head.measured = metrics;
-        }
-        for New { event, entry, slot, .. } in &self.new {
-            head.accepted = head.accepted.saturating_add(1);
-            let (at, key) = (event.timestamp, &event.idempotency_key);
-            let place = unit.event_slot(None, self.customer_id, at, key);
-            unit.put(slot, entry)?;
-            unit.put(&place, &StoredEvent::new(event, head.accepted))?;
-        }
-        unit.put(&slot, &head)
+        unit.accept(self.customer_id, None, &self.new, metrics).await
     }
 
     /// Finds out which generations of the figures the events are added to.

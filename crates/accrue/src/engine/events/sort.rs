@@ -1,39 +1,43 @@
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::{
+    keys::{self, reason},
+    window::Window,
+};
 use crate::{
-    CustomerId, Error, EventKey, ExternalId, IdOr, Timestamp,
+    CustomerId, Error, EventKey, ExternalId, IdOr,
+    backfill::{Backfill, Verdict},
     engine::unit::{Stop, Unit},
     error::RefusedEvent,
-    limits,
     schema::{self, CustomerAlias, CustomerEntry, Slot},
     usage::{Carrier, ContentHash, Event, EventKeyEntry, Incoming},
 };
 
 /// The events of a batch that are new, in their order; nothing of the batch is refused.
-pub(super) struct Sorted<'a> {
-    pub(super) new: Vec<New<'a>>,
-    pub(super) duplicates: usize,
+pub(in crate::engine) struct Sorted<'a> {
+    pub(in crate::engine) new: Vec<New<'a>>,
+    pub(in crate::engine) duplicates: usize,
 }
 
-/// An event that is new.
-pub(super) struct New<'a> {
-    pub(super) event: &'a Event,
-    pub(super) customer_id: CustomerId,
-    pub(super) entry: EventKeyEntry,
-    pub(super) slot: Slot<EventKeyEntry>,
+/// An event that is new where it is brought.
+pub(in crate::engine) struct New<'a> {
+    pub(in crate::engine) event: &'a Event,
+    pub(in crate::engine) customer_id: CustomerId,
+    /// What is kept under its key, with it.
+    pub(in crate::engine) entry: EventKeyEntry,
+    pub(in crate::engine) slot: Slot<EventKeyEntry>,
     /// Whether it counts: not where a backfill has brought it before.
-    pub(super) counts: bool,
+    pub(in crate::engine) counts: bool,
 }
 
-/// Sorts a batch into new events and duplicates, or refuses it with everything that is wrong.
+/// Sorts a batch that goes into a backfill, or into none, into new events and duplicates; or refuses
+/// it with everything that is wrong.
 ///
-/// The key is judged first, however old the event is; only a new one has to be recent.
-pub(super) async fn sort<'a>(
+/// The key is judged first, however old the event is; only a new one has to lie where it is taken.
+pub(in crate::engine) async fn sort<'a>(
     unit: &mut Unit<'_>,
     batch: &'a [Incoming],
+    into: Option<&Backfill>,
 ) -> Result<Sorted<'a>, Stop> {
     let customers = customers(unit, batch).await?;
     let found = customers.values().filter_map(|found| match found {
@@ -45,10 +49,10 @@ pub(super) async fn sort<'a>(
     let slots: Vec<_> = events(batch)
         .map(|event| schema::event_key(unit.account, &event.idempotency_key))
         .collect();
-    unit.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+    let rules = keys::rules(unit, &slots, into).await?;
+    let window = Window::find(unit, into).await?;
     let mut slots = slots.into_iter();
-    let oldest_taken = unit.oldest_taken().await?;
-    let newest_taken = unit.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+    let backfill_id = into.map(|backfill| backfill.id);
 
     let (mut new, mut duplicates, mut refused) = (Vec::new(), 0_usize, Vec::new());
     let mut seen: HashMap<&EventKey, ContentHash> = HashMap::new();
@@ -70,22 +74,26 @@ pub(super) async fn sort<'a>(
         };
         let content = ContentHash::of(event, customer_id);
         let key = &event.idempotency_key;
-        let mut entry = unit.row(&slot)?.unwrap_or_default();
-        let stored = entry.carried_by(None).map(|stored| stored.content.clone());
-        let earlier = stored.as_ref().or_else(|| seen.get(key)).map(|earlier| *earlier == content);
-        match earlier {
-            Some(true) => duplicates = duplicates.saturating_add(1),
-            Some(false) => {
-                reasons.push("idempotency_key: another event has this key".to_owned());
+        let carrier = Carrier::new(backfill_id, event, customer_id, content.clone());
+        let entry = unit.row(&slot)?.unwrap_or_default();
+        let verdict = match (rules.judge(&entry, &carrier), seen.get(key)) {
+            (Verdict::New, Some(earlier)) if *earlier == content => Verdict::Duplicate,
+            (Verdict::New, Some(_)) => Verdict::Taken,
+            (verdict, _) => verdict,
+        };
+        match verdict {
+            Verdict::New => reasons.extend(window.refuse(event.timestamp, customer_id)),
+            Verdict::Duplicate => duplicates = duplicates.saturating_add(1),
+            Verdict::Taken | Verdict::Deprecated | Verdict::Worn => {
+                reasons.extend(reason(verdict));
             }
-            None => reasons.extend(out_of_range(event.timestamp, oldest_taken, newest_taken)),
         }
         if !reasons.is_empty() {
             refused.push(refusal(index, event, reasons));
-        } else if earlier.is_none() {
-            seen.insert(key, content.clone());
-            entry.carriers.push(Carrier::new(None, event, customer_id, content));
-            new.push(New { event, customer_id, entry, slot, counts: true });
+        } else if verdict == Verdict::New {
+            seen.insert(key, content);
+            let entry = rules.add(entry, carrier);
+            new.push(New { event, customer_id, entry, slot, counts: into.is_none() });
         }
     }
     if refused.is_empty() {
@@ -104,16 +112,6 @@ fn events(batch: &[Incoming]) -> impl Iterator<Item = &Event> {
 
 fn refusal(index: usize, event: &Event, reasons: Vec<String>) -> RefusedEvent {
     RefusedEvent { index, idempotency_key: Some(event.idempotency_key.to_string()), reasons }
-}
-
-fn out_of_range(at: Timestamp, oldest: Timestamp, newest: Timestamp) -> Option<String> {
-    if at < oldest {
-        Some(format!("timestamp: {at} is too old, the oldest that is taken now is {oldest}"))
-    } else if at > newest {
-        Some(format!("timestamp: {at} is in the future, the newest that is taken now is {newest}"))
-    } else {
-        None
-    }
 }
 
 /// What became of a customer that a batch names.

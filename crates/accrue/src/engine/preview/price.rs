@@ -14,7 +14,6 @@ use crate::{
     price::NewPrice,
     schema,
     subscription::{Enrolment, Subscription},
-    usage::Split,
 };
 
 /// What a subscription costs in its current billing period, and what it would.
@@ -35,8 +34,8 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
-    /// such price or ended long ago, the new one cannot stand beside the others or has another billing
-    /// cycle, or it is a matrix whose cells are not measured yet;
+    /// such price or ended long ago, or the new one cannot stand beside the others or has another
+    /// billing cycle;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
     /// what creating the price answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
@@ -104,12 +103,6 @@ impl ReplacePrice {
             return Err(Error::constraint(detail));
         }
         self.new.check()?;
-        let measured = unit.meters().await?;
-        if let Some(split) = Split::of_price(&self.new.charge, 0)
-            && !measured.splits.iter().any(|measured| measured.id == split.id)
-        {
-            return Err(Error::constraint("the cells of the matrix are not measured yet"));
-        }
         let prices = ids.iter().map(|id| match *id == self.replaced {
             true => PlanPrice::from(self.new.clone()),
             false => PlanPrice::from(*id),

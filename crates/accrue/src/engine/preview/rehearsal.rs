@@ -80,7 +80,8 @@ impl Rehearsal {
         let entries =
             new.filter_map(|(key, document)| schema::written_message(key, document.as_ref()?));
         let messages = entries.map(|entry| {
-            let OutboxEntry { customer_id, created_at, body, .. } = entry?;
+            let OutboxEntry { place, created_at, body, .. } = entry?;
+            let customer_id = place.queue.customer_id();
             Ok(PreviewedMessage { customer_id, created_at, body })
         });
         messages.collect()

@@ -1,0 +1,77 @@
+use std::collections::BTreeSet;
+
+use super::sort::New;
+use crate::{
+    CustomerId, Error, Timeframe,
+    backfill::{Backfill, KeyRules, Verdict},
+    engine::{standings::INSTANT, unit::Unit},
+    expression::Fields,
+    limits,
+    schema::{self, Slot},
+    usage::EventKeyEntry,
+};
+
+/// Reads what is kept under some keys, and the backfills that it names.
+pub(super) async fn rules<'b>(
+    unit: &mut Unit<'_>,
+    slots: &[Slot<EventKeyEntry>],
+    into: Option<&'b Backfill>,
+) -> Result<KeyRules<'b>, Error> {
+    let entries = unit.get_all(slots).await?;
+    let carriers = entries.iter().flatten().flat_map(|entry| &entry.carriers);
+    let ids: BTreeSet<_> = carriers.filter_map(|carrier| carrier.backfill_id).collect();
+    let backfills: Vec<_> = ids.iter().map(|id| schema::backfill(unit.account, *id)).collect();
+    let found = unit.get_all(&backfills).await?;
+    let missing = || Error::corrupt("a key names no backfill");
+    let others = ids.into_iter().zip(found).map(|(id, found)| Ok((id, found.ok_or_else(missing)?)));
+    Ok(KeyRules { into, others: others.collect::<Result<_, Error>>()?, now: unit.now })
+}
+
+/// Says why a key is refused.
+pub(super) fn reason(verdict: Verdict) -> Option<String> {
+    match verdict {
+        Verdict::New | Verdict::Duplicate => None,
+        Verdict::Taken => Some("idempotency_key: another event has this key".to_owned()),
+        Verdict::Deprecated => {
+            Some("idempotency_key: the event with this key was deprecated".to_owned())
+        }
+        Verdict::Worn => Some(format!(
+            "idempotency_key: {} backfills have brought events with this key",
+            limits::CARRIERS
+        )),
+    }
+}
+
+/// Finds the new events of no backfill that do not count, since the event of a backfill counts at the
+/// same place. Time owes nothing to their customers, whose heads were read.
+pub(super) async fn find_brought(unit: &mut Unit<'_>, new: &mut [New<'_>]) -> Result<(), Error> {
+    for new in new {
+        // Only a key that has come before costs anything.
+        if new.entry.carriers.len() > 1 {
+            new.counts = !is_brought(unit, new).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether the event of a backfill counts at the place of an event.
+async fn is_brought(unit: &mut Unit<'_>, new: &New<'_>) -> Result<bool, Error> {
+    let at = new.event.timestamp;
+    let place: (CustomerId, _) = (new.customer_id, at);
+    let instant = Timeframe::nothing_at(at).until(at.saturating_add(INSTANT));
+    let overlays = unit.overlays(new.customer_id, instant).await?;
+    let reflected: BTreeSet<_> = overlays.bringing(instant).collect();
+    let beside = new.entry.carriers.iter().filter(|old| (old.customer_id, old.timestamp) == place);
+    let ids = beside.filter_map(|old| old.backfill_id).filter(|id| reflected.contains(id));
+    let key = &new.event.idempotency_key;
+    for id in ids {
+        let slot = unit.event_slot(Some(id), new.customer_id, at, key);
+        let [event] = unit.get_guarded(&[slot]).await?.try_into().unwrap_or([None]);
+        let Some(event) = event else { continue };
+        let fields = Fields::new(&event.event_name, at, &event.properties);
+        if !event.deprecated && !overlays.hide(event.accepted, Some(id), &fields) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,140 @@
+use std::collections::BTreeSet;
+
+use super::unit::Unit;
+use crate::{
+    CustomerId, Error, EventKey, Timestamp,
+    expression::Fields,
+    schema::{self, Bucket, Nothing},
+    usage::{Amount, Digest, MeterId, Quarter, Reading, Tally},
+};
+
+/// What an event contributed, and what lies in its place now.
+pub(super) struct Moved {
+    pub(super) before: Vec<Reading>,
+    pub(super) after: Vec<Reading>,
+}
+
+impl Moved {
+    fn meters(&self) -> BTreeSet<MeterId> {
+        self.before.iter().chain(&self.after).map(|reading| reading.meter).collect()
+    }
+}
+
+/// The distinct values among readings.
+fn values(readings: &[Reading]) -> BTreeSet<(MeterId, Digest)> {
+    let values = readings.iter().filter_map(|reading| match reading.amount {
+        Amount::Distinct(digest) => Some((reading.meter, digest)),
+        Amount::Plain(_) => None,
+    });
+    values.collect()
+}
+
+/// A quarter of an hour that is added up anew, since one of its events says something else.
+///
+/// The caller has read the head of the customer, which guards the rows.
+impl Unit<'_> {
+    /// Adds the events of a quarter up anew that count there, for the meters that an event adds to
+    /// or has added to. The event is written already.
+    pub(super) async fn rebuild_quarter(
+        &mut self,
+        customer: CustomerId,
+        at: Timestamp,
+        moved: &Moved,
+    ) -> Result<(), Error> {
+        let (wanted, quarter) = (moved.meters(), Quarter::of(at));
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let meters = self.meters().await?;
+        let mut tally = Tally::new(self.oldest_taken().await?);
+        let add = |fields: &Fields<'_>, key: &EventKey| {
+            let mut readings = meters.readings(fields, key);
+            readings.retain(|reading| wanted.contains(&reading.meter));
+            tally.add(fields.timestamp(), &readings);
+            Ok(())
+        };
+        self.each_event(customer, quarter.timeframe(), add).await?;
+        self.save_buckets(customer, quarter, &wanted, &tally).await?;
+        let (before, after) = (values(&moved.before), values(&moved.after));
+        let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
+        self.save_members(customer, quarter, &changed, &tally).await?;
+        self.save_sightings(customer, at, (&before, &after), &tally).await
+    }
+
+    async fn save_buckets(
+        &mut self,
+        customer: CustomerId,
+        quarter: Quarter,
+        meters: &BTreeSet<MeterId>,
+        tally: &Tally,
+    ) -> Result<(), Error> {
+        let generation = self.generations(customer, quarter.timeframe()).await?.of(quarter);
+        let slot = |meter| schema::bucket(self.account, customer, meter, quarter, generation);
+        let slots: Vec<_> = meters.iter().map(|meter| slot(*meter)).collect();
+        let stored = self.get_guarded(&slots).await?;
+        for ((meter, slot), stored) in meters.iter().zip(&slots).zip(stored) {
+            let aggregate = tally.buckets.get(&(*meter, quarter)).cloned();
+            let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
+            match rebuilt {
+                same if same == stored => {}
+                Some(bucket) => self.put(slot, &bucket)?,
+                None => self.delete(slot),
+            }
+        }
+        Ok(())
+    }
+
+    async fn save_members(
+        &mut self,
+        customer: CustomerId,
+        quarter: Quarter,
+        values: &[(MeterId, Digest)],
+        tally: &Tally,
+    ) -> Result<(), Error> {
+        let generation = self.generations(customer, quarter.timeframe()).await?.of(quarter);
+        let slot = |(meter, digest): &(MeterId, Digest)| {
+            schema::member(self.account, customer, *meter, quarter, generation, digest)
+        };
+        let slots: Vec<_> = values.iter().map(slot).collect();
+        let stored = self.get_guarded(&slots).await?;
+        for (((meter, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
+            let is_member = tally.members.contains_key(&(*meter, quarter, *digest));
+            match (stored.is_some(), is_member) {
+                (false, true) => self.put(slot, &Nothing {})?,
+                (true, false) => self.delete(slot),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Of a value that the event has no longer it is not known where in the quarter it still is.
+    async fn save_sightings(
+        &mut self,
+        customer: CustomerId,
+        at: Timestamp,
+        (before, after): (&BTreeSet<(MeterId, Digest)>, &BTreeSet<(MeterId, Digest)>),
+        tally: &Tally,
+    ) -> Result<(), Error> {
+        let quarter = Quarter::of(at);
+        for (meter, digest) in before.symmetric_difference(after) {
+            let slot = schema::sightings(self.account, customer, *meter, digest);
+            self.fetch_guarded([slot.key()]).await?;
+            let mut sightings = self.row(&slot)?.unwrap_or_default();
+            if after.contains(&(*meter, *digest)) {
+                sightings.add(at, tally.oldest_taken);
+            } else {
+                sightings.forget(quarter.timeframe());
+                if tally.members.contains_key(&(*meter, quarter, *digest)) {
+                    sightings.blur(quarter.timeframe());
+                }
+            }
+            if sightings.is_empty() {
+                self.delete(&slot);
+            } else {
+                self.put(&slot, &sightings)?;
+            }
+        }
+        Ok(())
+    }
+}
