@@ -7,6 +7,7 @@ mod checks;
 mod history;
 mod openings;
 mod script;
+pub mod story;
 
 pub use self::{
     bench::{Bench, run},
@@ -14,4 +15,5 @@ pub use self::{
     history::{Backfill, History, Standing, State, Stored},
     openings::opening,
     script::{Again, BackfillSpec, Edit, Fill, Place, Span, Step, script},
+    story::Story,
 };

@@ -26,16 +26,8 @@ use crate::{
 /// What figures are made of, of everything that is stored.
 #[must_use]
 pub fn aggregates(rows: &Dump) -> Dump {
-    const TABLES: &[&str] = &[
-        "bucket",
-        "member",
-        "total",
-        "cell_total",
-        "event_volume",
-        "calendar",
-        "overlay",
-        "sightings",
-    ];
+    const TABLES: &[&str] =
+        &["bucket", "member", "total", "cell_total", "event_volume", "calendar", "overlay"];
     let is_one = |key: &str| key.split_once(':').is_some_and(|(table, _)| TABLES.contains(&table));
     rows.iter()
         .filter(|(key, _)| is_one(key))
