@@ -14,6 +14,6 @@ pub use self::{
     checks::aggregates,
     history::{Backfill, History, Standing, State, Stored},
     openings::opening,
-    script::{Again, BackfillSpec, Edit, Fill, Place, Span, Step, script},
+    script::{Again, BackfillSpec, Edit, Fill, Place, Span, Step, backfill_and_fills, script},
     story::Story,
 };

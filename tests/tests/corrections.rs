@@ -38,4 +38,18 @@ proptest! {
         corrected::run(beginning, &opening, &steps, Some(&script::Manner::plain()));
         corrected::run(beginning, &opening, &steps, Some(&manner));
     }
+
+    /// A revert restores the stored aggregates byte for byte where nothing came in between.
+    #[test]
+    fn a_revert_restores_what_is_stored(
+        beginning in prop::sample::select(BEGINNINGS),
+        opening in corrected::opening(),
+        steps in corrected::script(),
+        fills in prop::collection::vec(corrected::backfill_and_fills(), 1..3),
+    ) {
+        let mut bench = corrected::run(beginning, &opening, &steps, Some(&script::Manner::plain()));
+        for (backfill, fills) in &fills {
+            bench.check_restoring(backfill, fills);
+        }
+    }
 }

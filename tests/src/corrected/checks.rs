@@ -12,7 +12,7 @@ use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    Bench, Standing, State,
+    BackfillSpec, Bench, Fill, Standing, State,
     bench::{GRANTED, IN_CREDIT, UNITS},
 };
 use crate::{
@@ -197,9 +197,28 @@ impl Bench {
         assert_eq!(found, expected, "messages about backfills");
     }
 
-    /// What is stored of figures.
-    #[must_use]
-    pub fn aggregates(&self) -> Dump {
-        aggregates(&dump(&*self.bill.host.store))
+    /// Creates a backfill, fills, closes and reverts it: then what is stored is as it was.
+    pub fn check_restoring(&mut self, spec: &BackfillSpec, fills: &[Fill]) {
+        // Others close by themselves before.
+        self.pass(4 * 24 * HOUR);
+        self.bill.host.tick();
+        let before = aggregates(&dump(&*self.bill.host.store));
+        let known = self.backfills.len();
+        self.create(&BackfillSpec { closes_in: None, ..spec.clone() });
+        if self.backfills.len() == known {
+            return;
+        }
+        self.fill(known, fills);
+        self.close(known);
+        self.bill.host.tick();
+        self.check();
+        self.revert(known);
+        self.bill.host.tick();
+        self.check();
+        let after = aggregates(&dump(&*self.bill.host.store));
+        let differ = |key: &&String| before.get(*key) != after.get(*key);
+        let rows: Vec<_> = before.keys().chain(after.keys()).filter(differ).collect();
+        let of = &self.history.backfills[known];
+        assert!(rows.is_empty(), "{of:?}: {rows:#?}, {before:#?}, {after:#?}");
     }
 }

@@ -173,6 +173,11 @@ fn fill() -> impl Strategy<Value = Fill> {
     (place, bill::event(), again()).prop_map(|(place, like, again)| Fill { place, like, again })
 }
 
+/// A backfill, and what is ingested into it.
+pub fn backfill_and_fills() -> impl Strategy<Value = (BackfillSpec, Vec<Fill>)> {
+    (backfill(), vec(fill(), 0..12))
+}
+
 fn metric() -> impl Strategy<Value = MetricSpec> {
     let function = select(
         &[
