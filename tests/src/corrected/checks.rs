@@ -208,7 +208,9 @@ impl Bench {
         if self.backfills.len() == known {
             return;
         }
-        self.fill(known, fills);
+        if !fills.is_empty() {
+            self.fill(known, fills);
+        }
         self.close(known);
         self.bill.host.tick();
         self.check();
