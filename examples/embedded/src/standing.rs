@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::CostLine;
 
-    fn standing(requests: Option<u64>, amount: u64, balance: i64) -> Standing {
+    fn standing(requests: Option<u64>, amount: u64, balance: &str) -> Standing {
         let line = CostLine {
             price: Name::parse("output tokens").unwrap(),
             currency: PricingUnit::parse("USD").unwrap(),
@@ -102,24 +102,24 @@ mod tests {
             external_customer_id: ExternalId::parse("customer-3").unwrap(),
             metrics: Figures::named_so([("requests", requests.map(Decimal::from))]),
             cost: CustomerCost { lines: vec![line], total: amount.into() },
-            balance: balance.into(),
+            balance: Decimal::parse(balance).unwrap(),
         }
     }
 
     #[test]
     fn every_figure_that_differs_is_named() {
         let check = |found: &Standing, expect: &[&str]| {
-            let differences = found.differences(&standing(Some(7), 20, -1), "it was reverted");
+            let differences = found.differences(&standing(Some(7), 20, "-1"), "it was reverted");
             let told: Vec<_> = differences.iter().map(Difference::to_string).collect();
             assert_eq!(told, expect);
         };
-        check(&standing(Some(7), 20, -1), &[]);
+        check(&standing(Some(7), 20, "-1"), &[]);
         check(
-            &standing(None, 20, -1),
+            &standing(None, 20, "-1"),
             &["customer-3, requests: found nothing once it was reverted, expected 7"],
         );
         check(
-            &standing(Some(8), 21, 1),
+            &standing(Some(8), 21, "1"),
             &[
                 "customer-3, USD for output tokens: found 21 once it was reverted, expected 20",
                 "customer-3, balance: found 1 once it was reverted, expected -1",

@@ -134,7 +134,8 @@ mod tests {
             let row = Row { number: 0, at, input_tokens: 0, output_tokens: 0 };
             let trace = Trace::new(String::new(), vec![row]).unwrap();
             let lost = trace.last_whole_quarter();
-            assert_eq!([lost.start(), lost.end()], [start, end].map(|at| at.parse().unwrap()));
+            let expect = [start, end].map(|at| Timestamp::parse(at).unwrap());
+            assert_eq!([lost.start(), lost.end()], expect);
         };
         check("2023-11-16T19:14:08.4Z", "2023-11-16T18:45:00Z", "2023-11-16T19:00:00Z");
         check("2026-03-02T09:45:00Z", "2026-03-02T09:30:00Z", "2026-03-02T09:45:00Z");
