@@ -11,6 +11,9 @@
 //! what an amended event has moved. `costs`, `usage_series`
 //! and `price_evaluation` answer with them. `event_volume` counts events whatever they measure.
 //!
+//! Events come in through `events`, in order and each once; those of `backfills` lie apart until they
+//! count.
+//!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
 //! those; `credits` and `credit_blocks` are the operations on them. A `preview` runs an operation and
 //! drops its commit.

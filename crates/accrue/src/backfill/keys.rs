@@ -76,3 +76,108 @@ impl KeyRules<'_> {
         by.is_some_and(|by| by.status == BackfillStatus::Reverted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CustomerId, Timeframe, backfill::NewBackfill, usage::ContentHash};
+
+    const ADA: CustomerId = CustomerId::from_bytes([1; 16]);
+    const BOB: CustomerId = CustomerId::from_bytes([2; 16]);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(seconds * 1_000_000).unwrap()
+    }
+
+    /// A backfill from the 10th second up to the 20th, for a customer or for all.
+    fn backfill(id: u8, customer_id: Option<CustomerId>, status: BackfillStatus) -> Backfill {
+        let timeframe = Timeframe::new(at(10), at(20)).unwrap();
+        let new =
+            NewBackfill::new(timeframe).decide(BackfillId::from_bytes([id; 16]), None, at(30));
+        Backfill { customer_id, status, ..new }
+    }
+
+    fn carrier(by: Option<&Backfill>, customer_id: CustomerId, second: i64, n: u64) -> Carrier {
+        let content = serde_json::from_value::<ContentHash>(n.to_string().into()).unwrap();
+        let (backfill_id, timestamp) = (by.map(|by| by.id), at(second));
+        Carrier { backfill_id, customer_id, timestamp, content, deprecated: false }
+    }
+
+    fn judge(
+        into: Option<&Backfill>,
+        others: &[&Backfill],
+        carriers: Vec<Carrier>,
+        new: &Carrier,
+    ) -> Verdict {
+        let others = others.iter().map(|of| (of.id, (*of).clone())).collect();
+        let rules = KeyRules { into, others, now: at(30) };
+        rules.judge(&EventKeyEntry { carriers }, new)
+    }
+
+    #[test]
+    fn a_deprecated_key_is_never_taken_again() {
+        let own = backfill(1, None, BackfillStatus::Pending);
+        let reverted = backfill(2, None, BackfillStatus::Reverted);
+        for (by, into) in [(None, None), (None, Some(&own)), (Some(&reverted), None)] {
+            let mut old = carrier(by, ADA, 15, 1);
+            old.deprecated = true;
+            let same = Carrier { deprecated: false, ..carrier(into, ADA, 15, 1) };
+            let verdict = judge(into, &[&reverted], vec![old], &same);
+            assert_eq!(verdict, Verdict::Deprecated);
+        }
+    }
+
+    #[test]
+    fn two_that_can_count_together_never_share_a_key() {
+        use BackfillStatus::{Pending, PendingRevert, Reflected, Reverted};
+        let for_all = backfill(1, None, Pending);
+        let for_ada = backfill(1, Some(ADA), Pending);
+        // Brought by a backfill of a status, at (bob, 15).
+        let check = |status, into: Option<&Backfill>, new: (CustomerId, i64), expect| {
+            let other = backfill(2, None, status);
+            let old = carrier(Some(&other), BOB, 15, 1);
+            let new = carrier(into, new.0, new.1, 1);
+            let verdict = judge(into, &[&other], vec![old], &new);
+            assert_eq!(verdict, expect, "{status:?} {new:?}");
+        };
+        for status in [Pending, Reflected, PendingRevert] {
+            check(status, None, (BOB, 15), Verdict::New);
+            check(status, Some(&for_ada), (BOB, 15), Verdict::New);
+            check(status, Some(&for_ada), (ADA, 15), Verdict::Taken);
+            check(status, Some(&for_all), (ADA, 15), Verdict::New);
+            check(status, None, (ADA, 20), Verdict::Taken);
+        }
+        check(Pending, None, (ADA, 15), Verdict::New);
+        for status in [Reflected, PendingRevert] {
+            check(status, None, (ADA, 15), Verdict::Taken);
+        }
+        check(Reverted, None, (ADA, 20), Verdict::New);
+        check(Reverted, Some(&for_ada), (ADA, 15), Verdict::New);
+    }
+
+    #[test]
+    fn every_carrier_has_its_say() {
+        let own = backfill(1, None, BackfillStatus::Pending);
+        let before = carrier(None, ADA, 15, 1);
+        let late = carrier(Some(&backfill(2, None, BackfillStatus::Reflected)), ADA, 25, 1);
+        let new = carrier(Some(&own), ADA, 12, 1);
+        assert_eq!(judge(Some(&own), &[], vec![before.clone()], &new), Verdict::New);
+        assert_eq!(judge(Some(&own), &[], vec![before, late], &new), Verdict::Taken);
+    }
+
+    #[test]
+    fn a_key_comes_so_often() {
+        let own = backfill(0, None, BackfillStatus::Pending);
+        let new = carrier(Some(&own), ADA, 15, 1);
+        let check = |count: usize, status, expect| {
+            let nth = |n: usize| backfill(u8::try_from(n + 1).unwrap(), None, status);
+            let others: Vec<_> = (0..count).map(nth).collect();
+            let carriers = others.iter().map(|of| carrier(Some(of), ADA, 15, 1)).collect();
+            let verdict = judge(Some(&own), &others.iter().collect::<Vec<_>>(), carriers, &new);
+            assert_eq!(verdict, expect, "{count} {status:?}");
+        };
+        check(limits::CARRIERS - 1, BackfillStatus::Reflected, Verdict::New);
+        check(limits::CARRIERS, BackfillStatus::Reflected, Verdict::Worn);
+        check(limits::CARRIERS, BackfillStatus::Reverted, Verdict::New);
+    }
+}

@@ -1,4 +1,6 @@
 mod found;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

@@ -169,8 +169,8 @@ impl Unit<'_> {
         Ok(Backfill { events_ingested: self.events_ingested(&backfill).await?, ..backfill })
     }
 
-    /// Counts the events that a backfill has of all customers. It is settled, or its customer is: so
-    /// nobody ingests more meanwhile; or it does not matter.
+    /// Counts the events that a backfill has of all customers, those that are written here among them.
+    /// Where it takes no more, nobody adds to them meanwhile.
     pub(super) async fn events_ingested(&self, backfill: &Backfill) -> Result<u64, Error> {
         let shares = schema::backfill_shares(self.account, backfill.id, limits::SCAN_ROWS);
         let (mut events, mut rest) = (0_u64, Some(shares));

@@ -20,8 +20,11 @@ impl Moved {
     }
 }
 
+/// Distinct values, each of a meter.
+type Values = BTreeSet<(MeterId, Digest)>;
+
 /// The distinct values among readings.
-fn values(readings: &[Reading]) -> BTreeSet<(MeterId, Digest)> {
+fn values(readings: &[Reading]) -> Values {
     let values = readings.iter().filter_map(|reading| match reading.amount {
         Amount::Distinct(digest) => Some((reading.meter, digest)),
         Amount::Plain(_) => None,
@@ -113,7 +116,7 @@ impl Unit<'_> {
         &mut self,
         customer: CustomerId,
         at: Timestamp,
-        (before, after): (&BTreeSet<(MeterId, Digest)>, &BTreeSet<(MeterId, Digest)>),
+        (before, after): (&Values, &Values),
         tally: &Tally,
     ) -> Result<(), Error> {
         let quarter = Quarter::of(at);

@@ -27,7 +27,8 @@ impl<const MINUTES: i64> Stretch<MINUTES> {
         let within = move |of: &Self| of.start() < timeframe.end();
         let first = Some(Self::of(timeframe.start())).filter(within);
         std::iter::successors(first, move |of| {
-            (of.end() > of.start()).then(|| Self::of(of.end())).filter(within)
+            // The last one of time has no next.
+            Some(Self::of(of.end())).filter(|next| next.start() > of.start()).filter(within)
         })
     }
 

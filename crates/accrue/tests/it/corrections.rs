@@ -5,6 +5,7 @@ use std::time::Duration;
 use accrue::{
     Timeframe,
     backfill::{Backfill, BackfillStatus, NewBackfill},
+    store::{Scan, Store},
     usage::Event,
 };
 use pollster::block_on;
@@ -28,6 +29,17 @@ impl Fixture {
         let reflected = block_on(self.account.fetch_backfill(backfill.id)).unwrap();
         assert_eq!(reflected.status, BackfillStatus::Reflected);
         reflected
+    }
+
+    /// The rows that say what there is.
+    fn aggregates(&self) -> Vec<String> {
+        let tables =
+            ["bucket", "member", "total", "cell_total", "event_volume", "calendar", "overlay"];
+        let all = accrue::schema::TABLES.iter().filter(|table| tables.contains(&table.name()));
+        let rows = all.flat_map(|table| {
+            block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
+        });
+        rows.map(|row| format!("{} {}", row.key, row.document.as_str())).collect()
     }
 
     fn revert(&self, backfill: &Backfill) {
@@ -54,14 +66,9 @@ fn wire_3_3_a_reflected_backfill_replaces_what_was_there_and_reverting_it_restor
         let fixture = Fixture::new();
         let (count, sum) = (fixture.metric(COUNT), fixture.metric(SUM));
         let ada = fixture.customer("ada");
-        let subscription = fixture.subscribe_from(
-            ada.id,
-            &fixture.plan(),
-            Some("2026-03-10T00:00:00Z"),
-        );
-        let figures = || {
-            [&count, &sum].map(|metric| fixture.usage(&subscription, metric).unwrap())
-        };
+        let subscription =
+            fixture.subscribe_from(ada.id, &fixture.plan(), Some("2026-03-10T00:00:00Z"));
+        let figures = || [&count, &sum].map(|metric| fixture.usage(&subscription, metric).unwrap());
         run(fixture.account.ingest([
             used("a", "10:00:00", "1"),
             used("b", "10:20:00", "2"),
@@ -69,7 +76,8 @@ fn wire_3_3_a_reflected_backfill_replaces_what_was_there_and_reverting_it_restor
         ]))
         .unwrap();
         assert_eq!(figures(), ["3", "7"]);
-        let before = fixture.dump();
+        let before = fixture.aggregates();
+        assert!(before.len() > 5);
         let mut new = NewBackfill::new(frame("10:00:00", "11:00:00"));
         new.customer = customer.map(|name| external(name).into());
         let events = vec![used("b", "10:20:00", "16"), used("d", "10:30:00", "32")];
@@ -79,6 +87,6 @@ fn wire_3_3_a_reflected_backfill_replaces_what_was_there_and_reverting_it_restor
         fixture.clock.advance(Duration::from_secs(60));
         fixture.revert(&backfill);
         assert_eq!(figures(), ["3", "7"]);
-        assert_eq!(fixture.dump(), before);
+        assert_eq!(fixture.aggregates(), before);
     }
 }

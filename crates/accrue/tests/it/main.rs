@@ -9,13 +9,18 @@
 
 mod absences;
 mod alerts;
+mod amendments;
 mod api_keys;
 mod at_once;
+mod backfill_keys;
+mod backfills;
 mod bad_credits;
 mod bad_input;
 mod balance_alert_changes;
 mod balance_alerts;
 mod carried;
+mod corrected;
+mod corrections;
 mod cost_alerts;
 mod costs;
 mod counting;
@@ -26,6 +31,7 @@ mod credited;
 mod customer_alerts;
 mod customer_costs;
 mod customers;
+mod deprecations;
 mod draw_down;
 mod draw_down_days;
 mod event_volume;

@@ -9,7 +9,7 @@ use crate::{
         visible::Brought,
     },
     schema,
-    usage::{EventKeyEntry, EventPlace},
+    usage::{Carrier, EventKeyEntry, EventPlace},
 };
 
 /// The event of a key.
@@ -44,7 +44,7 @@ impl Unit<'_> {
         let unknown = || Error::not_found("event", key);
         let slot = schema::event_key(self.account, key);
         let entry = self.get(&slot).await?.ok_or_else(unknown)?;
-        let of = |carrier: &crate::usage::Carrier| carrier.customer_id;
+        let of = |carrier: &Carrier| carrier.customer_id;
         let customers: BTreeSet<_> = entry.carriers.iter().map(of).collect();
         self.lock(&customers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
         for customer in customers {

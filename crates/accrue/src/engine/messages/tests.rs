@@ -1,0 +1,109 @@
+use pollster::block_on;
+
+use super::*;
+use crate::{
+    AccountId, BackfillId, Billing, Email, ManualClock, Name, SeededEntropy, Timeframe,
+    backfill::NewBackfill,
+    customer::{Customer, NewCustomer},
+    engine::apply::apply_open,
+    store::MemoryStore,
+};
+
+/// Tells that a backfill was reverted, and before that it was reflected.
+struct Told(Backfill);
+
+#[async_trait]
+impl Command for Told {
+    type Outcome = ();
+
+    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+        let (of, now, backfill_id) = (&self.0, unit.now, self.0.id);
+        unit.tell_of_backfill(of, now, Body::BackfillReflected { backfill_id }).await?;
+        Ok(unit.tell_of_backfill(of, now, Body::BackfillReverted { backfill_id }).await?)
+    }
+}
+
+fn account() -> Account {
+    let clock = ManualClock::at(Timestamp::parse("2026-03-10T12:00:00Z").unwrap());
+    let billing = Billing::new(MemoryStore::new(), clock, SeededEntropy::new(1));
+    billing.account(AccountId::parse("acme").unwrap())
+}
+
+fn customer(account: &Account) -> Customer {
+    let email = Email::parse("a@example.com").unwrap();
+    let new = NewCustomer::new(Name::parse("ada").unwrap(), email);
+    block_on(account.create_customer(new).into_future()).unwrap()
+}
+
+/// Creates a backfill, for a customer or for all, and tells of it.
+fn told(account: &Account, customer: Option<&Customer>, minute: u64) -> Backfill {
+    let minute = std::time::Duration::from_secs(60 * minute);
+    let start = Timestamp::parse("2026-03-01T00:00:00Z").unwrap().saturating_add(minute);
+    let timeframe = Timeframe::nothing_at(start)
+        .until(start.saturating_add(std::time::Duration::from_secs(60)));
+    let mut new = NewBackfill::new(timeframe);
+    new.customer = customer.map(|of| of.id.into());
+    let backfill = block_on(account.create_backfill(new).into_future()).unwrap();
+    block_on(apply_open(account.shared(), account.id(), &Told(backfill.clone()))).unwrap();
+    backfill
+}
+
+fn read(account: &Account) -> Vec<(&'static str, Option<Customer>, Option<BackfillId>)> {
+    let messages = block_on(account.messages(10)).unwrap();
+    let read = messages.into_iter().map(|of| {
+        let backfill_id = of.backfill.as_ref().map(|of| of.id);
+        (of.message_type(), of.customer, backfill_id)
+    });
+    read.collect()
+}
+
+#[test]
+fn wire_6_8_messages_of_a_backfill_for_all_customers_are_no_customers() {
+    let account = account();
+    let backfill = told(&account, None, 0);
+    let id = Some(backfill.id);
+    let expect = [("backfill.reflected", None, id), ("backfill.reverted", None, id)];
+    assert_eq!(read(&account), expect);
+    let messages = block_on(account.messages(10)).unwrap();
+    assert_eq!(messages[0].backfill.as_ref(), Some(&backfill));
+    let behind = block_on(account.messages_after(messages[0].place, 10)).unwrap();
+    assert_eq!(behind, messages[1..]);
+    block_on(account.acknowledge([messages[0].place]).into_future()).unwrap();
+    assert_eq!(read(&account), expect[1..]);
+}
+
+#[test]
+fn wire_6_8_messages_of_a_customers_backfill_are_in_its_queue() {
+    let account = account();
+    let ada = customer(&account);
+    let backfill = told(&account, Some(&ada), 0);
+    let of_ada = |kind, id| (kind, Some(ada.clone()), id);
+    assert_eq!(
+        read(&account),
+        [
+            of_ada("customer.created", None),
+            of_ada("backfill.reflected", Some(backfill.id)),
+            of_ada("backfill.reverted", Some(backfill.id)),
+        ]
+    );
+}
+
+#[test]
+fn a_walk_over_the_queues_passes_all_of_them() {
+    let account = account();
+    let ada = customer(&account);
+    told(&account, None, 0);
+    told(&account, Some(&ada), 1);
+    told(&account, None, 2);
+    let all = block_on(account.messages(10)).unwrap();
+    assert_eq!(all.len(), 7);
+    let mut walked = block_on(account.messages(1)).unwrap();
+    while let Some(last) = walked.last() {
+        let next = block_on(account.messages_after(last.place, 1)).unwrap();
+        if next.is_empty() {
+            break;
+        }
+        walked.extend(next);
+    }
+    assert_eq!(walked, all);
+}
