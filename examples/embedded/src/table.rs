@@ -42,10 +42,8 @@ impl Display for Outcome {
         }
         if let Some(backfill) = &report.backfill {
             let table = backfill::backfill(backfill, shown.len());
-            writeln!(
-                f,
-                "\nLost, backfilled two days later and reverted: cost in USD, balance in credits\n{table}"
-            )?;
+            let title = "Lost, backfilled two days later and reverted: USD, credits";
+            writeln!(f, "\n{title}\n{table}")?;
         }
         if all.len() > shown.len() {
             let hidden = counted(all.len() - shown.len(), "customer");
