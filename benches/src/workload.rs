@@ -1,3 +1,5 @@
+mod backfill;
+
 use std::time::Duration;
 
 use accrue::{
@@ -24,8 +26,11 @@ use crate::{BATCH, Outcome};
 /// subscription, and an endless row of batches for it. The plan has a fee and two usage prices.
 #[derive(Debug)]
 pub struct Workload {
+    billing: Billing,
     account: Account,
     clock: ManualClock,
+    /// When the next event happens.
+    next: Timestamp,
     step: Duration,
     customers: Vec<ExternalId>,
     subscriptions: Vec<SubscriptionId>,
@@ -69,7 +74,9 @@ impl Workload {
         let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
         let account = billing.account(AccountId::parse("bench")?);
         let (customers, subscriptions) = (Vec::new(), Vec::new());
-        let mut workload = Self { account, clock, step, customers, subscriptions, events: 0 };
+        let next = Timestamp::parse(START)?;
+        let mut workload =
+            Self { billing, account, clock, next, step, customers, subscriptions, events: 0 };
         block_on(workload.set_up(watch))?;
         Ok(workload)
     }
@@ -122,32 +129,34 @@ impl Workload {
     ///
     /// None in practice: its names are within their bounds.
     pub fn next_batch(&mut self) -> Outcome<Vec<Event>> {
-        let start = Timestamp::parse(START)?;
         let mut batch = Vec::new();
         for number in self.events..self.events + BATCH {
-            let timestamp = start.saturating_add(self.step * u32::try_from(number)?);
-            self.clock.set(timestamp);
-            let customer = usize::try_from(number % CUSTOMERS)?;
-            let customer = self.customers.get(customer).ok_or("no customer")?;
-            let property = |name: &str, value: u64| -> Outcome<_> {
-                Ok((PropertyName::parse(name)?, value.into()))
-            };
-            batch.push(Event {
-                idempotency_key: EventKey::parse(format!("request-{number:012}"))?,
-                event_name: EventName::parse("completion")?,
-                timestamp,
-                properties: [
-                    property("input_tokens", number * 7919 % 8192)?,
-                    property("output_tokens", number * 104_729 % 1024)?,
-                    property("row", number)?,
-                ]
-                .into_iter()
-                .collect(),
-                customer: customer.clone().into(),
-            });
+            self.clock.set(self.next);
+            batch.push(self.event("request", number, self.next, number % CUSTOMERS)?);
+            self.next = self.next.saturating_add(self.step);
         }
         self.events += BATCH;
         Ok(batch)
+    }
+
+    fn event(&self, key: &str, number: u64, at: Timestamp, customer: u64) -> Outcome<Event> {
+        let customer = self.customers.get(usize::try_from(customer)?).ok_or("no customer")?;
+        let property = |name: &str, value: u64| -> Outcome<_> {
+            Ok((PropertyName::parse(name)?, value.into()))
+        };
+        Ok(Event {
+            idempotency_key: EventKey::parse(format!("{key}-{number:012}"))?,
+            event_name: EventName::parse("completion")?,
+            timestamp: at,
+            properties: [
+                property("input_tokens", number * 7919 % 8192)?,
+                property("output_tokens", number * 104_729 % 1024)?,
+                property("row", number)?,
+            ]
+            .into_iter()
+            .collect(),
+            customer: customer.clone().into(),
+        })
     }
 
     /// Ingests a batch.

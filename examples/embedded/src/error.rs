@@ -1,8 +1,9 @@
 use std::{io, path::PathBuf};
 
+use accrue::backfill::BackfillStatus;
 use accrue_sled::OpenError;
 
-use crate::trace::TraceError;
+use crate::{Difference, trace::TraceError};
 
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +63,22 @@ pub enum Error {
     /// The reopened store shows other figures, another cost, or other credits.
     #[error("the reopened store shows other figures, costs or credits than before")]
     Reopened,
+    /// A backfill is not where it has to be once all is settled.
+    #[error("the backfill is {found:?}, expected {expected:?}")]
+    Backfill {
+        /// Where it is.
+        found: BackfillStatus,
+        /// Where it has to be.
+        expected: BackfillStatus,
+    },
+    /// A figure is not what it has to be with a backfill, or without it again.
+    #[error("{first}; {count} figures differ in all")]
+    Differs {
+        /// The first of them.
+        first: Box<Difference>,
+        /// How many they are.
+        count: usize,
+    },
 }
 
 /// Says what the engine was doing when it failed.

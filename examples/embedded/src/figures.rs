@@ -25,14 +25,27 @@ impl Figures {
         Ok(Self(figures))
     }
 
+    /// Returns the figures with the names of the metrics, in their order.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, Option<&Decimal>)> {
+        self.0.iter().map(|(name, figure)| (*name, figure.as_ref()))
+    }
+
+    /// Makes figures up.
+    #[cfg(test)]
+    pub(crate) fn named_so(
+        figures: impl IntoIterator<Item = (&'static str, Option<Decimal>)>,
+    ) -> Self {
+        Self(figures.into_iter().collect())
+    }
+
     /// Returns the figures, in the order of the metrics.
     pub fn values(&self) -> impl Iterator<Item = Option<&Decimal>> {
-        self.0.iter().map(|(_, figure)| figure.as_ref())
+        self.named().map(|(_, figure)| figure)
     }
 }
 
 impl Serialize for Figures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, figure)| (name, figure)))
+        serializer.collect_map(self.named())
     }
 }

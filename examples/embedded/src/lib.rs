@@ -1,9 +1,11 @@
 //! The main job: a trace of usage goes through a billing engine that is embedded in this process.
 //!
 //! Read [`run`] first, then `setup`, which is what a host configures once, and `replay`, which is
-//! what it does all day. [`year`](fn@year) is a second example: twelve months of credits.
+//! what it does all day, and `backfill`, which is what it does when something was lost.
+//! [`year`](fn@year) is a second example: twelve months of credits.
 
 mod alerts;
+mod backfill;
 mod cost;
 mod credits;
 mod error;
@@ -15,13 +17,16 @@ mod reading;
 mod replay;
 mod report;
 mod run;
+mod settle;
 mod setup;
+mod standing;
 mod table;
 mod trace;
 mod year;
 
 pub use self::{
     alerts::FiredAlert,
+    backfill::{BackfillReport, Loss},
     cost::{CostLine, CustomerCost},
     credits::{CustomerCredits, LedgerLine},
     error::Error,
@@ -29,6 +34,7 @@ pub use self::{
     options::{BatchSize, Customers, Options, StoreAt},
     report::{CustomerReport, Report, SecondPass},
     run::{Outcome, run},
+    standing::{Difference, Standing},
     trace::{Problem, Row, Trace, TraceError},
     year::{CustomerYear, Month, Week, Year, year},
 };

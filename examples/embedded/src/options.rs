@@ -44,6 +44,14 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
+    /// Lose a quarter of an hour besides, backfill it two days later, and revert that
+    ///
+    /// It is the one before that in which the trace ends, and goes to an account of its own in
+    /// the same store. With the backfill every figure has to be that of another engine, in
+    /// memory, that lost nothing; without it that of before. The report has all three.
+    #[arg(long, verbatim_doc_comment)]
+    pub backfill: bool,
+
     /// Bill a year instead: made usage of five customers, month by month
     ///
     /// In memory, and the same every time: monthly plans in five time zones, credits that
@@ -51,7 +59,7 @@ pub struct Options {
     /// touches for months. It takes none of the above.
     #[arg(
         long,
-        conflicts_with_all = ["trace", "store", "customers", "batch", "report"],
+        conflicts_with_all = ["trace", "store", "customers", "batch", "report", "backfill"],
         verbatim_doc_comment
     )]
     pub year: bool,

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use accrue::{Account, Clock as _, ExternalId, ManualClock, Timestamp, usage::Event};
+use accrue::{Account, BackfillId, Clock as _, ExternalId, ManualClock, Timestamp, usage::Event};
 use indicatif::ProgressBar;
 
 use crate::{
@@ -48,7 +48,8 @@ pub(crate) struct Inbox {
 
 impl Replay<'_> {
     /// Sends every row once. The clock stands at the last row of each batch, and never goes back.
-    pub(crate) async fn pass(&self) -> Result<Pass, Error> {
+    pub(crate) async fn pass(&self, name: &'static str) -> Result<Pass, Error> {
+        self.restart_bar(name);
         let mut pass = Pass::default();
         let began = now();
         for batch in self.trace.batches(self.batch.events()) {
@@ -62,6 +63,23 @@ impl Replay<'_> {
         }
         pass.took = began.elapsed();
         Ok(pass)
+    }
+
+    /// Sends every row into a backfill, whatever the clock shows.
+    pub(crate) async fn fill(&self, id: BackfillId) -> Result<(), Error> {
+        self.restart_bar("backfill");
+        for batch in self.trace.batches(self.batch.events()) {
+            let events = batch.iter().map(|row| self.event(row));
+            self.account.ingest_backfill(id, events).await.doing("ingest into the backfill")?;
+            self.bar.inc(u64::try_from(batch.len()).unwrap_or(u64::MAX));
+        }
+        Ok(())
+    }
+
+    fn restart_bar(&self, name: &'static str) {
+        self.bar.reset();
+        self.bar.set_length(u64::try_from(self.trace.rows().len()).unwrap_or(u64::MAX));
+        self.bar.set_message(name);
     }
 
     fn event(&self, row: &Row) -> Event {

@@ -3,7 +3,7 @@ use std::{fs, io, path::Path, time::Duration};
 use accrue::ExternalId;
 use serde::{Serialize, Serializer};
 
-use crate::{CustomerCost, CustomerCredits, Error, Figures, FiredAlert};
+use crate::{BackfillReport, CustomerCost, CustomerCredits, Error, Figures, FiredAlert};
 
 /// What a run found, for another program to hold against the trace.
 ///
@@ -21,6 +21,9 @@ pub struct Report {
     pub second_pass: SecondPass,
     /// The customers, in order of their numbers.
     pub customers: Vec<CustomerReport>,
+    /// What became of events that were lost, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backfill: Option<BackfillReport>,
 }
 
 /// What came of the same events again.

@@ -2,7 +2,7 @@ use accrue::{AccountId, ManualClock};
 use indicatif::ProgressBar;
 
 use crate::{
-    CustomerReport, Error, Options, Report, SecondPass,
+    CustomerReport, Error, Loss, Options, Report, SecondPass, backfill,
     home::Home,
     reading::Reading,
     replay::{Inbox, Pass, Replay},
@@ -26,6 +26,8 @@ pub struct Outcome {
     /// Whether figures, cost and credits are the same after reopening; none where the store cannot
     /// be reopened.
     pub reopened_is_same: Option<bool>,
+    /// What was lost and backfilled, where that was asked for.
+    pub loss: Option<Loss>,
 }
 
 impl Outcome {
@@ -33,17 +35,20 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// If the second pass or reopening changed anything.
-    pub const fn verdict(&self) -> Result<(), Error> {
+    /// If the second pass or reopening changed anything, or a figure is another with the backfill
+    /// than without the loss, or once it was reverted.
+    pub fn verdict(&self) -> Result<(), Error> {
         match self {
             Self { second_pass_is_same: false, .. } => Err(Error::SecondPass),
             Self { reopened_is_same: Some(false), .. } => Err(Error::Reopened),
+            Self { loss: Some(loss), .. } => loss.verdict(),
             _ => Ok(()),
         }
     }
 }
 
-/// Replays a trace twice, and reopens the store where it is durable.
+/// Replays a trace twice, reopens the store where it is durable, and loses and backfills a part of
+/// the trace where that is asked for.
 ///
 /// # Errors
 ///
@@ -66,7 +71,6 @@ async fn replay(
     let clock = ManualClock::at(trace.timeframe().start());
     let account_id = AccountId::parse("example").expect("a short text");
     let account = home.open(&clock)?.account(account_id.clone());
-    bar.set_message("setting up");
     let setup = Setup::create(&account, options.customers, bar).await?;
     let mut greetings = Inbox::default();
     greetings.deliver(&account, &setup).await?;
@@ -79,11 +83,9 @@ async fn replay(
         batch: options.batch,
         bar,
     };
-    restart(bar, "first pass", trace);
-    let first = replay.pass().await?;
+    let first = replay.pass("first pass").await?;
     let readings = Reading::of_all(&account, &setup, trace.timeframe()).await?;
-    restart(bar, "second pass", trace);
-    let second = replay.pass().await?;
+    let second = replay.pass("second pass").await?;
     let readings_after = Reading::of_all(&account, &setup, trace.timeframe()).await?;
     let second_pass = SecondPass {
         ingested: second.ingested,
@@ -99,20 +101,19 @@ async fn replay(
     } else {
         None
     };
+    let (backfill, loss) = match options.backfill {
+        true => Some(backfill::lose_and_backfill(options, trace, home, bar).await?).unzip(),
+        false => (None, None),
+    };
     Ok(Outcome {
         trace: trace.name().to_owned(),
         store: home.to_string(),
         messages: greetings.messages + first.inbox.messages + second.inbox.messages,
         second_pass_is_same: changed_nothing(&second_pass, trace) && readings_after == readings,
         reopened_is_same,
-        report: report(&setup, first, second_pass, readings),
+        loss,
+        report: Report { backfill, ..report(&setup, first, second_pass, readings) },
     })
-}
-
-fn restart(bar: &ProgressBar, what: &'static str, trace: &Trace) {
-    bar.reset();
-    bar.set_length(u64::try_from(trace.rows().len()).unwrap_or(u64::MAX));
-    bar.set_message(what);
 }
 
 fn changed_nothing(second_pass: &SecondPass, trace: &Trace) -> bool {
@@ -127,5 +128,6 @@ fn report(setup: &Setup, first: Pass, second_pass: SecondPass, readings: Vec<Rea
         CustomerReport { external_customer_id: customer, metrics, alerts, cost, credits }
     });
     let customers = customers.collect();
-    Report { events: ingested + duplicates, duplicates, took, second_pass, customers }
+    let events = ingested + duplicates;
+    Report { events, duplicates, took, second_pass, customers, backfill: None }
 }

@@ -47,6 +47,8 @@ impl Setup {
         let metrics = Metrics::create(account, item).await.doing("create the metrics")?;
         let plan = plan::create(account, item, &metrics).await.doing("create the plan")?;
         let mut setup = Self { metrics, customers, subscriptions: Vec::new() };
+        bar.reset();
+        bar.set_message("setting up");
         bar.set_length(customers.count());
         for customer in (0..customers.count()).map(customer) {
             let subscribed = setup.create_customer(account, customer, &plan).await;

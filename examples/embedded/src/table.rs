@@ -1,6 +1,7 @@
 //! What a person reads at the end.
 
 mod alerts;
+mod backfill;
 mod cost;
 mod credits;
 mod number;
@@ -8,14 +9,16 @@ mod usage;
 
 use std::fmt::{self, Display};
 
-use accrue::Decimal;
+use accrue::{Decimal, Timestamp};
 use comfy_table::{Cell, CellAlignment, Table};
 
 pub(crate) use self::number::{aligned, grouped};
-use crate::{CustomerReport, Outcome};
+use crate::Outcome;
 
 /// How many customers are shown; the report has them all.
 const SHOWN_CUSTOMERS: usize = 40;
+/// How many figures are named that are not what they have to be.
+const SHOWN_DIFFERENCES: usize = 40;
 
 pub(crate) const NOTHING: &str = "–";
 
@@ -36,6 +39,11 @@ impl Display for Outcome {
         match alerts::alerts(shown) {
             table if table.is_empty() => writeln!(f, "\nAlerts\nnone of these customers has any")?,
             table => writeln!(f, "\nAlerts\n{table}")?,
+        }
+        if let Some(backfill) = &report.backfill {
+            let table = backfill::backfill(backfill, shown.len());
+            let title = "Lost, backfilled two days later and reverted: USD, credits";
+            writeln!(f, "\n{title}\n{table}")?;
         }
         if all.len() > shown.len() {
             let hidden = counted(all.len() - shown.len(), "customer");
@@ -70,6 +78,16 @@ impl Outcome {
         if let Some(same) = self.reopened_is_same {
             writeln!(f, "reopened     same figures after reopening: {}", yes_or_no(same))?;
         }
+        let (Some(loss), Some(backfill)) = (&self.loss, &report.backfill) else { return Ok(()) };
+        let [start, end] = [loss.timeframe.start(), loss.timeframe.end()].map(minute);
+        let lost = counted(backfill.events_ingested, "event");
+        writeln!(f, "lost         {lost}, from {start} to {end}")?;
+        let (same, same_again) = (loss.reflected.is_empty(), loss.reverted.is_empty());
+        writeln!(f, "backfilled   same figures as without the loss: {}", yes_or_no(same))?;
+        writeln!(f, "reverted     same figures as with the loss: {}", yes_or_no(same_again))?;
+        for difference in loss.reflected.iter().chain(&loss.reverted).take(SHOWN_DIFFERENCES) {
+            writeln!(f, "  {difference}")?;
+        }
         Ok(())
     }
 }
@@ -81,11 +99,7 @@ pub(crate) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
 }
 
 /// Returns one amount of each customer that is shown, and last what all have of it.
-fn column(
-    shown: &[CustomerReport],
-    all: &[CustomerReport],
-    amount: impl Fn(&CustomerReport) -> Decimal,
-) -> Vec<String> {
+fn column<T>(shown: &[T], all: &[T], amount: impl Fn(&T) -> Decimal) -> Vec<String> {
     let total = all.iter().map(&amount).sum();
     let column: Vec<_> = shown.iter().map(&amount).chain([total]).collect();
     aligned(&column)
@@ -99,7 +113,12 @@ pub(crate) fn right(text: impl Display) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
+/// Writes an instant without its seconds.
+fn minute(instant: Timestamp) -> String {
+    instant.to_string().chars().take("2026-01-01T00:00".len()).collect()
+}
+
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count))
 }

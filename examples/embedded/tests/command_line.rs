@@ -39,19 +39,23 @@ fn a_wrong_argument_is_refused() {
     }
     check(&["--report"], "a value is required");
     check(&["--speed", "1"], "'--speed'");
+    check(&["--backfill=18:45"], "unexpected value '18:45'");
+    check(&["--backfill", "--backfill"], "cannot be used multiple times");
     check(&["a.csv", "b.csv"], "'b.csv'");
+    check(&["a.csv", "--backfill", "b.csv"], "'b.csv'");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
 
 #[test]
 fn the_year_takes_nothing_of_the_trace() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments: [&[&str]; 5] = [
+    let arguments: [&[&str]; 6] = [
         &["t.csv"],
         &["--store", "memory"],
         &["--customers", "8"],
         &["--batch", "500"],
         &["--report", "r.json"],
+        &["--backfill"],
     ];
     for other in arguments {
         let arguments = [&["--year"], other].concat();
@@ -198,6 +202,32 @@ fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
 }
 
 #[test]
+fn a_loss_of_the_sample_is_shown_backfilled_and_reverted() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in ["memory", "sled:folder"] {
+        let arguments = ["--backfill", "--store", store, "--report", "r.json"];
+        let (success, stdout, stderr) = embedded(folder.path(), &arguments);
+        assert!(success && stderr.is_empty(), "{stderr}");
+        assert!(stdout.lines().all(|line| line.chars().count() <= 100), "{stdout}");
+        let shows = |cells: &[&str]| {
+            let has = |line: &str| line.split('┆').map(str::trim).eq(cells.iter().copied());
+            assert!(stdout.lines().any(has), "{cells:?} in {stdout}");
+        };
+        let stages = ["backfilled", "reverted"];
+        shows(&[&["customer", "cost: lost"], &stages[..], &["balance: lost"], &stages].concat());
+        let end = "
+lost         667 events, from 2026-03-02T09:15 to 2026-03-02T09:30
+backfilled   same figures as without the loss: yes
+reverted     same figures as with the loss: yes
+";
+        assert!(stdout.ends_with(end), "{stdout}");
+        let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["backfill"]["events_ingested"], 667);
+    }
+}
+
+#[test]
 fn the_folder_of_another_run_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("target")).unwrap();
@@ -215,6 +245,7 @@ fn help_says_what_it_takes() {
         for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report", "--year"] {
             assert!(stdout.contains(part), "{flag}: {stdout}");
         }
+        assert!(stdout.contains("--backfill"), "{flag}: {stdout}");
         assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");
     }
 }

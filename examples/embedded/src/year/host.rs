@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use accrue::{
     Account, Billing, Decimal, ExternalId, IdempotencyKey, ManualClock, Timestamp,
     credit::NewLedgerEntry,
-    limits,
     usage::Event,
     webhook::{Body, Message},
 };
@@ -16,6 +15,7 @@ use crate::{
     Error, FiredAlert,
     error::Doing as _,
     mail,
+    settle::settle,
     setup::{credits, decimal},
 };
 
@@ -68,7 +68,7 @@ impl<'a> Host<'a> {
             while let Some(task) = self.agenda.take_due(next) {
                 task.run(self.account).await.doing("do what is on the agenda")?;
             }
-            self.settle().await?;
+            self.settled += settle(self.billing).await?;
             self.answer_messages().await?;
         }
         self.clock.set(end);
@@ -78,19 +78,6 @@ impl<'a> Host<'a> {
     async fn wakes_at(&self) -> Result<Option<Timestamp>, Error> {
         let deadline = self.billing.next_deadline().await.doing("read the next deadline")?;
         Ok(deadline.into_iter().chain(self.agenda.next()).min())
-    }
-
-    async fn settle(&mut self) -> Result<(), Error> {
-        loop {
-            let tick = self.billing.tick(limits::SCAN_ROWS).await.doing("settle what is due")?;
-            self.settled += tick.settled;
-            if tick.failed > 0 {
-                return Err(Error::Unsettled { failed: tick.failed });
-            }
-            if !tick.more {
-                return Ok(());
-            }
-        }
     }
 
     async fn answer_messages(&mut self) -> Result<(), Error> {

@@ -2,14 +2,21 @@
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
-use embedded::{FiredAlert, Report};
+use embedded::{CustomerCost, CustomerReport, Figures, FiredAlert, Report, Standing};
 
 /// Computes from a trace what the report must say.
 pub(crate) fn expected(trace: &Path, customers: u64) -> String {
+    expected_without(trace, customers, [""; 2])
+}
+
+/// Computes what it must say without the rows from one instant to another.
+pub(crate) fn expected_without(trace: &Path, customers: u64, lost: [&str; 2]) -> String {
+    let [lost_from, lost_until] = lost;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/oracle.awk");
     let output = Command::new("awk")
         .arg("-v")
         .arg(format!("customers={customers}"))
+        .args(["-v", &format!("lost_from={lost_from}"), "-v", &format!("lost_until={lost_until}")])
         .arg("-f")
         .args([&script, trace])
         .output()
@@ -22,24 +29,14 @@ pub(crate) fn expected(trace: &Path, customers: u64) -> String {
 pub(crate) fn told(report: &Report) -> String {
     let mut text = String::new();
     for customer in &report.customers {
-        write!(text, "{}", customer.external_customer_id).expect("a string takes it");
-        for figure in customer.metrics.values() {
-            write!(text, " {}", figure.expect("every customer has events"))
-                .expect("a string takes it");
-        }
-        text.push('\n');
-        for line in &customer.cost.lines {
-            let (price, quantity) = (&line.price, &line.quantity);
-            writeln!(text, "  {price}: {quantity} for {} {}", line.amount, line.currency.as_str())
-                .expect("a string takes it");
-        }
-        writeln!(text, "  total: {}", customer.cost.total).expect("a string takes it");
-        for entry in &customer.credits.ledger {
+        let CustomerReport { external_customer_id, metrics, cost, credits, alerts } = customer;
+        text += &used_and_owed(external_customer_id, metrics, cost);
+        for entry in &credits.ledger {
             let (kind, after) = (entry.entry_type.name(), &entry.ending_balance);
             writeln!(text, "  {kind} {} to {after}", entry.amount).expect("a string takes it");
         }
-        writeln!(text, "  balance: {}", customer.credits.balance).expect("a string takes it");
-        for alert in &customer.alerts {
+        writeln!(text, "  balance: {}", credits.balance).expect("a string takes it");
+        for alert in alerts {
             let threshold = alert.threshold.as_ref().map(ToString::to_string);
             writeln!(
                 text,
@@ -54,6 +51,36 @@ pub(crate) fn told(report: &Report) -> String {
             .expect("a string takes it");
         }
     }
+    text
+}
+
+/// Writes where customers stand as the script does.
+pub(crate) fn told_of(standings: &[Standing]) -> String {
+    let told = |of: &Standing| {
+        let used_and_owed = used_and_owed(&of.external_customer_id, &of.metrics, &of.cost);
+        format!("{used_and_owed}  balance: {}\n", of.balance)
+    };
+    standings.iter().map(told).collect()
+}
+
+/// Leaves of what the script says only where customers stand: no entries and no alerts.
+pub(crate) fn standings(expected: &str) -> String {
+    let lines = expected.lines().filter(|line| !line.contains(" to "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn used_and_owed(customer: &str, metrics: &Figures, cost: &CustomerCost) -> String {
+    let mut text = customer.to_owned();
+    for figure in metrics.values() {
+        write!(text, " {}", figure.expect("every customer has events")).expect("a string takes it");
+    }
+    text.push('\n');
+    for line in &cost.lines {
+        let (price, quantity) = (&line.price, &line.quantity);
+        writeln!(text, "  {price}: {quantity} for {} {}", line.amount, line.currency.as_str())
+            .expect("a string takes it");
+    }
+    writeln!(text, "  total: {}", cost.total).expect("a string takes it");
     text
 }
 

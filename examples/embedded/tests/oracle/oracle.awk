@@ -1,5 +1,6 @@
 # Computes from a trace, apart from the engine, what the report must say: for each customer its
-# figures, its cost and its credits, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv
+# figures, its cost and its credits, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv;
+# with -v lost_from=INSTANT -v lost_until=INSTANT without the rows in between, and the others keep their numbers.
 #
 # All numbers are whole, amounts in millionths of a USD or a credit, and far below 2^53: so they are
 # exact. Every row lies in the first billing period, and on one day in UTC.
@@ -19,6 +20,7 @@ NR == 1 { next }
     input = $2 + 0
     output = $3 + 0
     at = substr($1, 1, 10) "T" substr($1, 12, 15) "Z"
+    if (at >= lost_from && at < lost_until) next
 
     before = written[c]
     after = written[c] + output
