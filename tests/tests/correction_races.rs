@@ -1,6 +1,11 @@
 //! Many at once: whatever comes of it, figures are those of the events that are said to count.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic"
+)]
 
 use std::{collections::BTreeSet, thread};
 
@@ -45,7 +50,7 @@ fn insist<T>(mut act: impl FnMut() -> Result<T, Error>) -> Option<T> {
 }
 
 fn some_event(host: &Host, step: u64, kind: &str) -> Event {
-    let alias = ALIASES[usize::from(step % 3 == 0)];
+    let alias = ALIASES[usize::from(step.is_multiple_of(3))];
     let back = i64::try_from(step * 7 % 40).unwrap() * HOUR / 2;
     let at = micros(host.clock.now().micros() - back % (20 * HOUR));
     event(alias, &format!("{kind} {step}"), at, &[("n", PropertyValue::from(step % 11))])
@@ -80,7 +85,7 @@ fn correct(story: &Story, host: &Host, step: u64) {
     let within = Timeframe::new(micros(from), micros(from + 3 * HOUR)).unwrap();
     let mut new = NewBackfill::new(within);
     new.customer = Some(story.customers[0].into());
-    new.replace_existing_events = step % 2 == 0;
+    new.replace_existing_events = step.is_multiple_of(2);
     let created = insist(|| block_on(host.account.create_backfill(new.clone()).into_future()));
     let Some(created) = created else { return };
     let event =
@@ -88,7 +93,7 @@ fn correct(story: &Story, host: &Host, step: u64) {
     let id = created.id;
     insist(|| block_on(host.account.ingest_backfill(id, [event.clone()]).into_future()));
     insist(|| block_on(host.account.close_backfill(id).into_future()));
-    if step % 3 == 0 {
+    if step.is_multiple_of(3) {
         insist(|| block_on(host.account.revert_backfill(id).into_future()));
     }
 }
@@ -96,7 +101,7 @@ fn correct(story: &Story, host: &Host, step: u64) {
 fn edit(_: &Story, host: &Host, step: u64) {
     let event = some_event(host, step, "raced");
     let id = event.idempotency_key.clone();
-    if step % 2 == 0 {
+    if step.is_multiple_of(2) {
         insist(|| block_on(host.account.deprecate_event(id.clone()).into_future()));
         return;
     }

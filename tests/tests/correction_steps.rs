@@ -116,7 +116,7 @@ fn check(before: &Story, turn: Turn) -> Story {
 /// visible at one instant per customer.
 #[test]
 fn a_correction_counts_at_one_instant_and_survives_any_crash() {
-    let pending = Story::told(MemoryStore::new(), 300, 4_100);
+    let pending = Story::told(MemoryStore::new(), 300, 2_500);
     let untouched = aggregates(&dump(&*pending.host.store));
     let reflected = check(&pending, Turn::Close);
     let reverted = check(&reflected, Turn::Revert);
