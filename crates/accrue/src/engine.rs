@@ -75,6 +75,6 @@ pub use self::{
     garbage::Collected,
     keyed::{Admitted, Attempt},
     lists::{ListFilter, MetricFilter, PlanFilter, SubscriptionFilter},
-    preview::{BalanceChange, CostChange, Preview, PreviewedMessage},
+    preview::{BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange},
     tick::Tick,
 };

@@ -158,8 +158,8 @@ pub use self::{
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
         Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange,
-        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, MetricFilter, PlanFilter, Preview,
-        PreviewedMessage, SubscriptionFilter, Tick,
+        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, MetricFilter, PeriodChange,
+        PlanFilter, Preview, PreviewedMessage, SubscriptionFilter, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},

@@ -71,9 +71,13 @@ impl KeyRules<'_> {
         is_same_place || self.into.is_some_and(|by| is_hidden(by, old)) || is_new_hidden()
     }
 
+    /// Tells whether a carrier was reverted, or is about to be: whatever somebody has done about it
+    /// already.
     fn is_reverted(&self, carrier: &Carrier) -> bool {
         let by = carrier.backfill_id.and_then(|id| self.others.get(&id));
-        by.is_some_and(|by| by.status == BackfillStatus::Reverted)
+        by.is_some_and(|by| {
+            matches!(by.status, BackfillStatus::PendingRevert | BackfillStatus::Reverted)
+        })
     }
 }
 

@@ -1,10 +1,14 @@
+mod period;
 mod price;
 mod rehearsal;
 
 use serde::Serialize;
 
-pub use self::price::CostChange;
 use self::rehearsal::Rehearsal;
+pub use self::{
+    period::{PeriodChange, UsageChange},
+    price::CostChange,
+};
 use super::{Account, Call, apply::Command};
 use crate::{CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp, limits, webhook::Body};
 
@@ -21,6 +25,8 @@ pub struct Preview<T> {
     pub messages: Vec<PreviewedMessage>,
     /// The balances that it would move.
     pub balances: Vec<BalanceChange>,
+    /// The billing periods that it would correct, where it closes or reverts a backfill.
+    pub periods: Vec<PeriodChange>,
 }
 
 /// A message that an operation would write.
@@ -60,7 +66,8 @@ impl<T: Send + 'static> Call<T> {
     /// What the operation answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
-    /// plan with 1,000 subscriptions or more, or more is owed to the customer than one commit settles.
+    /// plan with 1,000 subscriptions or more, or more is owed to the customer than one commit settles,
+    /// or a backfill concerns 1,000 customers or more, or days with more than 100,000 events.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};

@@ -8,6 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{billing::Shared, stripes::Held};
 use crate::{
     AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, PlanId, SeededEntropy, Timestamp,
+    backfill::{Backfill, Effect},
     limits,
     plan::PlanVersion,
     schema::Slot,
@@ -31,6 +32,8 @@ pub(super) struct Unit<'a> {
     dry: Option<SeededEntropy>,
     /// The versions of plans whose alerts it has changed.
     moved_versions: BTreeSet<(PlanId, PlanVersion)>,
+    /// The backfill that it has closed, or begun to revert.
+    moved_backfill: Option<(Backfill, Effect)>,
     rows: HashMap<Key, Option<Row>>,
     /// What was read of the keys of `rows`, but for those that are guarded, in the order in which they
     /// were read.
@@ -80,6 +83,7 @@ impl<'a> Unit<'a> {
             held,
             dry: None,
             moved_versions: BTreeSet::new(),
+            moved_backfill: None,
             rows: HashMap::new(),
             read: Vec::new(),
             writes: Vec::new(),
@@ -360,6 +364,16 @@ impl<'a> Unit<'a> {
     /// Returns the versions of plans whose alerts were changed.
     pub(super) fn take_moved_versions(&mut self) -> BTreeSet<(PlanId, PlanVersion)> {
         std::mem::take(&mut self.moved_versions)
+    }
+
+    /// Remembers that a backfill is to be reflected or reverted at once.
+    pub(super) fn move_backfill(&mut self, backfill: Backfill, effect: Effect) {
+        self.moved_backfill = Some((backfill, effect));
+    }
+
+    /// Returns the backfill that is to be reflected or reverted at once.
+    pub(super) const fn take_moved_backfill(&mut self) -> Option<(Backfill, Effect)> {
+        self.moved_backfill.take()
     }
 
     /// Forgets what was to be written.

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use accrue::{
-    Timeframe,
+    Clock, Timeframe,
     backfill::{Backfill, BackfillStatus, NewBackfill},
+    cost::CostQuery,
     store::{Scan, Store},
     usage::Event,
 };
 use pollster::block_on;
 
-use crate::fixture::{COUNT, Fixture, SUM, at, event, external, run};
+use crate::{
+    fixture::{COUNT, Fixture, SUM, at, event, external, number, run},
+    priced::{cost_alert, priced},
+};
 
 impl Fixture {
     pub(crate) fn settle(&self) {
@@ -88,5 +92,47 @@ fn wire_3_3_a_reflected_backfill_replaces_what_was_there_and_reverting_it_restor
         fixture.revert(&backfill);
         assert_eq!(figures(), ["3", "7"]);
         assert_eq!(fixture.aggregates(), before);
+    }
+}
+
+#[test]
+fn a_preview_of_a_close_answers_what_it_would_change_and_changes_nothing() {
+    let priced = priced(|fixture, metric| [fixture.usage_at("2", metric)]);
+    let fixture = &priced.fixture;
+    priced.use_now("a", "7");
+    let (now, hour) = (fixture.clock.now(), Duration::from_secs(60 * 60));
+    let timeframe = Timeframe::new(now.saturating_sub(hour), now.saturating_add(hour)).unwrap();
+    for customer in [Some("ada"), None] {
+        let mut new = NewBackfill::new(timeframe);
+        new.customer = customer.map(|name| external(name).into());
+        let backfill = run(fixture.account.create_backfill(new)).unwrap();
+        let late = event("ada", "late", now, "16");
+        run(fixture.account.ingest_backfill(backfill.id, [late])).unwrap();
+        let alert = cost_alert(&["20", "30"]);
+        let alert = fixture.account.create_subscription_alert(priced.subscription.id, alert);
+        let alert = run(alert).unwrap();
+        let before = fixture.dump();
+        let preview = block_on(fixture.account.close_backfill(backfill.id).preview()).unwrap();
+        assert_eq!(fixture.dump(), before);
+        let [period] = &preview.periods[..] else { panic!("{:?}", preview.periods) };
+        let [usage] = &period.usage[..] else { panic!("{:?}", period.usage) };
+        assert_eq!(
+            (usage.before.clone(), usage.after.clone()),
+            (Some(number("7")), Some(number("16")))
+        );
+        assert_eq!((&period.cost_before, &period.cost_after), (&number("14"), &number("32")));
+        let types: Vec<_> = preview.messages.iter().map(|of| of.body.message_type()).collect();
+        assert_eq!(types[0], "subscription.cost_exceeded");
+        assert!(customer.is_none() || types[1..] == ["backfill.reflected"], "{types:?}");
+        // And so it is.
+        run(fixture.account.close_backfill(backfill.id)).unwrap();
+        fixture.settle();
+        let cost = fixture.cost(&priced.subscription, &CostQuery::default());
+        assert_eq!(cost.total, period.cost_after);
+        let backfill = block_on(fixture.account.fetch_backfill(backfill.id)).unwrap();
+        let undone = block_on(fixture.account.revert_backfill(backfill.id).preview()).unwrap();
+        assert_eq!(undone.periods[0].cost_after, number("14"));
+        fixture.revert(&backfill);
+        run(fixture.account.delete_alert(alert.id)).unwrap();
     }
 }

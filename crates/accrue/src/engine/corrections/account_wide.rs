@@ -132,7 +132,7 @@ const VOLUMES: u8 = 1;
 impl Unit<'_> {
     /// Finds some customers that a backfill concerns, and where the next ones are found: those that it
     /// has events of, or was reflected for; where it replaces events, those that have any.
-    async fn concerned(
+    pub(in crate::engine) async fn concerned(
         &mut self,
         backfill: &Backfill,
         effect: Effect,

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The days that a timeframe touches.
-pub(super) fn whole_days(timeframe: Timeframe) -> Timeframe {
+pub(in crate::engine) fn whole_days(timeframe: Timeframe) -> Timeframe {
     let ends = Day::touched_by(timeframe).fold(None, |ends: Option<Timeframe>, day| {
         Some(ends.unwrap_or(day.timeframe()).until(day.end()))
     });
@@ -169,6 +169,11 @@ impl Chunk {
 }
 
 impl Overlays {
+    /// Adds a backfill that is reflected.
+    pub(in crate::engine) fn reflect(&mut self, backfill: &Backfill, accepted: u64) {
+        self.0.push(Overlay { accepted, backfill: backfill.clone() });
+    }
+
     /// Tells whether a backfill is among them.
     fn has(&self, id: crate::BackfillId) -> bool {
         self.0.iter().any(|overlay| overlay.backfill.id == id)
@@ -177,7 +182,7 @@ impl Overlays {
     /// Adds a backfill, or takes it away.
     fn correct(&mut self, backfill: &Backfill, effect: Effect, accepted: u64) {
         match effect {
-            Effect::Reflect => self.0.push(Overlay { accepted, backfill: backfill.clone() }),
+            Effect::Reflect => self.reflect(backfill, accepted),
             Effect::Revert => self.0.retain(|overlay| overlay.backfill.id != backfill.id),
         }
     }

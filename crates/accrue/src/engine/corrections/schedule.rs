@@ -17,6 +17,9 @@ impl Unit<'_> {
     ) -> Result<(), Error> {
         self.unschedule(backfill).await?;
         let correction = Correction { at, backfill_id: backfill.id, effect };
+        if at <= self.now {
+            self.move_backfill(backfill.clone(), effect);
+        }
         if let Some(customer_id) = backfill.customer_id {
             let slot = schema::corrections(self.account, customer_id);
             let mut corrections = self.get(&slot).await?.unwrap_or_default();

@@ -1,6 +1,6 @@
 use std::collections::{BTreeSet, HashMap};
 
-use super::{BalanceChange, Preview, PreviewedMessage};
+use super::{BalanceChange, PeriodChange, Preview, PreviewedMessage};
 use crate::{
     CustomerId, Error, PlanId, SubscriptionId, Timestamp,
     credit::Ledger,
@@ -40,7 +40,20 @@ impl Rehearsal {
             answer = self.settle_and_run(unit, command).await?;
             settle(unit, &customers).await?;
         }
-        Ok(Preview { answer, messages: self.messages(unit)?, balances: self.balances(unit)? })
+        let mut periods = Vec::new();
+        if let Some((backfill, effect)) = unit.take_moved_backfill() {
+            // Its customers are corrected one by one: here at once, and before it what they are owed
+            // otherwise.
+            let customers = unit.corrected_customers(&backfill, effect).await?;
+            self.settle(unit, &customers).await?;
+            let before = unit.periods(&customers, backfill.timeframe).await?;
+            answer = self.settle_and_run(unit, command).await?;
+            settle(unit, &customers).await?;
+            let after = unit.periods(&customers, backfill.timeframe).await?;
+            periods = PeriodChange::between(before, after);
+        }
+        let (messages, balances) = (self.messages(unit)?, self.balances(unit)?);
+        Ok(Preview { answer, messages, balances, periods })
     }
 
     /// Runs it on what is settled: what it finds due is settled first.

@@ -1,0 +1,154 @@
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::{
+    CustomerId, Decimal, Error, MetricId, PricingUnit, SubscriptionId, Timeframe,
+    backfill::{Backfill, Effect},
+    engine::{corrections::whole_days, unit::Unit},
+    limits,
+    usage::Total,
+};
+
+/// A billing period of a subscription that an operation would correct.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PeriodChange {
+    /// Whose subscription it is.
+    pub customer_id: CustomerId,
+    /// The subscription.
+    pub subscription_id: SubscriptionId,
+    /// The billing period.
+    pub timeframe: Timeframe,
+    /// What was used, of each metric that would move.
+    pub usage: Vec<UsageChange>,
+    /// The currency of the subscription, which the costs are in.
+    pub currency: PricingUnit,
+    /// What it costs now, after adjustments and before credits.
+    pub cost_before: Decimal,
+    /// What it would cost.
+    pub cost_after: Decimal,
+}
+
+/// What was used in a billing period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UsageChange {
+    /// The metric.
+    pub metric_id: MetricId,
+    /// What it is now; `None` where nothing was measured.
+    pub before: Option<Decimal>,
+    /// What it would be.
+    pub after: Option<Decimal>,
+}
+
+/// Where a billing period stands.
+pub(super) struct PeriodFigures {
+    customer_id: CustomerId,
+    subscription_id: SubscriptionId,
+    timeframe: Timeframe,
+    total: Total,
+    currency: PricingUnit,
+    cost: Decimal,
+}
+
+impl PeriodChange {
+    /// Compares the same billing periods: those of which something has moved.
+    pub(super) fn between(before: Vec<PeriodFigures>, after: Vec<PeriodFigures>) -> Vec<Self> {
+        let changes = before.into_iter().zip(after).filter_map(|(before, after)| {
+            let metrics = before.total.metrics.keys().chain(after.total.metrics.keys());
+            let metrics: BTreeSet<_> = metrics.copied().collect();
+            let usage = metrics.into_iter().filter_map(|metric_id| {
+                let of = |figures: &PeriodFigures| figures.total.figure(metric_id);
+                let (before, after) = (of(&before), of(&after));
+                (before != after).then_some(UsageChange { metric_id, before, after })
+            });
+            let usage: Vec<_> = usage.collect();
+            let has_moved = !usage.is_empty() || before.cost != after.cost;
+            has_moved.then_some(Self {
+                customer_id: before.customer_id,
+                subscription_id: before.subscription_id,
+                timeframe: before.timeframe,
+                usage,
+                currency: before.currency,
+                cost_before: before.cost,
+                cost_after: after.cost,
+            })
+        });
+        changes.collect()
+    }
+}
+
+impl Unit<'_> {
+    /// Finds the customers that a backfill concerns, as long as a preview can look at them.
+    pub(super) async fn corrected_customers(
+        &mut self,
+        backfill: &Backfill,
+        effect: Effect,
+    ) -> Result<Vec<CustomerId>, Error> {
+        let mut customers: BTreeSet<_> = backfill.customer_id.into_iter().collect();
+        let (mut cursor, mut has_more) = (None, customers.is_empty());
+        while has_more {
+            let (more, next) = self.concerned(backfill, effect, cursor).await?;
+            customers.extend(more);
+            if customers.len() >= limits::PREVIEWED {
+                let most = limits::PREVIEWED;
+                return Err(Error::too_many(format!(
+                    "a preview takes a backfill that concerns fewer than {most} customers"
+                )));
+            }
+            has_more = next.is_some();
+            cursor = next;
+        }
+        let (days, mut events) = (whole_days(backfill.timeframe), 0_usize);
+        for customer in &customers {
+            let mut overlays = self.overlays(*customer, days).await?;
+            overlays.reflect(backfill, 0);
+            let mut walk = self.walk_events_under(overlays, *customer, days, None);
+            loop {
+                let spots = self.walk_on(&mut walk).await?.len();
+                events = events.saturating_add(spots);
+                if events > limits::PREVIEWED_EVENTS {
+                    let most = limits::PREVIEWED_EVENTS;
+                    return Err(Error::too_many(format!(
+                        "a preview takes a backfill of days with at most {most} events"
+                    )));
+                }
+                if spots == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(customers.into_iter().collect())
+    }
+
+    /// Returns where the billing periods of some customers stand that overlap a timeframe.
+    pub(super) async fn periods(
+        &mut self,
+        customers: &[CustomerId],
+        timeframe: Timeframe,
+    ) -> Result<Vec<PeriodFigures>, Error> {
+        let mut found = Vec::new();
+        for customer_id in customers.iter().copied() {
+            for enrolment in self.every_enrolment(customer_id).await? {
+                let of = &enrolment.subscription;
+                let currency = PricingUnit::from(of.currency);
+                let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
+                for period in periods {
+                    let total = self.total(&enrolment, period.start()).await?;
+                    let costs = self.costs(&enrolment, &[period], &currency).await?;
+                    let cost = costs.into_iter().next().map(|cost| cost.total);
+                    found.push(PeriodFigures {
+                        customer_id,
+                        subscription_id: enrolment.subscription.id,
+                        timeframe: period,
+                        total,
+                        currency: currency.clone(),
+                        cost: cost.ok_or_else(|| Error::corrupt("a period has no cost"))?,
+                    });
+                }
+            }
+        }
+        Ok(found)
+    }
+}
