@@ -122,6 +122,14 @@ impl Enrolled {
         self.core.periods().containing(instant(at)).map(span)
     }
 
+    /// Where the billing period before the current one begins, or before the last one.
+    pub(crate) fn oldest_judged(&self, now: Instant) -> Instant {
+        let last = self.end().map_or(now, |end| now.min(end - 1));
+        let current = self.period(last);
+        let earlier = current.and_then(|(start, _)| self.period(start - 1));
+        earlier.or(current).map_or(Instant::MIN, |(start, _)| start)
+    }
+
     /// The billing periods that a span overlaps.
     pub(crate) fn periods(&self, (from, until): Span) -> Vec<Span> {
         let within = accrue::Timeframe::new(instant(from), instant(until)).unwrap();

@@ -11,6 +11,7 @@
 )]
 
 pub mod bill;
+pub mod corrected;
 pub mod credit;
 pub mod host;
 pub mod model;

@@ -5,6 +5,7 @@
 //! of the wire.
 
 mod alerts;
+mod backfills;
 mod credits;
 mod customers;
 mod events;
@@ -35,6 +36,7 @@ const SERVED: &[&[Operation]] = &[
     plans::OPERATIONS,
     subscriptions::OPERATIONS,
     events::OPERATIONS,
+    backfills::OPERATIONS,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {

@@ -1,6 +1,7 @@
 //! The words of the wire, apart from the types of the engine: what requests bring and answers have.
 
 pub(crate) mod alerts;
+pub(crate) mod backfills;
 pub(crate) mod carried;
 pub(crate) mod costs;
 pub(crate) mod credits;

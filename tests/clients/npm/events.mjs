@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Orb from 'orb-billing';
 
 import { client } from './client.mjs';
-import { DAY, instant, unique } from './fixtures.mjs';
+import { DAY, instant, newCustomer, unique } from './fixtures.mjs';
 
 const event = (more = {}) => ({
   idempotency_key: unique('event'),
@@ -48,4 +48,25 @@ test('events are counted by the hour', async () => {
   const volume = await client.events.volume.list({ timeframe_start: instant(-DAY) });
   const count = volume.data.reduce((sum, row) => sum + row.count, 0);
   assert.ok(count >= 2);
+});
+
+test('an event is amended, deprecated and found, and its key does not come again', async () => {
+  const customer = await newCustomer({ external_customer_id: unique('external') });
+  const external_customer_id = customer.external_customer_id;
+  const sent = event({ idempotency_key: unique('with/slash?#% and space'), external_customer_id });
+  const id = sent.idempotency_key;
+  await client.events.ingest({ events: [sent] });
+  const found = async () => (await client.events.search({ event_ids: [id] })).data[0];
+
+  const { event_name, timestamp } = sent;
+  const said = { event_name, timestamp, properties: { tokens: 20 }, customer_id: customer.id };
+  assert.deepEqual(await client.events.update(id, said), { amended: id });
+  assert.deepEqual((await found()).properties, { tokens: 20 });
+  assert.equal((await found()).deprecated, false);
+
+  assert.deepEqual(await client.events.deprecate(id), { deprecated: id });
+  assert.equal((await found()).deprecated, true);
+  const again = client.events.ingest({ events: [sent] });
+  await assert.rejects(again, Orb.RequestValidationError);
+  await assert.rejects(client.events.deprecate('nothing'), Orb.ResourceNotFound);
 });

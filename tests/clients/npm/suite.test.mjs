@@ -13,6 +13,7 @@ import './customers.mjs';
 import './credits.mjs';
 import './subscriptions.mjs';
 import './events.mjs';
+import './backfills.mjs';
 import './alerts.mjs';
 import './idempotency.mjs';
 import './errors.mjs';

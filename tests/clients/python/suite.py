@@ -5,6 +5,7 @@ The client holds every answer to its types: a member that is missing or of anoth
 
 import itertools
 import os
+import time
 import unittest
 from datetime import datetime, timedelta, timezone
 
@@ -77,6 +78,16 @@ def prices(metric):
         for model, config in MODELS.items()
     ]
     return [*usage, fee(metric.item)]
+
+
+def reaches(backfill, status):
+    """Reads a backfill until it has come to a status, which it does by itself."""
+    for _ in range(300):
+        found = CLIENT.events.backfills.fetch(backfill.id)
+        if found.status == status:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"the backfill {backfill.id} is not {status}")
 
 
 def fee(item):
@@ -219,6 +230,52 @@ class Suite(unittest.TestCase):
         CLIENT.subscriptions.cancel(subscription.id, cancel_option="end_of_subscription_term")
         back = CLIENT.subscriptions.unschedule_cancellation(subscription.id)
         self.assertIsNone(back.end_date)
+
+    def test_events_that_change(self):
+        external = unique("customer")
+        customer = new_customer(external_customer_id=external)
+        key = unique("event/a b?#%")
+        said = {"event_name": "usage", "timestamp": now(), "properties": {"amount": 5}}
+        event = {"idempotency_key": key, "external_customer_id": external, **said}
+        CLIENT.events.ingest(events=[event])
+
+        def found():
+            return CLIENT.events.search(event_ids=[key]).data[0]
+
+        said["properties"] = {"amount": 6}
+        amended = CLIENT.events.update(key, customer_id=customer.id, **said)
+        self.assertEqual(amended.amended, key)
+        self.assertEqual((found().properties, found().deprecated), ({"amount": 6}, False))
+        self.assertEqual(CLIENT.events.deprecate(key).deprecated, key)
+        self.assertTrue(found().deprecated)
+        with self.assertRaises(orb.RequestValidationError):
+            CLIENT.events.ingest(events=[event])
+
+    def test_backfills(self):
+        customer = new_customer(external_customer_id=unique("customer"))
+        backfills = CLIENT.events.backfills
+        own = {"external_customer_id": customer.external_customer_id, **TIMEFRAME}
+        first = backfills.create(deprecation_filter="amount > 1", close_time=now(1), **own)
+        self.assertEqual((first.status, first.customer_id), ("pending", customer.id))
+        event = {
+            "idempotency_key": unique("event"),
+            "event_name": "usage",
+            "timestamp": now(),
+            "properties": {"amount": 5},
+            "customer_id": customer.id,
+        }
+        CLIENT.events.ingest(events=[event], backfill_id=first.id)
+        key = event["idempotency_key"]
+        self.assertEqual(CLIENT.events.search(event_ids=[key]).data, [])
+        backfills.close(first.id)
+        self.assertEqual(reaches(first, "reflected").events_ingested, 1)
+        self.assertFalse(CLIENT.events.search(event_ids=[key]).data[0].deprecated)
+        second = backfills.create(replace_existing_events=False, **own)
+        self.assertEqual(backfills.revert(second.id).status, "reverted")
+        backfills.revert(first.id)
+        self.assertIsNotNone(reaches(first, "reverted").reverted_at)
+        rows = [row.id for row in backfills.list(limit=1)]
+        self.assertLess(rows.index(second.id), rows.index(first.id))
 
     def test_credits_and_their_alerts(self):
         external = unique("customer")

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use accrue::BackfillId;
 use bigdecimal::BigDecimal;
 
 use super::{Charge, Price, Span};
@@ -100,4 +101,5 @@ pub enum Cause {
     Configuration,
     Subscription,
     Period(Instant),
+    Backfill(BackfillId),
 }

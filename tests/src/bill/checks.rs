@@ -21,7 +21,7 @@ type Bill = (Span, BTreeMap<(usize, usize), Amounts>, BigDecimal, BigDecimal);
 
 impl Bench {
     /// Asks for costs and usage, of a subscription and of its customer.
-    pub(super) fn ask(&self, ask: &Ask) {
+    pub(crate) fn ask(&self, ask: &Ask) {
         let Some(life) = nth(ask.life, self.lives.len()) else { return };
         let timeframe = ask.ends.map(|ends| self.timeframe(ends));
         self.check_cost(life, ask, timeframe);
@@ -287,6 +287,7 @@ impl Bench {
                     Cause::Subscription
                 }
                 alert::Cause::Period { timestamp } => Cause::Period(timestamp.micros()),
+                alert::Cause::Backfill { backfill_id } => Cause::Backfill(*backfill_id),
                 other => panic!("{other:?} is not known here"),
             },
         }

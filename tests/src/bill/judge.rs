@@ -6,7 +6,7 @@ use accrue::subscription::Subscription;
 use bigdecimal::{BigDecimal, Zero as _};
 
 use super::{Alert, At, Biller, Body, Cause, Condition, Enrolled, Instant, Message, Scope, Span};
-use crate::model::{AHEAD, Event};
+use crate::model::{AHEAD, Event, GRACE};
 
 /// A value before and after something.
 type Change = (Option<BigDecimal>, Option<BigDecimal>);
@@ -15,7 +15,7 @@ type Change = (Option<BigDecimal>, Option<BigDecimal>);
 
 impl Biller {
     /// Moves the clock, and tells what comes due for each subscription on the way.
-    pub(super) fn advance_to(&mut self, now: Instant) {
+    pub(crate) fn advance_to(&mut self, now: Instant) {
         self.now = now;
         for life in 0..self.lives.len() {
             for at in self.turns(life, now) {
@@ -68,7 +68,7 @@ impl Biller {
 // What callers do.
 
 impl Biller {
-    pub(super) fn accept(&mut self, event: Event) {
+    pub(crate) fn accept(&mut self, event: Event) {
         let lives = 0..self.lives.len();
         let (at, key) = (event.at, event.key.clone());
         let of_customer = lives.filter(|life| self.lives[*life].customer == event.customer);
@@ -169,6 +169,32 @@ impl Biller {
     /// Judges all alerts of a new subscription.
     fn judge_life(&mut self, life: At) {
         self.judge_at_once(&self.own_first(life), life, &Cause::Subscription);
+    }
+
+    /// Judges what a correction has changed within a span, of some customers: in the current billing
+    /// period, and in the one before as long as its events are taken.
+    pub(crate) fn correct(
+        &mut self,
+        before: &Self,
+        concerns: impl Fn(At) -> bool,
+        within: Span,
+        cause: &Cause,
+    ) {
+        let now = self.now;
+        for life in 0..self.lives.len() {
+            let of = self.lives[life].clone();
+            let oldest = of.oldest_judged(now);
+            for period in of.periods(within).into_iter().filter(|_| concerns(of.customer)) {
+                if period.0 < oldest || period.1 <= now - GRACE {
+                    continue;
+                }
+                for alert in self.own_first(life) {
+                    let earlier = before.value(&of, alert, period, now);
+                    let value = self.value(&of, alert, period, now);
+                    self.judge(now, alert, life, period, (earlier, value), cause.clone());
+                }
+            }
+        }
     }
 
     /// The alerts that watch a subscription: those on usage first, its own before its plan's.

@@ -192,7 +192,7 @@ impl Field {
 
 impl Condition {
     /// Whether it holds for an event; none where that is unknown.
-    fn of(&self, event: &Event) -> Option<bool> {
+    pub(crate) fn of(&self, event: &Event) -> Option<bool> {
         match self {
             Self::NameIs(name) => Some(event.name == *name),
             Self::IsNull(name) => Some(event.value(Field::Property(name)).is_none()),
@@ -210,7 +210,7 @@ impl Condition {
         }
     }
 
-    fn sql(&self) -> String {
+    pub(crate) fn sql(&self) -> String {
         match self {
             Self::NameIs(name) => format!("event_name = '{name}'"),
             Self::IsNull(name) => format!("{name} IS NULL"),

@@ -6,9 +6,12 @@ use crate::{
     operation::{Category, Operation},
     problem::Problem,
     reply::Reply,
-    request::Request,
+    request::{NoQuery, Request},
     wire::{
-        events::{FoundEvents, IngestBody, IngestQuery, Ingested, SearchBody, Volume, VolumeQuery},
+        events::{
+            AmendEvent, Amended, Deprecated, EventId, FoundEvents, IngestBody, IngestQuery,
+            Ingested, SearchBody, Volume, VolumeQuery,
+        },
         pages::Rows,
     },
 };
@@ -27,6 +30,17 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .body::<SearchBody>()
         .answers::<FoundEvents>()
         .run(|request| Box::pin(search(request))),
+    Operation::put("/events/{event_id}", "events.update", "amend-event")
+        .summary(
+            "Amends a usage event: what it says from now on, at its time and for its customer.",
+        )
+        .body::<AmendEvent>()
+        .answers::<Amended>()
+        .run(|request| Box::pin(amend(request))),
+    Operation::put("/events/{event_id}/deprecate", "events.deprecate", "deprecate-event")
+        .summary("Deprecates a usage event: it counts no longer.")
+        .answers::<Deprecated>()
+        .run(|request| Box::pin(deprecate(request))),
     Operation::get("/events/volume", "events.volume.list", "get-event-volume")
         .summary("Counts the events of each hour, the newest hour first.")
         .query::<VolumeQuery>()
@@ -36,9 +50,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn ingest(request: Request) -> Result<Reply, Problem> {
     let ((), query, IngestBody { events }) = request.read::<(), IngestQuery, IngestBody>()?;
-    if query.backfill_id.is_some() {
-        return Err(Problem::feature_not_available("backfills are not available"));
-    }
     let most = request.settings.bounds.batch_events;
     if events.len() > most {
         let found = events.len();
@@ -49,8 +60,24 @@ async fn ingest(request: Request) -> Result<Reply, Problem> {
     if let Some(amount) = amount {
         request.settings.take(request.account.id(), Category::IngestEvents, amount)?;
     }
-    let call = request.account.ingest(events.into_events());
+    let events = events.into_events();
+    let call = match query.backfill_id {
+        None => request.account.ingest(events),
+        Some(backfill) => request.account.ingest_backfill(backfill, events),
+    };
     request.write(call, |_| Ingested::ALL).await
+}
+
+async fn amend(request: Request) -> Result<Reply, Problem> {
+    let (EventId(id), NoQuery {}, body) = request.read::<EventId, NoQuery, AmendEvent>()?;
+    let call = request.account.amend_event(id, body.try_into()?);
+    request.write(call, |id| Amended { amended: id.clone() }).await
+}
+
+async fn deprecate(request: Request) -> Result<Reply, Problem> {
+    let EventId(id) = request.path()?;
+    let call = request.account.deprecate_event(id);
+    request.write(call, |id| Deprecated { deprecated: id.clone() }).await
 }
 
 async fn search(request: Request) -> Result<Reply, Problem> {

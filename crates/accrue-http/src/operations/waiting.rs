@@ -69,18 +69,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         ],
     },
     Waiting {
-        what: "backfills, and events that change after they were counted",
-        operations: &[
-            (Get, "/events/backfills", "events.backfills.list"),
-            (Post, "/events/backfills", "events.backfills.create"),
-            (Get, "/events/backfills/{backfill_id}", "events.backfills.fetch"),
-            (Post, "/events/backfills/{backfill_id}/close", "events.backfills.close"),
-            (Post, "/events/backfills/{backfill_id}/revert", "events.backfills.revert"),
-            (Put, "/events/{event_id}", "events.update"),
-            (Put, "/events/{event_id}/deprecate", "events.deprecate"),
-        ],
-    },
-    Waiting {
         what: "licenses",
         operations: &[
             (Get, "/license_types", "license_types.list"),

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use accrue::{
-    AlertId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email, EventKey, EventName,
-    ExternalId, ItemId, JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PlanId, PriceId,
-    PricingUnit, PropertyName, SubscriptionId, Timestamp, Zone, limits,
+    AlertId, BackfillId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email,
+    EventKey, EventName, ExternalId, ItemId, JsonNumber, Metadata, MetadataUpdate, MetricId, Name,
+    PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId, Timestamp, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -269,6 +269,7 @@ macro_rules! ids {
 
 ids! {
     AlertId: "alert",
+    BackfillId: "backfill",
     CreditBlockId: "credit block",
     CustomerId: "customer",
     ItemId: "item",

@@ -17,8 +17,8 @@ use crate::{
     json::Json,
     problem::Problem,
     shape::{
-        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, choices, metadata_update,
-        new_metadata, request, response,
+        Describe, Fields, Maybe, MetadataIn, Moment, Read, Reader, Schema, choices,
+        metadata_update, new_metadata, request, response,
     },
 };
 
@@ -208,6 +208,14 @@ choices! {
 /// A customer by the caller's own alias. A text that cannot be one names no customer.
 #[derive(Clone, Debug)]
 pub(crate) struct ExternalCustomerId(ExternalId);
+
+/// One of two fields names a customer, or none does.
+pub(crate) fn names_one_customer_at_most(fields: &Fields<'_>, reader: &mut Reader) {
+    if fields.has("customer_id") && fields.has("external_customer_id") {
+        let pointer = fields.pointer("external_customer_id");
+        let _: Option<()> = reader.wrong(&pointer, "is there beside customer_id, expected one");
+    }
+}
 
 impl Read for ExternalCustomerId {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {

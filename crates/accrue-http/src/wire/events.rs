@@ -1,22 +1,24 @@
 use std::str::FromStr;
 
 use accrue::{
-    CustomerId, Decimal, EventKey, EventName, ExternalId, IdOr, JsonNumber, PropertyName, limits,
-    usage::{self, EventVolume, FoundEvent, Incoming, Properties, PropertyValue},
+    BackfillId, CustomerId, Decimal, EventKey, EventName, ExternalId, IdOr, JsonNumber,
+    PropertyName, limits,
+    usage::{self, Amendment, EventVolume, FoundEvent, Incoming, Properties, PropertyValue},
 };
 use serde::{Serialize, Serializer};
 
 use super::pages::PaginationMetadata;
 use crate::{
     json::Json,
+    problem::{Problem, Violations},
     shape::{Describe, Fields, Moment, Read, Reader, Schema, Whole, request, response},
 };
 
 request! {
     /// Where events are ingested into.
     pub(crate) struct IngestQuery {
-        /// A backfill.
-        backfill_id: Option<String>,
+        /// A backfill: its events count once it is reflected.
+        backfill_id: Option<BackfillId>,
     }
 
     /// A batch of usage events.
@@ -38,6 +40,20 @@ request! {
         /// The customer, by its id.
         customer_id: Option<String>,
         /// The customer, by the caller's own alias; it need not exist yet.
+        external_customer_id: Option<ExternalId>,
+    }
+
+    /// What an event is to say from now on. Its id stays.
+    pub(crate) struct AmendEvent => is_of_one_customer {
+        /// What happened.
+        event_name: EventName,
+        /// When it happened: as the event says.
+        timestamp: Moment,
+        /// What is measured of it: strings, numbers and booleans.
+        properties: PropertiesIn,
+        /// The customer of the event, by its id.
+        customer_id: Option<CustomerId>,
+        /// The customer of the event, by the caller's own alias.
         external_customer_id: Option<ExternalId>,
     }
 
@@ -79,6 +95,18 @@ response! {
         validation_errors: Vec<String>,
     }
 
+    /// That an event was amended.
+    pub(crate) struct Amended {
+        /// Its id.
+        amended: EventKey,
+    }
+
+    /// That an event was deprecated.
+    pub(crate) struct Deprecated {
+        /// Its id.
+        deprecated: EventKey,
+    }
+
     /// A usage event that was found.
     pub(crate) struct Event {
         /// Its id: the key that it came with.
@@ -93,7 +121,7 @@ response! {
         properties: PropertiesOut,
         /// When it happened.
         timestamp: Moment,
-        /// Whether it no longer counts.
+        /// Whether it does not count: it was deprecated, or a backfill has replaced it.
         deprecated: bool,
     }
 
@@ -175,11 +203,12 @@ fn incoming(json: &Json) -> Incoming {
     }
 }
 
+const ONE_CUSTOMER: &str = "expected one of customer_id and external_customer_id";
+
 /// An event says whose it is, once.
 fn is_of_one_customer(fields: &Fields<'_>, reader: &mut Reader) {
     if fields.has("customer_id") == fields.has("external_customer_id") {
-        let message = "expected one of customer_id and external_customer_id";
-        let _: Option<()> = reader.wrong("", message);
+        let _: Option<()> = reader.wrong("", ONE_CUSTOMER);
     }
 }
 
@@ -189,6 +218,23 @@ fn key_of(json: &Json) -> Option<String> {
     match members.iter().find(|(name, _)| name == "idempotency_key") {
         Some((_, Json::String(key))) => Some(key.chars().take(limits::EVENT_KEY_BYTES).collect()),
         _ => None,
+    }
+}
+
+/// The id of an event in a path: the key that it came with. A text that is none names no event.
+#[derive(Clone, Debug)]
+pub(crate) struct EventId(pub(crate) EventKey);
+
+impl Read for EventId {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let text = String::read(json, at, reader)?;
+        EventKey::parse(text).ok().map(Self).or_else(|| reader.unknown("event"))
+    }
+}
+
+impl Describe for EventId {
+    fn schema() -> Schema {
+        EventKey::schema()
     }
 }
 
@@ -288,6 +334,19 @@ impl Describe for EventIds {
     }
 }
 
+impl TryFrom<AmendEvent> for Amendment {
+    type Error = Problem;
+
+    fn try_from(amend: AmendEvent) -> Result<Self, Problem> {
+        let AmendEvent { event_name, timestamp, properties, .. } = amend;
+        let customer = amend.customer_id.map(IdOr::Id);
+        let customer = customer.or(amend.external_customer_id.map(IdOr::External));
+        // Told already.
+        let customer = customer.ok_or_else(|| Violations::one("", ONE_CUSTOMER))?;
+        Ok(Self { event_name, timestamp: timestamp.0, properties: properties.0, customer })
+    }
+}
+
 impl Ingested {
     pub(crate) const ALL: Self = Self { validation_failed: Vec::new() };
 }
@@ -301,7 +360,7 @@ impl FoundEvents {
             event_name: event.event_name,
             properties: PropertiesOut(event.properties),
             timestamp: event.timestamp.into(),
-            deprecated: false,
+            deprecated: event.deprecated,
         });
         Self { data: data.collect(), pagination_metadata: PaginationMetadata::LAST }
     }

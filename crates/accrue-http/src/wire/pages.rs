@@ -1,12 +1,15 @@
 //! Lists in pages (wire 6.2).
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, str::FromStr};
 
 use accrue::{InstantRange, Page};
 use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
 use serde_json::value::RawValue;
 
-use crate::shape::{Describe, Moment, Object, Property, Schema, Whole, request, response};
+use crate::{
+    json::Json,
+    shape::{Describe, Moment, Object, Property, Read, Reader, Schema, Whole, request, response},
+};
 
 request! {
     /// Which page of a list.
@@ -46,6 +49,22 @@ pub(crate) fn range(
     let range = gt.map_or(range, |Moment(instant)| range.after(instant));
     let range = lt.map_or(range, |Moment(instant)| range.before(instant));
     lte.map_or(range, |Moment(instant)| range.at_or_before(instant))
+}
+
+/// An id that is looked for. A text that is none is looked for in vain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sought<T>(pub(crate) Option<T>);
+
+impl<T: Describe + FromStr> Read for Sought<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        String::read(json, at, reader).map(|text| Self(text.parse().ok()))
+    }
+}
+
+impl<T: Describe> Describe for Sought<T> {
+    fn schema() -> Schema {
+        T::schema()
+    }
 }
 
 /// The most bytes of the rows of a page: a row may have a hundred resources within it.

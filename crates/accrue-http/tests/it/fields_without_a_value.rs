@@ -36,6 +36,7 @@ fn wire_6_3_a_null_in_a_query_is_an_empty_text() {
         "&status=&customer_id=&external_customer_id=&plan_id=&external_plan_id=&created_at[gt]=",
     );
     check("/v1/metrics?limit=1", "&status=");
+    check("/v1/events/backfills?limit=1", "&status=&customer_id=&cursor=");
     check(
         &format!("/v1/customers/{customer}/credits?limit=1"),
         "&currency=&include_all_blocks=&effective_date[gte]=",

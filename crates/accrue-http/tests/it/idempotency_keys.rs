@@ -109,14 +109,16 @@ fn s4_5_5_refusals_before_work_carry_the_key_and_are_not_kept() {
     check("/v1/ping", new(), 404, "404-url-not-found");
     check("/v1/items", json!({"name": 7}), 400, "400-request-validation-errors");
     check("/v1/items?limit=1", new(), 400, "400-request-validation-errors");
-    let old = json!({"events": [event("a")]});
-    check("/v1/ingest?backfill_id=b", old, 404, "404-feature-not-available");
+    let draft = json!({"name": "Pro", "currency": "USD", "status": "draft", "prices": []});
+    check("/v1/plans", draft, 404, "404-feature-not-available");
     let refused = json!({"events": [event("a"), {"idempotency_key": "b"}]});
     check("/v1/ingest", refused, 400, "400-request-validation-errors");
     let many: Vec<_> = (0..1_001).map(|n| event(&n.to_string())).collect();
     check("/v1/ingest", json!({"events": many}), 413, "413-resource-too-large");
     // A resource that cannot be there is told before work begins.
     check("/v1/items/none/archive", json!({}), 404, "404-resource-not-found");
+    let late = json!({"events": [event("a")]});
+    check("/v1/ingest?backfill_id=none", late, 404, "404-resource-not-found");
 }
 
 #[test]

@@ -10,12 +10,16 @@
 mod alerts;
 mod at_once;
 mod auth;
+mod backfill_states;
+mod backfills;
 mod bounds;
 mod credits;
 mod customer_costs;
 mod customers;
 mod documents;
 mod errors;
+mod events;
+
 mod faults;
 mod fields_without_a_value;
 mod idempotency;

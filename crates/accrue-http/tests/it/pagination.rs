@@ -219,9 +219,11 @@ fn a_cursor_is_good_for_its_own_filter_only() {
     let bad = host.get("/v1/items?cursor=garbage");
     let ledger = format!("/v1/customers/{}/credits/ledger?currency=credits&", scene.customer);
     let early = "created_at%5Bgte%5D=2026-03-10T12%3A00%3A00%2B00%3A00";
+    let of_one = format!("customer_id={}", scene.customer);
     for (list, filters) in [
         ("/v1/customers?", ["", early, "created_at[gte]=2026-03-10T11:00:00Z"]),
         ("/v1/metrics?", ["", early, "status=active"]),
+        ("/v1/events/backfills?", ["", "status=pending", &*of_one]),
         (&*ledger, ["", early, "entry_type=increment"]),
     ] {
         let ask = |filter: &str, rest: String| host.get(&format!("{list}{filter}&{rest}"));

@@ -128,7 +128,7 @@ fn values_of_events_that_are_refused_do_not_come_back() {
 }
 
 /// Members that some operation knows, and one that none does.
-const MEMBERS: [&str; 36] = [
+const MEMBERS: [&str; 42] = [
     "name",
     "email",
     "additional_emails",
@@ -164,6 +164,12 @@ const MEMBERS: [&str; 36] = [
     "type",
     "thresholds",
     "price_filters",
+    "close_time",
+    "replace_existing_events",
+    "deprecation_filter",
+    "event_name",
+    "timestamp",
+    "properties",
     "unheard_of",
 ];
 
@@ -185,6 +191,8 @@ fn values_of_any_member_that_is_refused_do_not_come_back() {
         ("POST", format!("/v1/alerts/customer_id/{customer}")),
         ("PUT", format!("/v1/alerts/{alert}")),
         ("POST", "/v1/events/search".to_owned()),
+        ("POST", "/v1/events/backfills".to_owned()),
+        ("PUT", "/v1/events/10".to_owned()),
     ];
     let values = [
         json!(MARK),

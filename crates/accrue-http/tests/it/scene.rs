@@ -39,6 +39,14 @@ impl Scene {
             let path = format!("/v1/alerts/customer_id/{}", scene.customer);
             scene.alert = create(host, &path, json!({"type": kind, "currency": "credits"}));
         }
+        for hour in ["08", "09"] {
+            let backfill = json!({
+                "timeframe_start": format!("2026-03-01T{hour}:00:00Z"),
+                "timeframe_end": format!("2026-03-01T{hour}:59:00Z"),
+                "customer_id": scene.customer,
+            });
+            host.post("/v1/events/backfills", backfill).ok(StatusCode::OK);
+        }
         scene
     }
 
@@ -65,6 +73,7 @@ impl Scene {
         let Self { customer, .. } = self;
         vec![
             "/v1/items?".to_owned(),
+            "/v1/events/backfills?".to_owned(),
             "/v1/metrics?".to_owned(),
             "/v1/customers?".to_owned(),
             "/v1/prices?".to_owned(),

@@ -4,11 +4,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
-    AccountId, Billing, Description, LedgerFilter, ManualClock, PageRequest, Patch, SeededEntropy,
-    SubscriptionFilter, Zone,
+    AccountId, Billing, Clock, Description, EventKey, LedgerFilter, ManualClock, PageRequest,
+    Patch, SeededEntropy, SubscriptionFilter, Timeframe, Zone,
     alert::{FilterOperator, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter},
+    backfill::NewBackfill,
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
+    expression::Expression,
     metric::Metric,
     plan::PlanPrice,
     price::{
@@ -21,6 +23,7 @@ use accrue::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription,
         Subscription, SubscriptionUpdate,
     },
+    usage::Amendment,
 };
 
 use crate::{
@@ -64,7 +67,37 @@ fn story() -> Fixture {
     let hour = std::time::Duration::from_secs(60 * 60);
     block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
     change_a_subscription(&fixture);
+    correct_the_past(&fixture);
     fixture
+}
+
+/// A backfill that is reflected, one for all customers that is open, and amendments.
+fn correct_the_past(fixture: &Fixture) {
+    let hour = |hour: u32| at(&format!("2026-03-10T{hour:02}:00:00Z"));
+    let mut new = NewBackfill::new(Timeframe::new(hour(12), hour(13)).unwrap());
+    new.customer = Some(external("ada").into());
+    new.deprecation_filter = Some(Expression::parse("n > 1 AND NOT cached").unwrap());
+    let backfill = run(fixture.account.create_backfill(new)).unwrap();
+    let lost = event("ada", "lost", at("2026-03-10T12:30:00Z"), "3");
+    run(fixture.account.ingest_backfill(backfill.id, [lost])).unwrap();
+    run(fixture.account.close_backfill(backfill.id)).unwrap();
+    // Whoever writes for the customer reflects it first.
+    fixture.use_now("ada", "z", "1");
+    let open = NewBackfill::new(Timeframe::new(hour(20), hour(21)).unwrap());
+    run(fixture.account.create_backfill(open)).unwrap();
+    let now = fixture.clock.now();
+    run(fixture.account.ingest([event("ada", "h", now, "1"), event("ada", "i", now, "1")]))
+        .unwrap();
+    let key = |text| EventKey::parse(text).unwrap();
+    let event = event("ada", "h", now, "2");
+    let amendment = Amendment {
+        event_name: event.event_name,
+        timestamp: event.timestamp,
+        properties: event.properties,
+        customer: event.customer,
+    };
+    run(fixture.account.amend_event(key("h"), amendment)).unwrap();
+    run(fixture.account.deprecate_event(key("i"))).unwrap();
 }
 
 /// An edit, another quantity of a fee to come, and an end that was taken back.
@@ -288,7 +321,7 @@ fn documents_of_version_1_stay_readable() {
     let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
     let count = |kind: &str| types.iter().filter(|name| **name == kind).count();
     assert_eq!(count("subscription.ended"), 1);
-    assert_eq!(count("subscription.usage_exceeded"), 3);
+    assert_eq!(count("subscription.usage_exceeded"), 6, "three are those of April");
     assert_eq!(count("subscription.cost_exceeded"), 6, "two are those of May and June");
     assert_eq!(count("subscription.spend_exceeded"), 3);
 

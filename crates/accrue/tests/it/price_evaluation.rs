@@ -297,7 +297,7 @@ fn amounts_are_in_the_unit_of_the_price_and_before_adjustments() {
         let amounts: Vec<_> = groups.iter().map(|group| group.amount.to_string()).collect();
         match &amounts[..] {
             [one] => assert_eq!(one, "4"),
-            many => assert_eq!(many, ["1.75", "2.25"]),
+            many => assert_eq!(many, ["2.25", "1.75"]),
         }
         assert!(groups.iter().all(|group| group.currency == unit("credits")));
     }

@@ -9,13 +9,14 @@ use crate::{
     shape::{Describe, Fields, Moment, Read, Reader, Schema, request, response, texts},
     wire::{
         costs::ends_after_its_start,
+        customers::names_one_customer_at_most,
         not_built::{AnyObject, NotBuilt},
     },
 };
 
 request! {
     /// Which usage to rate by a price.
-    pub(crate) struct Evaluate => is_of_one_customer {
+    pub(crate) struct Evaluate => its_rules {
         /// From when.
         timeframe_start: Moment,
         /// Until when.
@@ -49,12 +50,8 @@ texts! {
     Expression: 1, limits::EXPRESSION_BYTES;
 }
 
-/// Usage is that of one customer, whom one of two fields names.
-fn is_of_one_customer(fields: &Fields<'_>, reader: &mut Reader) {
-    if fields.has("customer_id") && fields.has("external_customer_id") {
-        let pointer = fields.pointer("external_customer_id");
-        let _: Option<()> = reader.wrong(&pointer, "is there beside customer_id, expected one");
-    }
+fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
+    names_one_customer_at_most(fields, reader);
     ends_after_its_start(fields, reader);
 }
 

@@ -1,5 +1,3 @@
-use std::str::FromStr;
-
 use accrue::{
     CustomerId, ExternalId, IdOr, Metadata, PlanId, SubscriptionFilter, Timestamp,
     related::Related,
@@ -8,10 +6,12 @@ use accrue::{
 
 use super::name;
 use crate::{
-    json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, Moment, Read, Reader, Schema, Whole, request, response},
-    wire::{customers::CustomerMinified, pages::range},
+    shape::{Moment, Whole, request, response},
+    wire::{
+        customers::CustomerMinified,
+        pages::{Sought, range},
+    },
 };
 
 request! {
@@ -79,22 +79,6 @@ response! {
         external_plan_id: Option<ExternalId>,
         /// What people call it.
         name: Option<String>,
-    }
-}
-
-/// An id that is looked for. A text that is none is looked for in vain.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sought<T>(Option<T>);
-
-impl<T: Describe + FromStr> Read for Sought<T> {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        String::read(json, at, reader).map(|text| Self(text.parse().ok()))
-    }
-}
-
-impl<T: Describe> Describe for Sought<T> {
-    fn schema() -> Schema {
-        T::schema()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     },
     expression::Fields,
     limits,
-    schema::{self, Head, Progress},
+    schema::{self, CalendarDay, Head, Progress},
     usage::{Day, EventPlace, Hour, Meters, Reading},
 };
 
@@ -45,6 +45,9 @@ impl Unit<'_> {
             // Nothing of the customer is concerned, and nothing that comes later will be.
             return Ok(Progress::Built { correction });
         }
+        if behind.is_none() {
+            self.begin_days(customer, days).await?;
+        }
         let meters = self.meters().await?.since(0..=head.measured);
         let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
         let mut chunk = Chunk::default();
@@ -67,6 +70,16 @@ impl Unit<'_> {
             None => Progress::Built { correction },
             Some(last) => Progress::Building { correction, behind: Some(last) },
         })
+    }
+
+    /// Marks the days as built: each of them, since one that has events now may be left without.
+    async fn begin_days(&mut self, customer: CustomerId, days: Timeframe) -> Result<(), Error> {
+        for day in Day::touched_by(days) {
+            let slot = schema::calendar(self.account, customer, day);
+            let entry = self.get(&slot).await?.unwrap_or_default();
+            self.put(&slot, &CalendarDay { building: Some(BTreeMap::new()), ..entry })?;
+        }
+        Ok(())
     }
 
     /// Tells whether a customer has any event within a timeframe, hidden or not.
