@@ -44,11 +44,12 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Lose a quarter of an hour besides, backfill it two days later, and revert that
+    /// Lose a quarter of an hour besides, backfill it, and revert that
     ///
-    /// It is the one before that in which the trace ends, and goes to an account of its own in
-    /// the same store. With the backfill every figure has to be that of another engine, in
-    /// memory, that lost nothing; without it that of before. The report has all three.
+    /// It is the one before that in which the trace ends, of an account of its own in the same
+    /// store, and comes back two days later. With the backfill every figure has to be that of
+    /// another engine, in memory, that lost nothing; once it is reverted, that of before. The
+    /// report has all three.
     #[arg(long, verbatim_doc_comment)]
     pub backfill: bool,
 
