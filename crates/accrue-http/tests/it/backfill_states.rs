@@ -195,7 +195,7 @@ fn s4_5_6_what_is_done_with_a_backfill_is_replayed_byte_for_byte() {
         answer
     };
     let backfill = twice(PATH, "create", || hour(11).into());
-    assert_eq!(host.walk(PATH), [backfill.clone()]);
+    assert_eq!(host.walk(PATH), std::slice::from_ref(&backfill));
     twice(&ingest_path(&backfill), "ingest", || json!({"events": [event("a")]}).into());
     // What it was ingested into is of the payload.
     let batch = json!({"events": [event("a")]});
