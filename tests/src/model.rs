@@ -43,11 +43,10 @@ pub struct Customer {
     pub exists: bool,
 }
 
-/// A metric, and when in the order of acceptance it came.
+/// A metric: it counts what was accepted before it too.
 #[derive(Clone, Debug)]
 pub struct Metric {
     pub spec: MetricSpec,
-    step: u64,
 }
 
 /// An event that was accepted, and when in the order of acceptance it came.
@@ -210,10 +209,10 @@ impl Model {
         customer: At,
         (from, until): (Instant, Instant),
     ) -> Option<BigDecimal> {
-        let Metric { spec, step } = &self.metrics[metric];
-        let counted = self.events[..events].iter().filter(|event| {
-            event.customer == customer && from <= event.at && event.at < until && event.step > *step
-        });
+        let Metric { spec } = &self.metrics[metric];
+        let counted = self.events[..events]
+            .iter()
+            .filter(|event| event.customer == customer && from <= event.at && event.at < until);
         spec.figure(counted)
     }
 
@@ -244,8 +243,7 @@ impl Model {
 
 impl Model {
     pub fn create_metric(&mut self, spec: MetricSpec) {
-        self.steps += 1;
-        self.metrics.push(Metric { spec, step: self.steps });
+        self.metrics.push(Metric { spec });
     }
 
     /// Says what becomes of an event, by what was accepted before.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Backfill, BackfillStatus};
 use crate::{
@@ -16,6 +16,8 @@ pub(crate) struct KeyRules<'b> {
     pub(crate) into: Option<&'b Backfill>,
     /// The backfills of all carriers.
     pub(crate) others: BTreeMap<BackfillId, Backfill>,
+    /// Those of them that are being reflected or reverted, whatever the time is here.
+    pub(crate) begun: BTreeSet<BackfillId>,
     pub(crate) now: Timestamp,
 }
 
@@ -54,7 +56,7 @@ impl KeyRules<'_> {
 
     /// Adds a carrier that is new. Those of reverted backfills are never asked for again.
     pub(crate) fn add(&self, mut entry: EventKeyEntry, new: Carrier) -> EventKeyEntry {
-        entry.carriers.retain(|carrier| !self.is_reverted(carrier));
+        entry.carriers.retain(|carrier| !self.was_reverted(carrier));
         entry.carriers.push(new);
         entry
     }
@@ -64,11 +66,17 @@ impl KeyRules<'_> {
         let is_new_hidden = || {
             let by = old.backfill_id.and_then(|id| self.others.get(&id));
             // One that closes later hides what is there by then.
-            let by = by.filter(|by| by.is_taking(self.now));
+            let by = by.filter(|by| by.is_taking(self.now) && !self.begun.contains(&by.id));
             new.backfill_id.is_none() && by.is_some_and(|by| is_hidden(by, new))
         };
         let is_same_place = (old.customer_id, old.timestamp) == (new.customer_id, new.timestamp);
         is_same_place || self.into.is_some_and(|by| is_hidden(by, old)) || is_new_hidden()
+    }
+
+    /// Tells whether a carrier was reverted, for all customers.
+    fn was_reverted(&self, carrier: &Carrier) -> bool {
+        let by = carrier.backfill_id.and_then(|id| self.others.get(&id));
+        by.is_some_and(|by| by.status == BackfillStatus::Reverted)
     }
 
     /// Tells whether a carrier was reverted, or is about to be: whatever somebody has done about it
@@ -114,7 +122,7 @@ mod tests {
         new: &Carrier,
     ) -> Verdict {
         let others = others.iter().map(|of| (of.id, (*of).clone())).collect();
-        let rules = KeyRules { into, others, now: at(30) };
+        let rules = KeyRules { into, others, begun: BTreeSet::new(), now: at(30) };
         rules.judge(&EventKeyEntry { carriers }, new)
     }
 
@@ -144,7 +152,8 @@ mod tests {
             let verdict = judge(into, &[&other], vec![old], &new);
             assert_eq!(verdict, expect, "{status:?} {new:?}");
         };
-        for status in [Pending, Reflected, PendingRevert] {
+        check(PendingRevert, None, (ADA, 15), Verdict::New);
+        for status in [Pending, Reflected] {
             check(status, None, (BOB, 15), Verdict::New);
             check(status, Some(&for_ada), (BOB, 15), Verdict::New);
             check(status, Some(&for_ada), (ADA, 15), Verdict::Taken);

@@ -12,6 +12,7 @@ use super::{
     apply::{Command, Request, fingerprint},
     places::{counting, only},
     quarters::Moved,
+    recount::Untotalled,
     unit::{Stop, Unit},
 };
 use crate::{
@@ -233,7 +234,9 @@ impl Unit<'_> {
             self.count_one_less(customer_id, *at).await?;
         }
         let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
-        self.count_corrected(customer_id, only(*at), &cause, self.now).await?;
+        // The periods that it lies in are open: each has a running total.
+        let untotalled = Untotalled::new();
+        self.count_corrected(customer_id, only(*at), &untotalled, &cause, self.now).await?;
         self.touch(customer_id).await
     }
 

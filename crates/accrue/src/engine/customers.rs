@@ -9,7 +9,7 @@ use crate::{
     CustomerId, Error, ExternalId, IdOr, Page, PageRequest,
     customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
     idempotency::Fingerprint,
-    schema::{self, CustomerAlias, CustomerEntry, Index, Nothing, Owner, Roster},
+    schema::{self, CustomerAlias, CustomerEntry, Index, Nothing, Roster},
     webhook::Body,
 };
 
@@ -168,20 +168,18 @@ impl Command for DeleteCustomer {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
         let customer = unit.customer(&self.id.into()).await?;
-        let mut head = unit.settled_head(self.id).await?;
+        unit.settled_head(self.id).await?;
         if let Some(external) = &customer.external_customer_id {
             unit.delete(&schema::customer_external(unit.account, external));
         }
         unit.delete(&schema::customer_by_time(unit.account, &customer));
-        if let Some(at) = head.deadline.take() {
-            unit.delete(&schema::deadline(at, unit.account, Owner::Customer(self.id)));
-        }
-        unit.put(&schema::head(unit.account, self.id), &head)?;
         unit.put(&schema::roster(unit.account, self.id), &Roster::default())?;
         let credits = schema::credits(unit.account, self.id);
         if unit.get(&credits).await?.is_some() {
             unit.delete(&credits);
         }
+        // Its backfills go on to close.
+        unit.reschedule(self.id).await?;
         let entry = CustomerEntry { customer, deleted_at: Some(unit.now) };
         unit.put(&schema::customer(unit.account, self.id), &entry)?;
         Ok(())

@@ -1,16 +1,21 @@
+use std::collections::BTreeMap;
+
 use super::{
     standings::{INSTANT, judged_at_once, oldest_judged},
     unit::Unit,
 };
 use crate::{
-    CustomerId, Decimal, Error, Timeframe, Timestamp,
+    CustomerId, Decimal, Error, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause},
     cost::Accrual,
     credit::Charge,
-    limits,
+    limits, schema,
     subscription::{Enrolment, Subscription},
     usage::Total,
 };
+
+/// What billing periods came to that have no running total, by subscription and start.
+pub(super) type Untotalled = BTreeMap<(SubscriptionId, Timestamp), Total>;
 
 /// Billing periods that are summed anew from their buckets: where a subscription begins over usage
 /// that there is, or its end moves.
@@ -67,23 +72,33 @@ impl Unit<'_> {
     /// The buckets are corrected already.
     ///
     /// Alerts are judged in the current billing period, and in the one before as long as its events
-    /// are still taken.
+    /// are still taken. Of periods without a running total, what they came to before is given.
     pub(super) async fn count_corrected(
         &mut self,
         customer_id: CustomerId,
         timeframe: Timeframe,
+        untotalled: &Untotalled,
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
         let mut charges = Vec::new();
+        let entry = self.get(&schema::customer(self.account, customer_id)).await?;
+        let is_deleted = entry.is_some_and(|entry| entry.deleted_at.is_some());
+        let has_alerts = !is_deleted && self.had_alerts_until(at).await?;
         let oldest_taken = at.saturating_sub(self.configuration().await?.grace_period);
         for enrolment in self.every_enrolment(customer_id).await? {
             let subscription = &enrolment.subscription;
             let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
             let oldest_judged = oldest_judged(subscription, at);
             for period in periods {
+                if let Some(before) = untotalled.get(&(subscription.id, period.start())) {
+                    let after = self.recounted(&enrolment, period).await?;
+                    let used = ((&enrolment, before), (&enrolment, &after));
+                    charges.extend(self.charges(period, used.0, used.1).await?);
+                    continue;
+                }
                 let is_judged = oldest_judged <= period.start() && oldest_taken < period.end();
-                let alerts = match is_judged && self.had_alerts_until(at).await? {
+                let alerts = match is_judged && has_alerts {
                     true => self.watching_settled(&enrolment).await?,
                     false => Vec::new(),
                 };
@@ -95,7 +110,34 @@ impl Unit<'_> {
                 }
             }
         }
+        if is_deleted {
+            return Ok(());
+        }
         self.draw_alone(customer_id, &charges, cause, at).await
+    }
+
+    /// Sums the billing periods that overlap a timeframe and have no running total though they were
+    /// used: those that a subscription was created over when they were long past.
+    pub(super) async fn untotalled(
+        &mut self,
+        customer_id: CustomerId,
+        timeframe: Timeframe,
+    ) -> Result<Untotalled, Error> {
+        let mut untotalled = Untotalled::new();
+        for enrolment in self.every_enrolment(customer_id).await? {
+            let subscription = &enrolment.subscription;
+            let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
+            for period in periods {
+                if self.total(&enrolment, period.start()).await? != Total::default() {
+                    continue;
+                }
+                let total = self.recounted(&enrolment, period).await?;
+                if total != Total::default() {
+                    untotalled.insert((subscription.id, period.start()), total);
+                }
+            }
+        }
+        Ok(untotalled)
     }
 
     /// Returns the values that alerts watch at an instant, in the billing period that holds an instant.
@@ -149,10 +191,7 @@ impl Unit<'_> {
         enrolment: &Enrolment,
         timeframe: Timeframe,
     ) -> Result<Vec<Charge>, Error> {
-        let splits = self.plan_roster_of(enrolment).await?.splits;
-        let meters = self.meters().await?.with_splits(&splits);
-        let customer_id = enrolment.subscription.customer_id;
-        let total = self.total_between(customer_id, &meters, timeframe).await?;
+        let total = self.recounted(enrolment, timeframe).await?;
         let before = self.total(enrolment, timeframe.start()).await?;
         if before == total {
             return Ok(Vec::new());
@@ -161,6 +200,17 @@ impl Unit<'_> {
         self.delete_total(id, start, &before);
         self.put_total(id, start, &total)?;
         self.charges(timeframe, (enrolment, &before), (enrolment, &total)).await
+    }
+
+    /// Sums a billing period from its buckets.
+    async fn recounted(
+        &mut self,
+        enrolment: &Enrolment,
+        timeframe: Timeframe,
+    ) -> Result<Total, Error> {
+        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let meters = self.meters().await?.with_splits(&splits);
+        self.total_between(enrolment.subscription.customer_id, &meters, timeframe).await
     }
 
     /// Returns what a billing period of a subscription costs more or less than before, of what

@@ -104,6 +104,10 @@ impl Command for Settle<'_> {
         let enrolled = unit.enrolled(self.customers).await?;
         unit.fetch_plan_rosters(&enrolled).await?;
         for Enrolled { customer_id, enrolments, .. } in enrolled {
+            if self.until == Timestamp::MAX && unit.is_to_be_corrected(customer_id).await? {
+                // It came in between, and comes first: whoever asked finds it due again.
+                continue;
+            }
             let mut debtors = unit.debtors(customer_id, enrolments, self.most).await?;
             settle_first(unit, &mut debtors, self.most, self.until).await?;
             save(unit, customer_id, debtors).await?;

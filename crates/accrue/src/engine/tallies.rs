@@ -1,3 +1,5 @@
+use std::collections::btree_map::Entry;
+
 use super::{unit::Unit, visible::Generations};
 use crate::{
     CustomerId, Error, Timestamp,
@@ -58,10 +60,10 @@ impl Unit<'_> {
         for (at, Reading { meter, amount, .. }) in readings {
             let (id, quarter) = (*meter, Quarter::of(at));
             let generation = generations.of(quarter);
-            if !tally.buckets.contains_key(&(id, quarter)) {
+            if let Entry::Vacant(vacant) = tally.buckets.entry((id, quarter)) {
                 let bucket = schema::bucket(self.account, customer, id, quarter, generation);
                 if let Some(row) = self.row(&bucket)? {
-                    tally.buckets.insert((id, quarter), row.aggregate);
+                    vacant.insert(row.aggregate);
                 }
             }
             let Amount::Distinct(digest) = amount else { continue };

@@ -7,11 +7,13 @@ use accrue::{
     backfill::{Backfill, BackfillStatus, NewBackfill},
     cost::CostQuery,
     store::{Scan, Store},
+    subscription::NewSubscription,
     usage::Event,
 };
 use pollster::block_on;
 
 use crate::{
+    credited::credited_with,
     fixture::{COUNT, Fixture, SUM, at, event, external, number, run},
     priced::{cost_alert, priced},
 };
@@ -134,5 +136,55 @@ fn a_preview_of_a_close_answers_what_it_would_change_and_changes_nothing() {
         assert_eq!(undone.periods[0].cost_after, number("14"));
         fixture.revert(&backfill);
         run(fixture.account.delete_alert(alert.id)).unwrap();
+    }
+}
+
+/// A subscription that begins far in the past gets no running totals of its oldest periods, and its
+/// old usage was never drawn: a correction books the difference alone.
+#[test]
+fn an_old_period_without_a_total_books_only_what_a_backfill_brings() {
+    let priced = credited_with("100");
+    let fixture = &priced.fixture;
+    priced.use_now("old", "7");
+    let then = fixture.clock.now();
+    fixture.advance_days(90);
+    let plan = priced.subscription.plan_id;
+    let mut new = NewSubscription::new(priced.subscription.customer_id, plan);
+    new.start_date = Some(then.saturating_sub(Duration::from_secs(60)));
+    run(fixture.account.create_subscription(new)).unwrap();
+    let (before, balance) = (fixture.aggregates(), priced.balance());
+    let timeframe = Timeframe::new(then, then.saturating_add(Duration::from_secs(60))).unwrap();
+    let mut new = NewBackfill::new(timeframe);
+    new.replace_existing_events = false;
+    let backfill = fixture.backfilled(new, vec![event("ada", "late", then, "2")]);
+    // Both subscriptions of the customer count it.
+    assert_eq!((balance.as_deref(), priced.balance().as_deref()), (Some("93"), Some("89")));
+    fixture.revert(&backfill);
+    assert_eq!(priced.balance(), balance);
+    assert_eq!(fixture.aggregates(), before);
+}
+
+#[test]
+fn a_deleted_customer_s_backfill_closes_and_moves_nothing_of_it() {
+    for customer in [Some("ada"), None] {
+        let priced = credited_with("100");
+        let fixture = &priced.fixture;
+        priced.use_now("a", "7");
+        let now = fixture.clock.now();
+        let minute = Duration::from_secs(60);
+        let timeframe = Timeframe::new(now, now.saturating_add(minute)).unwrap();
+        let mut new = NewBackfill::new(timeframe);
+        new.customer = customer.map(|name| external(name).into());
+        let backfill = run(fixture.account.create_backfill(new)).unwrap();
+        run(fixture.account.ingest_backfill(backfill.id, [event("ada", "b", now, "16")])).unwrap();
+        run(fixture.account.delete_customer(priced.subscription.customer_id)).unwrap();
+        fixture.messages();
+        fixture.advance_days(2);
+        fixture.settle();
+        let reflected = block_on(fixture.account.fetch_backfill(backfill.id)).unwrap();
+        assert_eq!(reflected.status, BackfillStatus::Reflected);
+        let told: Vec<_> = fixture.messages().iter().map(|of| of.message_type()).collect();
+        assert_eq!(told, ["backfill.reflected"]);
+        assert_eq!(block_on(fixture.billing.next_deadline()).unwrap(), None);
     }
 }

@@ -73,20 +73,21 @@ impl Command for FindPart {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<Option<Part>, Stop> {
         let slot = schema::account_corrections(unit.account);
-        let mut all = unit.get(&slot).await?.unwrap_or_default();
+        let all = unit.get(&slot).await?.unwrap_or_default();
         let now = unit.now;
-        let own = all.corrections.iter_mut().find(|of| {
+        let own = all.corrections.iter().find(|of| {
             of.correction.backfill_id == self.id && (of.has_begun || of.correction.at <= now)
         });
-        let Some(AccountCorrection { correction, has_begun }) = own else { return Ok(None) };
-        let correction = *correction;
-        if !std::mem::replace(has_begun, true) {
-            unit.put(&slot, &all)?;
-        }
+        let Some(AccountCorrection { correction, .. }) = own.cloned() else { return Ok(None) };
         let owner = Owner::Backfill(self.id);
         let place = schema::deadline(correction.at, unit.account, owner);
         let deadline = unit.get(&place).await?;
         let deadline = deadline.ok_or_else(|| Error::corrupt("a correction has no deadline"))?;
+        if unit.begin_of_all(correction).await? {
+            // Customers are looked for once nobody ingests into it any more.
+            let cursor = Some(vec![SHARES]);
+            return Ok(Some(Part { correction, deadline, customers: BTreeSet::new(), cursor }));
+        }
         let backfill = unit.backfill(correction.backfill_id).await?;
         let cursor = deadline.cursor.clone();
         let (customers, cursor) = unit.concerned(&backfill, correction.effect, cursor).await?;
@@ -173,11 +174,13 @@ pub(in crate::engine) async fn measure_all(
     for customer in &found.customers {
         correct(shared, account, *customer).await?;
     }
-    commit(shared, account, &EndUnmeasured { deadline: &deadline, cursor: found.cursor }).await
+    commit(shared, account, &EndUnmeasured { deadline: &deadline, found: &found }).await
 }
 
 /// Customers whose events are to be measured by more metrics, and where the next ones are found.
 struct Unmeasured {
+    /// The metrics that there were.
+    generation: u64,
     customers: Vec<CustomerId>,
     cursor: Option<Vec<u8>>,
 }
@@ -203,14 +206,17 @@ impl Command for FindUnmeasured<'_> {
                 customers.push(schema::customer_of(&row.key)?);
             }
         }
-        Ok(Unmeasured { customers, cursor: rows.last().map(|row| row.key.bytes().to_vec()) })
+        let catalogue = unit.get(&schema::metric_catalogue(unit.account)).await?;
+        let generation = catalogue.unwrap_or_default().generation;
+        let cursor = rows.last().map(|row| row.key.bytes().to_vec());
+        Ok(Unmeasured { generation, customers, cursor })
     }
 }
 
 /// Keeps how far it has come, or ends it. Another metric since then has begun it anew.
 struct EndUnmeasured<'a> {
     deadline: &'a Deadline,
-    cursor: Option<Vec<u8>>,
+    found: &'a Unmeasured,
 }
 
 #[async_trait]
@@ -219,17 +225,18 @@ impl Command for EndUnmeasured<'_> {
 
     async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
         let place = schema::deadline(self.deadline.at, unit.account, self.deadline.owner);
-        if unit.get(&place).await?.as_ref() != Some(self.deadline) {
+        let slot = schema::metric_catalogue(unit.account);
+        let mut catalogue = unit.get(&slot).await?.unwrap_or_default();
+        let has_begun_anew = catalogue.generation != self.found.generation;
+        if has_begun_anew || unit.get(&place).await?.as_ref() != Some(self.deadline) {
             return Ok(());
         }
-        if self.cursor.is_some() {
-            let deadline = Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() };
+        if let Some(cursor) = &self.found.cursor {
+            let deadline = Deadline { cursor: Some(cursor.clone()), ..self.deadline.clone() };
             unit.put(&place, &deadline)?;
             return Ok(());
         }
         unit.delete(&place);
-        let slot = schema::metric_catalogue(unit.account);
-        let mut catalogue = unit.get(&slot).await?.unwrap_or_default();
         catalogue.deadline = None;
         unit.put(&slot, &catalogue)?;
         Ok(())

@@ -38,10 +38,17 @@ impl Unit<'_> {
         let was_reflected = overlays.has(backfill.id);
         overlays.correct(&backfill, correction.effect, head.accepted);
         let is_moot = match correction.effect {
-            Effect::Reflect => !self.has_any(customer, &overlays, backfill.timeframe).await?,
+            _ if behind.is_some() => false,
+            Effect::Reflect if backfill.replace_existing_events => {
+                !self.has_any(customer, &overlays, backfill.timeframe).await?
+            }
+            Effect::Reflect => {
+                let share = schema::backfill_share(self.account, backfill.id, customer);
+                self.get(&share).await?.is_none()
+            }
             Effect::Revert => !was_reflected,
         };
-        if is_moot && behind.is_none() {
+        if is_moot {
             // Nothing of the customer is concerned, and nothing that comes later will be.
             return Ok(Progress::Built { correction });
         }

@@ -20,11 +20,13 @@ impl Unit<'_> {
     ) -> Result<Option<Progress>, Error> {
         let Correction { at, backfill_id, effect } = correction;
         let backfill = self.backfill(correction.backfill_id).await?;
+        let untotalled = self.untotalled(customer, backfill.timeframe).await?;
         let was_built = self.flip_days(customer, whole_days(backfill.timeframe)).await?;
         if was_built {
             self.put_overlays(customer, &backfill, effect).await?;
             let cause = Cause::Backfill { backfill_id };
-            self.count_corrected(customer, backfill.timeframe, &cause, at).await?;
+            let timeframe = backfill.timeframe;
+            self.count_corrected(customer, timeframe, &untotalled, &cause, at).await?;
         }
         self.end_correction(customer, correction).await?;
         if backfill.customer_id.is_some() {

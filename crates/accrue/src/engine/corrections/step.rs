@@ -94,6 +94,21 @@ impl Command for Step {
 }
 
 impl Unit<'_> {
+    /// Tells whether a customer is to be corrected now, or is being.
+    pub(in crate::engine) async fn is_to_be_corrected(
+        &mut self,
+        customer: CustomerId,
+    ) -> Result<bool, Error> {
+        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let slot = schema::corrections(self.account, customer);
+        let corrections = self.get(&slot).await?.unwrap_or_default();
+        let is_own_due = corrections.due.first().is_some_and(|of| of.at <= self.now);
+        Ok(corrections.progress.is_some()
+            || is_own_due
+            || self.is_unmeasured(&head).await?
+            || self.next_of_all(customer).await?.is_some())
+    }
+
     /// Finds what is to be begun for a customer.
     async fn next_progress(
         &mut self,
@@ -107,8 +122,25 @@ impl Unit<'_> {
             return Ok(Some(Progress::Measuring { generation, behind: None }));
         }
         let own = corrections.due.first().copied().filter(|of| of.at <= self.now);
-        let next = own.into_iter().chain(self.next_of_all(customer).await?).min();
-        Ok(next.map(|correction| Progress::Building { correction, behind: None }))
+        let of_all = self.next_of_all(customer).await?;
+        let Some(correction) = own.into_iter().chain(of_all).min() else { return Ok(None) };
+        if of_all == Some(correction) {
+            self.begin_of_all(correction).await?;
+        }
+        Ok(Some(Progress::Building { correction, behind: None }))
+    }
+
+    /// Notes that a correction of all customers has begun, with the first of them: from then on it is
+    /// due, whatever the time is elsewhere, and its backfill takes no more. Tells whether it had not.
+    pub(super) async fn begin_of_all(&mut self, begun: Correction) -> Result<bool, Error> {
+        let slot = schema::account_corrections(self.account);
+        let mut all = self.get(&slot).await?.unwrap_or_default();
+        let own = all.corrections.iter_mut().find(|of| of.correction == begun);
+        let begins = own.is_some_and(|own| !std::mem::replace(&mut own.has_begun, true));
+        if begins {
+            self.put(&slot, &all)?;
+        }
+        Ok(begins)
     }
 
     /// Notes that a correction is done for a customer.

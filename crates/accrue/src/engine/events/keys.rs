@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::sort::New;
 use crate::{
@@ -24,7 +24,14 @@ pub(super) async fn rules<'b>(
     let found = unit.get_all(&backfills).await?;
     let missing = || Error::corrupt("a key names no backfill");
     let others = ids.into_iter().zip(found).map(|(id, found)| Ok((id, found.ok_or_else(missing)?)));
-    Ok(KeyRules { into, others: others.collect::<Result<_, Error>>()?, now: unit.now })
+    let others = others.collect::<Result<BTreeMap<_, _>, Error>>()?;
+    let mut begun = BTreeSet::new();
+    if others.values().any(|other| other.customer_id.is_none()) {
+        let all = unit.get(&schema::account_corrections(unit.account)).await?.unwrap_or_default();
+        let all = all.corrections.iter().filter(|of| of.has_begun);
+        begun.extend(all.map(|of| of.correction.backfill_id));
+    }
+    Ok(KeyRules { into, others, begun, now: unit.now })
 }
 
 /// Says why a key is refused.

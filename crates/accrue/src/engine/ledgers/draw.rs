@@ -42,7 +42,10 @@ impl Unit<'_> {
                 book.hand_back(&-charge.amount.clone(), drawn, &mut returned);
             }
             ledger.book.book_returned(returned, at);
-            let fires = ledger.has_alerts;
+            let fires = match at < self.now {
+                true => self.had_alerts_until(at).await?,
+                false => ledger.has_alerts,
+            };
             self.judge_balance_at(ledger, before, cause, at, fires).await?;
         }
         Ok(())
