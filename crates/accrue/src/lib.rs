@@ -104,8 +104,8 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`backfill`],
-//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; [`api_key`], what
-//!   lets a caller in; and [`idempotency`], what a key is answered with.
+//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which;
+//!   [`api_key`], what lets a caller in; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.
