@@ -3,16 +3,23 @@
 //!
 //! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Unit` of
 //! work (reads become preconditions, writes are buffered) and commits it, under an idempotency key
-//! together with the answer. What a customer is owed by time comes first, in `settle`.
-//!
-//! Where figures come from: `totals` are what billing periods add up to, kept with every event;
-//! `figures` are what any timeframe adds up to, from buckets; `standings` are where a billing period
-//! stands and which alerts have fired in it; `recount` sums periods anew, once `quarters` has added up
-//! what an amended event has moved. `costs`, `usage_series`
-//! and `price_evaluation` answer with them. `event_volume` counts events whatever they measure.
+//! together with the answer. What a customer is owed by time comes first, in `settle`, and before that
+//! what corrects it, in `corrections`.
 //!
 //! Events come in through `events`, in order and each once; those of `backfills` lie apart until they
-//! count.
+//! count. `visible` tells which events count, and which figures do, in a walk over a timeframe;
+//! `places` tells it of one place.
+//!
+//! Where figures come from: `tallies` are the buckets and distinct values that events are added to;
+//! `totals` are what billing periods add up to, kept with every event; `figures` are what any timeframe
+//! adds up to, from buckets; `standings` are where a billing period stands and which alerts have fired
+//! in it. `costs`, `usage_series` and `price_evaluation` answer with them. `event_volume` counts events
+//! whatever they measure.
+//!
+//! How they are corrected: `corrections` adds the days of a backfill up anew, in steps, and makes them
+//! count in one commit, and measures earlier events by later metrics; `amendments` writes one event
+//! anew, and `quarters` adds up what that has moved. Both end in `recount`, which sums billing periods
+//! anew and moves alerts and credits.
 //!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
 //! those; `credits` and `credit_blocks` are the operations on them. A `preview` runs an operation and

@@ -82,7 +82,8 @@
 //! 1. **One commit.** The effect of an operation, the alerts that it fires, their messages and the
 //!    stored answer of its idempotency key are one atomic batch. That a store applies a batch as a
 //!    whole: the suite `accrue-conformance` on every store, `crates/accrue-sled/tests/torn.rs` on a
-//!    log that was cut off. That the engine needs no more: the properties in `tests/`.
+//!    log that was cut off. That the engine needs no more: the properties in `tests/`. That a
+//!    correction, which is prepared in many commits, counts in one: `tests/tests/correction_steps.rs`.
 //! 2. **Alerts with no lag.** A threshold is judged in the commit that moves the value; one message
 //!    for each crossing, however events are cut into batches: the tests of
 //!    [`alert::crossing`] and the properties in `tests/`.
@@ -104,8 +105,8 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`backfill`],
-//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which; [`api_key`], what
-//!   lets a caller in; and [`idempotency`], what a key is answered with.
+//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which;
+//!   [`api_key`], what lets a caller in; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, on one page.

@@ -1,10 +1,10 @@
 //! The catalogue: every table, its key layout and its document, on one page.
 //!
 //! Nothing else builds key bytes or documents. A key begins with the account, ended by a zero byte
-//! (an account id has none), unless it is of `api_key`, `deadline` or `record_expiry`; ids are their 16 bytes, instants 8 bytes of microseconds, numbers their
-//! bytes from the greatest on; a text of the caller stands last, or is ended by a zero byte where it
-//! can have none. So rows lie in the order in which they are read. A name that is no longer used is
-//! retired, and never used again.
+//! (an account id has none), unless it is of `api_key`, `deadline` or `record_expiry`; ids are their
+//! 16 bytes, instants 8 bytes of microseconds, numbers their bytes from the greatest on; a text of the
+//! caller stands last, or is ended by a zero byte where it can have none. So rows lie in the order in
+//! which they are read. A name that is no longer used is retired, and never used again.
 
 mod document;
 mod key;

@@ -76,7 +76,8 @@ impl Account {
     /// Deprecates an event (wire 3.5): it counts no longer, and its key is not taken again.
     ///
     /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
-    /// to. To deprecate it once more changes nothing.
+    /// to. To deprecate it once more changes nothing, unless another event counts under its key by then:
+    /// one that a backfill has brought, or had hidden (wire 3.3). It is that one then.
     ///
     /// # Errors
     ///

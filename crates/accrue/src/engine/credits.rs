@@ -271,7 +271,7 @@ impl Unit<'_> {
         Ok(units.filter(|(_, of)| of.has_ledger).map(|(unit, _)| unit).collect())
     }
 
-    /// Reads a ledger of a customer as if what time has brought it were settled.
+    /// Reads a ledger of a customer as if what time has brought it were settled, corrections aside.
     async fn read_ledger(
         &mut self,
         customer: &IdOr<CustomerId>,

@@ -13,8 +13,8 @@ impl Account {
     /// timeframe is there, also those without events.
     ///
     /// An event lies in the hour of its timestamp, whenever it came. Those that were deprecated, or
-    /// replaced by a backfill, are not counted. The counts of a page need not be
-    /// of one instant: events go on to come.
+    /// replaced by a backfill, are not counted. The counts of a page need not be of one instant: events
+    /// go on to come.
     ///
     /// A page costs a row for each customer with events in one of its hours. It ends early, and with
     /// a whole hour, where it has read 10,000 of them.

@@ -67,7 +67,9 @@ impl<T: Send + 'static> Call<T> {
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
     /// plan with 1,000 subscriptions or more, or more is owed to the customer than one commit settles,
-    /// or a backfill concerns 1,000 customers or more, or days with more than 100,000 events.
+    /// or a backfill concerns 1,000 customers or more, or days with more than 100,000 events;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a backfill for all
+    /// customers is to be reflected or reverted first.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};

@@ -107,7 +107,8 @@ impl Unit<'_> {
         Ok(price)
     }
 
-    /// Makes sure that the cells of a matrix are metered: from now on, where they were not before.
+    /// Makes sure that the cells of a matrix are metered: earlier events too, where they were
+    /// not before.
     async fn meter_cells(&mut self, price: &Price) -> Result<(), Error> {
         let slot = schema::metric_catalogue(self.account);
         let mut catalogue = self.get(&slot).await?.unwrap_or_default();

@@ -19,7 +19,11 @@ use crate::{CustomerId, EventKey, EventName, IdOr, Timestamp, limits, text::json
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its id, unique in the account: an event that comes again under its key is counted once.
+    /// Its id: an event that comes again under its key is counted once.
+    ///
+    /// Outside of backfills, and within each, it is unique in the account (wire 3.4). Between them it
+    /// may come again where the two can never count together (wire 3.3), which
+    /// [`ingest_backfill`](crate::Account::ingest_backfill) tells.
     pub idempotency_key: EventKey,
     /// What happened.
     pub event_name: EventName,

@@ -11,7 +11,8 @@ use crate::{
 
 /// What moves a balance: charges for usage, and the alerts that watch it.
 impl Unit<'_> {
-    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an instant.
+    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
+    /// instant.
     pub(in crate::engine) async fn draw(
         &mut self,
         ledgers: &mut Ledgers,
