@@ -161,9 +161,7 @@ mod tests {
             check(status, None, (ADA, 20), Verdict::Taken);
         }
         check(Pending, None, (ADA, 15), Verdict::New);
-        for status in [Reflected, PendingRevert] {
-            check(status, None, (ADA, 15), Verdict::Taken);
-        }
+        check(Reflected, None, (ADA, 15), Verdict::Taken);
         check(Reverted, None, (ADA, 20), Verdict::New);
         check(Reverted, Some(&for_ada), (ADA, 15), Verdict::New);
     }

@@ -1,7 +1,4 @@
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -285,8 +282,7 @@ impl<'a> Unit<'a> {
         scan: &Scan,
         last: Option<&Key>,
     ) -> impl Iterator<Item = (&Key, Option<&Document>)> {
-        let from = Key::new(scan.table, Arc::clone(&scan.from));
-        let until = scan.until.as_ref().map(|until| Key::new(scan.table, Arc::clone(until)));
+        let (from, until) = scan.ends();
         let written = self.written.range(from..);
         let within = move |key: &Key| {
             key.table() == scan.table && until.as_ref().is_none_or(|until| key < until)
