@@ -20,6 +20,7 @@ mod balance_alert_changes;
 mod balance_alerts;
 mod carried;
 mod corrected;
+mod corrected_alerts;
 mod corrections;
 mod cost_alerts;
 mod costs;
