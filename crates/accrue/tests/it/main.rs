@@ -21,6 +21,7 @@ mod balance_alerts;
 mod carried;
 mod corrected;
 mod corrected_alerts;
+mod corrected_credits;
 mod corrections;
 mod cost_alerts;
 mod costs;
