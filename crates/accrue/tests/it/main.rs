@@ -14,6 +14,7 @@ mod api_keys;
 mod at_once;
 mod backfill_keys;
 mod backfills;
+mod backfills_apart;
 mod bad_credits;
 mod bad_input;
 mod balance_alert_changes;
