@@ -1,4 +1,4 @@
-//! Backfills that stand in each other's way.
+//! Backfills that stand in each other's way, and those whose customer goes.
 
 use accrue::{
     ErrorKind, ExternalId, Timeframe,
@@ -7,7 +7,7 @@ use accrue::{
 
 use crate::{
     backfills::{frame, hour, of},
-    fixture::{Fixture, at, external, refused, run},
+    fixture::{Fixture, at, block_on, event, external, refused, run},
 };
 
 fn whose(customer: Option<&str>, new: NewBackfill) -> NewBackfill {
@@ -71,6 +71,35 @@ fn wire_3_3_one_is_created_over_another_that_is_about_to_be_reflected_since_that
         run(fixture.account.close_backfill(backfill.id)).unwrap();
         fixture.backfill(whose(second, hour()));
         assert_eq!(fixture.fetched(&backfill).status, BackfillStatus::Reflected);
+    }
+}
+
+#[test]
+fn a_customer_that_is_deleted_leaves_no_backfill_that_waits_for_ever() {
+    for takes_events in [false, true] {
+        let fixture = Fixture::new();
+        let ada = fixture.customer("ada").id;
+        let backfill = fixture.backfill(of(ada, hour()));
+        if takes_events {
+            let event = event("ada", "a", at("2026-03-01T08:30:00Z"), "1");
+            run(fixture.account.ingest_backfill(backfill.id, [event])).unwrap();
+        }
+        run(fixture.account.delete_customer(ada)).unwrap();
+        for _ in 0..2 {
+            fixture.tick();
+            let now = accrue::Clock::now(&fixture.clock);
+            let fetched = fixture.fetched(&backfill);
+            let waits = fetched.status == BackfillStatus::Pending
+                || fetched.status == BackfillStatus::PendingRevert;
+            let closes = fetched.close_time.filter(|_| waits);
+            assert!(!waits || closes.is_some_and(|at| at > now), "{fetched:?}");
+            fixture.advance_days(2);
+        }
+        fixture.tick();
+        let next = block_on(fixture.billing.next_deadline()).unwrap();
+        assert_eq!(next, None, "events: {takes_events}");
+        // The timeframe is free for others.
+        fixture.backfill(hour());
     }
 }
 
