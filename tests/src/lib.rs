@@ -13,6 +13,7 @@
 pub mod bill;
 pub mod corrected;
 pub mod credit;
+pub mod expressions;
 pub mod host;
 pub mod model;
 pub mod operation;

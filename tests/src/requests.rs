@@ -10,6 +10,21 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 
+const METHODS: &[&str] = &["POST", "GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"];
+
+/// A request that a seed says.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    /// What each parameter of the path is; the last id that was answered where it is none, as long as
+    /// there is one.
+    pub parameter: Option<&'a str>,
+    /// What follows the path.
+    pub query: &'a str,
+    pub body: &'a str,
+}
+
 /// The API over a store in memory, and the paths that it serves.
 #[derive(Debug)]
 pub struct Target {
@@ -50,21 +65,65 @@ impl Target {
     ///
     /// If an answer is not as the API promises.
     pub fn run(&mut self, bytes: &[u8]) {
+        self.statuses(bytes);
+    }
+
+    /// The same, and says with which status each is answered.
+    pub fn statuses(&mut self, bytes: &[u8]) -> Vec<u16> {
         // What one input leaves is not seen by the next; what all of them leave is dropped in time.
         self.inputs = self.inputs.wrapping_add(1);
         if self.inputs.is_multiple_of(10_000) {
             *self = Self { inputs: self.inputs, ..Self::default() };
         }
         let mut input = Unstructured::new(bytes);
-        let mut ids = Vec::new();
+        let (mut ids, mut statuses) = (Vec::new(), Vec::new());
         for _ in 0..8 {
-            let Ok(Some(request)) = self.request(&mut input, &ids) else { return };
+            let Ok(Some(request)) = self.request(&mut input, &ids) else { break };
             let is_keyed = request.headers().contains_key("idempotency-key")
                 && request.method() == http::Method::POST;
             let response = pollster::block_on(self.api.handle(request));
             judge(&response, is_keyed);
+            statuses.push(response.status().as_u16());
             ids.extend(id_in(response.body()));
         }
+        statuses
+    }
+
+    /// The bytes that say some requests, for a fuzzer to begin with.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such path.
+    #[must_use]
+    pub fn seed(&self, requests: &[Asked<'_>]) -> Vec<u8> {
+        const NO: u8 = 1;
+        let (mut bytes, mut lengths) = (Vec::new(), Vec::new());
+        // Texts have their lengths at the end, the first one last.
+        let mut text = |bytes: &mut Vec<u8>, text: &str| {
+            bytes.extend(text.as_bytes());
+            lengths.push(u16::try_from(text.len()).expect("a short text").to_be_bytes());
+        };
+        for Asked { method, path, parameter, query, body } in requests {
+            let method = METHODS.iter().position(|known| known == method).expect("a method");
+            let index = self.paths.iter().position(|known| known == path).expect("a path");
+            bytes.extend([method, index].map(|index| u8::try_from(index).expect("an index")));
+            for _ in path.matches('{') {
+                bytes.push(u8::from(parameter.is_none()));
+                parameter.iter().for_each(|parameter| text(&mut bytes, parameter));
+            }
+            bytes.push(if query.is_empty() { NO } else { 0 });
+            if !query.is_empty() {
+                text(&mut bytes, query);
+            }
+            // No key, no encoding.
+            bytes.extend([NO; 2]);
+            bytes.extend(u16::try_from(body.len()).expect("a short body").to_le_bytes());
+            bytes.extend(body.as_bytes());
+        }
+        // Lengths have two bytes as long as so much is left.
+        bytes.extend([0; 300]);
+        bytes.extend(lengths.into_iter().rev().flatten());
+        bytes
     }
 
     fn request(
@@ -75,8 +134,7 @@ impl Target {
         if input.is_empty() {
             return Ok(None);
         }
-        let method =
-            *input.choose(&["POST", "GET", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"])?;
+        let method = *input.choose(METHODS)?;
         let mut path = input.choose(&self.paths)?.clone();
         while let (Some(begin), Some(end)) = (path.find('{'), path.find('}')) {
             let parameter = match (ids.last(), bool::arbitrary(input)?) {

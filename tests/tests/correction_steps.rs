@@ -12,15 +12,17 @@ use accrue_conformance::{Calls, Fault, FaultyStore};
 use accrue_tests::{
     corrected::{Story, aggregates},
     host::Host,
-    stores::dump,
+    stores::{Dump, dump},
 };
 use pollster::block_on;
 
-/// What is asked of a backfill.
+/// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Close,
     Revert,
+    /// Nothing: there is a metric already that earlier events are to be measured by.
+    Measure,
 }
 
 impl Turn {
@@ -28,24 +30,30 @@ impl Turn {
         match self {
             Self::Close => BackfillStatus::Reflected,
             Self::Revert => BackfillStatus::Reverted,
+            Self::Measure => BackfillStatus::Pending,
         }
     }
 
-    /// Asks for it, unless that was done, and settles everything; stops at the first failure.
-    fn take(self, story: &Story) -> Result<(), accrue::Error> {
+    /// Asks for it, unless that was done, and settles everything; stops at the first failure. Tells
+    /// whether there was none.
+    fn take(self, story: &Story) -> bool {
         let account = &story.host.account;
-        let asked = block_on(match self {
-            Self::Close => account.close_backfill(story.backfill).into_future(),
-            Self::Revert => account.revert_backfill(story.backfill).into_future(),
-        });
-        match asked {
-            Err(error) if error.kind() != accrue::ErrorKind::ConstraintViolation => {
-                return Err(error);
-            }
-            _ => {}
+        let asked = match self {
+            Self::Close => Some(account.close_backfill(story.backfill)),
+            Self::Revert => Some(account.revert_backfill(story.backfill)),
+            Self::Measure => None,
+        };
+        if let Some(Err(error)) = asked.map(|call| block_on(call.into_future()))
+            && error.kind() != accrue::ErrorKind::ConstraintViolation
+        {
+            return false;
         }
-        while block_on(story.host.billing.tick(1))?.more {}
-        Ok(())
+        loop {
+            match block_on(story.host.billing.tick(1)) {
+                Ok(tick) if tick.failed == 0 && tick.more => {}
+                ended => return ended.is_ok_and(|tick| tick.failed == 0),
+            }
+        }
     }
 }
 
@@ -78,23 +86,27 @@ fn faulty(story: &Story, seed: u64) -> (Faulty, Story) {
 }
 
 /// Fails every commit of a turn in every way; figures are the old or the new ones of each customer,
-/// and once somebody else goes on, the state is the same.
-fn check(before: &Story, turn: Turn) -> Story {
+/// and once somebody else goes on, the state is the same. Returns what there is where nothing fails.
+///
+/// The turn changes the figures of those customers, in more commits than `few`.
+fn check(before: &Story, turn: Turn, changed: &[usize], few: u64) -> Story {
     let (store, smooth) = faulty(before, 100);
     let old = all(&smooth);
     let earlier = store.calls(Calls::Commits);
-    turn.take(&smooth).unwrap();
+    assert!(turn.take(&smooth), "{turn:?} fails");
     let commits = store.calls(Calls::Commits) - earlier;
-    assert!(commits > 8, "{turn:?} takes {commits} commits");
+    assert!(commits > few, "{turn:?} takes {commits} commits");
     assert_eq!(smooth.fetched().status, turn.done());
     let new = all(&smooth);
-    assert!(old.iter().zip(&new).all(|(old, new)| old != new), "{turn:?} changes nothing");
+    for (customer, (old, new)) in old.iter().zip(&new).enumerate() {
+        assert_eq!(old != new, changed.contains(&customer), "{turn:?} of customer {customer}");
+    }
     let expected = (aggregates(&dump(&*smooth.host.store)), said(&smooth.host.waiting()));
     for nth in 0..commits {
         for fault in [Fault::Refused, Fault::Lost, Fault::Dropped] {
             let (store, mut story) = faulty(before, 100 + nth);
             store.fail_nth(Calls::Commits, nth, fault);
-            let failed = turn.take(&story).is_err();
+            let failed = !turn.take(&story);
             assert!(failed || fault != Fault::Refused, "commit {nth} of {turn:?}, {fault:?}");
             for (found, (old, new)) in all(&story).iter().zip(old.iter().zip(&new)) {
                 let is_whole = found == old || found == new;
@@ -102,7 +114,7 @@ fn check(before: &Story, turn: Turn) -> Story {
             }
             // Whoever comes next goes on.
             story.host = story.host.another(10_000 + nth);
-            turn.take(&story).unwrap();
+            assert!(turn.take(&story), "commit {nth} of {turn:?}, {fault:?}");
             assert_eq!(all(&story), new, "commit {nth} of {turn:?}, {fault:?}");
             assert_eq!(story.fetched(), smooth.fetched(), "commit {nth} of {turn:?}, {fault:?}");
             let found = (aggregates(&dump(&*story.host.store)), said(&story.host.waiting()));
@@ -112,16 +124,45 @@ fn check(before: &Story, turn: Turn) -> Story {
     smooth
 }
 
+/// A revert leaves what was stored before, all in all.
+fn check_restored(untouched: &Dump, reverted: &Story) {
+    let found = aggregates(&dump(&*reverted.host.store));
+    let differ = |key: &&String| found.get(*key) != untouched.get(*key);
+    let rows: BTreeSet<_> = found.keys().chain(untouched.keys()).filter(differ).collect();
+    assert!(rows.is_empty(), "a revert restores what is stored, but not {rows:#?}");
+}
+
 /// "A crash between any two commits, then `tick`, ends in the same state", and a correction is
 /// visible at one instant per customer.
 #[test]
 fn a_correction_counts_at_one_instant_and_survives_any_crash() {
     let pending = Story::told(MemoryStore::new(), 300, 2_500);
     let untouched = aggregates(&dump(&*pending.host.store));
-    let reflected = check(&pending, Turn::Close);
-    let reverted = check(&reflected, Turn::Revert);
-    let found = aggregates(&dump(&*reverted.host.store));
-    let differ = |key: &&String| found.get(*key) != untouched.get(*key);
-    let rows: BTreeSet<_> = found.keys().chain(untouched.keys()).filter(differ).collect();
-    assert!(rows.is_empty(), "a revert restores what is stored, but not {rows:#?}");
+    let reflected = check(&pending, Turn::Close, &[0, 1], 8);
+    check_restored(&untouched, &check(&reflected, Turn::Revert, &[0, 1], 8));
+}
+
+#[test]
+fn a_correction_of_one_customer_does_so_too_and_concerns_nobody_else() {
+    let pending = Story::told_of(MemoryStore::new(), 300, 2_100, Some(1));
+    let untouched = aggregates(&dump(&*pending.host.store));
+    let reflected = check(&pending, Turn::Close, &[1], 4);
+    check_restored(&untouched, &check(&reflected, Turn::Revert, &[1], 4));
+}
+
+/// Figures are read from the events until they are measured, so that nobody sees a difference.
+#[test]
+fn measuring_earlier_events_by_a_new_metric_survives_any_crash() {
+    let mut story = Story::told(MemoryStore::new(), 2_100, 0);
+    let metric = story.host.metric("SELECT count(DISTINCT n) FROM events WHERE n > 5");
+    story.metrics.push(metric.id);
+    let unmeasured = aggregates(&dump(&*story.host.store));
+    let measured = check(&story, Turn::Measure, &[], 6);
+    let measured = aggregates(&dump(&*measured.host.store));
+    let more = |table: &str| {
+        let count = |rows: &Dump| rows.keys().filter(|key| key.starts_with(table)).count();
+        count(&measured).checked_sub(count(&unmeasured))
+    };
+    assert!(more("bucket:").is_some_and(|more| more > 0), "it writes no buckets");
+    assert!(more("member:").is_some_and(|more| more > 0), "it notes no values");
 }

@@ -1,4 +1,4 @@
-//! Two customers with much usage, and a backfill for both: what tests about steps of a correction
+//! Two customers with much usage, and a backfill for both or for one: what tests about steps of a correction
 //! begin with.
 
 use accrue::{
@@ -35,9 +35,20 @@ pub struct Story {
 }
 
 impl Story {
-    /// Ingests events of three days, and so many for each customer into a backfill.
+    /// Ingests events of three days, and so many for each customer into a backfill for all.
     #[must_use]
     pub fn told(store: impl Store, ordinary: u64, brought: u64) -> Self {
+        Self::told_of(store, ordinary, brought, None)
+    }
+
+    /// The same with a backfill for one of the customers, where one is named.
+    #[must_use]
+    pub fn told_of(
+        store: impl Store,
+        ordinary: u64,
+        brought: u64,
+        customer_of: Option<usize>,
+    ) -> Self {
         let host = Host::on(store);
         host.clock.set(instant("2026-03-01T12:34:56.789Z"));
         let metrics: Vec<_> = [
@@ -93,10 +104,14 @@ impl Story {
         }
         host.clock.set(instant(NOW));
         host.tick();
-        let created = host.account.create_backfill(NewBackfill::new(within));
+        let mut new = NewBackfill::new(within);
+        new.customer = customer_of.map(|of| customers[of].into());
+        let created = host.account.create_backfill(new);
         let backfill = block_on(created.into_future()).unwrap().id;
-        for alias in ALIASES {
-            bring(&host, backfill, alias, brought);
+        for (of, alias) in ALIASES.iter().enumerate() {
+            if customer_of.is_none_or(|only| only == of) {
+                bring(&host, backfill, alias, brought);
+            }
         }
         Self { host, customers, subscriptions, metrics, backfill }
     }

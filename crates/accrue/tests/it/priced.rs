@@ -209,6 +209,7 @@ fn describe(exceeded: &Exceeded) -> String {
 pub(crate) fn cause(cause: &Cause) -> String {
     match cause {
         Cause::Event { idempotency_key, .. } => format!("event {idempotency_key}"),
+        Cause::Backfill { .. } => "backfill".to_owned(),
         Cause::Configuration { .. } => "configuration".to_owned(),
         Cause::Period { timestamp } => format!("period {}", short(*timestamp)),
         Cause::Subscription { .. } => "subscription".to_owned(),
