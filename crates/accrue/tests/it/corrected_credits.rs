@@ -18,7 +18,7 @@ impl Priced {
         let mut running = Decimal::zero();
         for entry in &entries {
             assert_eq!(entry.starting_balance, running, "{:?}", self.ledger());
-            running = running + entry.amount.clone();
+            running += entry.amount.clone();
             assert_eq!(entry.ending_balance, running, "{:?}", self.ledger());
         }
         self.standing()
