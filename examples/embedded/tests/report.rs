@@ -273,7 +273,8 @@ fn what_was_lost_of_the_trace_comes_back_to_the_last_digit() {
     let Some(trace) = real_trace() else { return };
     let folder = tempfile::tempdir().unwrap();
     let sled = format!("sled:{}", folder.path().display());
-    for arguments in [["--store", "memory", "--customers", "8"], ["--store", &sled, "--batch", "7"]]
+    for arguments in
+        [["--store", "memory", "--customers", "8"], ["--store", &sled, "--batch", "1000"]]
     {
         let report = report([trace.as_str(), "--backfill"].into_iter().chain(arguments));
         let lost = ["2023-11-16T18:45", "2023-11-16T19:00"];
