@@ -1,5 +1,5 @@
-use super::Backfill;
-use crate::{BackfillId, Timeframe, Timestamp, expression::Fields};
+use super::{Backfill, Effect};
+use crate::{BackfillId, CustomerId, Timeframe, Timestamp, expression::Fields};
 
 /// A backfill that is reflected for a customer: what it brings, and what it hides.
 #[derive(Clone, Debug)]
@@ -15,6 +15,19 @@ pub(crate) struct Overlay {
 pub(crate) struct Overlays(pub(crate) Vec<Overlay>);
 
 impl Overlays {
+    /// Tells whether a backfill is among them.
+    pub(crate) fn has(&self, id: BackfillId) -> bool {
+        self.0.iter().any(|overlay| overlay.backfill.id == id)
+    }
+
+    /// Adds a backfill, or takes it away.
+    pub(crate) fn correct(&mut self, backfill: &Backfill, effect: Effect, accepted: u64) {
+        self.0.retain(|overlay| overlay.backfill.id != backfill.id);
+        if effect == Effect::Reflect {
+            self.0.push(Overlay { accepted, backfill: backfill.clone() });
+        }
+    }
+
     /// Tells whether an event is hidden that was accepted as the customer's so-many-th, and was
     /// brought by a backfill or by none.
     pub(crate) fn hide(
@@ -55,7 +68,7 @@ impl Backfill {
 
     /// Tells whether the event of another backfill or of none, of the customer and at the instant
     /// given, never counts while this one is reflected.
-    pub(crate) fn surely_hides(&self, customer_id: crate::CustomerId, at: Timestamp) -> bool {
+    pub(crate) fn surely_hides(&self, customer_id: CustomerId, at: Timestamp) -> bool {
         let is_own = self.customer_id.is_none_or(|own| own == customer_id);
         let is_whole = self.replace_existing_events && self.deprecation_filter.is_none();
         is_whole && is_own && self.timeframe.contains(at)

@@ -19,6 +19,5 @@ mod sweep;
 
 pub(super) use self::{
     account_wide::{correct_all, correct_some, measure_all},
-    build::whole_days,
     step::{Step, Stepped, correct},
 };

@@ -65,12 +65,6 @@ impl Generations {
     }
 }
 
-/// The days that a timeframe touches.
-fn days_of(timeframe: Timeframe) -> Timeframe {
-    let start = Day::of(timeframe.start()).start();
-    Timeframe::nothing_at(start).until(timeframe.end())
-}
-
 /// What counts of a customer. The caller has read the head, which guards the ranges.
 impl Unit<'_> {
     /// Reads which generations count within a timeframe.
@@ -82,7 +76,7 @@ impl Unit<'_> {
         if !self.is_corrected(customer).await? {
             return Ok(Generations::default());
         }
-        let scan = schema::calendar_days(self.account, customer, days_of(timeframe));
+        let scan = schema::calendar_days(self.account, customer, Day::covering(timeframe));
         let rows = self.range_all(scan).await?;
         let days = rows.iter().map(|(key, document)| {
             let (day, entry) = schema::read_calendar_day(key, document)?;
@@ -100,7 +94,7 @@ impl Unit<'_> {
         if !self.is_corrected(customer).await? {
             return Ok(Overlays::default());
         }
-        let scan = schema::overlays(self.account, customer, days_of(timeframe));
+        let scan = schema::overlays(self.account, customer, Day::covering(timeframe));
         let mut entries = BTreeMap::new();
         for (key, document) in self.range_all(scan).await? {
             let (id, entry) = schema::read_overlay(&key, &document)?;

@@ -16,10 +16,7 @@ pub(crate) struct Hours(Timeframe);
 impl Hours {
     /// The hours that a timeframe touches: an instant that lies within one takes all of it.
     pub(crate) fn touched_by(timeframe: Timeframe) -> Self {
-        let (start, end) = (timeframe.start(), timeframe.end());
-        let last = Hour::of(end);
-        let end = if last.start() == end { end } else { last.end() };
-        Self(Timeframe::nothing_at(Hour::of(start).start()).until(end))
+        Self(Hour::covering(timeframe))
     }
 
     /// Only those before an hour.

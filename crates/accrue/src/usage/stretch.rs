@@ -32,6 +32,14 @@ impl<const MINUTES: i64> Stretch<MINUTES> {
         })
     }
 
+    /// The timeframe of all that another one touches.
+    pub(crate) fn covering(timeframe: Timeframe) -> Timeframe {
+        let (start, end) = (Self::of(timeframe.start()).start(), Self::of(timeframe.end()));
+        let ends_with_one = end.start() == timeframe.end();
+        let end = if ends_with_one { timeframe.end() } else { end.end() };
+        Timeframe::nothing_at(start).until(end)
+    }
+
     pub(crate) const fn start(self) -> Timestamp {
         self.0
     }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     CustomerId, Error, Timeframe,
-    backfill::{Backfill, Correction, Effect, Overlay, Overlays},
+    backfill::{Correction, Effect, Overlays},
     engine::{
         tallies::Sighted,
         unit::Unit,
@@ -13,14 +13,6 @@ use crate::{
     schema::{self, CalendarDay, Head, Progress},
     usage::{Day, EventPlace, Hour, Meters, Reading},
 };
-
-/// The days that a timeframe touches.
-pub(in crate::engine) fn whole_days(timeframe: Timeframe) -> Timeframe {
-    let ends = Day::touched_by(timeframe).fold(None, |ends: Option<Timeframe>, day| {
-        Some(ends.unwrap_or(day.timeframe()).until(day.end()))
-    });
-    ends.unwrap_or(timeframe)
-}
 
 /// Adding up the days of a backfill beside what counts.
 impl Unit<'_> {
@@ -33,7 +25,7 @@ impl Unit<'_> {
         behind: Option<EventPlace>,
     ) -> Result<Progress, Error> {
         let backfill = self.backfill(correction.backfill_id).await?;
-        let days = whole_days(backfill.timeframe);
+        let days = Day::covering(backfill.timeframe);
         let mut overlays = self.overlays(customer, days).await?;
         let was_reflected = overlays.has(backfill.id);
         overlays.correct(&backfill, correction.effect, head.accepted);
@@ -172,25 +164,5 @@ impl Chunk {
     /// Tells whether it is as much as one commit should take.
     pub(super) const fn is_full(&self) -> bool {
         self.places >= limits::STEP_EVENTS || self.readings >= limits::STEP_READINGS
-    }
-}
-
-impl Overlays {
-    /// Adds a backfill that is reflected.
-    pub(in crate::engine) fn reflect(&mut self, backfill: &Backfill, accepted: u64) {
-        self.0.push(Overlay { accepted, backfill: backfill.clone() });
-    }
-
-    /// Tells whether a backfill is among them.
-    fn has(&self, id: crate::BackfillId) -> bool {
-        self.0.iter().any(|overlay| overlay.backfill.id == id)
-    }
-
-    /// Adds a backfill, or takes it away.
-    fn correct(&mut self, backfill: &Backfill, effect: Effect, accepted: u64) {
-        match effect {
-            Effect::Reflect => self.reflect(backfill, accepted),
-            Effect::Revert => self.0.retain(|overlay| overlay.backfill.id != backfill.id),
-        }
     }
 }

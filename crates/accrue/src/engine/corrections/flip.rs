@@ -1,4 +1,3 @@
-use super::build::whole_days;
 use crate::{
     BackfillId, CustomerId, Error, Timeframe,
     alert::Cause,
@@ -21,7 +20,7 @@ impl Unit<'_> {
         let Correction { at, backfill_id, effect } = correction;
         let backfill = self.backfill(correction.backfill_id).await?;
         let untotalled = self.untotalled(customer, backfill.timeframe).await?;
-        let was_built = self.flip_days(customer, whole_days(backfill.timeframe)).await?;
+        let was_built = self.flip_days(customer, Day::covering(backfill.timeframe)).await?;
         if was_built {
             self.put_overlays(customer, &backfill, effect).await?;
             let cause = Cause::Backfill { backfill_id };

@@ -76,8 +76,7 @@ impl Unit<'_> {
         customer: CustomerId,
         from: Timestamp,
     ) -> Result<Option<Day>, Error> {
-        let mut events = schema::events(self.account, customer, from, Timestamp::MAX, 1);
-        events.limit = 1;
+        let events = schema::events(self.account, customer, from, Timestamp::MAX, 1);
         let mut overlays = schema::overlays(
             self.account,
             customer,

@@ -1,4 +1,3 @@
-use super::build::whole_days;
 use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,
@@ -6,7 +5,7 @@ use crate::{
     limits,
     schema::{self, Progress, Slot, SweepPlace},
     store::{Document, Key, Scan},
-    usage::{Digest, MeterId, Quarter},
+    usage::{Day, Digest, MeterId, Quarter},
 };
 
 /// What a pass over the rows of the corrected days does.
@@ -34,7 +33,7 @@ impl Unit<'_> {
         behind: SweepPlace,
     ) -> Result<Option<Progress>, Error> {
         let corrected = self.backfill(correction.backfill_id).await?.timeframe;
-        let days = whole_days(corrected);
+        let days = Day::covering(corrected);
         let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
         let meters = self.meters().await?.since(0..=head.measured);
         let (distinct, added_up) = (meters.distinct(), meters.added_up());

@@ -2,13 +2,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sort::New;
 use crate::{
-    CustomerId, Error, Timeframe,
+    Error,
     backfill::{Backfill, KeyRules, Verdict},
-    engine::{standings::INSTANT, unit::Unit},
-    expression::Fields,
+    engine::{places::counting, unit::Unit},
     limits,
     schema::{self, Slot},
-    usage::EventKeyEntry,
+    usage::{EventKeyEntry, EventPlace},
 };
 
 /// Reads what is kept under some keys, and the backfills that it names.
@@ -63,22 +62,6 @@ pub(super) async fn find_brought(unit: &mut Unit<'_>, new: &mut [New<'_>]) -> Re
 
 /// Tells whether the event of a backfill counts at the place of an event.
 async fn is_brought(unit: &mut Unit<'_>, new: &New<'_>) -> Result<bool, Error> {
-    let at = new.event.timestamp;
-    let place: (CustomerId, _) = (new.customer_id, at);
-    let instant = Timeframe::nothing_at(at).until(at.saturating_add(INSTANT));
-    let overlays = unit.overlays(new.customer_id, instant).await?;
-    let reflected: BTreeSet<_> = overlays.bringing(instant).collect();
-    let beside = new.entry.carriers.iter().filter(|old| (old.customer_id, old.timestamp) == place);
-    let ids = beside.filter_map(|old| old.backfill_id).filter(|id| reflected.contains(id));
-    let key = &new.event.idempotency_key;
-    for id in ids {
-        let slot = unit.event_slot(Some(id), new.customer_id, at, key);
-        let [event] = unit.get_guarded(&[slot]).await?.try_into().unwrap_or([None]);
-        let Some(event) = event else { continue };
-        let fields = Fields::new(&event.event_name, at, &event.properties);
-        if !event.deprecated && !overlays.hide(event.accepted, Some(id), &fields) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let place = EventPlace { at: new.event.timestamp, key: new.event.idempotency_key.clone() };
+    Ok(counting(unit.events_at(new.customer_id, &place).await?).is_some())
 }

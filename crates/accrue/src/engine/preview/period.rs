@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::{
     CustomerId, Decimal, Error, MetricId, PricingUnit, SubscriptionId, Timeframe,
     backfill::{Backfill, Effect},
-    engine::{corrections::whole_days, unit::Unit},
+    engine::unit::Unit,
     limits,
-    usage::Total,
+    usage::{Day, Total},
 };
 
 /// A billing period of a subscription that an operation would correct.
@@ -100,10 +100,10 @@ impl Unit<'_> {
             has_more = next.is_some();
             cursor = next;
         }
-        let (days, mut events) = (whole_days(backfill.timeframe), 0_usize);
+        let (days, mut events) = (Day::covering(backfill.timeframe), 0_usize);
         for customer in &customers {
             let mut overlays = self.overlays(*customer, days).await?;
-            overlays.reflect(backfill, 0);
+            overlays.correct(backfill, Effect::Reflect, 0);
             let mut walk = self.walk_events_under(overlays, *customer, days, None);
             loop {
                 let spots = self.walk_on(&mut walk).await?.len();
