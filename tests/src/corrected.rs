@@ -15,5 +15,5 @@ pub use self::{
     history::{Backfill, History, Standing, State, Stored},
     openings::opening,
     script::{Again, BackfillSpec, Edit, Fill, Place, Span, Step, backfill_and_fills, script},
-    story::Story,
+    story::{GRANTED, Story},
 };

@@ -7,10 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use accrue::{backfill::BackfillStatus, store::MemoryStore, webhook::Message};
+use accrue::{backfill::BackfillStatus, limits, store::MemoryStore, webhook::Message};
 use accrue_conformance::{Calls, Fault, FaultyStore};
 use accrue_tests::{
-    corrected::{Story, aggregates},
+    corrected::{GRANTED, Story, aggregates},
     host::Host,
     stores::{Dump, dump},
 };
@@ -90,6 +90,23 @@ fn faulty(story: &Story, seed: u64) -> (Faulty, Story) {
 ///
 /// The turn changes the figures of those customers, in more commits than `few`.
 fn check(before: &Story, turn: Turn, changed: &[usize], few: u64) -> Story {
+    let is_whole = |story: &Story, [old, new]: [&[String; 2]; 2]| {
+        for (found, (old, new)) in all(story).iter().zip(old.iter().zip(new)) {
+            assert!(found == old || found == new, "{found}\n\n{old}\n\n{new}");
+        }
+    };
+    check_with(before, turn, changed, few, is_whole)
+}
+
+/// The same with another check of what is there when a commit has failed, beside what there was and
+/// what there will be.
+fn check_with(
+    before: &Story,
+    turn: Turn,
+    changed: &[usize],
+    few: u64,
+    holds: impl Fn(&Story, [&[String; 2]; 2]),
+) -> Story {
     let (store, smooth) = faulty(before, 100);
     let old = all(&smooth);
     let earlier = store.calls(Calls::Commits);
@@ -108,10 +125,7 @@ fn check(before: &Story, turn: Turn, changed: &[usize], few: u64) -> Story {
             store.fail_nth(Calls::Commits, nth, fault);
             let failed = !turn.take(&story);
             assert!(failed || fault != Fault::Refused, "commit {nth} of {turn:?}, {fault:?}");
-            for (found, (old, new)) in all(&story).iter().zip(old.iter().zip(&new)) {
-                let is_whole = found == old || found == new;
-                assert!(is_whole, "commit {nth} of {turn:?}, {fault:?}: {found}\n\n{old}\n\n{new}");
-            }
+            holds(&story, [&old, &new]);
             // Whoever comes next goes on.
             story.host = story.host.another(10_000 + nth);
             assert!(turn.take(&story), "commit {nth} of {turn:?}, {fault:?}");
@@ -148,6 +162,24 @@ fn a_correction_of_one_customer_does_so_too_and_concerns_nobody_else() {
     let untouched = aggregates(&dump(&*pending.host.store));
     let reflected = check(&pending, Turn::Close, &[1], 4);
     check_restored(&untouched, &check(&reflected, Turn::Revert, &[1], 4));
+}
+
+/// More billing periods than one commit takes are corrected some days at a time, of which each is
+/// whole: usage, cost and credits agree after every commit.
+#[test]
+fn many_billing_periods_are_corrected_by_days() {
+    let is_balanced = |story: &Story, _: [&[String; 2]; 2]| {
+        for customer in [0, 1] {
+            assert_eq!(story.granted(customer), GRANTED.into(), "of customer {customer}");
+        }
+    };
+    let daily = limits::STEP_PERIODS / 4 + 1;
+    let pending = Story::told_to(MemoryStore::new(), 40, 60, Some(1), daily);
+    let untouched = aggregates(&dump(&*pending.host.store));
+    is_balanced(&pending, [&all(&pending); 2]);
+    let reflected = check_with(&pending, Turn::Close, &[1], 4, is_balanced);
+    let reverted = check_with(&reflected, Turn::Revert, &[1], 4, is_balanced);
+    check_restored(&untouched, &reverted);
 }
 
 /// Figures are read from the events until they are measured, so that nobody sees a difference.

@@ -98,6 +98,9 @@ pub const CARRIERS: usize = 100;
 pub const STEP_EVENTS: usize = 2_000;
 /// The readings that one step of a correction adds up before it is committed: a step has a few more.
 pub const STEP_READINGS: usize = 10_000;
+/// The billing periods that one step of a correction sums anew before it is committed: those of one
+/// day, or of one subscription, it takes whole.
+pub const STEP_PERIODS: usize = 500;
 /// The most events that a preview of a closing backfill reads.
 pub const PREVIEWED_EVENTS: usize = 100_000;
 /// The most amendments of events of a customer, and the most deprecations (wire 3.5).

@@ -702,14 +702,8 @@ pub(crate) fn drawn(
     id: SubscriptionId,
     period_start: Timestamp,
     unit: &PricingUnit,
-) -> Slot<DrawnEntry> {
+) -> Slot<Drawn> {
     KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).text(unit).slot(DRAWN)
-}
-
-/// What the usage of a billing period has drawn from a ledger.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DrawnEntry {
-    pub(crate) drawn: Drawn,
 }
 
 // Usage.
@@ -1078,10 +1072,13 @@ pub(crate) enum Progress {
     /// Its events are measured by metrics that came after them, up to a generation of those: all up
     /// to a place are.
     Measuring { generation: u64, behind: Option<EventPlace> },
+    /// All are; the billing periods of its subscriptions are summed by those metrics too: all up to a
+    /// subscription are.
+    Totalling { generation: u64, behind: Option<SubscriptionId> },
     /// The days of a backfill are added up beside what counts: all up to a place are.
     Building { correction: Correction, behind: Option<EventPlace> },
-    /// All are; the next step makes it count.
-    Built { correction: Correction },
+    /// All are; what follows makes them count: all up to an instant do.
+    Built { correction: Correction, until: Option<Timestamp> },
     /// What counted before is removed: all up to a place is.
     Sweeping { correction: Correction, behind: SweepPlace },
 }
@@ -1089,7 +1086,7 @@ pub(crate) enum Progress {
 impl Progress {
     /// Tells whether it is a backfill that is under way.
     pub(crate) const fn is_correcting(&self) -> bool {
-        !matches!(self, Self::Measuring { .. })
+        !matches!(self, Self::Measuring { .. } | Self::Totalling { .. })
     }
 }
 

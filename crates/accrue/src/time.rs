@@ -192,6 +192,11 @@ impl Timeframe {
         Self { start: instant, end: instant }
     }
 
+    /// The part of it that lies in another timeframe; one without length where none does.
+    pub(crate) fn within(self, other: Self) -> Self {
+        Self::nothing_at(self.start.clamp(other.start, other.end)).until(self.end.min(other.end))
+    }
+
     /// Makes a timeframe.
     ///
     /// # Errors

@@ -2,13 +2,13 @@
 //! begin with.
 
 use accrue::{
-    BackfillId, Clock as _, Currency, CustomerId, MetricId, PricingUnit, SubscriptionId, Timeframe,
-    Timestamp,
+    BackfillId, Clock as _, Currency, CustomerId, Decimal, MetricId, PricingUnit, SubscriptionId,
+    Timeframe, Timestamp,
     backfill::{Backfill, NewBackfill},
     cost::CostQuery,
     credit::NewLedgerEntry,
     plan::NewPlan,
-    price::{Cadence, Matrix, MatrixCell, Model, NewPrice, Tier, Tiered, Unit},
+    price::{Cadence, Cycle, Matrix, MatrixCell, Model, NewPrice, Tier, Tiered, Unit},
     schema::TABLES,
     store::{Batch, MemoryStore, Scan, Store},
     subscription::{BillingAnchor, NewSubscription},
@@ -22,6 +22,8 @@ use crate::host::{Host, customer, event, instant, micros, name, number};
 const NOW: &str = "2026-03-10T09:07:31.000001Z";
 const FROM: &str = "2026-03-07T22:40:00.5Z";
 const UNTIL: &str = "2026-03-09T15:07:00Z";
+/// What each customer has of credits.
+pub const GRANTED: u64 = 1_000_000_000;
 pub const ALIASES: [&str; 2] = ["ada", "bob"];
 
 /// What there is.
@@ -48,6 +50,18 @@ impl Story {
         ordinary: u64,
         brought: u64,
         customer_of: Option<usize>,
+    ) -> Self {
+        Self::told_to(store, ordinary, brought, customer_of, 0)
+    }
+
+    /// The same where each customer has so many more subscriptions, with a period for each day.
+    #[must_use]
+    pub fn told_to(
+        store: impl Store,
+        ordinary: u64,
+        brought: u64,
+        customer_of: Option<usize>,
+        daily: usize,
     ) -> Self {
         let host = Host::on(store);
         host.clock.set(instant("2026-03-01T12:34:56.789Z"));
@@ -84,18 +98,27 @@ impl Story {
             NewPrice::usage(name("cells"), item, usd, monthly, metrics[1], Model::Matrix(matrix))
                 .into(),
         ];
+        let mut by_day = NewPlan::new(name("by day"), usd);
+        let unit = Model::Unit(Unit { unit_amount: number("1") });
+        let day = Cadence::Custom(Cycle::Days(1));
+        by_day.prices =
+            vec![NewPrice::usage(name("day"), item, credits.clone(), day, metrics[0], unit).into()];
         let account = &host.account;
+        let by_day = block_on(account.create_plan(by_day).into_future()).unwrap().id;
         let plan = block_on(account.create_plan(plan).into_future()).unwrap().id;
         let (mut customers, mut subscriptions) = (Vec::new(), Vec::new());
         for alias in ALIASES {
             let id = block_on(account.create_customer(customer(alias)).into_future()).unwrap().id;
-            let grant = NewLedgerEntry::increment(credits.clone(), 1_000_000.into());
+            let grant = NewLedgerEntry::increment(credits.clone(), GRANTED.into());
             block_on(account.create_ledger_entry(id, grant).into_future()).unwrap();
-            let mut new = NewSubscription::new(id, plan);
-            new.anchor = BillingAnchor::SubscriptionStart;
-            let created = block_on(account.create_subscription(new).into_future()).unwrap();
+            let subscribe = |plan| {
+                let mut new = NewSubscription::new(id, plan);
+                new.anchor = BillingAnchor::SubscriptionStart;
+                block_on(account.create_subscription(new).into_future()).unwrap().id
+            };
             customers.push(id);
-            subscriptions.push(created.id);
+            subscriptions.push(subscribe(plan));
+            let _: Vec<_> = (0..daily).map(|_| subscribe(by_day)).collect();
         }
         host.clock.set(instant("2026-03-08T12:00:00Z"));
         let within = Timeframe::new(instant(FROM), instant(UNTIL)).unwrap();
@@ -151,6 +174,22 @@ impl Story {
         let balance = block_on(account.credit_balance(customer, &credits)).unwrap().balance;
         said.push(format!("{balance:?}"));
         said.join("\n")
+    }
+
+    /// What is left of a customer's credits, and what that of its usage costs which draws them.
+    #[must_use]
+    pub fn granted(&self, of: usize) -> Decimal {
+        let credits = PricingUnit::parse("credits").unwrap();
+        let whole = Timeframe::new(instant("2026-03-01T00:00:00Z"), self.host.clock.now()).unwrap();
+        let query = CostQuery {
+            timeframe: Some(whole),
+            currency: Some(credits.clone()),
+            ..CostQuery::default()
+        };
+        let account = &self.host.account;
+        let costs = block_on(account.customer_costs(self.customers[of], &query)).unwrap();
+        let balance = block_on(account.credit_balance(self.customers[of], &credits)).unwrap();
+        balance.balance.unwrap() + costs[0].total.clone()
     }
 
     fn cost(&self, of: usize, query: &CostQuery) -> String {

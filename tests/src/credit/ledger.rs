@@ -79,6 +79,8 @@ pub struct Ledger {
     payers: Vec<(At, BigDecimal)>,
     /// What usage took from which block; the one that was drawn last stands last.
     drawn: BTreeMap<Usage, Vec<(At, BigDecimal)>>,
+    /// What usage cost less without getting anything back: as much more draws nothing.
+    spared: BTreeMap<Usage, BigDecimal>,
     /// When the day of the pending entries ends.
     day_end: Instant,
 }
@@ -362,7 +364,9 @@ impl Ledger {
     }
 
     fn draw(&mut self, amount: &BigDecimal, usage: Usage, now: Instant, day_end: Instant) {
-        for (block, part) in self.spend(amount, now) {
+        let spared = self.spared.remove(&usage).unwrap_or_default();
+        self.spared.insert(usage, (&spared - amount).max(BigDecimal::zero()));
+        for (block, part) in self.spend(&(amount - spared).max(BigDecimal::zero()), now) {
             let drawn = self.drawn.entry(usage).or_default();
             let earlier = drawn.iter().position(|(of, _)| *of == block);
             let earlier = earlier.map(|at| drawn.remove(at).1).unwrap_or_default();
@@ -380,8 +384,9 @@ impl Ledger {
 
     fn give_back(&mut self, amount: BigDecimal, usage: Usage, returned: &mut Returned) {
         let mut drawn = self.drawn.remove(&usage).unwrap_or_default();
-        self.give_back_to_all(&mut drawn, amount, returned);
+        let given = self.give_back_to_all(&mut drawn, amount.clone(), returned);
         self.drawn.insert(usage, drawn);
+        *self.spared.entry(usage).or_default() += amount - given;
     }
 
     /// Gives back to blocks at most what was taken from each, the last one first.

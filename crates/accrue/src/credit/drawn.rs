@@ -3,36 +3,51 @@ use serde::{Deserialize, Serialize};
 use super::shares;
 use crate::{CreditBlockId, Decimal, limits};
 
-/// What the usage of one billing period of a subscription has drawn from one ledger, block by block:
-/// the one that was drawn last stands last.
+/// What the usage of one billing period of a subscription has drawn from one ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Drawn(Vec<(CreditBlockId, Decimal)>);
+pub(crate) struct Drawn {
+    /// Block by block: the one that was drawn last stands last.
+    #[serde(rename = "drawn")]
+    shares: Vec<(CreditBlockId, Decimal)>,
+    /// How much less the usage has come to cost without that anything could be given back: it was
+    /// there before the ledger, or what it drew was given back already. As much draws nothing when it
+    /// comes back, so that what is taken back and done again ends where it began.
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+    spared: Decimal,
+}
 
 impl Drawn {
     /// Returns how much was drawn from each block.
     pub(super) fn shares(&self) -> &[(CreditBlockId, Decimal)] {
-        &self.0
+        &self.shares
     }
 
     /// Adds what was drawn from a block, which is the last one from now on.
     pub(super) fn add(&mut self, id: CreditBlockId, amount: Decimal) {
-        match self.0.iter().rposition(|(drawn, _)| *drawn == id) {
+        match self.shares.iter().rposition(|(drawn, _)| *drawn == id) {
             Some(place) => {
-                let (_, earlier) = self.0.remove(place);
-                self.0.push((id, earlier + amount));
+                let (_, earlier) = self.shares.remove(place);
+                self.shares.push((id, earlier + amount));
             }
-            None => self.0.push((id, amount)),
+            None => self.shares.push((id, amount)),
         }
-        shares::fold_oldest(&mut self.0, limits::DRAWN_BLOCKS);
+        shares::fold_oldest(&mut self.shares, limits::DRAWN_BLOCKS);
     }
 
-    /// Hands an amount back, at most what was drawn: see [`shares::hand_back`].
+    /// Returns how much of an amount is to be drawn: what was spared is not.
+    pub(super) fn due(&mut self, amount: &Decimal) -> Decimal {
+        let spared = self.spared.clone().min(amount.clone());
+        self.spared += -spared.clone();
+        amount.clone() - spared
+    }
+
+    /// Hands an amount back, at most what was drawn: see [`shares::hand_back`]. The rest is spared.
     pub(super) fn hand_back(
         &mut self,
         amount: &Decimal,
         give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
     ) {
-        shares::hand_back(&mut self.0, amount, give);
+        let given = shares::hand_back(&mut self.shares, amount, give);
+        self.spared += amount.clone() - given;
     }
 }

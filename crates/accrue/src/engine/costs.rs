@@ -217,10 +217,5 @@ impl Unit<'_> {
 
 /// Cuts slots that adjoin to a timeframe, so that they still do.
 fn within(slots: &[Timeframe], timeframe: Timeframe) -> Vec<Timeframe> {
-    let (start, end) = (timeframe.start(), timeframe.end());
-    let cut = slots.iter().map(|slot| {
-        let from = slot.start().clamp(start, end);
-        Timeframe::nothing_at(from).until(slot.end().clamp(start, end))
-    });
-    cut.collect()
+    slots.iter().map(|slot| slot.within(timeframe)).collect()
 }

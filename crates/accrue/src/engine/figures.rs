@@ -49,6 +49,20 @@ impl Unit<'_> {
         Ok(running.total)
     }
 
+    /// The same by metrics that they are measured by: no event is read but those of the two quarters.
+    pub(super) async fn total_measured(
+        &mut self,
+        customer: CustomerId,
+        meters: &Meters,
+        timeframe: Timeframe,
+    ) -> Result<Total, Error> {
+        let mut running = Running::default();
+        if self.has_events(customer, timeframe).await? {
+            self.run_on_measured(&mut running, customer, meters, timeframe).await?;
+        }
+        Ok(running.total)
+    }
+
     /// Adds what a customer's events of a further timeframe add up to.
     pub(super) async fn run_on(
         &mut self,

@@ -92,7 +92,8 @@ impl Unit<'_> {
             let oldest_judged = oldest_judged(subscription, at);
             for period in periods {
                 if let Some(before) = untotalled.get(&(subscription.id, period.start())) {
-                    let after = self.recounted(&enrolment, period).await?;
+                    let measured = self.measured(&enrolment).await?;
+                    let after = self.recounted(&enrolment, period, measured).await?;
                     let used = ((&enrolment, before), (&enrolment, &after));
                     charges.extend(self.charges(period, used.0, used.1).await?);
                     continue;
@@ -131,7 +132,8 @@ impl Unit<'_> {
                 if self.total(&enrolment, period.start()).await? != Total::default() {
                     continue;
                 }
-                let total = self.recounted(&enrolment, period).await?;
+                let measured = self.measured(&enrolment).await?;
+                let total = self.recounted(&enrolment, period, measured).await?;
                 if total != Total::default() {
                     untotalled.insert((subscription.id, period.start()), total);
                 }
@@ -191,7 +193,18 @@ impl Unit<'_> {
         enrolment: &Enrolment,
         timeframe: Timeframe,
     ) -> Result<Vec<Charge>, Error> {
-        let total = self.recounted(enrolment, timeframe).await?;
+        let measured = self.measured(enrolment).await?;
+        self.recount_by(enrolment, timeframe, measured).await
+    }
+
+    /// The same by the metrics up to a generation, by all of which the customer's events are measured.
+    pub(super) async fn recount_by(
+        &mut self,
+        enrolment: &Enrolment,
+        timeframe: Timeframe,
+        measured: u64,
+    ) -> Result<Vec<Charge>, Error> {
+        let total = self.recounted(enrolment, timeframe, measured).await?;
         let before = self.total(enrolment, timeframe.start()).await?;
         if before == total {
             return Ok(Vec::new());
@@ -202,15 +215,22 @@ impl Unit<'_> {
         self.charges(timeframe, (enrolment, &before), (enrolment, &total)).await
     }
 
-    /// Sums a billing period from its buckets.
+    /// Sums a billing period from its buckets, by the metrics up to a generation.
     async fn recounted(
         &mut self,
         enrolment: &Enrolment,
         timeframe: Timeframe,
+        measured: u64,
     ) -> Result<Total, Error> {
         let splits = self.plan_roster_of(enrolment).await?.splits;
-        let meters = self.meters().await?.with_splits(&splits);
-        self.total_between(enrolment.subscription.customer_id, &meters, timeframe).await
+        let meters = self.meters().await?.with_splits(&splits).since(0..=measured);
+        self.total_measured(enrolment.subscription.customer_id, &meters, timeframe).await
+    }
+
+    /// Returns the generation of the metrics that a subscription's events are measured by.
+    async fn measured(&mut self, enrolment: &Enrolment) -> Result<u64, Error> {
+        let slot = schema::head(self.account, enrolment.subscription.customer_id);
+        Ok(self.get(&slot).await?.unwrap_or_default().measured)
     }
 
     /// Returns what a billing period of a subscription costs more or less than before, of what

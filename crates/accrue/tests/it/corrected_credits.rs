@@ -1,12 +1,12 @@
 //! Credits are drawn where a backfill comes to count, and given back where it counts no longer.
 
-use accrue::{Decimal, alert::Cause, credit::EntryType, webhook::Body};
+use accrue::{Decimal, alert::Cause, backfill::NewBackfill, credit::EntryType, webhook::Body};
 
 use crate::{
     corrected_alerts::{added, noon},
     credited::{credited, credited_with, depleted, dropped, recovered},
     fixture::{at, number, run},
-    priced::{NOTHING, Priced},
+    priced::{NOTHING, Priced, between},
 };
 
 impl Priced {
@@ -182,4 +182,25 @@ fn a_backfill_of_a_customer_without_a_ledger_draws_nothing() {
     priced.undo(&backfill);
     assert_eq!(priced.ledger(), ["increment 10 = 10"], "it was not drawn, so that nothing returns");
     assert_eq!(priced.sums(), "10: 10, 0");
+}
+
+/// The balance is that of what usage costs beyond what it cost when the ledger got its first entry.
+#[test]
+fn what_was_used_before_the_ledger_is_not_drawn_when_it_comes_back() {
+    let priced = credited();
+    priced.use_now("a", "10");
+    priced.give("20");
+    priced.use_now("b", "5");
+    let (before, blocks) = (priced.sums(), priced.all_blocks());
+    assert_eq!(before, "15: 15, 0");
+    priced.fixture.advance_days(1);
+    let nothing = NewBackfill::new(between("2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z"));
+    let backfill = priced.fixture.backfill(nothing);
+    priced.reflect(&backfill);
+    assert_eq!(priced.sums(), "20: 20, 0");
+    priced.undo(&backfill);
+    assert_eq!(priced.sums(), before);
+    assert_eq!(priced.all_blocks(), blocks);
+    priced.use_now("c", "2");
+    assert_eq!(priced.sums(), "13: 13, 0", "what is new is drawn");
 }

@@ -133,7 +133,9 @@ fn no_more_is_given_back_than_was_drawn() {
     priced.use_now("b", "2");
     priced.use_now("c", "1");
     assert_eq!(priced.ledger_after(1), ["decrement -2 = 3", "amendment 2 = 5"]);
-    priced.use_now("d", "1");
+    priced.use_now("d", "5");
+    assert_eq!(priced.standing(), "5: 5, 0", "no more than what was not given back");
+    priced.use_now("e", "1");
     assert_eq!(priced.standing(), "4.5: 4.5, 0", "from then on it draws again");
 }
 

@@ -51,14 +51,15 @@ impl Book {
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
     /// blocks that it was drawn from, the last one first. It is still to be booked.
     ///
-    /// What no block can take, since it was given back already, is dropped: no credit is made.
+    /// What no block can take, since it was given back already, makes no credit: [`Drawn`] knows how
+    /// much that is. So it is with what was used before the ledger had an entry.
     pub(crate) fn hand_back(
         &mut self,
         amount: &Decimal,
         drawn: &mut Drawn,
         returned: &mut Returned,
     ) {
-        if *amount <= Decimal::zero() {
+        if self.ledger.entries == 0 || *amount <= Decimal::zero() {
             return;
         }
         drawn.hand_back(amount, |id, most| self.give_for(id, &most, returned));

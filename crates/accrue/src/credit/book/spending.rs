@@ -7,9 +7,12 @@ impl Book {
         if self.ledger.entries == 0 || *amount <= Decimal::zero() {
             return;
         }
+        let mut rest = drawn.due(amount);
+        if rest.is_zero() {
+            return;
+        }
         let at = self.instant(now);
         self.begin_day(at);
-        let mut rest = amount.clone();
         while !rest.is_zero() {
             let (block_id, taken) = self.take(&mut rest, at);
             drawn.add(block_id, taken.clone());

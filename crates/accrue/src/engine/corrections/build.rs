@@ -42,7 +42,7 @@ impl Unit<'_> {
         };
         if is_moot {
             // Nothing of the customer is concerned, and nothing that comes later will be.
-            return Ok(Progress::Built { correction });
+            return Ok(Progress::Built { correction, until: None });
         }
         if behind.is_none() {
             self.begin_days(customer, days).await?;
@@ -66,7 +66,7 @@ impl Unit<'_> {
         self.add_chunk(customer, &built, &chunk, Sighted::No).await?;
         self.count_hours(customer, &chunk).await?;
         Ok(match chunk.last {
-            None => Progress::Built { correction },
+            None => Progress::Built { correction, until: None },
             Some(last) => Progress::Building { correction, behind: Some(last) },
         })
     }

@@ -1,8 +1,9 @@
 use crate::{
-    BackfillId, CustomerId, Error, Timeframe,
+    BackfillId, CustomerId, Error, Timeframe, Timestamp,
     alert::Cause,
     backfill::{Backfill, BackfillStatus, Correction, Effect},
     engine::unit::Unit,
+    limits,
     schema::{self, CalendarDay, EventCount, OverlayEntry, Progress, SweepPlace},
     usage::{Day, Generation, Hour},
     webhook::Body,
@@ -10,22 +11,30 @@ use crate::{
 
 /// Making what was built count.
 impl Unit<'_> {
-    /// Makes a correction count for a customer, with everything that follows from it: totals, alerts,
-    /// credits and messages.
+    /// Makes more of a correction count for a customer, with everything that follows from it: totals,
+    /// alerts, credits and messages. That is all of it, unless more billing periods are concerned than
+    /// one commit should take.
     pub(super) async fn flip(
         &mut self,
         customer: CustomerId,
         correction: Correction,
+        until: Option<Timestamp>,
     ) -> Result<Option<Progress>, Error> {
         let Correction { at, backfill_id, effect } = correction;
-        let backfill = self.backfill(correction.backfill_id).await?;
-        let untotalled = self.untotalled(customer, backfill.timeframe).await?;
-        let was_built = self.flip_days(customer, Day::covering(backfill.timeframe)).await?;
+        let backfill = self.backfill(backfill_id).await?;
+        let days = Day::covering(backfill.timeframe);
+        let rest = Timeframe::nothing_at(until.unwrap_or(days.start())).until(days.end());
+        let next = self.next_days(customer, rest).await?;
+        let timeframe = backfill.timeframe.within(next);
+        let untotalled = self.untotalled(customer, timeframe).await?;
+        let was_built = self.flip_days(customer, next).await?;
         if was_built {
-            self.put_overlays(customer, &backfill, effect).await?;
+            self.put_overlays(customer, &backfill, next, effect).await?;
             let cause = Cause::Backfill { backfill_id };
-            let timeframe = backfill.timeframe;
             self.count_corrected(customer, timeframe, &untotalled, &cause, at).await?;
+            if next.end() < days.end() {
+                return Ok(Some(Progress::Built { correction, until: Some(next.end()) }));
+            }
         }
         self.end_correction(customer, correction).await?;
         if backfill.customer_id.is_some() {
@@ -33,6 +42,27 @@ impl Unit<'_> {
         }
         let behind = SweepPlace::default();
         Ok(was_built.then_some(Progress::Sweeping { correction, behind }))
+    }
+
+    /// Returns as many days of a timeframe, from the first one on, as do not touch more billing periods
+    /// of a customer's subscriptions than one step takes; one at least.
+    async fn next_days(
+        &mut self,
+        customer: CustomerId,
+        days: Timeframe,
+    ) -> Result<Timeframe, Error> {
+        let mut starts = Vec::new();
+        for enrolment in self.every_enrolment(customer).await? {
+            let periods = enrolment.subscription.periods();
+            let first = periods.overlapping(days).take(limits::STEP_PERIODS.saturating_add(1));
+            starts.extend(first.map(|period| Day::of(period.start().max(days.start())).start()));
+        }
+        starts.sort_unstable();
+        let first_ends = Day::of(days.start()).end();
+        let one_too_many = starts.get(limits::STEP_PERIODS);
+        Ok(one_too_many.map_or(days, |start| {
+            Timeframe::nothing_at(days.start()).until((*start).max(first_ends))
+        }))
     }
 
     /// Turns the calendar, and tells whether any day was built.
@@ -66,18 +96,19 @@ impl Unit<'_> {
         Ok(was_built)
     }
 
-    /// Writes that a backfill is reflected for a customer, or removes that it was.
+    /// Writes that a backfill is reflected for a customer on some of its days, or removes that it was.
     async fn put_overlays(
         &mut self,
         customer: CustomerId,
         backfill: &Backfill,
+        days: Timeframe,
         effect: Effect,
     ) -> Result<(), Error> {
         let slot = schema::head(self.account, customer);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         head.is_corrected = true;
         self.put(&slot, &head)?;
-        for day in Day::touched_by(backfill.timeframe) {
+        for day in Day::touched_by(days) {
             let overlay = schema::overlay(self.account, customer, day, backfill.id);
             match effect {
                 Effect::Reflect => self.put(&overlay, &OverlayEntry { accepted: head.accepted })?,

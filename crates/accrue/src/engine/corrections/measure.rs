@@ -1,8 +1,10 @@
 use super::build::Chunk;
 use crate::{
-    CustomerId, Error, Timeframe, Timestamp,
+    CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
     engine::{standings::INSTANT, tallies::Sighted, unit::Unit},
+    limits,
     schema::{self, Head, Progress},
+    subscription::Enrolment,
     usage::{Day, EventPlace, Meters},
 };
 
@@ -28,14 +30,34 @@ impl Unit<'_> {
             self.add_chunk(customer, &counting, &chunk, Sighted::Yes).await?;
             return Ok(Some(Progress::Measuring { generation, behind: Some(last) }));
         }
-        let slot = schema::head(self.account, customer);
-        self.put(&slot, &Head { measured: generation, ..*head })?;
-        for enrolment in self.every_enrolment(customer).await? {
+        Ok(Some(Progress::Totalling { generation, behind: None }))
+    }
+
+    /// Sums the billing periods of more subscriptions by the metrics of a generation too. Nothing is
+    /// priced by a metric before the customer is measured by it: no balance and no alert moves.
+    pub(super) async fn total_anew(
+        &mut self,
+        customer: CustomerId,
+        head: &Head,
+        generation: u64,
+        behind: Option<SubscriptionId>,
+    ) -> Result<Option<Progress>, Error> {
+        let enrolments = self.every_enrolment(customer).await?;
+        let is_behind = |of: &Enrolment| Some(of.subscription.id) == behind;
+        let done = enrolments.iter().position(is_behind).map_or(0, |last| last.saturating_add(1));
+        let mut periods = 0_usize;
+        for enrolment in enrolments.iter().skip(done) {
             for period in self.open_periods(&enrolment.subscription)? {
-                // Nothing is priced by a metric before the customer is measured by it.
-                self.recount(&enrolment, period).await?;
+                self.recount_by(enrolment, period, generation).await?;
+                periods = periods.saturating_add(1);
+            }
+            if periods >= limits::STEP_PERIODS {
+                let behind = Some(enrolment.subscription.id);
+                return Ok(Some(Progress::Totalling { generation, behind }));
             }
         }
+        let slot = schema::head(self.account, customer);
+        self.put(&slot, &Head { measured: generation, ..*head })?;
         Ok(None)
     }
 

@@ -72,14 +72,17 @@ impl Command for Step {
             Progress::Measuring { generation, behind } => {
                 unit.measure(customer, &head, generation, behind).await?
             }
+            Progress::Totalling { generation, behind } => {
+                unit.total_anew(customer, &head, generation, behind).await?
+            }
             Progress::Building { correction, behind } => {
                 Some(unit.build(customer, &head, correction, behind).await?)
             }
-            Progress::Built { correction } => {
+            Progress::Built { correction, until } => {
                 if unit.owes_until(customer, correction.at).await? {
                     return Ok(Stepped::First(correction.at));
                 }
-                unit.flip(customer, correction).await?
+                unit.flip(customer, correction, until).await?
             }
             Progress::Sweeping { correction, behind } => {
                 unit.sweep(customer, correction, behind).await?

@@ -64,7 +64,7 @@ impl Unit<'_> {
             Entry::Vacant(unknown) => {
                 let slot = schema::drawn(self.account, *subscription_id, *period_start, currency);
                 let row = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
-                unknown.insert(row.unwrap_or_default().drawn)
+                unknown.insert(row.unwrap_or_default())
             }
         };
         Ok((&mut ledger.book, drawn))

@@ -4,7 +4,7 @@ use crate::{
     credit::{Block, Booked, CreditBlock},
     engine::unit::Unit,
     limits,
-    schema::{self, BlockMetadata, Credits, DrawnEntry, Nothing},
+    schema::{self, BlockMetadata, Credits, Nothing},
 };
 
 /// The rows of a ledger: its blocks, with their metadata apart, its entries with their indexes, and
@@ -51,6 +51,12 @@ impl Unit<'_> {
     fn save_ledger(&mut self, ledger: &OpenLedger) -> Result<(), Error> {
         let OpenLedger { book, drawn, watch, .. } = ledger;
         let (account, of) = (self.account, book.ledger());
+        if of.entries > 0 {
+            for ((subscription_id, period_start), drawn) in drawn {
+                let slot = schema::drawn(account, *subscription_id, *period_start, &of.currency);
+                self.put(&slot, drawn)?;
+            }
+        }
         let (blocks, entries) = book.moved();
         if entries.is_empty() && blocks.is_empty() {
             return Ok(());
@@ -60,10 +66,6 @@ impl Unit<'_> {
         }
         for booked in entries {
             self.save_entry(booked, book.is_new(booked))?;
-        }
-        for ((subscription_id, period_start), drawn) in drawn {
-            let slot = schema::drawn(account, *subscription_id, *period_start, &of.currency);
-            self.put(&slot, &DrawnEntry { drawn: drawn.clone() })?;
         }
         self.save_balance_watch(watch)?;
         self.put(&schema::ledger(account, of.customer_id, &of.currency), of)

@@ -28,7 +28,11 @@ fn no_more_goes_back_than_the_period_has_drawn() {
     desk.book(1, LedgerChange::Decrement { amount: credits(3) }).unwrap();
     desk.give_back(2, 4);
     assert_eq!(desk.left(id), credits(6));
-    assert_eq!(desk.drawn, Drawn::default());
+    assert!(desk.drawn.shares().is_empty());
+    desk.draw(3, 3);
+    assert_eq!(desk.left(id), credits(5), "what was not given back is not drawn again");
+    desk.draw(4, 1);
+    assert_eq!(desk.left(id), credits(4));
 }
 
 #[test]
@@ -40,6 +44,8 @@ fn what_the_caller_gave_back_already_does_not_go_back_twice() {
     desk.give_back(2, 5);
     assert_eq!(desk.left(id), credits(9));
     assert_eq!(desk.drawn.shares(), [(id, credits(4))]);
+    desk.draw(3, 5);
+    assert_eq!(desk.left(id), credits(8), "nor is it drawn twice");
 }
 
 #[test]

@@ -10,6 +10,8 @@ pub(super) struct Oracle {
     pub(super) payers: Vec<(u64, i64)>,
     /// What each billing period has drawn.
     pub(super) drawn: [Vec<(u64, i64)>; 2],
+    /// How much less each costs for which nothing was given back.
+    spared: [i64; 2],
 }
 
 /// An entry without its balances.
@@ -138,6 +140,10 @@ impl Oracle {
         }
         let at = self.instant(now);
         for _ in 0..amount {
+            if self.spared[period] > 0 {
+                self.spared[period] -= 1;
+                continue;
+            }
             let block = self.take_one(at);
             let drawn = &mut self.drawn[period];
             let earlier = drawn.iter().position(|(number, _)| *number == block);
@@ -252,14 +258,20 @@ impl Oracle {
 
     /// Gives back credit by credit: to the last block drawn that can take one.
     pub(super) fn give_back(&mut self, period: usize, amount: i64, now: Timestamp) {
+        if self.lines.is_empty() {
+            return;
+        }
         let at = self.instant(now);
         let mut given: Vec<(u64, i64)> = Vec::new();
-        for _ in 0..amount {
+        for done in 0..amount {
             let drawn = self.drawn[period].clone();
             let last_first = drawn.iter().rev().filter(|(_, share)| *share > 0);
             let mut last_first = last_first.map(|(from, _)| *from);
             let found = last_first.find_map(|from| Some((from, self.give_one(from, &mut vec![])?)));
-            let Some((from, to)) = found else { break };
+            let Some((from, to)) = found else {
+                self.spared[period] += amount - done;
+                break;
+            };
             let share = self.drawn[period].iter_mut().find(|(number, _)| *number == from);
             share.unwrap().1 -= 1;
             match given.iter_mut().find(|(block, _)| *block == to) {
