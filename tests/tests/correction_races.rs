@@ -16,7 +16,7 @@ use accrue::{
     usage::{Amendment, Event, EventSearch, FoundEvent, PropertyValue},
 };
 use accrue_tests::{
-    corrected::{Story, story::ALIASES},
+    corrected::{GRANTED, Story, story::ALIASES},
     host::{Host, event, micros},
     stores::PendingStore,
 };
@@ -181,7 +181,7 @@ fn check(story: &Story) {
         }
         let credits = accrue::PricingUnit::parse("credits").unwrap();
         let balance = block_on(account.credit_balance(*customer, &credits)).unwrap().balance;
-        let left = 1_000_000 - 2 * figures(own())[1];
+        let left = GRANTED - 2 * figures(own())[1];
         assert_eq!(balance.unwrap().to_string(), left.to_string(), "of customer {index}");
     }
 }

@@ -86,13 +86,13 @@ impl Unit<'_> {
         let is_deleted = entry.is_some_and(|entry| entry.deleted_at.is_some());
         let has_alerts = !is_deleted && self.had_alerts_until(at).await?;
         let oldest_taken = at.saturating_sub(self.configuration().await?.grace_period);
+        let measured = self.measured(customer_id).await?;
         for enrolment in self.every_enrolment(customer_id).await? {
             let subscription = &enrolment.subscription;
             let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
             let oldest_judged = oldest_judged(subscription, at);
             for period in periods {
                 if let Some(before) = untotalled.get(&(subscription.id, period.start())) {
-                    let measured = self.measured(&enrolment).await?;
                     let after = self.recounted(&enrolment, period, measured).await?;
                     let used = ((&enrolment, before), (&enrolment, &after));
                     charges.extend(self.charges(period, used.0, used.1).await?);
@@ -104,7 +104,7 @@ impl Unit<'_> {
                     false => Vec::new(),
                 };
                 let earlier = self.values(&enrolment, period.start(), &alerts, at).await?;
-                charges.extend(self.recount(&enrolment, period).await?);
+                charges.extend(self.recount_by(&enrolment, period, measured).await?);
                 let standing = self.standing(&enrolment, period.start(), &alerts, at).await?;
                 if let Some(mut standing) = standing {
                     self.judge_moved(&enrolment, &mut standing, &earlier, cause, at).await?;
@@ -125,6 +125,7 @@ impl Unit<'_> {
         timeframe: Timeframe,
     ) -> Result<Untotalled, Error> {
         let mut untotalled = Untotalled::new();
+        let measured = self.measured(customer_id).await?;
         for enrolment in self.every_enrolment(customer_id).await? {
             let subscription = &enrolment.subscription;
             let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
@@ -132,7 +133,6 @@ impl Unit<'_> {
                 if self.total(&enrolment, period.start()).await? != Total::default() {
                     continue;
                 }
-                let measured = self.measured(&enrolment).await?;
                 let total = self.recounted(&enrolment, period, measured).await?;
                 if total != Total::default() {
                     untotalled.insert((subscription.id, period.start()), total);
@@ -187,17 +187,22 @@ impl Unit<'_> {
         Ok(charges)
     }
 
-    /// Sums a billing period anew from its buckets. Returns what it costs more or less.
+    /// Sums a billing period anew from its buckets, and what is not measured yet from its events.
+    /// Returns what it costs more or less.
     pub(super) async fn recount(
         &mut self,
         enrolment: &Enrolment,
         timeframe: Timeframe,
     ) -> Result<Vec<Charge>, Error> {
-        let measured = self.measured(enrolment).await?;
-        self.recount_by(enrolment, timeframe, measured).await
+        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let meters = self.meters().await?.with_splits(&splits);
+        let customer_id = enrolment.subscription.customer_id;
+        let total = self.total_between(customer_id, &meters, timeframe).await?;
+        self.retotal(enrolment, timeframe, &total).await
     }
 
-    /// The same by the metrics up to a generation, by all of which the customer's events are measured.
+    /// Sums a billing period anew from its buckets alone, by the metrics up to a generation, by all of
+    /// which the customer's events are measured. Returns what it costs more or less.
     pub(super) async fn recount_by(
         &mut self,
         enrolment: &Enrolment,
@@ -205,14 +210,24 @@ impl Unit<'_> {
         measured: u64,
     ) -> Result<Vec<Charge>, Error> {
         let total = self.recounted(enrolment, timeframe, measured).await?;
+        self.retotal(enrolment, timeframe, &total).await
+    }
+
+    /// Writes another running total of a billing period. Returns what it costs more or less.
+    async fn retotal(
+        &mut self,
+        enrolment: &Enrolment,
+        timeframe: Timeframe,
+        total: &Total,
+    ) -> Result<Vec<Charge>, Error> {
         let before = self.total(enrolment, timeframe.start()).await?;
-        if before == total {
+        if before == *total {
             return Ok(Vec::new());
         }
         let (id, start) = (enrolment.subscription.id, timeframe.start());
         self.delete_total(id, start, &before);
-        self.put_total(id, start, &total)?;
-        self.charges(timeframe, (enrolment, &before), (enrolment, &total)).await
+        self.put_total(id, start, total)?;
+        self.charges(timeframe, (enrolment, &before), (enrolment, total)).await
     }
 
     /// Sums a billing period from its buckets, by the metrics up to a generation.
@@ -227,9 +242,9 @@ impl Unit<'_> {
         self.total_measured(enrolment.subscription.customer_id, &meters, timeframe).await
     }
 
-    /// Returns the generation of the metrics that a subscription's events are measured by.
-    async fn measured(&mut self, enrolment: &Enrolment) -> Result<u64, Error> {
-        let slot = schema::head(self.account, enrolment.subscription.customer_id);
+    /// Returns the generation of the metrics that a customer's events are measured by.
+    async fn measured(&mut self, customer_id: CustomerId) -> Result<u64, Error> {
+        let slot = schema::head(self.account, customer_id);
         Ok(self.get(&slot).await?.unwrap_or_default().measured)
     }
 
