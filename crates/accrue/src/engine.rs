@@ -50,6 +50,7 @@ mod ledgers;
 mod lists;
 mod messages;
 mod metrics;
+mod packs;
 mod places;
 mod plan_versions;
 mod plans;

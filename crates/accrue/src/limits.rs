@@ -74,6 +74,11 @@ pub const PROPERTY_NAME_BYTES: usize = 128;
 pub const PROPERTY_VALUE_BYTES: usize = 4 * 1024;
 /// The largest event, in bytes of its texts as JSON writes them.
 pub const EVENT_BYTES: usize = 16 * 1024;
+/// The bytes of events from which on one row takes no more of them: it has room for the largest, and
+/// for some that amendments make longer.
+pub const PACK_BYTES: usize = 32 * 1024;
+/// The rows of events that one scan asks for.
+pub const SCAN_PACKS: usize = 32;
 /// The most events of one batch.
 pub const BATCH_EVENTS: usize = 1_000;
 /// How far in the future an event may lie, in seconds.

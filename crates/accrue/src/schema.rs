@@ -37,7 +37,7 @@ use crate::{
     subscription::Enrolment,
     usage::{
         Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
-        Quarter, Sightings, Split, SplitId, StoredEvent,
+        Minute, Pack, Quarter, Sightings, Split, SplitId,
     },
     webhook::{Body, Place},
 };
@@ -713,42 +713,33 @@ pub(crate) fn event_key(account: &AccountId, key: &EventKey) -> Slot<EventKeyEnt
     KeyBytes::of(account).text(key).slot(EVENT_KEY)
 }
 
-/// `event (account, customer, timestamp, key)`
-pub(crate) fn event<'a>(
+/// `event (account, customer, minute, number)`: events of a minute.
+pub(crate) fn event<'p>(
     account: &AccountId,
     customer: CustomerId,
-    at: Timestamp,
-    key: &EventKey,
-) -> Slot<StoredEvent<'a>> {
-    KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).text(key).slot(EVENT)
+    minute: Minute,
+    number: u64,
+) -> Slot<Pack<'p>> {
+    KeyBytes::of(account).bytes(customer.as_bytes()).pack(minute, number).slot(EVENT)
 }
 
-/// The events of a customer from one instant up to another.
+/// The events of a customer in the minutes that a timeframe touches.
 pub(crate) fn events(
     account: &AccountId,
     customer: CustomerId,
-    from: Timestamp,
-    until: Timestamp,
+    timeframe: Timeframe,
     limit: usize,
 ) -> Scan {
-    let key = |at| KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).into_vec();
-    Scan::range(EVENT, &key(from), &key(until), limit)
+    let of = |at| KeyBytes::of(account).bytes(customer.as_bytes()).instant(at).into_vec();
+    let minutes = Minute::covering(timeframe);
+    Scan::range(EVENT, &of(minutes.start()), &of(minutes.end()), limit)
 }
 
-/// Reads the instant and the key of an event from the bytes of its row's key.
-pub(crate) fn event_place(account: &AccountId, bytes: &[u8]) -> Option<EventPlace> {
-    event_place_behind(bytes.get(account.len().saturating_add(1 + 16)..)?)
-}
-
-/// The same of an event of a backfill.
-pub(crate) fn backfill_event_place(account: &AccountId, bytes: &[u8]) -> Option<EventPlace> {
-    event_place_behind(bytes.get(account.len().saturating_add(1 + 16 + 16)..)?)
-}
-
-fn event_place_behind(rest: &[u8]) -> Option<EventPlace> {
-    let (instant, key) = rest.split_first_chunk::<8>()?;
-    let at = Timestamp::from_micros(i64::from_be_bytes(*instant)).ok()?;
-    Some(EventPlace { at, key: EventKey::parse(std::str::from_utf8(key).ok()?).ok()? })
+/// Reads the minute of a row of events, of a backfill or of none.
+pub(crate) fn minute_of(key: &Key) -> Option<Minute> {
+    let (rest, _number) = key.bytes().split_last_chunk::<8>()?;
+    let at = Timestamp::from_micros(i64::from_be_bytes(*rest.last_chunk::<8>()?)).ok()?;
+    Some(Minute::of(at))
 }
 
 /// `amendments (account, customer)`: when events of it were amended and deprecated.
@@ -973,23 +964,22 @@ pub(crate) struct OpenBackfill {
     pub(crate) timeframe: Timeframe,
 }
 
-/// `backfill_event (account, backfill, customer, timestamp, key)`
-pub(crate) fn backfill_event<'a>(
+/// `backfill_event (account, backfill, customer, minute, number)`: events of a minute.
+pub(crate) fn backfill_event<'p>(
     account: &AccountId,
     id: BackfillId,
     customer: CustomerId,
-    at: Timestamp,
-    key: &EventKey,
-) -> Slot<StoredEvent<'a>> {
+    minute: Minute,
+    number: u64,
+) -> Slot<Pack<'p>> {
     KeyBytes::of(account)
         .bytes(id.as_bytes())
         .bytes(customer.as_bytes())
-        .instant(at)
-        .text(key)
+        .pack(minute, number)
         .slot(BACKFILL_EVENT)
 }
 
-/// The events of a customer in a backfill, from one instant up to another.
+/// The events of a customer in a backfill, in the minutes that a timeframe touches.
 pub(crate) fn backfill_events(
     account: &AccountId,
     id: BackfillId,
@@ -998,7 +988,8 @@ pub(crate) fn backfill_events(
     limit: usize,
 ) -> Scan {
     let of = |at| KeyBytes::of(account).bytes(id.as_bytes()).bytes(customer.as_bytes()).instant(at);
-    let (from, until) = (of(timeframe.start()).into_vec(), of(timeframe.end()).into_vec());
+    let minutes = Minute::covering(timeframe);
+    let (from, until) = (of(minutes.start()).into_vec(), of(minutes.end()).into_vec());
     Scan::range(BACKFILL_EVENT, &from, &until, limit)
 }
 

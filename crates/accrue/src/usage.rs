@@ -10,6 +10,7 @@ mod incoming;
 mod ingestion;
 mod meter;
 mod meters;
+mod pack;
 mod property;
 mod query;
 mod reading;
@@ -30,9 +31,10 @@ pub(crate) use self::{
     ingestion::{Carrier, ContentHash, EventKeyEntry, StoredEvent},
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
+    pack::{Pack, Packed},
     reading::{Amount, Digest, Reading},
     sightings::{Seen, Sightings, is_within_a_day},
-    stretch::{Day, Hour, Quarter},
+    stretch::{Day, Hour, Minute, Quarter},
     tally::{Membership, Tally, Total},
     view::cut,
 };

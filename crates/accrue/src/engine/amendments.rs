@@ -21,7 +21,7 @@ use crate::{
     expression::Fields,
     idempotency::Fingerprint,
     schema::{self, Amendments, EventCount},
-    usage::{Amendment, EventPlace, Hour, StoredEvent, count_amendment},
+    usage::{Amendment, EventKeyEntry, EventPlace, Hour, StoredEvent, count_amendment},
 };
 
 impl Account {
@@ -125,7 +125,7 @@ impl Command for AmendEvent {
     async fn run(&self, unit: &mut Unit<'_>) -> Result<EventKey, Stop> {
         let Self { id, amendment } = self;
         amendment.check(id)?;
-        let Found { customer_id, place, standing, .. } = unit.find_event(id).await?;
+        let Found { mut entry, customer_id, place, standing } = unit.find_event(id).await?;
         if unit.customer(&amendment.customer).await?.id != customer_id {
             return Err(Error::constraint("the event is of another customer").into());
         }
@@ -148,8 +148,8 @@ impl Command for AmendEvent {
             properties: Cow::Borrowed(&amendment.properties),
             ..brought.event.clone()
         };
-        unit.put(&unit.event_slot(brought.backfill_id, customer_id, place.at, id), &after)?;
-        unit.correct(customer_id, &place, &brought.event).await?;
+        unit.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
+        unit.correct(customer_id, &place, &entry, &brought.event).await?;
         Ok(id.clone())
     }
 }
@@ -178,14 +178,9 @@ impl Command for DeprecateEvent {
         };
         unit.check_open(customer_id, place.at).await?;
         unit.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
-        let carriers = entry.carriers.iter_mut();
-        for carrier in carriers.filter(|carrier| carrier.backfill_id == brought.backfill_id) {
-            carrier.deprecated = true;
-        }
-        unit.put(&schema::event_key(unit.account, id), &entry)?;
         let after = StoredEvent { deprecated: true, ..brought.event.clone() };
-        unit.put(&unit.event_slot(brought.backfill_id, customer_id, place.at, id), &after)?;
-        unit.correct(customer_id, &place, &brought.event).await?;
+        unit.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
+        unit.correct(customer_id, &place, &entry, &brought.event).await?;
         Ok(id.clone())
     }
 }
@@ -214,12 +209,29 @@ impl Unit<'_> {
         self.put(&slot, &amendments)
     }
 
+    /// Writes another content of the event at a place that a backfill has brought, or none.
+    async fn write_anew(
+        &mut self,
+        entry: &mut EventKeyEntry,
+        place: &EventPlace,
+        brought_by: Option<BackfillId>,
+        after: &StoredEvent<'_>,
+    ) -> Result<(), Error> {
+        let carriers = entry.carriers.iter_mut();
+        for carrier in carriers.filter(|carrier| carrier.backfill_id == brought_by) {
+            carrier.deprecated = after.deprecated;
+            self.put_packed(carrier, &place.key, after).await?;
+        }
+        self.put(&schema::event_key(self.account, &place.key), entry)
+    }
+
     /// Corrects what a customer's events come to, where the one that counted at a place is written
     /// anew, or deprecated.
     async fn correct(
         &mut self,
         customer_id: CustomerId,
         place: &EventPlace,
+        entry: &EventKeyEntry,
         before: &StoredEvent<'_>,
     ) -> Result<(), Error> {
         let (meters, EventPlace { at, key }) = (self.meters().await?, place);
@@ -227,7 +239,7 @@ impl Unit<'_> {
             meters.readings(&Fields::new(&event.event_name, *at, &event.properties), key)
         };
         // What it says now may be what a backfill has replaced, and another one may be in its place.
-        let counts = counting(self.events_at(customer_id, place).await?);
+        let counts = counting(self.events_at(customer_id, place, &entry.carriers).await?);
         let after = counts.as_ref().map(|brought| readings(&brought.event)).unwrap_or_default();
         let moved = Moved { before: readings(before), after };
         self.rebuild_quarter(customer_id, *at, &moved).await?;

@@ -1,4 +1,3 @@
-mod accept;
 mod keys;
 mod share;
 mod sort;

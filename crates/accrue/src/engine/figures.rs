@@ -163,7 +163,7 @@ impl Unit<'_> {
         if head.is_corrected {
             return Ok(true);
         }
-        let events = schema::events(self.account, customer, timeframe.start(), timeframe.end(), 1);
+        let events = schema::events(self.account, customer, timeframe, 1);
         Ok(!self.range(&events).await?.rows.is_empty())
     }
 }

@@ -2,7 +2,7 @@ use super::{standings::INSTANT, unit::Unit, visible::Brought};
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     expression::Fields,
-    usage::{EventPlace, StoredEvent},
+    usage::{Carrier, EventPlace},
 };
 
 /// An event that is there: one that no backfill brought, or a reflected one.
@@ -30,27 +30,28 @@ pub(super) fn counting(known: Vec<Known>) -> Option<Brought> {
 }
 
 impl Unit<'_> {
-    /// Reads the events that are there at a place, the first accepted first. The caller has read the
-    /// head, which guards them.
+    /// Reads the events that are there at a place, the first accepted first, which some carriers have
+    /// brought. The caller has read the head, which guards them.
     pub(super) async fn events_at(
         &mut self,
         customer: CustomerId,
         place: &EventPlace,
+        carriers: &[Carrier],
     ) -> Result<Vec<Known>, Error> {
         let EventPlace { at, key } = place;
         let overlays = self.overlays(customer, only(*at)).await?;
-        let sources: Vec<_> =
-            [None].into_iter().chain(overlays.bringing(only(*at)).map(Some)).collect();
-        let slots: Vec<_> =
-            sources.iter().map(|source| self.event_slot(*source, customer, *at, key)).collect();
-        let events: Vec<Option<StoredEvent<'static>>> = self.get_guarded(&slots).await?;
-        let known = sources.into_iter().zip(events).filter_map(|(backfill_id, event)| {
-            let event = event?;
+        let mut known = Vec::new();
+        for carrier in carriers {
+            let Carrier { backfill_id, customer_id, timestamp, .. } = carrier;
+            let is_reflected = |id: BackfillId| overlays.bringing(only(*at)).any(|by| by == id);
+            let is_there = (*customer_id, *timestamp) == (customer, *at)
+                && backfill_id.is_none_or(is_reflected);
+            let event = if is_there { self.packed_event(carrier, key).await? } else { None };
+            let Some(event) = event else { continue };
             let fields = Fields::new(&event.event_name, *at, &event.properties);
-            let hidden_by = overlays.hiding(event.accepted, backfill_id, &fields);
-            Some(Known { brought: Brought { backfill_id, event }, hidden_by })
-        });
-        let mut known: Vec<_> = known.collect();
+            let hidden_by = overlays.hiding(event.accepted, *backfill_id, &fields);
+            known.push(Known { brought: Brought { backfill_id: *backfill_id, event }, hidden_by });
+        }
         known.sort_by_key(|known| known.brought.event.accepted);
         Ok(known)
     }

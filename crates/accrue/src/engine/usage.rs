@@ -124,16 +124,13 @@ impl Unit<'_> {
     /// Reads what most events need to be shown, in few calls of the store.
     async fn fetch_searched(&mut self, all: &[(EventKey, Vec<Carrier>)]) -> Result<(), Error> {
         let account = self.account;
-        let carriers =
-            all.iter().flat_map(|(id, carriers)| carriers.iter().map(move |of| (id, of)));
-        let keys = carriers.flat_map(|(id, Carrier { customer_id, timestamp, .. })| {
-            [
-                schema::head(account, *customer_id).key().clone(),
-                schema::customer(account, *customer_id).key().clone(),
-                schema::event(account, *customer_id, *timestamp, id).key().clone(),
-            ]
-        });
-        self.fetch(&keys.collect::<Vec<_>>()).await
+        let mut keys = Vec::new();
+        for carrier in all.iter().flat_map(|(_, carriers)| carriers) {
+            keys.push(schema::head(account, carrier.customer_id).key().clone());
+            keys.push(schema::customer(account, carrier.customer_id).key().clone());
+            keys.extend(self.pack_of(carrier).map(|slot| slot.key().clone()));
+        }
+        self.fetch(&keys).await
     }
 
     /// Returns the event that a key stands for: the one that counts, or else the first that did. One
@@ -149,7 +146,7 @@ impl Unit<'_> {
             if !asked.insert((*customer_id, *at)) {
                 continue;
             }
-            let known = self.events_at(*customer_id, &place).await?;
+            let known = self.events_at(*customer_id, &place, carriers).await?;
             let counts = known.iter().position(Known::may_count);
             if counts.is_some() || first.is_none() {
                 let shown = known.into_iter().nth(counts.unwrap_or_default());

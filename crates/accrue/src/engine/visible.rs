@@ -5,10 +5,9 @@ use crate::{
     BackfillId, CustomerId, Error, EventKey, Timeframe,
     backfill::{Overlay, Overlays},
     expression::Fields,
-    limits,
-    schema::{self, Slot},
+    schema,
     store::Scan,
-    usage::{Day, EventPlace, Generation, Quarter, StoredEvent},
+    usage::{Day, EventPlace, Generation, Minute, Quarter, StoredEvent},
 };
 
 /// A place at which a customer has events.
@@ -27,6 +26,8 @@ pub(super) struct Brought {
 /// A walk over the places at which a customer has events, in order.
 pub(super) struct EventWalk {
     overlays: Overlays,
+    timeframe: Timeframe,
+    behind: Option<EventPlace>,
     sources: Vec<Source>,
 }
 
@@ -36,12 +37,21 @@ struct Source {
     backfill_id: Option<BackfillId>,
     rest: Option<Scan>,
     ahead: VecDeque<(EventPlace, StoredEvent<'static>)>,
+    /// The minute of the last row that was read, and its events so far: the next row may have more.
+    minute: Option<Minute>,
+    of_minute: Vec<(EventPlace, StoredEvent<'static>)>,
 }
 
 impl Source {
     /// Tells whether there may be more, which is still to be read.
     fn has_run_out(&self) -> bool {
         self.ahead.is_empty() && self.rest.is_some()
+    }
+
+    /// Says that all events of a minute were read.
+    fn end_minute(&mut self) {
+        self.of_minute.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.ahead.extend(self.of_minute.drain(..));
     }
 }
 
@@ -134,27 +144,29 @@ impl Unit<'_> {
         timeframe: Timeframe,
         behind: Option<&EventPlace>,
     ) -> EventWalk {
+        let from = behind.map_or(timeframe.start(), |behind| behind.at.max(timeframe.start()));
+        let rest = Timeframe::nothing_at(from).until(timeframe.end());
         let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
-        let sources = sources.map(|backfill_id| {
-            let scan = self.events_of(backfill_id, customer, timeframe);
-            let rest = match behind {
-                Some(EventPlace { at, key }) => {
-                    scan.after(self.event_slot(backfill_id, customer, *at, key).key().bytes())
-                }
-                None => scan,
-            };
-            Source { backfill_id, rest: Some(rest), ahead: VecDeque::new() }
+        let sources = sources.map(|backfill_id| Source {
+            backfill_id,
+            rest: Some(self.packs(backfill_id, customer, rest)),
+            ahead: VecDeque::new(),
+            minute: None,
+            of_minute: Vec::new(),
         });
         let sources = sources.collect();
-        EventWalk { overlays, sources }
+        EventWalk { overlays, timeframe, behind: behind.cloned(), sources }
     }
 
     /// Goes on with a walk: some places more, and none where it ends.
     pub(super) async fn walk_on(&self, walk: &mut EventWalk) -> Result<Vec<Spot>, Error> {
-        let EventWalk { overlays, sources } = walk;
+        let EventWalk { overlays, timeframe, behind, sources } = walk;
         for source in &mut *sources {
             while source.has_run_out() {
                 self.read_on(source).await?;
+                source.ahead.retain(|(place, _)| {
+                    timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
+                });
             }
         }
         let mut spots = Vec::new();
@@ -185,42 +197,17 @@ impl Unit<'_> {
         let Some(scan) = source.rest.take() else { return Ok(()) };
         let part = self.range(&scan).await?;
         for (key, document) in part.rows {
-            let place = match source.backfill_id {
-                Some(_) => schema::backfill_event_place(self.account, key.bytes()),
-                None => schema::event_place(self.account, key.bytes()),
-            };
-            let place = place.ok_or_else(|| Error::corrupt("an event has no place"))?;
-            source.ahead.push_back((place, Slot::new(key).decode(&document)?));
+            let (minute, events) = self.read_pack(key, &document)?;
+            if source.minute.replace(minute) != Some(minute) {
+                source.end_minute();
+            }
+            source.of_minute.extend(events);
         }
         source.rest = part.rest;
+        if source.rest.is_none() {
+            source.end_minute();
+        }
         Ok(())
-    }
-
-    fn events_of(
-        &self,
-        backfill_id: Option<BackfillId>,
-        customer: CustomerId,
-        timeframe: Timeframe,
-    ) -> Scan {
-        let (account, limit) = (self.account, limits::SCAN_ROWS);
-        match backfill_id {
-            Some(id) => schema::backfill_events(account, id, customer, timeframe, limit),
-            None => schema::events(account, customer, timeframe.start(), timeframe.end(), limit),
-        }
-    }
-
-    /// Names the row of an event that a backfill has brought, or none.
-    pub(super) fn event_slot<'e>(
-        &self,
-        backfill_id: Option<BackfillId>,
-        customer: CustomerId,
-        at: crate::Timestamp,
-        key: &EventKey,
-    ) -> Slot<StoredEvent<'e>> {
-        match backfill_id {
-            Some(id) => schema::backfill_event(self.account, id, customer, at, key),
-            None => schema::event(self.account, customer, at, key),
-        }
     }
 
     /// Reads the events of a customer that count within a timeframe, oldest first, until it is

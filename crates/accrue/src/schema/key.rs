@@ -8,7 +8,7 @@ use crate::{
     plan::PlanVersion,
     store::{Key, Table},
     subscription::Enrolment,
-    usage::{Generation, MeterId, Quarter},
+    usage::{Generation, MeterId, Minute, Quarter},
 };
 
 /// The bytes of a key, part by part.
@@ -50,6 +50,10 @@ impl KeyBytes {
 
     pub(super) fn meter_of(self, customer: CustomerId, meter: MeterId) -> Self {
         self.bytes(customer.as_bytes()).bytes(meter.as_bytes())
+    }
+
+    pub(super) fn pack(self, minute: Minute, number: u64) -> Self {
+        self.instant(minute.start()).bytes(&number.to_be_bytes())
     }
 
     pub(super) fn quarter(self, quarter: Quarter, generation: Generation) -> Self {

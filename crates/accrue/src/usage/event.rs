@@ -80,7 +80,7 @@ impl Event {
     }
 
     /// The bytes of all its texts as JSON writes them; a number counts as the longest that comes in.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let properties = self
             .properties
             .iter()

@@ -35,9 +35,20 @@ pub(crate) struct Carrier {
     /// Whether it was deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deprecated: bool,
+    /// The number of the row that it is in, among those of its minute; none before it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pack: Option<u64>,
 }
 
 impl EventKeyEntry {
+    /// The same where the event that a backfill has brought, or none, lies in a row.
+    pub(crate) fn packed(mut self, brought_by: Option<BackfillId>, pack: u64) -> Self {
+        for carrier in self.carriers.iter_mut().filter(|of| of.backfill_id == brought_by) {
+            carrier.pack = Some(pack);
+        }
+        self
+    }
+
     /// Returns the event as a backfill brought it, or as it was ingested without one.
     pub(crate) fn carried_by(&self, backfill_id: Option<BackfillId>) -> Option<&Carrier> {
         self.carriers.iter().find(|carrier| carrier.backfill_id == backfill_id)
@@ -52,11 +63,11 @@ impl Carrier {
         content: ContentHash,
     ) -> Self {
         let timestamp = event.timestamp;
-        Self { backfill_id, customer_id, timestamp, content, deprecated: false }
+        Self { backfill_id, customer_id, timestamp, content, deprecated: false, pack: None }
     }
 }
 
-/// What is kept of an event under its customer and instant.
+/// What is kept of an event beside its key and its instant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredEvent<'a> {
     pub(crate) event_name: Cow<'a, EventName>,
@@ -83,6 +94,15 @@ impl<'a> StoredEvent<'a> {
             external_customer_id,
             accepted,
             deprecated: false,
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> StoredEvent<'static> {
+        StoredEvent {
+            event_name: Cow::Owned(self.event_name.into_owned()),
+            properties: Cow::Owned(self.properties.into_owned()),
+            external_customer_id: self.external_customer_id.map(|id| Cow::Owned(id.into_owned())),
+            ..self
         }
     }
 }

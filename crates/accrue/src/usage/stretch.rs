@@ -4,6 +4,9 @@ use crate::{Timeframe, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Stretch<const MINUTES: i64>(Timestamp);
 
+/// A minute: events of one can share a row.
+pub(crate) type Minute = Stretch<1>;
+
 /// A quarter of an hour: what one bucket covers.
 pub(crate) type Quarter = Stretch<15>;
 

@@ -55,6 +55,7 @@ mod ledgers;
 mod lists;
 mod matrix;
 mod messages;
+mod packs;
 mod plan_alerts;
 mod plan_changes;
 mod plan_versions;

@@ -56,7 +56,7 @@ impl Unit<'_> {
             if !asked.insert((carrier.customer_id, carrier.timestamp)) {
                 continue;
             }
-            let known = self.events_at(carrier.customer_id, &place).await?;
+            let known = self.events_at(carrier.customer_id, &place, &entry.carriers).await?;
             let without_count = Standing::without_count(&known);
             let brought = counting(known).map(|brought| Standing::Counts(Box::new(brought)));
             let counts = brought.is_some();

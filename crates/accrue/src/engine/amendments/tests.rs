@@ -13,7 +13,10 @@ use crate::{
     metric::{Metric, MetricQuery, NewMetric},
     schema::{OverlayEntry, Slot},
     store::{Batch, Change, MemoryStore, Store},
-    usage::{Carrier, ContentHash, Day, Event, EventSearch, EventVolumeQuery, FoundEvent},
+    usage::{
+        Carrier, ContentHash, Day, Event, EventSearch, EventVolumeQuery, FoundEvent, Minute, Pack,
+        Packed,
+    },
 };
 
 /// A customer with the events `a` and `b`, of 1 and 2, and a backfill that is reflected for it.
@@ -96,12 +99,14 @@ impl Overlaid {
         let (at, by) = (event.timestamp, self.backfill.id);
         let slot = schema::event_key(account, &event.idempotency_key);
         let row = block_on(self.store.get(&[slot.key().clone()])).unwrap().pop().unwrap();
-        let mut entry = row.map(|row| slot.decode(&row.document).unwrap()).unwrap_or_default();
+        let mut entry: EventKeyEntry =
+            row.map(|row| slot.decode(&row.document).unwrap()).unwrap_or_default();
         let content = ContentHash::of(&event, self.customer_id);
         entry.carriers.push(Carrier::new(Some(by), &event, self.customer_id, content));
-        self.write(&slot, &entry);
-        let place = schema::backfill_event(account, by, self.customer_id, at, &key(id));
-        self.write(&place, &StoredEvent::new(&event, 3));
+        self.write(&slot, &entry.packed(Some(by), 3));
+        let row = schema::backfill_event(account, by, self.customer_id, Minute::of(at), 3);
+        let packed = Packed::new(&event.idempotency_key, at, StoredEvent::new(&event, 3));
+        self.write(&row, &Pack { events: vec![packed] });
     }
 
     fn amend(&self, id: &str, n: u64) -> Result<EventKey, Error> {

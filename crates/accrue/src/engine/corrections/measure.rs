@@ -98,19 +98,13 @@ impl Unit<'_> {
         customer: CustomerId,
         from: Timestamp,
     ) -> Result<Option<Day>, Error> {
-        let events = schema::events(self.account, customer, from, Timestamp::MAX, 1);
-        let mut overlays = schema::overlays(
-            self.account,
-            customer,
-            Timeframe::nothing_at(from).until(Timestamp::MAX),
-        );
+        let rest = Timeframe::nothing_at(from).until(Timestamp::MAX);
+        let events = schema::events(self.account, customer, rest, 1);
+        let mut overlays = schema::overlays(self.account, customer, rest);
         overlays.limit = 1;
         let missing = || Error::corrupt("an event has no place");
         let event = match self.range(&events).await?.rows.first() {
-            Some((key, _)) => {
-                let place = schema::event_place(self.account, key.bytes()).ok_or_else(missing)?;
-                Some(Day::of(place.at))
-            }
+            Some((key, _)) => Some(Day::of(schema::minute_of(key).ok_or_else(missing)?.start())),
             None => None,
         };
         let overlay = match self.range(&overlays).await?.rows.first() {

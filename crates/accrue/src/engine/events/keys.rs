@@ -63,5 +63,5 @@ pub(super) async fn find_brought(unit: &mut Unit<'_>, new: &mut [New<'_>]) -> Re
 /// Tells whether the event of a backfill counts at the place of an event.
 async fn is_brought(unit: &mut Unit<'_>, new: &New<'_>) -> Result<bool, Error> {
     let place = EventPlace { at: new.event.timestamp, key: new.event.idempotency_key.clone() };
-    Ok(counting(unit.events_at(new.customer_id, &place).await?).is_some())
+    Ok(counting(unit.events_at(new.customer_id, &place, &new.entry.carriers).await?).is_some())
 }
