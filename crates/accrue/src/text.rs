@@ -129,6 +129,9 @@ fn an_address(_: &'static str, text: &str) -> Result<(), TextError> {
 
 /// How many bytes JSON takes for a text.
 pub(crate) fn json_bytes(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        return text.len();
+    }
     text.chars().map(json_width).fold(0, usize::saturating_add)
 }
 

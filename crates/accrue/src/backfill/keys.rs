@@ -110,7 +110,8 @@ mod tests {
     }
 
     fn carrier(by: Option<&Backfill>, customer_id: CustomerId, second: i64, n: u64) -> Carrier {
-        let content = serde_json::from_value::<ContentHash>(n.to_string().into()).unwrap();
+        let content = format!("{n:064x}").into();
+        let content = serde_json::from_value::<ContentHash>(content).unwrap();
         let (backfill_id, timestamp) = (by.map(|by| by.id), at(second));
         Carrier { backfill_id, customer_id, timestamp, content, deprecated: false, pack: None }
     }

@@ -104,8 +104,10 @@ impl Command for Ingest {
                     charges.extend(added.charges);
                 }
                 tally.add(at, readings);
-                let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-                unit.draw(&mut ledgers, &charges, &cause, unit.now).await?;
+                if !charges.is_empty() {
+                    let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+                    unit.draw(&mut ledgers, &charges, &cause, unit.now).await?;
+                }
             }
             share.save(unit, &tally, &watched)?;
             unit.save_ledgers(share.customer_id, ledgers.values()).await?;

@@ -15,15 +15,15 @@ struct Versioned {
 }
 
 impl<T: Serialize> Slot<T> {
-    /// Writes a document. `value` is a JSON object without a member `v`.
-    pub(crate) fn encode(&self, value: &T) -> Result<Document, Error> {
+    /// Writes a document by way of a buffer. `value` is a JSON object without a member `v`.
+    pub(crate) fn encode(&self, value: &T, text: &mut Vec<u8>) -> Result<Document, Error> {
         let table = self.key().table();
         let unwritable = |reason: &dyn std::fmt::Display| {
             Error::corrupt(format!("a document of table {table} cannot be written: {reason}"))
         };
-        let mut text = Vec::with_capacity(256);
+        text.clear();
         text.extend_from_slice(OPENING.as_bytes());
-        serde_json::to_writer(&mut text, value).map_err(|error| unwritable(&error))?;
+        serde_json::to_writer(&mut *text, value).map_err(|error| unwritable(&error))?;
         // The object's own brace becomes what separates its members from the version.
         match text.get_mut(OPENING.len()..) {
             Some([brace @ b'{', next, ..]) if *next != b'}' => *brace = b',',
@@ -39,7 +39,7 @@ impl<T: Serialize> Slot<T> {
                 limits::DOCUMENT_BYTES
             )));
         }
-        String::from_utf8(text).map(Document::trusted).map_err(|error| unwritable(&error))
+        std::str::from_utf8(text).map(Document::trusted).map_err(|error| unwritable(&error))
     }
 }
 

@@ -44,7 +44,7 @@ impl Document {
     }
 
     /// Takes the text of a JSON object that the caller has just written itself.
-    pub(crate) fn trusted(text: String) -> Self {
+    pub(crate) fn trusted(text: &str) -> Self {
         Self(text.into())
     }
 

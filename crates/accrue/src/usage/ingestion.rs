@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
 use super::{Event, Properties, PropertyValue};
@@ -108,9 +108,8 @@ impl<'a> StoredEvent<'a> {
 }
 
 /// Tells whether two events have the same content, their customer resolved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct ContentHash(String);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContentHash([u8; 32]);
 
 impl ContentHash {
     pub(crate) fn of(event: &Event, customer_id: CustomerId) -> Self {
@@ -132,6 +131,20 @@ impl ContentHash {
                 PropertyValue::Text(value) => part(b't', value.as_bytes()),
             }
         }
-        Self(hex::encode(&Sha256::digest(bytes)))
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl Serialize for ContentHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        let bytes = hex::decode(&text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| de::Error::custom("expected a hash of 32 bytes"))
     }
 }

@@ -59,7 +59,8 @@ impl Rich {
             day_end: Timestamp::MIN,
         };
         let slot = schema::ledger(self.account.id(), self.customer_id, &credits());
-        let batch = Batch::new().put(slot.key().clone(), slot.encode(&ledger).unwrap());
+        let batch =
+            Batch::new().put(slot.key().clone(), slot.encode(&ledger, &mut Vec::new()).unwrap());
         block_on(self.store.commit(batch)).unwrap();
     }
 

@@ -5,18 +5,16 @@ use crate::{
     Error,
     backfill::{Backfill, KeyRules, Verdict},
     engine::{places::counting, unit::Unit},
-    limits,
-    schema::{self, Slot},
+    limits, schema,
     usage::{EventKeyEntry, EventPlace},
 };
 
-/// Reads what is kept under some keys, and the backfills that it names.
+/// Returns what the backfills say that the entries of some keys name.
 pub(super) async fn rules<'b>(
     unit: &mut Unit<'_>,
-    slots: &[Slot<EventKeyEntry>],
+    entries: &[Option<EventKeyEntry>],
     into: Option<&'b Backfill>,
 ) -> Result<KeyRules<'b>, Error> {
-    let entries = unit.get_all(slots).await?;
     let carriers = entries.iter().flatten().flat_map(|entry| &entry.carriers);
     let ids: BTreeSet<_> = carriers.filter_map(|carrier| carrier.backfill_id).collect();
     let backfills: Vec<_> = ids.iter().map(|id| schema::backfill(unit.account, *id)).collect();

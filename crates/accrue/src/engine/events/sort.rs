@@ -49,9 +49,10 @@ pub(in crate::engine) async fn sort<'a>(
     let slots: Vec<_> = events(batch)
         .map(|event| schema::event_key(unit.account, &event.idempotency_key))
         .collect();
-    let rules = keys::rules(unit, &slots, into).await?;
+    let entries = unit.get_all(&slots).await?;
+    let rules = keys::rules(unit, &entries, into).await?;
     let window = Window::find(unit, into).await?;
-    let mut slots = slots.into_iter();
+    let mut slots = slots.into_iter().zip(entries);
     let backfill_id = into.map(|backfill| backfill.id);
 
     let (mut new, mut duplicates, mut refused) = (Vec::new(), 0_usize, Vec::new());
@@ -65,7 +66,7 @@ pub(in crate::engine) async fn sort<'a>(
                 continue;
             }
         };
-        let Some(slot) = slots.next() else { continue };
+        let Some((slot, entry)) = slots.next() else { continue };
         let mut reasons = event.problems();
         let Some(customer_id) = customers.get(&event.customer).and_then(Found::id) else {
             reasons.push(format!("customer_id: no customer with identifier {}", event.customer));
@@ -74,8 +75,8 @@ pub(in crate::engine) async fn sort<'a>(
         };
         let content = ContentHash::of(event, customer_id);
         let key = &event.idempotency_key;
-        let carrier = Carrier::new(backfill_id, event, customer_id, content.clone());
-        let entry = unit.row(&slot)?.unwrap_or_default();
+        let carrier = Carrier::new(backfill_id, event, customer_id, content);
+        let entry = entry.unwrap_or_default();
         let verdict = match (rules.judge(&entry, &carrier), seen.get(key)) {
             (Verdict::New, Some(earlier)) if *earlier == content => Verdict::Duplicate,
             (Verdict::New, Some(_)) => Verdict::Taken,
