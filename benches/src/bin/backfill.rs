@@ -1,5 +1,5 @@
 //! Prints what it costs to close a backfill and to revert it, in an account with some history and in
-//! one with ten times as much: `backfill [memory|sled] [--events N] [--backfill N] [--rounds N]`.
+//! one with ten times as much: `backfill [memory|fjall|sled] [--events N] [--backfill N] [--rounds N]`.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -8,6 +8,7 @@ use accrue::{
     store::{MemoryStore, Store},
 };
 use accrue_benches::{Outcome, Watch, Workload, now};
+use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 
 /// How many times as long the longer history is.
@@ -120,6 +121,7 @@ impl Arguments {
 #[derive(Clone, Copy)]
 enum Backend {
     Memory,
+    Fjall,
     Sled,
 }
 
@@ -127,14 +129,16 @@ impl Backend {
     fn read(text: &str) -> Outcome<Self> {
         match text {
             "memory" => Ok(Self::Memory),
+            "fjall" => Ok(Self::Fjall),
             "sled" => Ok(Self::Sled),
-            other => Err(format!("found {other:?}, expected memory or sled").into()),
+            other => Err(format!("found {other:?}, expected memory, fjall or sled").into()),
         }
     }
 
     const fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
+            Self::Fjall => "fjall",
             Self::Sled => "sled",
         }
     }
@@ -142,6 +146,7 @@ impl Backend {
     fn open(self, folder: &Path) -> Outcome<Arc<dyn Store>> {
         Ok(match self {
             Self::Memory => Arc::new(MemoryStore::new()),
+            Self::Fjall => Arc::new(FjallStore::open(folder)?),
             Self::Sled => Arc::new(SledStore::open(folder)?),
         })
     }

@@ -1,10 +1,11 @@
 //! Prints what ingesting costs per event while the history grows, beside the same rows written
-//! straight to the same kind of store: `growth [memory|sled] [EVENTS]`.
+//! straight to the same kind of store: `growth [memory|fjall|sled] [EVENTS]`.
 
 use std::{sync::Arc, time::Duration};
 
 use accrue::store::{MemoryStore, Store};
 use accrue_benches::{BATCH, Log, Outcome, Tap, Watch, Workload, now, write_raw};
+use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 
 /// How many events each line of the table is measured over.
@@ -18,11 +19,15 @@ fn main() -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     let (ours, raw): (Arc<dyn Store>, Arc<dyn Store>) = match backend.as_str() {
         "memory" => (Arc::new(MemoryStore::new()), Arc::new(MemoryStore::new())),
+        "fjall" => (
+            Arc::new(FjallStore::open(folder.path().join("ours"))?),
+            Arc::new(FjallStore::open(folder.path().join("raw"))?),
+        ),
         "sled" => (
             Arc::new(SledStore::open(folder.path().join("ours"))?),
             Arc::new(SledStore::open(folder.path().join("raw"))?),
         ),
-        other => return Err(format!("found {other:?}, expected memory or sled").into()),
+        other => return Err(format!("found {other:?}, expected memory, fjall or sled").into()),
     };
     println!("{backend}, per event in ns over {WINDOW} events, by events stored");
     println!(
