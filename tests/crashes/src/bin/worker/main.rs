@@ -2,12 +2,15 @@
 //!
 //! ```text
 //! crash-worker STORE FOLDER SEED PROCESS [NOTES flushes|none]
+//! crash-worker script FOLDER NOTES flushes|none STEP...
 //! ```
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "who started it reads it")]
 
 #[cfg(target_os = "linux")]
 mod hooks;
+#[cfg(target_os = "linux")]
+mod script;
 
 use std::{
     env,
@@ -20,6 +23,12 @@ use accrue_crash_tests::{Host, Kind, work};
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    #[cfg(target_os = "linux")]
+    if let ["script", folder, notes, flushes, steps @ ..] = arguments.as_slice() {
+        let watched = hooks::watch(Path::new(folder), Path::new(notes), *flushes == "flushes");
+        watched.expect("the folder can be watched");
+        return script::run(Path::new(folder), steps).expect("the steps can be taken");
+    }
     let [store, folder, seed, process, rest @ ..] = arguments.as_slice() else {
         panic!("crash-worker STORE FOLDER SEED PROCESS [NOTES flushes|none]")
     };
