@@ -101,7 +101,7 @@ impl<S: Fn(&str) + Sync> Worker<'_, S> {
             match dice.below(20) {
                 0..=5 => self.credit(&key, &customer, 1 + dice.below(9)),
                 6 | 7 => drop(self.ask("/v1/items", &key, &json!({"name": key}))),
-                8 if thread == 0 => self.deliver(),
+                8..=10 if thread == 0 => self.deliver(),
                 _ if thread == 0 && step == 5 => self.backfill(&key, &mut dice),
                 _ => drop(self.ask("/v1/ingest", &key, &self.events(&key, &customer, &mut dice))),
             }

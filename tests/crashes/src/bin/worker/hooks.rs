@@ -317,9 +317,17 @@ unsafe extern "C" fn ftruncate(fd: c_int, length: off_t) -> c_int {
     unsafe { ftruncate64(fd, length) }
 }
 
+/// How long a flush takes at least, in milliseconds: as on a disk, so that power is often cut between
+/// a write and the end of its flush.
+const FLUSH_MILLIS: c_int = 2;
+
 fn flush(fd: c_int, call: c_long) -> c_int {
     let found = find(fd);
     let notes = found.as_ref().map(|found| found.watch.lock().written);
+    if found.is_some() {
+        // SAFETY: it waits for no descriptors, and so needs none.
+        unsafe { libc::poll(std::ptr::null_mut(), 0, FLUSH_MILLIS) };
+    }
     // SAFETY: it takes no pointers.
     let done = unsafe { libc::syscall(call, fd) as c_int };
     if let (0, Some(Found { watch, inode, .. }), Some(notes)) = (done, found, notes)
