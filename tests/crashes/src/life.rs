@@ -6,7 +6,7 @@ use std::{
     ops::AddAssign,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::mpsc,
+    sync::{Mutex, PoisonError, mpsc},
     thread,
     time::Duration,
 };
@@ -76,6 +76,10 @@ impl AddAssign for Figures {
         self.uncovered += other.uncovered;
     }
 }
+
+/// Held while a process starts. Until it runs its program it has all files open that the tests of other
+/// threads have, and with them the locks of their stores.
+static START: Mutex<()> = Mutex::new(());
 
 /// A folder, and what the processes that worked in it have told.
 #[derive(Debug)]
@@ -196,7 +200,10 @@ impl Life {
     fn kill_at_random(&mut self, command: &mut Command) {
         let lines = if self.dice.below(8) == 0 { 0 } else { 1 + self.dice.below(400) };
         let micros = self.dice.below(if lines == 0 { 100_000 } else { 3_000 });
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("the worker starts");
+        let mut child = {
+            let _turn = START.lock().unwrap_or_else(PoisonError::into_inner);
+            command.stdout(Stdio::piped()).spawn().expect("the worker starts")
+        };
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, receiver) = mpsc::channel();
         let reader = thread::spawn(move || {
