@@ -19,6 +19,7 @@ use crate::{
 
 /// How many times a process is killed: so many, or as `ACCRUE_KILLS` says.
 #[must_use]
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says so")]
 pub fn kills(usual: u64) -> u64 {
     std::env::var("ACCRUE_KILLS").map_or(usual, |kills| kills.parse().expect("a number"))
 }

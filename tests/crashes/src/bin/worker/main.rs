@@ -5,7 +5,7 @@
 //! crash-worker script FOLDER NOTES flushes|none STEP...
 //! ```
 
-#![allow(clippy::expect_used, clippy::print_stdout, reason = "who started it reads it")]
+#![allow(clippy::expect_used, clippy::panic, reason = "whoever started it reads it")]
 
 #[cfg(target_os = "linux")]
 mod hooks;
