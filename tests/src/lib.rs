@@ -20,6 +20,7 @@ pub mod operation;
 pub mod requests;
 pub mod script;
 pub mod stores;
+pub mod texts;
 pub mod world;
 
 use proptest::test_runner::Config;
