@@ -41,16 +41,13 @@
 //! after that, not before.
 
 mod encode;
+mod engine;
 mod error;
-mod group;
 mod open;
 mod progress;
-mod queue;
 mod rows;
 mod store;
 mod sync;
-mod versions;
-mod writer;
 
 #[cfg(test)]
 mod tests;

@@ -7,15 +7,18 @@ use std::{
     time::Duration,
 };
 
+use accrue_durable::{
+    make_folder,
+    row::{CEILING_KEY, FORMAT_KEY},
+};
 use sled::Db;
 
 use crate::{
-    encode::{CEILING_KEY, FORMAT, FORMAT_KEY},
+    encode::FORMAT,
     error::{Cause, OpenError},
     rows::Rows,
     store::SledStore,
     sync::{DiskSync, Sync},
-    versions::Versions,
 };
 
 /// The size of sled's segments, in bytes; `docs/decisions/sled-segment-size.md` says why.
@@ -71,8 +74,7 @@ impl SledOptions {
     }
 
     fn try_prepare(&self, path: &Path) -> Result<(Opened, DiskSync), Cause> {
-        std::fs::create_dir_all(path).map_err(io("the directory cannot be made"))?;
-        let path = path.canonicalize().map_err(io("the directory cannot be found"))?;
+        let path = make_folder(path).map_err(io("the directory cannot be made"))?;
         // What sled is going to recover from, and to sum up in a durable snapshot, may have been
         // left in the cache of the operating system by a process that was killed.
         sync_file_if_any(&database(&path))?;
@@ -90,7 +92,7 @@ impl SledOptions {
         let mut sync = DiskSync::new(rows.clone(), file);
         sync.sync().map_err(io("the database file cannot be flushed"))?;
         sync_names(&path)?;
-        Ok((Opened { path, rows, versions: Versions::above(ceiling) }, sync))
+        Ok((Opened { path, rows, ceiling }, sync))
     }
 }
 
@@ -99,7 +101,8 @@ impl SledOptions {
 pub(crate) struct Opened {
     pub(crate) path: PathBuf,
     pub(crate) rows: Rows,
-    pub(crate) versions: Versions,
+    /// The ceiling of versions that is stored.
+    pub(crate) ceiling: u64,
 }
 
 /// Checks the format, or writes it where the database is new. Returns the ceiling of versions.
@@ -122,8 +125,7 @@ fn recover(db: &Db) -> Result<u64, Cause> {
 fn sync_names(path: &Path) -> Result<(), Cause> {
     sync_file_if_any(&path.join("conf"))?;
     if cfg!(unix) {
-        let directories = [Some(&*path.join("blobs")), Some(path), path.parent()];
-        for directory in directories.into_iter().flatten() {
+        for directory in [&*path.join("blobs"), path] {
             File::open(directory)
                 .and_then(|directory| directory.sync_all())
                 .map_err(io("the directory cannot be flushed"))?;

@@ -1,11 +1,9 @@
 use std::sync::{
-    OnceLock, PoisonError, RwLock,
+    PoisonError, RwLock,
     atomic::{AtomicU64, Ordering},
 };
 
-use accrue::store::StoreError;
-
-/// How far the writer is: which groups are applied, which are durable, and whether it has failed.
+/// How far the writer is: which groups are applied, and which are durable.
 ///
 /// Groups are numbered from one. Who reads learns which groups were applied to what it saw, and can
 /// tell from that whether it has to wait.
@@ -13,7 +11,6 @@ use accrue::store::StoreError;
 pub(crate) struct Progress {
     applied: RwLock<u64>,
     durable: AtomicU64,
-    failure: OnceLock<&'static str>,
 }
 
 impl Progress {
@@ -41,21 +38,5 @@ impl Progress {
     /// Tells whether this group, and so all before it, are durable.
     pub(crate) fn is_durable(&self, group: u64) -> bool {
         group <= self.durable.load(Ordering::Acquire)
-    }
-
-    /// Refuses everything from now on.
-    pub(crate) fn fail(&self, reason: &'static str) {
-        // The first reason stays: what follows it is a consequence.
-        let _ = self.failure.set(reason);
-    }
-
-    /// Refuses where the store has failed.
-    pub(crate) fn check(&self) -> Result<(), StoreError> {
-        match self.failure.get() {
-            None => Ok(()),
-            Some(reason) => {
-                Err(StoreError::unavailable(format!("{reason}; the store must be opened again")))
-            }
-        }
     }
 }

@@ -1,11 +1,13 @@
 use std::fmt;
 
 use accrue::store::{Key, Order, Row, Scan, StoreError, Version};
+use accrue_durable::{
+    Group,
+    row::{CEILING_KEY, DecodeError, decode_row, decode_version, encode_row},
+};
 use sled::{Batch, Db};
 
-use crate::encode::{
-    DecodeError, decode_key, decode_row, decode_version, encode_bounds, encode_key,
-};
+use crate::encode::{decode_key, encode_bounds, encode_key};
 
 /// The rows of all tables, in one tree of sled.
 ///
@@ -54,9 +56,8 @@ impl Rows {
         }
     }
 
-    /// The version of one row, by the key that sled has for it.
-    pub(crate) fn version(&self, key: &Key, stored: &[u8]) -> Result<Option<Version>, StoreError> {
-        match self.db.get(stored).map_err(failed)? {
+    pub(crate) fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
+        match self.db.get(encode_key(key)).map_err(failed)? {
             None => Ok(None),
             Some(row) => decode_version(&row).map(Some).map_err(|error| corrupt(key, error)),
         }
@@ -73,6 +74,23 @@ impl Rows {
     pub(crate) fn flush(&self) -> sled::Result<()> {
         self.db.flush().map(|_bytes| ())
     }
+}
+
+/// What a group makes of the rows.
+pub(crate) fn writes_of(group: &Group) -> Batch {
+    let mut writes = Batch::default();
+    if let Some(ceiling) = group.ceiling {
+        writes.insert(CEILING_KEY, &ceiling.to_be_bytes());
+    }
+    for (key, row) in &group.rows {
+        match row {
+            Some((version, document)) => {
+                writes.insert(encode_key(key), encode_row(*version, document));
+            }
+            None => writes.remove(encode_key(key)),
+        }
+    }
+    writes
 }
 
 fn failed(error: sled::Error) -> StoreError {

@@ -1,23 +1,16 @@
-use std::{
-    path::Path,
-    sync::{
-        Arc,
-        mpsc::{self, Sender},
-    },
-};
+use std::{path::Path, sync::Arc};
 
 use accrue::store::{Batch, Commit, Key, Row, Scan, Store, StoreError};
+use accrue_durable::Writer;
 use async_trait::async_trait;
-use futures_channel::oneshot;
 
 use crate::{
+    engine::SledEngine,
     error::{Cause, OpenError},
     open::{Opened, SledOptions},
     progress::Progress,
-    queue::{Job, Queue},
     rows::Rows,
     sync::Sync,
-    writer::{Writer, WriterThread},
 };
 
 /// A durable store in a directory, on sled.
@@ -28,12 +21,10 @@ use crate::{
 /// A commit whose future is dropped goes on, or never began: all of it or nothing.
 #[derive(Debug)]
 pub struct SledStore {
-    // Dropped in this order: the thread ends when nobody can send any more, and it must be the last
-    // to let go of the rows.
+    // Dropped in this order: the writer must be the last to let go of the rows.
     rows: Rows,
     progress: Arc<Progress>,
-    jobs: Sender<Job>,
-    _writer: WriterThread,
+    writer: Writer,
 }
 
 impl SledStore {
@@ -50,39 +41,31 @@ impl SledStore {
     }
 
     pub(crate) fn start(opened: Opened, sync: Box<dyn Sync>) -> Result<Self, OpenError> {
-        let Opened { path, rows, versions } = opened;
+        let Opened { path, rows, ceiling } = opened;
         let progress = Arc::new(Progress::default());
-        let (jobs, waiting) = mpsc::channel();
-        let writer = Writer {
+        let engine = SledEngine {
             path: path.clone(),
             rows: rows.clone(),
-            versions,
             sync,
             progress: Arc::clone(&progress),
         };
-        let writer = writer.start(Queue::new(waiting)).map_err(|source| {
+        let writer = Writer::start("accrue-sled-writer", engine, ceiling).map_err(|source| {
             OpenError::new(&path, Cause::Io { what: "the writer thread cannot be started", source })
         })?;
-        Ok(Self { rows, progress, jobs, _writer: writer })
+        Ok(Self { rows, progress, writer })
     }
 
     async fn read<T>(
         &self,
         read: impl FnOnce(&Rows) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.progress.check()?;
+        self.writer.check()?;
         let (found, seen) = self.progress.look(|| read(&self.rows));
         if !self.progress.is_durable(seen) {
-            let (answer, answered) = oneshot::channel();
-            self.send(Job::Barrier { answer })?;
-            answered.await.unwrap_or_else(|_| Err(ended()))?;
+            self.writer.settled().await?;
         }
-        self.progress.check()?;
+        self.writer.check()?;
         found
-    }
-
-    fn send(&self, job: Job) -> Result<(), StoreError> {
-        self.jobs.send(job).map_err(|_| ended())
     }
 }
 
@@ -97,15 +80,6 @@ impl Store for SledStore {
     }
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
-        self.progress.check()?;
-        let (answer, answered) = oneshot::channel();
-        self.send(Job::Commit { batch, answer })?;
-        answered
-            .await
-            .unwrap_or_else(|_| Err(StoreError::indeterminate("the writer gave no answer")))
+        self.writer.commit(batch).await
     }
-}
-
-fn ended() -> StoreError {
-    StoreError::unavailable("the writer has ended")
 }

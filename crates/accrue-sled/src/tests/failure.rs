@@ -1,8 +1,9 @@
 use accrue::store::{Batch, Commit, Expected, Scan, Store, StoreError};
+use accrue_durable::row::CEILING_KEY;
 use pollster::block_on;
 
 use super::support::{Gate, TABLE, Verdict, insert, key, poll, put};
-use crate::{SledStore, encode::CEILING_KEY};
+use crate::SledStore;
 
 #[test]
 fn a_failed_sync_leaves_its_commits_unknown_and_refuses_all_later_calls() {

@@ -1,0 +1,69 @@
+use accrue::store::{Batch, Change, Commit, Key, StoreError, Version};
+
+use crate::{Engine, Group, versions::Versions};
+
+/// Judges batches one after the other; the accepted ones become one group.
+#[derive(Debug)]
+pub(crate) struct Judge<'a, E> {
+    engine: &'a E,
+    versions: &'a mut Versions,
+    group: Group,
+}
+
+impl<'a, E: Engine> Judge<'a, E> {
+    pub(crate) fn new(engine: &'a E, versions: &'a mut Versions) -> Self {
+        Self { engine, versions, group: Group::default() }
+    }
+
+    /// Judges one batch on the rows and the batches accepted before it.
+    ///
+    /// On an error nothing of it was accepted.
+    pub(crate) fn admit(&mut self, batch: Batch) -> Result<Commit, StoreError> {
+        for precondition in batch.preconditions {
+            let found = self.version(&precondition.key)?;
+            if !precondition.expected.holds(found) {
+                return Ok(Commit::Conflict(precondition.key));
+            }
+        }
+        if batch.changes.is_empty() {
+            return Ok(Commit::Committed(self.versions.last()));
+        }
+        self.accept(batch.changes).map(Commit::Committed)
+    }
+
+    /// Tells whether there is nothing to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.group.rows.is_empty()
+    }
+
+    /// Returns what to write.
+    pub(crate) fn into_group(self) -> Group {
+        self.group
+    }
+
+    fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
+        match self.group.rows.get(key) {
+            Some(row) => Ok(row.as_ref().map(|(version, _)| *version)),
+            None => self.engine.version(key),
+        }
+    }
+
+    fn accept(&mut self, changes: Vec<Change>) -> Result<Version, StoreError> {
+        let next = self
+            .versions
+            .next()
+            .ok_or_else(|| StoreError::unavailable("all versions are used up"))?;
+        if next.ceiling.is_some() {
+            self.group.ceiling = next.ceiling;
+        }
+        for change in changes {
+            match change {
+                Change::Put(key, document) => {
+                    self.group.rows.insert(key, Some((next.version, document)))
+                }
+                Change::Delete(key) => self.group.rows.insert(key, None),
+            };
+        }
+        Ok(next.version)
+    }
+}

@@ -1,0 +1,191 @@
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+};
+
+use accrue_durable::{
+    make_folder,
+    row::{CEILING_KEY, FORMAT_KEY},
+};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+
+use crate::{
+    encode::FORMAT,
+    error::{Cause, OpenError},
+    journal,
+    rows::Rows,
+    step::{Step, ToDisk},
+    store::FjallStore,
+};
+
+/// What holds the lock of a store.
+const LOCK: &str = "lock";
+/// The folder of fjall in that of a store.
+const DATABASE: &str = "fjall";
+/// The same while it is made.
+const UNFINISHED: &str = "fjall.new";
+/// What file systems put at their root.
+const OF_THE_FILE_SYSTEM: &str = "lost+found";
+/// What fjall writes last when it makes a database: its format.
+pub(crate) const VERSION: &str = "version";
+/// The one keyspace.
+const KEYSPACE: &str = "rows";
+
+/// How to open a [`FjallStore`].
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let store = accrue_fjall::FjallOptions::new().cache_bytes(64 << 20).open(folder.path())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct FjallOptions {
+    cache_bytes: u64,
+}
+
+impl Default for FjallOptions {
+    fn default() -> Self {
+        Self { cache_bytes: 256 * 1024 * 1024 }
+    }
+}
+
+impl FjallOptions {
+    /// The options that [`FjallStore::open`] takes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how many bytes of tables fjall keeps in memory: 256 MiB if not set.
+    ///
+    /// A fifth of the memory is a good share. New rows are in memory besides that.
+    #[must_use]
+    pub fn cache_bytes(self, cache_bytes: u64) -> Self {
+        Self { cache_bytes }
+    }
+
+    /// Opens the store in a folder, which is made if there is none.
+    ///
+    /// # Errors
+    ///
+    /// See [`FjallStore::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<FjallStore, OpenError> {
+        let (opened, step) = self.prepare(path.as_ref())?;
+        FjallStore::start(opened, Box::new(step))
+    }
+
+    /// Opens the folder, and leaves it to the caller to start a store on it.
+    pub(crate) fn prepare(&self, path: &Path) -> Result<(Opened, impl Step + 'static), OpenError> {
+        self.try_prepare(path).map_err(|cause| OpenError::new(path, cause))
+    }
+
+    fn try_prepare(&self, path: &Path) -> Result<(Opened, ToDisk), Cause> {
+        let path = make_folder(path).map_err(io("the folder cannot be made"))?;
+        let lock = lock(&path)?;
+        let database = path.join(DATABASE);
+        if !database.exists() {
+            check_empty(&path)?;
+            self.create(&path)?;
+        }
+        // Where that is missing, fjall would make a new database.
+        if !database.join(VERSION).exists() {
+            return Err(Cause::NoVersion);
+        }
+        if !journal::mend(&database).map_err(io("the journal cannot be read or cut"))? {
+            return Err(Cause::Journal);
+        }
+        let db = self.open_database(&database)?;
+        let keyspace = open_keyspace(&db)?;
+        let ceiling = recover(&keyspace)?;
+        let rows = Rows::new(db, keyspace, lock);
+        let step = ToDisk::new(rows.clone());
+        Ok((Opened { path, rows, ceiling }, step))
+    }
+
+    /// Makes the database in a folder of another name, which then takes its own: it is there as a
+    /// whole or not at all. fjall by itself does not open what it was killed over.
+    fn create(&self, path: &Path) -> Result<(), Cause> {
+        let unfinished = path.join(UNFINISHED);
+        match fs::remove_dir_all(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(io("what was left unfinished cannot be removed")(error));
+            }
+            _ => {}
+        }
+        let db = self.open_database(&unfinished)?;
+        let keyspace = db.keyspace(KEYSPACE, KeyspaceCreateOptions::default)?;
+        keyspace.insert(FORMAT_KEY, FORMAT)?;
+        db.persist(PersistMode::SyncAll)?;
+        drop((keyspace, db));
+        fs::rename(&unfinished, path.join(DATABASE))
+            .and_then(|()| make_folder(path))
+            .map_err(io("the database cannot be given its name"))?;
+        Ok(())
+    }
+
+    fn open_database(&self, path: &Path) -> Result<Database, Cause> {
+        let builder = Database::builder(path).cache_size(self.cache_bytes);
+        // fjall panics where its files are damaged in some ways.
+        let opened = catch_unwind(AssertUnwindSafe(|| builder.open()));
+        opened.map_err(|_| Cause::Panic)?.map_err(Cause::from)
+    }
+}
+
+/// A folder that is open, and durable as it is.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) path: PathBuf,
+    pub(crate) rows: Rows,
+    /// The ceiling of versions that is stored.
+    pub(crate) ceiling: u64,
+}
+
+/// Takes the lock of the folder, for as long as the file is open.
+fn lock(path: &Path) -> Result<File, Cause> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path.join(LOCK));
+    let file = file.map_err(io("the lock cannot be made"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Cause::Locked),
+        Err(TryLockError::Error(error)) => Err(io("the lock cannot be taken")(error)),
+    }
+}
+
+/// Refuses to make a store among what something else wrote, a store of another kind for example.
+fn check_empty(path: &Path) -> Result<(), Cause> {
+    for entry in fs::read_dir(path).map_err(io("the folder cannot be read"))? {
+        let name = entry.map_err(io("the folder cannot be read"))?.file_name();
+        if ![LOCK, UNFINISHED, OF_THE_FILE_SYSTEM].iter().any(|known| name == *known) {
+            return Err(Cause::Foreign { found: name.to_string_lossy().into_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn open_keyspace(db: &Database) -> Result<Keyspace, Cause> {
+    if !db.keyspace_exists(KEYSPACE) {
+        return Err(Cause::NoFormat);
+    }
+    Ok(db.keyspace(KEYSPACE, KeyspaceCreateOptions::default)?)
+}
+
+/// Checks the format, and returns the ceiling of versions.
+fn recover(keyspace: &Keyspace) -> Result<u64, Cause> {
+    match keyspace.get(FORMAT_KEY)? {
+        Some(found) if *found == *FORMAT => {}
+        Some(found) => {
+            let found = String::from_utf8_lossy(&found).into_owned();
+            return Err(Cause::UnknownFormat { found });
+        }
+        None => return Err(Cause::NoFormat),
+    }
+    let Some(stored) = keyspace.get(CEILING_KEY)? else { return Ok(0) };
+    let ceiling = <[u8; 8]>::try_from(&*stored);
+    ceiling.map(u64::from_be_bytes).map_err(|_| Cause::Ceiling { bytes: stored.len() })
+}
+
+fn io(what: &'static str) -> impl FnOnce(io::Error) -> Cause {
+    move |source| Cause::Io { what, source }
+}

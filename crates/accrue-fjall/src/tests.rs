@@ -1,0 +1,6 @@
+//! What needs a hand on the step that makes a group durable.
+
+mod conformance;
+mod durable;
+mod failure;
+mod support;
