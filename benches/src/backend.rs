@@ -1,6 +1,7 @@
 use std::{fmt, path::Path, sync::Arc};
 
 use accrue::store::{MemoryStore, Store};
+use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 use clap::ValueEnum;
 
@@ -11,12 +12,14 @@ use crate::Outcome;
 pub enum Backend {
     /// Nothing is kept.
     Memory,
-    /// A directory, on sled.
+    /// A folder, on fjall.
+    Fjall,
+    /// A folder, on sled.
     Sled,
 }
 
 impl Backend {
-    /// Opens a store in a directory of its own, which is made if there is none.
+    /// Opens a store in a folder of its own, which is made if there is none.
     ///
     /// # Errors
     ///
@@ -24,6 +27,7 @@ impl Backend {
     pub fn open(self, folder: &Path) -> Outcome<Arc<dyn Store>> {
         Ok(match self {
             Self::Memory => Arc::new(MemoryStore::new()),
+            Self::Fjall => Arc::new(FjallStore::open(folder)?),
             Self::Sled => Arc::new(SledStore::open(folder)?),
         })
     }

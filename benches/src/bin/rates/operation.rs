@@ -55,8 +55,8 @@ impl Operation {
         let (fixed, shared) = match self {
             Self::Commit => (50, 1_000),
             Self::Batch => (2, 16),
-            Self::Fetch => (500, 30_000),
-            Self::Page => (50, 2_000),
+            Self::Fetch => (500, 200_000),
+            Self::Page => (50, 10_000),
         };
         fixed + shared / callers
     }
