@@ -65,8 +65,9 @@ impl GrowingAccount {
         }
         let count = self.workload.events() - first;
         let operations = probe::operations(&mut self.workload, &self.store)?;
-        let stored = self.workload.events();
-        let of_each = |bytes: u64| bytes as f64 / stored as f64;
+        // Some more than at the mark, since the operations were measured.
+        let events = self.workload.events() as f64;
+        let of_each = |bytes: u64| bytes as f64 / events;
         let memory = size::in_memory().zip(self.memory);
         let memory = memory.map(|(now, before)| of_each(now.saturating_sub(before)));
         Ok(Stage {

@@ -18,6 +18,7 @@ pub(crate) struct Report {
 #[derive(Debug, Serialize)]
 pub(crate) struct Figure {
     operation: Operation,
+    title: &'static str,
     callers: u64,
     side: Name,
     /// The median of the rounds.
@@ -30,7 +31,7 @@ impl Figure {
         let mut sorted = rounds.clone();
         sorted.sort_by(f64::total_cmp);
         let per_second = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-        Self { operation, callers, side, per_second, rounds }
+        Self { operation, title: operation.title(), callers, side, per_second, rounds }
     }
 }
 
