@@ -9,7 +9,7 @@ use crate::{
 /// The callers with whom a durable commit is held against the append log.
 const MANY: u64 = 64;
 
-/// What the engine aims at, what was found of it with the fewest or the worst number of callers, and
+/// What the engine aims at, what was found of it with the number of callers that is worst, and
 /// whether that is enough.
 pub(crate) fn judged(report: &Report) -> String {
     let mut text = String::new();

@@ -33,7 +33,9 @@ fn main() -> Outcome<()> {
         }
         println!("{}", report.table(operation));
     }
-    println!("{}", aims::judged(&report));
+    if !arguments.quick {
+        println!("{}", aims::judged(&report));
+    }
     if let Some(path) = &arguments.json {
         std::fs::write(path, serde_json::to_string_pretty(&report)?)
             .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
