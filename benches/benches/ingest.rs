@@ -4,14 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use accrue::store::{MemoryStore, Store};
 use accrue_benches::{BATCH, Shape, Tap, Watch, Workload, now, write_raw};
+use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 use criterion::{Criterion, Throughput};
 
 fn ingest(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder for the stores");
+    let fjall =
+        |name: &str| FjallStore::open(folder.path().join("fjall").join(name)).expect("a new store");
     let sled = |name: &str| SledStore::open(folder.path().join(name)).expect("a new store");
     let memory = [MemoryStore::new(), MemoryStore::new(), MemoryStore::new()];
     compare(criterion, "memory", memory, MemoryStore::new());
+    compare(criterion, "fjall", [fjall("usage"), fjall("cost"), fjall("credits")], fjall("raw"));
     compare(criterion, "sled", [sled("usage"), sled("cost"), sled("credits")], sled("raw"));
 }
 

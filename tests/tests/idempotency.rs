@@ -22,6 +22,7 @@ use accrue::{
     item::{ExternalConnection, ExternalSystem, ItemUpdate, NewItem},
     store::{MemoryStore, Store},
 };
+use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 use accrue_tests::{
     cases,
@@ -143,6 +144,22 @@ proptest! {
     ) {
         let directory = tempfile::tempdir().unwrap();
         let store = SledStore::open(directory.path()).unwrap();
+        let variants = vec![0; callers];
+        check_race(store, MemoryStore::new(), operation, processes, &variants);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(10))]
+
+    #[test]
+    fn racing_callers_have_one_effect_on_fjall(
+        operation in prop::sample::select(OPERATIONS),
+        callers in prop_oneof![2_usize..8, Just(64)],
+        processes in 1_u64..5,
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = FjallStore::open(directory.path()).unwrap();
         let variants = vec![0; callers];
         check_race(store, MemoryStore::new(), operation, processes, &variants);
     }

@@ -14,6 +14,7 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
+    path::Path,
     sync::Arc,
     thread,
     time::Duration,
@@ -24,6 +25,7 @@ use accrue::{
     store::{MemoryStore, Store},
 };
 use accrue_benches::{Outcome, Tap, now, write_raw};
+use accrue_fjall::FjallStore;
 use accrue_http::{Api, FixedKey};
 use accrue_sled::SledStore;
 use axum::{
@@ -37,18 +39,23 @@ const ROUNDS: usize = 40;
 fn main() -> Outcome<()> {
     match std::env::args().nth(1).as_deref() {
         None | Some("memory") => run(MemoryStore::new),
-        Some("sled") => {
-            let directory = tempfile::tempdir()?;
-            let mut count = 0_u32;
-            let path = directory.path().to_owned();
-            let open = move || {
-                count += 1;
-                SledStore::open(path.join(count.to_string())).expect("a directory of its own")
-            };
-            run(open)
+        Some("fjall") => {
+            run_in_folders(|folder| FjallStore::open(folder).expect("a folder of its own"))
         }
-        Some(_) => Err("expected memory or sled".into()),
+        Some("sled") => {
+            run_in_folders(|folder| SledStore::open(folder).expect("a folder of its own"))
+        }
+        Some(_) => Err("expected memory, fjall or sled".into()),
     }
+}
+
+fn run_in_folders<S: Store>(open: impl Fn(&Path) -> S) -> Outcome<()> {
+    let folder = tempfile::tempdir()?;
+    let mut count = 0_u32;
+    run(|| {
+        count += 1;
+        open(&folder.path().join(count.to_string()))
+    })
 }
 
 fn run<S: Store>(mut open: impl FnMut() -> S) -> Outcome<()> {

@@ -18,8 +18,7 @@ pub trait Engine: fmt::Debug + Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`WriteError::refused`] where nothing of the group was written, for certain, and otherwise
-    /// [`WriteError::unknown`].
+    /// If it may not be durable. Those who wait for the group are told that its outcome is unknown.
     fn write(&mut self, group: Group) -> Result<(), WriteError>;
 
     /// Keeps what a panic has left half written from being written later.
@@ -40,22 +39,16 @@ pub struct Group {
     pub ceiling: Option<u64>,
 }
 
-/// Why a group was not written. No store can be written to after that, until it is opened again.
+/// Why a group may not be durable: all of it is, or nothing.
 #[derive(Debug)]
 pub struct WriteError {
-    pub(crate) is_refused: bool,
     pub(crate) reason: &'static str,
     pub(crate) source: Arc<dyn Error + Send + Sync>,
 }
 
 impl WriteError {
-    /// Nothing of the group was written, for certain.
-    pub fn refused(reason: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
-        Self { is_refused: true, reason, source: Arc::new(source) }
-    }
-
-    /// The group may have been written or not: all of it or nothing.
-    pub fn unknown(reason: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
-        Self { is_refused: false, reason, source: Arc::new(source) }
+    /// Says what failed, in a few words, and why.
+    pub fn new(reason: &'static str, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { reason, source: Arc::new(source) }
     }
 }

@@ -1,4 +1,4 @@
-//! The writer on an engine in memory, whose writes the test lets go, refuses or breaks.
+//! The writer on an engine in memory, whose writes the test lets go or breaks.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,6 @@ use crate::{Engine, Group, WriteError, Writer};
 #[derive(Clone, Copy, Debug)]
 enum Verdict {
     Go,
-    Refuse,
     Fail,
     Panic,
 }
@@ -43,11 +42,8 @@ impl Engine for Gated {
         let _ = self.begin.send(group);
         match self.decided.recv().unwrap_or(Verdict::Go) {
             Verdict::Go => {}
-            Verdict::Refuse => {
-                return Err(WriteError::refused("refused", io::Error::other("injected")));
-            }
             Verdict::Fail => {
-                return Err(WriteError::unknown("failed", io::Error::other("injected")));
+                return Err(WriteError::new("failed", io::Error::other("injected")));
             }
             Verdict::Panic => panic!("injected"),
         }
@@ -156,9 +152,9 @@ fn the_ceiling_is_in_the_group_that_passes_it() {
     block_on(first).unwrap();
 }
 
-/// What those of one group are answered when its write does not end well: one that changes, one
-/// that lost to it, one that changes nothing, and one whose row cannot be read.
-fn check_failed_group(verdict: Verdict, is_answer: fn(&StoreError) -> bool) {
+/// One that changes, one that lost to it, one that changes nothing, and one whose row cannot be read.
+#[test]
+fn a_write_that_failed_has_an_unknown_outcome_for_those_who_change() {
     let (writer, gate) = start(0);
     busy!(writer, gate, busy);
     let mut winner = Box::pin(writer.commit(insert(b"a")));
@@ -172,11 +168,11 @@ fn check_failed_group(verdict: Verdict, is_answer: fn(&StoreError) -> bool) {
     block_on(busy).unwrap();
     gate.begun.recv().unwrap();
     assert!(poll(&mut settled).is_none());
-    gate.verdicts.send(verdict).unwrap();
+    gate.verdicts.send(Verdict::Fail).unwrap();
 
     let unavailable = |error: &StoreError| matches!(error, StoreError::Unavailable { .. });
     let error = block_on(winner).unwrap_err();
-    assert!(is_answer(&error), "{error:?}");
+    assert!(matches!(error, StoreError::Indeterminate { .. }), "{error:?}");
     assert!(unavailable(&block_on(loser).unwrap_err()));
     assert!(unavailable(&block_on(check).unwrap_err()));
     let error = block_on(unreadable).unwrap_err();
@@ -189,16 +185,6 @@ fn check_failed_group(verdict: Verdict, is_answer: fn(&StoreError) -> bool) {
     drop(writer);
     assert_eq!(gate.closed.iter().collect::<Vec<_>>(), ["closed"]);
     assert_eq!(gate.begun.iter().count(), 0, "nothing is written after a failure");
-}
-
-#[test]
-fn a_write_of_unknown_outcome_is_indeterminate_for_those_who_change() {
-    check_failed_group(Verdict::Fail, |error| matches!(error, StoreError::Indeterminate { .. }));
-}
-
-#[test]
-fn a_write_that_was_refused_is_unavailable_for_all() {
-    check_failed_group(Verdict::Refuse, |error| matches!(error, StoreError::Unavailable { .. }));
 }
 
 #[test]

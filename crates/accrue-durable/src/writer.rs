@@ -219,9 +219,6 @@ impl Waiting {
 
     fn fail(self, cause: &WriteError) {
         let error = match self.judged {
-            Ok(Commit::Committed(_)) if self.changes && cause.is_refused => {
-                StoreError::unavailable("its group was refused")
-            }
             Ok(Commit::Committed(_)) if self.changes => {
                 StoreError::indeterminate("its group may not be durable")
             }

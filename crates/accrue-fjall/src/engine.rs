@@ -21,12 +21,9 @@ impl Engine for FjallEngine {
 
     fn write(&mut self, group: Group) -> Result<(), WriteError> {
         let batch = self.rows.batch_of(&group);
-        self.step.commit(batch).map_err(|error| match error {
-            // One of fjall's own threads failed before, to write a table for example. That is
-            // found out before anything of the batch is written.
-            fjall::Error::Poisoned => WriteError::refused("fjall has failed", error),
-            _ => WriteError::unknown("a write failed", error),
-        })
+        // It also fails after one of fjall's own threads did, to write a table for example. Nothing
+        // of the batch is written then, but fjall does not promise to tell that apart.
+        self.step.commit(batch).map_err(|error| WriteError::new("a write failed", error))
     }
 
     fn abandon(&mut self) {

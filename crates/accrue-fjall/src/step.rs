@@ -22,11 +22,7 @@ impl ToDisk {
 
 impl Step for ToDisk {
     fn commit(&mut self, batch: OwnedWriteBatch) -> fjall::Result<()> {
-        batch.commit().inspect_err(|error| {
-            if !matches!(error, fjall::Error::Poisoned) {
-                abandon(&self.0);
-            }
-        })
+        batch.commit().inspect_err(|_| abandon(&self.0))
     }
 }
 

@@ -31,9 +31,9 @@ impl Engine for SledEngine {
         let apply = || self.progress.apply(|| self.rows.apply(writes));
         if let Err(error) = while_applying(apply) {
             self.abandon();
-            return Err(WriteError::unknown("a group could not be applied", error));
+            return Err(WriteError::new("a group could not be applied", error));
         }
-        self.sync.sync().map_err(|error| WriteError::unknown("a flush failed", error))?;
+        self.sync.sync().map_err(|error| WriteError::new("a flush failed", error))?;
         self.progress.all_durable();
         Ok(())
     }

@@ -81,14 +81,14 @@
 //!
 //! 1. **One commit.** The effect of an operation, the alerts that it fires, their messages and the
 //!    stored answer of its idempotency key are one atomic batch. That a store applies a batch as a
-//!    whole: the suite `accrue-conformance` on every store, `crates/accrue-sled/tests/torn.rs` on a
-//!    log that was cut off. That the engine needs no more: the properties in `tests/`. That a
+//!    whole: the suite `accrue-conformance` on every store, `tests/torn.rs` of `accrue-fjall` and of
+//!    `accrue-sled` on a log that was cut off. That the engine needs no more: the properties in `tests/`. That a
 //!    correction, which is prepared in many commits, counts in one: `tests/tests/correction_steps.rs`.
 //! 2. **Alerts with no lag.** A threshold is judged in the commit that moves the value; one message
 //!    for each crossing, however events are cut into batches: the tests of
 //!    [`alert::crossing`] and the properties in `tests/`.
 //! 3. **Any store.** A backend is the three methods of [`store::Store`]: the suite, which the store
-//!    in memory, `accrue-sled` and `examples/custom-store` pass.
+//!    in memory, `accrue-fjall`, `accrue-sled` and `examples/custom-store` pass.
 //! 4. **Time is an input.** The engine reads no clock, no randomness, no environment and no file:
 //!    `clippy.toml` bans the calls, `tests/tests/tidy.rs` their names, and `.ci/run` holds the
 //!    dependencies to no runtime. [`ManualClock`] and [`SeededEntropy`] stand in for the machine.

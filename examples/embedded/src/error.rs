@@ -1,7 +1,6 @@
 use std::{io, path::PathBuf};
 
 use accrue::backfill::BackfillStatus;
-use accrue_sled::OpenError;
 
 use crate::{Difference, trace::TraceError};
 
@@ -27,14 +26,17 @@ pub enum Error {
         path: PathBuf,
     },
     /// Another run makes and removes the store's folder.
-    #[error("folder {} is in use by another run: --store sled:DIR takes another one", path.display())]
+    #[error("folder {} is in use by another run: --store fjall:DIR takes another one", path.display())]
     InUse {
         /// The folder.
         path: PathBuf,
     },
-    /// The store cannot be opened.
+    /// The store on fjall cannot be opened.
     #[error(transparent)]
-    Store(#[from] OpenError),
+    Fjall(#[from] accrue_fjall::OpenError),
+    /// The store on sled cannot be opened.
+    #[error(transparent)]
+    Sled(#[from] accrue_sled::OpenError),
     /// The engine refused something, or failed.
     #[error("the engine failed to {doing}")]
     Engine {

@@ -6,20 +6,24 @@ use std::{
 };
 
 use accrue::{Billing, ManualClock, SystemEntropy, store::MemoryStore};
+use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 
-use crate::{Error, options::StoreAt};
+use crate::{
+    Error,
+    options::{Engine, StoreAt},
+};
 
 /// The folder that a run makes anew when it is not asked for another.
-const FOLDER: &str = "target/embedded-sled";
+const FOLDER: &str = "target/embedded-fjall";
 /// What a run holds while the folder is its own.
-const LOCK: &str = "target/embedded-sled.lock";
+const LOCK: &str = "target/embedded-fjall.lock";
 
 /// Where the store lives, empty when the run begins.
 #[derive(Debug)]
 pub(crate) enum Home {
     Memory,
-    Folder { path: PathBuf, _lock: Option<File> },
+    Folder { engine: Engine, path: PathBuf, _lock: Option<File> },
 }
 
 impl Home {
@@ -27,7 +31,7 @@ impl Home {
     pub(crate) fn prepare(store: Option<&StoreAt>) -> Result<Self, Error> {
         match store {
             Some(StoreAt::Memory) => Ok(Self::Memory),
-            Some(StoreAt::Sled(path)) => given(path),
+            Some(StoreAt::Folder(engine, path)) => given(*engine, path),
             None => made_anew(),
         }
     }
@@ -36,7 +40,10 @@ impl Home {
     pub(crate) fn open(&self, clock: &ManualClock) -> Result<Billing, Error> {
         Ok(match self {
             Self::Memory => Billing::new(MemoryStore::new(), clock.clone(), SystemEntropy),
-            Self::Folder { path, .. } => {
+            Self::Folder { engine: Engine::Fjall, path, .. } => {
+                Billing::new(FjallStore::open(path)?, clock.clone(), SystemEntropy)
+            }
+            Self::Folder { engine: Engine::Sled, path, .. } => {
                 Billing::new(SledStore::open(path)?, clock.clone(), SystemEntropy)
             }
         })
@@ -52,18 +59,18 @@ impl fmt::Display for Home {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("in memory"),
-            Self::Folder { path, .. } => write!(f, "with sled in {}", path.display()),
+            Self::Folder { engine, path, .. } => write!(f, "with {engine} in {}", path.display()),
         }
     }
 }
 
-fn given(path: &Path) -> Result<Home, Error> {
+fn given(engine: Engine, path: &Path) -> Result<Home, Error> {
     let failed = |source| Error::Folder { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(failed)?;
     if fs::read_dir(path).map_err(failed)?.next().is_some() {
         return Err(Error::Occupied { path: path.to_owned() });
     }
-    Ok(Home::Folder { path: path.to_owned(), _lock: None })
+    Ok(Home::Folder { engine, path: path.to_owned(), _lock: None })
 }
 
 fn made_anew() -> Result<Home, Error> {
@@ -81,5 +88,5 @@ fn made_anew() -> Result<Home, Error> {
         _ => {}
     }
     fs::create_dir_all(&path).map_err(failed)?;
-    Ok(Home::Folder { path, _lock: Some(lock) })
+    Ok(Home::Folder { engine: Engine::Fjall, path, _lock: Some(lock) })
 }

@@ -1,4 +1,4 @@
-use std::{num::NonZeroU64, path::PathBuf, str::FromStr};
+use std::{fmt, num::NonZeroU64, path::PathBuf, str::FromStr};
 
 use accrue::limits;
 
@@ -23,11 +23,11 @@ pub struct Options {
     #[arg(value_name = "TRACE.csv", verbatim_doc_comment)]
     pub trace: Option<PathBuf>,
 
-    /// Where everything is stored [default: sled in target/embedded-sled]
+    /// Where everything is stored [default: fjall in target/embedded-fjall]
     ///
-    /// `memory`, or `sled:DIR` with a folder that is new or empty. The folder of the default
-    /// lies in the current one, and every run makes it anew.
-    #[arg(long, value_name = "memory|sled:DIR", verbatim_doc_comment)]
+    /// `memory`, or `fjall:DIR` or `sled:DIR` with a folder that is new or empty. The folder of
+    /// the default lies in the current one, and every run makes it anew.
+    #[arg(long, value_name = "memory|fjall:DIR|sled:DIR", verbatim_doc_comment)]
     pub store: Option<StoreAt>,
 
     /// How many customers share the rows
@@ -71,19 +71,39 @@ pub struct Options {
 pub enum StoreAt {
     /// In memory, gone at the end.
     Memory,
-    /// On sled, in a folder that is new or empty.
-    Sled(PathBuf),
+    /// On an engine with a disk, in a folder that is new or empty.
+    Folder(Engine, PathBuf),
+}
+
+/// What keeps a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The default.
+    Fjall,
+    /// The other.
+    Sled,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fjall => "fjall",
+            Self::Sled => "sled",
+        })
+    }
 }
 
 impl FromStr for StoreAt {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "memory" => Ok(Self::Memory),
-            Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(folder.into())),
-            _ => Err("expected `memory` or `sled:DIR`".to_owned()),
-        }
+        let (engine, folder) = match text.split_once(':') {
+            None if text == "memory" => return Ok(Self::Memory),
+            Some(("fjall", folder)) if !folder.is_empty() => (Engine::Fjall, folder),
+            Some(("sled", folder)) if !folder.is_empty() => (Engine::Sled, folder),
+            _ => return Err("expected `memory`, `fjall:DIR` or `sled:DIR`".to_owned()),
+        };
+        Ok(Self::Folder(engine, folder.into()))
     }
 }
 

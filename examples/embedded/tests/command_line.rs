@@ -34,8 +34,8 @@ fn a_wrong_argument_is_refused() {
     for size in ["0", "1001", "1e3", ""] {
         check(&["--batch", size], "expected a number from 1 to 1000");
     }
-    for store in ["", "sled", "sled:", "Memory", "memory:x", "postgres:x"] {
-        check(&["--store", store], "expected `memory` or `sled:DIR`");
+    for store in ["", "sled", "sled:", "fjall", "fjall:", "Memory", "memory:x", "postgres:x"] {
+        check(&["--store", store], "expected `memory`, `fjall:DIR` or `sled:DIR`");
     }
     check(&["--report"], "a value is required");
     check(&["--speed", "1"], "'--speed'");
@@ -155,7 +155,7 @@ fn what_is_not_there_or_cannot_be_used_is_refused() {
     check(&["missing.csv", "--store", "memory"], "trace missing.csv cannot be read: No such file");
     check(&["full", "--store", "memory"], "trace full cannot be read: Is a directory");
     check(&["--store", "sled:full"], "folder full is not empty, expected a new or an empty one");
-    check(&["--store", "sled:full/file"], "folder full/file cannot be prepared for the store: ");
+    check(&["--store", "fjall:full/file"], "folder full/file cannot be prepared for the store: ");
     assert_eq!(fs::read_to_string(folder.path().join("full/file")).unwrap(), "mine");
 }
 
@@ -171,14 +171,14 @@ fn a_report_that_cannot_be_written_is_an_error_after_the_table() {
 }
 
 #[test]
-fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
+fn without_arguments_the_sample_runs_on_fjall_in_a_folder_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..2 {
         let (success, stdout, stderr) = embedded(folder.path(), &["--report", "r.json"]);
         assert!(success, "{stderr}");
         assert_eq!(stderr, "", "no bar where nobody looks");
         let expect = "2,000 events of 8 customers from the sample, \
-                      stored with sled in target/embedded-sled\n";
+                      stored with fjall in target/embedded-fjall\n";
         assert!(stdout.starts_with(expect), "{stdout}");
         assert!(stdout.contains("\nreopened     same figures after reopening: yes\n"), "{stdout}");
         assert!(stdout.lines().all(|line| line.chars().count() <= 100), "{stdout}");
@@ -204,7 +204,7 @@ fn without_arguments_the_sample_runs_on_sled_in_a_folder_made_anew() {
 #[test]
 fn a_loss_of_the_sample_is_shown_backfilled_and_reverted() {
     let folder = tempfile::tempdir().unwrap();
-    for store in ["memory", "sled:folder"] {
+    for store in ["memory", "fjall:folder", "sled:folder2"] {
         let arguments = ["--backfill", "--store", store, "--report", "r.json"];
         let (success, stdout, stderr) = embedded(folder.path(), &arguments);
         assert!(success && stderr.is_empty(), "{stderr}");
@@ -231,9 +231,9 @@ reverted     same figures as with the loss: yes
 fn the_folder_of_another_run_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("target")).unwrap();
-    let lock = fs::File::create(folder.path().join("target/embedded-sled.lock")).unwrap();
+    let lock = fs::File::create(folder.path().join("target/embedded-fjall.lock")).unwrap();
     lock.lock().unwrap();
-    refused(folder.path(), &[], "folder target/embedded-sled is in use by another run");
+    refused(folder.path(), &[], "folder target/embedded-fjall is in use by another run");
 }
 
 #[test]

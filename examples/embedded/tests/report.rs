@@ -45,8 +45,8 @@ fn the_report_of_the_trace_equals_an_independent_computation() {
     let Some(trace) = real_trace() else { return };
     let expected = oracle::expected(trace.as_ref(), 8);
     let folder = tempfile::tempdir().unwrap();
-    let sled = format!("sled:{}", folder.path().display());
-    for store in ["memory", &sled] {
+    let durable = durable(folder.path());
+    for store in ["memory"].into_iter().chain(durable.iter().map(String::as_str)) {
         let report = report([&trace, "--store", store]);
         assert_eq!(oracle::told(&report), expected, "{store}");
         assert_eq!((report.events, report.duplicates), (19_366, 0));
@@ -70,8 +70,8 @@ fn the_outcome_of_the_trace_does_not_depend_on_batches() {
     let expected = oracle::expected(trace.as_ref(), 8);
     let folder = tempfile::tempdir().unwrap();
     for batch in ["1", "1000"] {
-        let sled = format!("sled:{}", folder.path().join(batch).display());
-        for store in ["memory", &sled] {
+        let durable = durable(&folder.path().join(batch));
+        for store in ["memory"].into_iter().chain(durable.iter().map(String::as_str)) {
             let report = report([&trace, "--store", store, "--batch", batch]);
             assert_eq!(oracle::told(&report), expected, "batches of {batch}, {store}");
         }
@@ -123,9 +123,9 @@ fn the_outcome_of_the_sample_does_not_depend_on_batches_or_the_store() {
             assert_eq!(sample("memory", batch), first, "{customers} customers, {batch}");
         }
         for batch in ["1", "7", "500", "1000"] {
-            let store = folder.path().join(format!("{customers}-{batch}"));
-            let store = format!("sled:{}", store.display());
-            assert_eq!(sample(&store, batch), first, "{customers} customers, {batch}, {store}");
+            for store in durable(&folder.path().join(format!("{customers}-{batch}"))) {
+                assert_eq!(sample(&store, batch), first, "{customers} customers, {batch}, {store}");
+            }
         }
     }
 }
@@ -272,10 +272,12 @@ customer-0 59 590 59 10 1
 fn what_was_lost_of_the_trace_comes_back_to_the_last_digit() {
     let Some(trace) = real_trace() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let sled = format!("sled:{}", folder.path().display());
-    for arguments in
-        [["--store", "memory", "--customers", "8"], ["--store", &sled, "--batch", "1000"]]
-    {
+    let [fjall, sled] = durable(folder.path());
+    for arguments in [
+        ["--store", "memory", "--customers", "8"],
+        ["--store", &fjall, "--batch", "1000"],
+        ["--store", &sled, "--batch", "1000"],
+    ] {
         let report = report([trace.as_str(), "--backfill"].into_iter().chain(arguments));
         let lost = ["2023-11-16T18:45", "2023-11-16T19:00"];
         assert_eq!(check_backfill(&report, trace.as_ref(), 8, lost), 5_852);
@@ -389,7 +391,7 @@ fn what_was_lost_of_the_sample_comes_back_to_the_last_digit() {
     for (number, customers) in [(1, "1"), (3, "3"), (8, "8")] {
         for batch in ["7", "1000"] {
             let store = folder.path().join(format!("{customers}-{batch}"));
-            for store in ["memory".to_owned(), format!("sled:{}", store.display())] {
+            for store in ["memory".to_owned()].into_iter().chain(durable(&store)) {
                 let arguments = ["--backfill", "--customers", customers, "--batch", batch];
                 let report = report(arguments.into_iter().chain(["--store", &store]));
                 let lost = ["2026-03-02T09:15", "2026-03-02T09:30"];
@@ -420,4 +422,9 @@ fn csv(trace: &Trace) -> String {
             .expect("a string takes it");
     }
     text
+}
+
+/// A store of each kind that lasts, in a folder.
+fn durable(folder: &Path) -> [String; 2] {
+    ["fjall", "sled"].map(|engine| format!("{engine}:{}", folder.join(engine).display()))
 }

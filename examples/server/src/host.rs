@@ -1,4 +1,5 @@
 use accrue::{AccountId, Billing, store::MemoryStore};
+use accrue_fjall::FjallStore;
 use accrue_http::{Api, FixedKey};
 use accrue_sled::SledStore;
 
@@ -15,9 +16,12 @@ pub struct Host {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The folder of the store cannot be used.
+    /// The folder of a store on fjall cannot be used.
     #[error(transparent)]
-    Store(accrue_sled::OpenError),
+    Fjall(accrue_fjall::OpenError),
+    /// The folder of a store on sled cannot be used.
+    #[error(transparent)]
+    Sled(accrue_sled::OpenError),
 }
 
 /// The account that the key of the API is for.
@@ -32,8 +36,11 @@ impl Host {
     pub fn open(options: &Options) -> Result<Self, OpenError> {
         let billing = match &options.store {
             StoreAt::Memory => Billing::with_system(MemoryStore::new()),
+            StoreAt::Fjall(folder) => {
+                Billing::with_system(FjallStore::open(folder).map_err(OpenError::Fjall)?)
+            }
             StoreAt::Sled(folder) => {
-                Billing::with_system(SledStore::open(folder).map_err(OpenError::Store)?)
+                Billing::with_system(SledStore::open(folder).map_err(OpenError::Sled)?)
             }
         };
         let account = AccountId::parse(ACCOUNT).expect("the name of the account is one");

@@ -17,8 +17,9 @@ pub struct Options {
 
     /// Where everything is stored
     ///
-    /// `memory`, gone at the end, or `sled:DIR` with a folder, which is made where it is missing.
-    #[arg(long, value_name = "memory|sled:DIR", default_value = "memory")]
+    /// `memory`, gone at the end, or `fjall:DIR` or `sled:DIR` with a folder, which is made where it
+    /// is missing.
+    #[arg(long, value_name = "memory|fjall:DIR|sled:DIR", default_value = "memory")]
     pub store: StoreAt,
 
     /// The path that the API is served below
@@ -40,6 +41,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 pub enum StoreAt {
     /// In memory, gone at the end.
     Memory,
+    /// On fjall, in a folder.
+    Fjall(PathBuf),
     /// On sled, in a folder.
     Sled(PathBuf),
 }
@@ -50,8 +53,9 @@ impl FromStr for StoreAt {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "memory" => Ok(Self::Memory),
+            Some(("fjall", folder)) if !folder.is_empty() => Ok(Self::Fjall(folder.into())),
             Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(folder.into())),
-            _ => Err("expected `memory` or `sled:DIR`".to_owned()),
+            _ => Err("expected `memory`, `fjall:DIR` or `sled:DIR`".to_owned()),
         }
     }
 }
@@ -60,6 +64,7 @@ impl fmt::Display for StoreAt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("memory"),
+            Self::Fjall(folder) => write!(f, "fjall:{}", folder.display()),
             Self::Sled(folder) => write!(f, "sled:{}", folder.display()),
         }
     }
@@ -163,10 +168,12 @@ mod tests {
 
     #[test]
     fn a_store_is_in_memory_or_in_a_folder() {
-        let options = parsed(&["--api-key", "k", "--store", "sled:a b:c"]).unwrap();
-        assert_eq!(options.store, StoreAt::Sled("a b:c".into()));
-        for wrong in ["sled", "sled:", "memory:", "Memory", "postgres:x", ""] {
-            refused(&["--api-key", "k", "--store", wrong], "expected `memory` or `sled:DIR`");
+        let at = |store| parsed(&["--api-key", "k", "--store", store]).unwrap().store;
+        assert_eq!(at("fjall:a b:c"), StoreAt::Fjall("a b:c".into()));
+        assert_eq!(at("sled:a b:c"), StoreAt::Sled("a b:c".into()));
+        for wrong in ["sled", "sled:", "fjall", "fjall:", "memory:", "Memory", "postgres:x", ""] {
+            let expected = "expected `memory`, `fjall:DIR` or `sled:DIR`";
+            refused(&["--api-key", "k", "--store", wrong], expected);
         }
     }
 

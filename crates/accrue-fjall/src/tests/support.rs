@@ -17,7 +17,6 @@ use crate::{FjallOptions, FjallStore, step::Step};
 pub(super) enum Verdict {
     Go,
     Fail,
-    Refuse,
     Panic,
 }
 
@@ -67,7 +66,6 @@ impl<S: Step> Step for GatedStep<S> {
         match self.decided.recv().unwrap_or(Verdict::Go) {
             Verdict::Go => self.disk.commit(batch),
             Verdict::Fail => Err(io::Error::other("injected").into()),
-            Verdict::Refuse => Err(fjall::Error::Poisoned),
             Verdict::Panic => panic!("injected"),
         }
     }
