@@ -49,6 +49,7 @@ fn main() -> Outcome<()> {
     if pictures.is_empty() {
         return Err("found neither --rates nor --growth, expected one of them".into());
     }
+    fs::create_dir_all(&folder)?;
     for (name, picture) in pictures {
         let path = folder.join(name).with_extension("svg");
         fs::write(&path, picture)
