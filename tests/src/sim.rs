@@ -101,6 +101,8 @@ pub struct Failure {
     /// The step after which it was found, of all steps of the episode.
     pub step: usize,
     pub violation: String,
+    /// How many steps the episode was to have.
+    pub planned: usize,
     /// The steps of the episode up to it.
     pub steps: Vec<Step>,
 }
@@ -118,8 +120,9 @@ pub fn run(options: Options, mut watch: impl FnMut(&Report)) -> Result<Report, B
         match run_steps(&steps) {
             Ok(episode) => report.add(&episode),
             Err((step, violation)) => {
-                let steps = steps[..=step.min(steps.len() - 1)].to_vec();
-                return Err(Box::new(Failure { seed, step, violation, steps }));
+                let planned = steps.len();
+                let steps = steps[..=step.min(planned - 1)].to_vec();
+                return Err(Box::new(Failure { seed, step, violation, planned, steps }));
             }
         }
         watch(&report);

@@ -89,9 +89,9 @@ fn tell(report: &Report, seed: u64, took: Duration) -> io::Result<()> {
 
 fn tell_failure(failure: &Failure, runs: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let Failure { seed, step, violation, steps } = failure;
+    let Failure { seed, step, violation, planned, steps } = failure;
     writeln!(out, "VIOLATION in the episode of seed {seed}, at step {step}:\n{violation}\n")?;
-    writeln!(out, "again: --seed {seed} --steps {}", step + 1)?;
+    writeln!(out, "again: --seed {seed} --steps {planned} --episode {planned}")?;
     writeln!(out, "shortening {} steps ...", steps.len())?;
     let (left, violation) = sim::shortened(steps, runs);
     writeln!(out, "{} steps are left:", left.len())?;

@@ -202,15 +202,17 @@ impl World {
         &mut self,
         flight: &Flight,
         ids: &[String],
-        to_end: bool,
+        broken_off: Option<u16>,
     ) -> Result<(), String> {
         let index = flight.client.unwrap();
         self.trace.add(format!("{index} {ids:?}").as_bytes());
         if ids.len() > ids.iter().collect::<BTreeSet<_>>().len() {
             return Err(format!("a list has a row twice: {ids:?}"));
         }
-        if !to_end {
-            self.excused(flight.task)?;
+        if let Some(status) = broken_off {
+            if status != 429 {
+                self.excused(flight.task).map_err(|found| format!("a list, {status}: {found}"))?;
+            }
             self.retry(index, None);
             return Ok(());
         }
@@ -230,14 +232,14 @@ async fn walk(
     loop {
         let response = api.handle(request(&next)).await;
         if response.status() != 200 {
-            return Landed::Walked(ids, false);
+            return Landed::Walked(ids, Some(response.status().as_u16()));
         }
         let page: Value = serde_json::from_slice(response.body()).unwrap();
         let rows = page["data"].as_array().unwrap().iter();
         ids.extend(rows.map(|row| row["id"].as_str().unwrap().to_owned()));
         match page["pagination_metadata"]["next_cursor"].as_str() {
             Some(cursor) => next = format!("{path}?limit=2&cursor={cursor}"),
-            None => return Landed::Walked(ids, true),
+            None => return Landed::Walked(ids, None),
         }
     }
 }

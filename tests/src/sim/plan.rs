@@ -162,7 +162,7 @@ fn ask(random: &mut Random) -> Ask {
     // Any number: taken modulo what there is.
     let any = random.below(1_000);
     match random.below(100) {
-        0..38 => Ask::Ingest { events: events(random, -30 * HOUR, 6 * 60 * SECOND) },
+        0..38 => Ask::Ingest { events: events(random, -25 * HOUR, 330 * SECOND) },
         38..44 => Ask::Fill { backfill: any, events: events(random, 0, 30 * HOUR) },
         44..46 => Ask::Customer { customer: any },
         46..49 => Ask::Subscribe { customer: any },

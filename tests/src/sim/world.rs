@@ -71,8 +71,8 @@ pub(super) struct Flight {
 /// What became of it.
 pub(super) enum Landed {
     Answer(Response<Bytes>),
-    /// The ids in a list, as far as it was walked, and whether that was to its end.
-    Walked(Vec<String>, bool),
+    /// The ids in a list, as far as it was walked, and with which status it was broken off.
+    Walked(Vec<String>, Option<u16>),
     Ticked(Result<Tick, Error>),
     Delivered,
     Collected(Result<(), Error>),
@@ -307,7 +307,7 @@ impl World {
     fn land(&mut self, flight: &Flight, landed: Landed) -> Result<(), String> {
         match landed {
             Landed::Answer(response) => self.answered(flight, response),
-            Landed::Walked(ids, to_end) => self.walked(flight, &ids, to_end),
+            Landed::Walked(ids, broken_off) => self.walked(flight, &ids, broken_off),
             Landed::Ticked(Ok(tick)) if tick.failed > 0 => Err(format!("{tick:?}")),
             Landed::Ticked(Err(error)) | Landed::Collected(Err(error)) => {
                 self.excused(flight.task).map_err(|found| format!("{found}: {error:?}"))
