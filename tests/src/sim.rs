@@ -76,8 +76,28 @@ pub struct Report {
     pub calls: u64,
 }
 
+/// What else happens in a run that is long enough.
+pub const OTHERS: &[&str] = &[
+    "alert fired",
+    "collect",
+    "crash",
+    "deliver",
+    "duplicate request",
+    "error kept",
+    "key used again",
+    "key used anew after 48 hours",
+    "message delivered twice",
+    "record removed",
+    "reflected",
+    "retry",
+    "reverted",
+    "settle",
+    "tick",
+];
+
 impl Report {
-    fn add(&mut self, other: &Self) {
+    /// Adds what has happened in another run.
+    pub fn add(&mut self, other: &Self) {
         fn add<K: Copy + Ord>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
             from.iter().for_each(|(key, count)| *to.entry(*key).or_default() += count);
         }

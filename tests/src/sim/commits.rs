@@ -51,6 +51,12 @@ impl World {
                     expected.extend(self.completed(applied.task, of, rest, record)?);
                 }
                 ("record", None) => self.expired(of, rest)?,
+                ("customer_external", Some(alias)) => {
+                    let id = alias["customer_id"].as_str().map(str::to_owned);
+                    let mut all = self.tenants[of].customers.iter_mut();
+                    let own = all.find(|customer| customer.external.as_bytes() == rest);
+                    own.ok_or("an alias of nobody")?.reserved = id;
+                }
                 ("outbox", Some(message)) => told.extend(self.told(of, key.bytes(), message)?),
                 ("outbox", None) => self.acknowledged(key.bytes())?,
                 ("head", _) => {

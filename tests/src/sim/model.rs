@@ -48,6 +48,8 @@ pub(super) struct Tenant {
 pub(super) struct Customer {
     pub(super) external: String,
     pub(super) id: Option<String>,
+    /// The id that it has or will have, once there are events of it.
+    pub(super) reserved: Option<String>,
     /// What callers gave and took of its credits.
     pub(super) granted: i64,
     pub(super) has_ledger: bool,
@@ -115,6 +117,7 @@ impl Tenant {
         let customer = |index| Customer {
             external: format!("customer-{index}"),
             id: None,
+            reserved: None,
             granted: 0,
             has_ledger: false,
         };
@@ -135,7 +138,7 @@ impl Tenant {
     /// The customer of an id of the engine, as bytes.
     pub(super) fn customer_of(&self, id: [u8; 16]) -> Option<At> {
         let id = uuid(id);
-        self.customers.iter().position(|customer| customer.id.as_ref() == Some(&id))
+        self.customers.iter().position(|customer| customer.reserved.as_ref() == Some(&id))
     }
 }
 

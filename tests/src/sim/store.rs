@@ -69,7 +69,8 @@ pub(super) struct Trouble {
 }
 
 /// The tables that the simulation looks into: where the effect of a request can be told from.
-const WATCHED: &[&str] = &["alert", "amendments", "head", "outbox", "overlay", "record"];
+const WATCHED: &[&str] =
+    &["alert", "amendments", "customer_external", "head", "outbox", "overlay", "record"];
 
 #[derive(Debug)]
 pub(super) struct SimStore {
@@ -91,8 +92,13 @@ struct State {
     crashed: Vec<TaskId>,
     injected: BTreeMap<Fault, u64>,
     calls: u64,
+    /// How many calls the task has made that is polled.
+    in_a_row: u64,
     is_calm: bool,
 }
+
+/// More calls than any task makes between two polls, of which each sees a call or two in a storm.
+const TOO_MANY_IN_A_ROW: u64 = 4_000;
 
 impl SimStore {
     pub(super) fn new() -> Self {
@@ -106,6 +112,7 @@ impl SimStore {
             crashed: Vec::new(),
             injected: BTreeMap::new(),
             calls: 0,
+            in_a_row: 0,
             is_calm: true,
         };
         Self { inner: Arc::new(MemoryStore::new()), state: Mutex::new(state) }
@@ -121,7 +128,13 @@ impl SimStore {
     }
 
     pub(super) fn is_polled(&self, task: TaskId) {
-        self.state().task = task;
+        let mut state = self.state();
+        (state.task, state.in_a_row) = (task, 0);
+    }
+
+    /// Whether the task that was polled last goes on and on.
+    pub(super) fn has_run_away(&self) -> bool {
+        self.state().in_a_row > TOO_MANY_IN_A_ROW
     }
 
     pub(super) fn fail(&self, after: u64, fault: Fault) {
@@ -203,7 +216,11 @@ impl SimStore {
     fn begin(&self, is_commit: bool) -> (TaskId, Option<Fault>, [usize; 2]) {
         let mut state = self.state();
         state.calls += 1;
+        state.in_a_row += 1;
         let task = state.task;
+        if state.in_a_row > TOO_MANY_IN_A_ROW {
+            return (task, None, [1, 0]);
+        }
         if state.is_calm {
             return (task, None, [0, 0]);
         }

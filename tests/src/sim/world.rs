@@ -250,6 +250,10 @@ impl World {
         let flight = &mut self.flights[index];
         self.store.is_polled(flight.task);
         let polled = flight.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        if self.store.has_run_away() {
+            let client = self.flights[index].client.map(|client| &self.clients[client]);
+            return Err(format!("something never ends: {client:?}"));
+        }
         self.look()?;
         if let Poll::Ready(landed) = polled {
             let flight = self.flights.remove(index);
