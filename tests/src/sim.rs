@@ -26,7 +26,7 @@ pub use self::{
     plan::{Ask, Step, plan},
     random::Trace,
     shorten::shortened,
-    store::Fault,
+    store::{Fault, Flaw},
 };
 
 /// What is simulated.
@@ -156,9 +156,22 @@ pub fn run(options: Options, mut watch: impl FnMut(&Report)) -> Result<Report, B
 ///
 /// What is wrong, and after which step.
 pub fn run_steps(steps: &[Step]) -> Result<Report, (usize, String)> {
+    run_on(None, steps)
+}
+
+/// Runs an episode on a store that is wrong on purpose.
+///
+/// # Errors
+///
+/// What is wrong, and after which step.
+pub fn run_flawed(flaw: Flaw, steps: &[Step]) -> Result<Report, (usize, String)> {
+    run_on(Some(flaw), steps)
+}
+
+fn run_on(flaw: Option<Flaw>, steps: &[Step]) -> Result<Report, (usize, String)> {
     let mut at = 0;
     let world = std::panic::AssertUnwindSafe(|| {
-        let mut world = world::World::new().map_err(|violation| (0, violation))?;
+        let mut world = world::World::new(flaw).map_err(|violation| (0, violation))?;
         for (index, step) in steps.iter().enumerate() {
             at = index;
             world.step(index, step).map_err(|violation| (index, violation))?;

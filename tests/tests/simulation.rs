@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use accrue_tests::sim::{self, Ask, Failure, Fault, Options, Report};
+use accrue_tests::sim::{self, Ask, Failure, Fault, Flaw, Options, Report};
 
 /// How many steps each seed has.
 const STEPS: usize = 1_200;
@@ -57,4 +57,22 @@ fn what_fails_is_shortened_to_what_it_needs() {
     // Nothing is wrong with them, so that nothing is left out of them.
     let (left, violation) = sim::shortened(&steps, 10);
     assert_eq!((left, violation.as_str()), (steps, ""));
+}
+
+#[test]
+fn a_store_that_is_wrong_is_found_out() {
+    for flaw in Flaw::ALL {
+        let mut seeds = 1..=20;
+        let found = seeds.find_map(|seed| sim::run_flawed(*flaw, &sim::plan(seed, 400)).err());
+        let (_, violation) = found.unwrap_or_else(|| panic!("{flaw:?} is not found"));
+        let expected = match flaw {
+            Flaw::ForgetsKeys => "has a second effect",
+            Flaw::AcknowledgesWhatItDrops => "nothing is kept",
+            Flaw::LosesAlerts => "does not fire",
+            Flaw::TellsTwice => "is used twice",
+            Flaw::LosesTotals => "expected",
+            Flaw::LosesEntries => "entr",
+        };
+        assert!(violation.contains(expected), "{flaw:?}: {violation}");
+    }
 }

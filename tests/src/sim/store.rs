@@ -51,6 +51,69 @@ impl Fault {
     }
 }
 
+/// How a store is wrong on purpose, to see that it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// It does not look whether a key was used meanwhile.
+    ForgetsKeys,
+    /// It acknowledges a commit that it drops.
+    AcknowledgesWhatItDrops,
+    /// It loses the messages of alerts.
+    LosesAlerts,
+    /// It keeps messages twice.
+    TellsTwice,
+    /// It loses what a billing period came to.
+    LosesTotals,
+    /// It loses what a correction gives back.
+    LosesEntries,
+}
+
+impl Flaw {
+    pub const ALL: &[Self] = &[
+        Self::ForgetsKeys,
+        Self::AcknowledgesWhatItDrops,
+        Self::LosesAlerts,
+        Self::TellsTwice,
+        Self::LosesTotals,
+        Self::LosesEntries,
+    ];
+
+    /// Does to a batch what it does.
+    fn spoil(self, batch: &mut Batch) {
+        let of = |change: &Change, table: &str, word: &str| match change {
+            Change::Put(key, document) => {
+                key.table().name() == table && document.as_str().contains(word)
+            }
+            Change::Delete(_) => false,
+        };
+        match self {
+            Self::ForgetsKeys => {
+                batch.preconditions.retain(|of| of.key.table().name() != "record");
+            }
+            Self::AcknowledgesWhatItDrops => {}
+            Self::LosesAlerts => {
+                batch.changes.retain(|change| !of(change, "outbox", "usage_exceeded"));
+            }
+            Self::TellsTwice => {
+                let messages = batch.changes.iter().filter(|change| of(change, "outbox", ""));
+                let again = messages.filter_map(|change| match change {
+                    Change::Put(key, document) => {
+                        let bytes = [key.bytes(), &[0]].concat();
+                        Some(Change::Put(Key::new(key.table(), bytes), document.clone()))
+                    }
+                    Change::Delete(_) => None,
+                });
+                let again: Vec<_> = again.collect();
+                batch.changes.extend(again);
+            }
+            Self::LosesTotals => batch.changes.retain(|change| !of(change, "total", "")),
+            Self::LosesEntries => {
+                batch.changes.retain(|change| !of(change, "ledger_entry", "amendment"));
+            }
+        }
+    }
+}
+
 /// Who calls: so-many-th task of the simulation.
 pub(super) type TaskId = usize;
 
@@ -75,6 +138,7 @@ const WATCHED: &[&str] =
 #[derive(Debug)]
 pub(super) struct SimStore {
     pub(super) inner: Arc<MemoryStore>,
+    flaw: Option<Flaw>,
     state: Mutex<State>,
 }
 
@@ -101,7 +165,7 @@ struct State {
 const TOO_MANY_IN_A_ROW: u64 = 4_000;
 
 impl SimStore {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(flaw: Option<Flaw>) -> Self {
         let state = State {
             random: Random::new(0),
             task: 0,
@@ -115,7 +179,7 @@ impl SimStore {
             in_a_row: 0,
             is_calm: true,
         };
-        Self { inner: Arc::new(MemoryStore::new()), state: Mutex::new(state) }
+        Self { inner: Arc::new(MemoryStore::new()), flaw, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -189,7 +253,10 @@ impl SimStore {
         }
     }
 
-    async fn apply(&self, task: TaskId, batch: Batch) -> Result<Commit, StoreError> {
+    async fn apply(&self, task: TaskId, mut batch: Batch) -> Result<Commit, StoreError> {
+        if let Some(flaw) = self.flaw {
+            flaw.spoil(&mut batch);
+        }
         let watched = batch.changes.iter().filter_map(|change| {
             let (key, document) = match change {
                 Change::Put(key, document) => (key, Some(document)),
@@ -284,6 +351,9 @@ impl Store for SimStore {
         let lost = || StoreError::indeterminate("nobody knows, on purpose");
         match fault {
             Some(Fault::Refused) => return Err(StoreError::unavailable("refused on purpose")),
+            Some(Fault::Dropped) if self.flaw == Some(Flaw::AcknowledgesWhatItDrops) => {
+                return self.inner.commit(Batch::new()).await;
+            }
             Some(Fault::Dropped) => return Err(lost()),
             Some(Fault::Late) => {
                 self.state().late.push((task, batch));

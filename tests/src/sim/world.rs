@@ -22,7 +22,7 @@ use super::{
     model::Tenant,
     plan::{ACCOUNTS, PROCESSES, Step},
     random::{Random, Trace, mixed_with},
-    store::{SimStore, TaskId},
+    store::{Flaw, SimStore, TaskId},
 };
 use crate::{
     host::{instant, micros},
@@ -106,8 +106,8 @@ impl RateLimit for Stingy {
 
 impl World {
     /// A world with what every account has from the beginning.
-    pub(super) fn new() -> Result<Self, String> {
-        let store = Arc::new(SimStore::new());
+    pub(super) fn new(flaw: Option<Flaw>) -> Result<Self, String> {
+        let store = Arc::new(SimStore::new(flaw));
         let clock = ManualClock::at(instant("2026-01-20T09:00:00Z"));
         let memory = Arc::clone(&store.inner);
         let observer = Billing::new(memory, clock.clone(), SeededEntropy::new(u64::MAX));
