@@ -174,8 +174,8 @@ fn of_alerts(scene: &Scene) -> Vec<Case> {
     let changed = json!({"thresholds": [{"value": 4}]});
     let null = Value::Null;
     vec![
-        case("PUT /alerts/{alert_configuration_id}", format!("/alerts/{alert}"), &changed, 200),
-        case("DELETE /alerts/{alert_configuration_id}", format!("/alerts/{alert}"), &null, 204),
+        case("PUT /alerts/{alert_id}", format!("/alerts/{alert}"), &changed, 200),
+        case("DELETE /alerts/{alert_id}", format!("/alerts/{alert}"), &null, 204),
         case(
             "POST /alerts/customer_id/{customer_id}",
             format!("/alerts/customer_id/{customer}"),
