@@ -153,7 +153,7 @@ impl World {
         client.state = if client.tries < TRIES {
             // From half a second on, twice as long each time, 8 seconds at most, less a quarter by
             // chance.
-            let wait = (SECOND / 2 << (client.tries - 1).min(4)).min(8 * SECOND);
+            let wait = ((SECOND / 2) << (client.tries - 1).min(4)).min(8 * SECOND);
             let wait = wait - client.random.between(0, wait / 4);
             State::Waiting(now + retry_after.unwrap_or(wait))
         } else {

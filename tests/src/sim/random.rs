@@ -33,6 +33,11 @@ impl Random {
     }
 }
 
+/// A seed for the so-many-th of some things.
+pub(super) fn numbered(index: usize, seed: u64) -> u64 {
+    mixed_with(u64::try_from(index).expect("a small number"), seed)
+}
+
 /// A seed made of two.
 pub(super) const fn mixed_with(seed: u64, other: u64) -> u64 {
     mixed(seed ^ mixed(other.wrapping_add(0x9E37_79B9_7F4A_7C15)))

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{
     asks::Sent,
     clients::State,
-    model::{CUSTOMERS, FIRST, GRANTED},
-    plan::{ACCOUNTS, Ask, Event, EventKey, On, SECOND},
+    model::{FIRST, GRANTED},
+    plan::{ACCOUNTS, Ask, On, SECOND},
     world::{World, account},
 };
 use crate::model::At;
@@ -39,12 +39,6 @@ impl World {
                 let on = On::Balance(customer);
                 self.insist(of, &Ask::Alert { on, thresholds: vec![5, 20] })?;
                 self.insist(of, &Ask::Subscribe { customer })?;
-            }
-            // Whoever is not created yet has an id reserved from the beginning: an ingest that comes to
-            // reserve one while a backfill of all customers is due goes on until that is done.
-            for customer in FIRST..CUSTOMERS {
-                let event = Event { customer, at: 0, n: 1, key: EventKey::New };
-                self.insist(of, &Ask::Ingest { events: vec![event] })?;
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ use super::{
     messages::{Inbox, Messages},
     model::Tenant,
     plan::{ACCOUNTS, PROCESSES, Step},
-    random::{Random, Trace, mixed_with},
+    random::{Random, Trace, numbered},
     store::{Flaw, SimStore, TaskId},
 };
 use crate::{
@@ -135,7 +135,7 @@ impl World {
     }
 
     fn process(&self, index: usize, lives: u64) -> Process {
-        let seed = mixed_with(index as u64, lives);
+        let seed = numbered(index, lives);
         let store = BoundedStore(Arc::clone(&self.store));
         let billing = Billing::new(store, self.clock.clone(), SeededEntropy::new(seed));
         let api = Api::builder(billing.clone(), TokenIsAccount);
@@ -162,7 +162,7 @@ impl World {
     pub(super) fn step(&mut self, index: usize, step: &Step) -> Result<(), String> {
         self.report.steps += 1;
         self.trace.add(format!("{step:?}").as_bytes());
-        self.store.reseed(mixed_with(index as u64, 1));
+        self.store.reseed(numbered(index, 1));
         match step {
             Step::Ask { account, what, seed } => self.ask(account % ACCOUNTS, what, *seed),
             Step::Again { request, seed } => self.again(*request, *seed),

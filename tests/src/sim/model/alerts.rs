@@ -136,7 +136,7 @@ impl Tenant {
             return false;
         };
         let peak = self.peaks.get(&(subscription, *from, gauge));
-        peak.is_some_and(|peak| *peak >= BigDecimal::from(*threshold))
+        peak.is_some_and(|peak| peak >= &BigDecimal::from(*threshold))
     }
 
     /// Once nothing is due, whatever is over its threshold has fired.
