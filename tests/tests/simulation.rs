@@ -5,8 +5,8 @@
 use accrue_tests::sim::{self, Ask, Failure, Fault, Flaw, Options, Report};
 
 /// How many steps each seed has.
-const STEPS: usize = 1_200;
-const SEEDS: [u64; 4] = [1, 2, 3, 4];
+const STEPS: usize = 2_000;
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
 
 fn simulated(options: Options) -> Report {
     sim::run(options, |_| {}).unwrap_or_else(|failure| {

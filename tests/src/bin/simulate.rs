@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     // A panic is found wrong like anything else, and is told with its steps.
     std::panic::set_hook(Box::new(|_| {}));
     let began = Instant::now();
-    let outcome = sim::run(options, |report| bar.set_position(report.steps as u64));
+    let outcome = sim::run(options, |report| bar.set_position(count(report.steps)));
     let took = began.elapsed();
     bar.finish_and_clear();
     let told = match &outcome {
@@ -66,7 +66,7 @@ fn tell(report: &Report, seed: u64, took: Duration) -> io::Result<()> {
     let Report { steps, episodes, calls, .. } = report;
     writeln!(out, "seed {seed}: no violation in {steps} steps of {episodes} episodes")?;
     writeln!(out, "trace {:016x}", report.trace.0)?;
-    writeln!(out, "{} steps a second, {calls} calls of the store", *steps as u64 / seconds)?;
+    writeln!(out, "{} steps a second, {calls} calls of the store", count(*steps) / seconds)?;
     writeln!(out, "\nasked for, and accepted as often:")?;
     for (name, count) in &report.asked {
         let accepted = report.accepted.get(name).copied().unwrap_or_default();
@@ -99,4 +99,8 @@ fn tell_failure(failure: &Failure, runs: usize) -> io::Result<()> {
         writeln!(out, "  {step:?}")?;
     }
     writeln!(out, "with them: {violation}")
+}
+
+fn count(steps: usize) -> u64 {
+    u64::try_from(steps).unwrap_or(u64::MAX)
 }
