@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use accrue::{cost::CostQuery, store::MemoryStore, usage::View};
-use accrue_benches::{Watch, Workload};
+use accrue_benches::{Shape, Watch, Workload};
 use criterion::{BenchmarkId, Criterion};
 
 /// Between one event and the next: a million of them fill most of a month.
@@ -22,8 +22,8 @@ fn cost(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("cost");
     for events in HISTORIES {
         let store = MemoryStore::new();
-        let mut workload =
-            Workload::paced(store, Watch::UsageAndCost, STEP).expect("a working store");
+        let shape = Shape { step: STEP, ..Shape::new(Watch::UsageAndCost) };
+        let mut workload = Workload::new(store, shape).expect("a working store");
         workload.ingest_until(events).expect("a working store");
         for (name, query) in &queries {
             group.bench_function(BenchmarkId::new(*name, events), |bench| {

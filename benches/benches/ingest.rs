@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::store::{MemoryStore, Store};
-use accrue_benches::{BATCH, Tap, Watch, Workload, now, write_raw};
+use accrue_benches::{BATCH, Shape, Tap, Watch, Workload, now, write_raw};
 use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 use criterion::{Criterion, Throughput};
@@ -29,7 +29,7 @@ fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 3], raw: S
         ("ingest with draw-down", Watch::UsageAndCredits),
     ];
     for (store, (what, watch)) in ours.into_iter().zip(watched) {
-        let mut workload = Workload::new(store, watch).expect("a working store");
+        let mut workload = Workload::new(store, Shape::new(watch)).expect("a working store");
         group.bench_function(what, |bench| {
             bench.iter_custom(|rounds| {
                 let mut spent = Duration::ZERO;
@@ -44,14 +44,15 @@ fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 3], raw: S
         });
     }
     let tap = Arc::new(Tap::new(MemoryStore::new()));
-    let mut source = Workload::new(Arc::clone(&tap), Watch::Usage).expect("a working store");
+    let mut source =
+        Workload::new(Arc::clone(&tap), Shape::new(Watch::Usage)).expect("a working store");
     group.bench_function("raw", |bench| {
         bench.iter_custom(|rounds| {
             let mut spent = Duration::ZERO;
             for _ in 0..rounds {
                 let batch = source.next_batch().expect("a batch");
                 source.ingest(batch).expect("a working store");
-                for batch in tap.take().batches {
+                for batch in tap.take() {
                     let start = now();
                     write_raw(&raw, batch).expect("a working store");
                     spent += start.elapsed();

@@ -1,22 +1,36 @@
-//! The workload that the benches share: batches of 500 events with three metrics and two alerts
-//! each, and a tap that keeps what the engine commits, so that the same rows can be written without
-//! it.
+//! What the benches share: the workload of usage events, the stores that are measured, and taps on
+//! them.
 
+mod backend;
+mod json;
+mod stopwatch;
 mod tap;
 mod workload;
+
+use std::time::Instant;
 
 use accrue::store::{Batch, Store};
 
 pub use self::{
-    tap::{Log, Tap, now},
-    workload::{Watch, Workload},
+    backend::Backend,
+    json::{event_json, properties_json},
+    stopwatch::Stopwatch,
+    tap::Tap,
+    workload::{Shape, Watch, Workload},
 };
 
 /// How many events one batch has.
 pub const BATCH: u64 = 500;
 
 /// What a bench ends with that could not go on.
-pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Reads the clock, which a bench may.
+#[expect(clippy::disallowed_methods, reason = "a bench measures time")]
+#[must_use]
+pub fn now() -> Instant {
+    Instant::now()
+}
 
 /// Writes the rows of a batch straight to a store: no reads, no preconditions.
 ///

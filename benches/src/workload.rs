@@ -18,40 +18,55 @@ use accrue::{
     subscription::NewSubscription,
     usage::Event,
 };
+use clap::ValueEnum;
 use pollster::block_on;
 
 use crate::{BATCH, Outcome};
 
-/// An account with eight customers on one plan, three metrics, a plan alert and an alert on each
-/// subscription, and an endless row of batches for it. The plan has a fee and two usage prices.
+/// An account with customers on one plan, three metrics, a plan alert and an alert on each
+/// subscription, and an endless row of events for it. The plan has a fee and two usage prices.
 #[derive(Debug)]
 pub struct Workload {
-    billing: Billing,
     account: Account,
     clock: ManualClock,
     /// When the next event happens.
     next: Timestamp,
     step: Duration,
     customers: Vec<ExternalId>,
+    ids: Vec<CustomerId>,
     subscriptions: Vec<SubscriptionId>,
     events: u64,
+    /// How many stores it was on.
+    stores: u64,
+}
+
+/// What the account of a workload has, and how fast it is used.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// What the alerts watch.
+    pub watch: Watch,
+    /// How many customers there are.
+    pub customers: u64,
+    /// What lies between one event and the next.
+    pub step: Duration,
 }
 
 /// What the alerts watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Watch {
     /// Usage: one alert of the plan, one of each subscription.
+    #[value(name = "usage")]
     Usage,
     /// The same, and an alert of the plan on cost beside them.
+    #[value(name = "cost")]
     UsageAndCost,
     /// The same as usage, and credits that each event draws down, with an alert of each kind on the
     /// balance.
+    #[value(name = "credits")]
     UsageAndCredits,
 }
 
-const CUSTOMERS: u64 = 8;
-/// Between one event and the next.
-const STEP: Duration = Duration::from_millis(10);
+const ACCOUNT: &str = "bench";
 const START: &str = "2026-03-01T00:00:00Z";
 
 impl Workload {
@@ -60,28 +75,68 @@ impl Workload {
     /// # Errors
     ///
     /// If the store fails.
-    pub fn new(store: impl Store, watch: Watch) -> Outcome<Self> {
-        Self::paced(store, watch, STEP)
-    }
-
-    /// Sets the account up in a store, for events that lie so far apart.
-    ///
-    /// # Errors
-    ///
-    /// If the store fails.
-    pub fn paced(store: impl Store, watch: Watch, step: Duration) -> Outcome<Self> {
+    pub fn new(store: impl Store, shape: Shape) -> Outcome<Self> {
         let clock = ManualClock::at(Timestamp::parse(START)?);
         let billing = Billing::new(store, clock.clone(), SeededEntropy::new(1));
-        let account = billing.account(AccountId::parse("bench")?);
-        let (customers, subscriptions) = (Vec::new(), Vec::new());
-        let next = Timestamp::parse(START)?;
-        let mut workload =
-            Self { billing, account, clock, next, step, customers, subscriptions, events: 0 };
-        block_on(workload.set_up(watch))?;
+        let account = billing.account(AccountId::parse(ACCOUNT)?);
+        let mut workload = Self {
+            account,
+            clock,
+            next: Timestamp::parse(START)?,
+            step: shape.step,
+            customers: Vec::new(),
+            ids: Vec::new(),
+            subscriptions: Vec::new(),
+            events: 0,
+            stores: 1,
+        };
+        block_on(workload.set_up(shape))?;
         Ok(workload)
     }
 
-    async fn set_up(&mut self, watch: Watch) -> Outcome<()> {
+    /// Goes on in another store, which has the same rows.
+    ///
+    /// # Errors
+    ///
+    /// None in practice.
+    pub fn move_to(&mut self, store: impl Store) -> Outcome<()> {
+        self.account = self.account_in(store)?;
+        Ok(())
+    }
+
+    /// Returns the account in another store, which has the same rows, by the same clock.
+    ///
+    /// # Errors
+    ///
+    /// None in practice: the account has a name.
+    pub fn account_in(&mut self, store: impl Store) -> Outcome<Account> {
+        // Ids that are drawn in no other store.
+        self.stores += 1;
+        let entropy = SeededEntropy::new(self.stores);
+        let billing = Billing::new(store, self.clock.clone(), entropy);
+        Ok(billing.account(AccountId::parse(ACCOUNT)?))
+    }
+
+    /// Returns the account.
+    #[must_use]
+    pub const fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Returns how many events were made.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Returns the customers.
+    #[must_use]
+    pub fn customers(&self) -> &[CustomerId] {
+        &self.ids
+    }
+
+    async fn set_up(&mut self, shape: Shape) -> Outcome<()> {
+        let Shape { watch, customers, .. } = shape;
         let account = self.account.clone();
         let item = account.create_item(NewItem::new(Name::parse("tokens")?)).await?;
         let mut metrics = Vec::new();
@@ -104,7 +159,7 @@ impl Workload {
         if watch == Watch::UsageAndCost {
             account.create_plan_alert(plan.id, NewAlert::cost_exceeded(far()??)).await?;
         }
-        for number in 0..CUSTOMERS {
+        for number in 0..customers {
             let external = ExternalId::parse(format!("customer-{number}"))?;
             let mut customer =
                 NewCustomer::new(Name::parse("bench")?, Email::parse("bench@example.com")?);
@@ -118,25 +173,40 @@ impl Workload {
                 give_credits(&account, customer.id).await?;
             }
             self.subscriptions.push(subscription.id);
+            self.ids.push(customer.id);
             self.customers.push(external);
         }
         Ok(())
     }
 
-    /// Makes the next batch, and sets the clock to its last event.
+    /// Makes the next batch, of all customers in turn, and sets the clock to its last event.
     ///
     /// # Errors
     ///
     /// None in practice: its names are within their bounds.
     pub fn next_batch(&mut self) -> Outcome<Vec<Event>> {
-        let mut batch = Vec::new();
-        for number in self.events..self.events + BATCH {
+        let customers = u64::try_from(self.customers.len())?;
+        self.next_events(BATCH, |number| number % customers)
+    }
+
+    /// Makes the next events, all of one customer, and sets the clock to the last.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such customer.
+    pub fn next_of(&mut self, customer: u64, events: u64) -> Outcome<Vec<Event>> {
+        self.next_events(events, |_| customer)
+    }
+
+    fn next_events(&mut self, events: u64, whose: impl Fn(u64) -> u64) -> Outcome<Vec<Event>> {
+        let mut made = Vec::new();
+        for number in self.events..self.events + events {
             self.clock.set(self.next);
-            batch.push(self.event("request", number, self.next, number % CUSTOMERS)?);
+            made.push(self.event("request", number, self.next, whose(number))?);
             self.next = self.next.saturating_add(self.step);
         }
-        self.events += BATCH;
-        Ok(batch)
+        self.events += events;
+        Ok(made)
     }
 
     fn event(&self, key: &str, number: u64, at: Timestamp, customer: u64) -> Outcome<Event> {
@@ -200,6 +270,14 @@ impl Workload {
     pub fn timeframe(from: Duration, until: Duration) -> Outcome<Timeframe> {
         let start = Timestamp::parse(START)?;
         Ok(Timeframe::new(start.saturating_add(from), start.saturating_add(until))?)
+    }
+}
+
+impl Shape {
+    /// Eight customers, and an event every 10 milliseconds.
+    #[must_use]
+    pub const fn new(watch: Watch) -> Self {
+        Self { watch, customers: 8, step: Duration::from_millis(10) }
     }
 }
 

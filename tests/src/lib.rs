@@ -19,7 +19,9 @@ pub mod model;
 pub mod operation;
 pub mod requests;
 pub mod script;
+pub mod sim;
 pub mod stores;
+pub mod texts;
 pub mod world;
 
 use proptest::test_runner::Config;

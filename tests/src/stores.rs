@@ -9,7 +9,7 @@ use std::{
 use accrue::{
     limits,
     schema::TABLES,
-    store::{Batch, Change, Commit, Key, Row, Scan, Store, StoreError},
+    store::{Batch, Change, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
 };
 use async_trait::async_trait;
 
@@ -127,4 +127,21 @@ pub fn dump(store: &dyn Store) -> Dump {
         }
     }
     rows
+}
+
+/// Copies every row of a store.
+#[must_use]
+pub fn copied(store: &dyn Store) -> MemoryStore {
+    let copied = MemoryStore::new();
+    for table in TABLES {
+        let mut scan = Scan::prefix(*table, b"", limits::SCAN_ROWS);
+        loop {
+            let rows = pollster::block_on(store.scan(&scan)).unwrap();
+            let Some(last) = rows.last() else { break };
+            scan = scan.after(last.key.bytes());
+            let put = |batch: Batch, row: Row| batch.put(row.key, row.document);
+            pollster::block_on(copied.commit(rows.into_iter().fold(Batch::new(), put))).unwrap();
+        }
+    }
+    copied
 }

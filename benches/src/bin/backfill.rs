@@ -1,15 +1,11 @@
 //! Prints what it costs to close a backfill and to revert it, in an account with some history and in
-//! one with ten times as much: `backfill [memory|fjall|sled] [--events N] [--backfill N] [--rounds N]`.
+//! one with ten times as much: `backfill [memory|sled] [--events N] [--backfill N] [--rounds N]`.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use accrue::{
-    Timeframe,
-    store::{MemoryStore, Store},
-};
-use accrue_benches::{Outcome, Watch, Workload, now};
-use accrue_fjall::FjallStore;
-use accrue_sled::SledStore;
+use accrue::{Timeframe, store::Store};
+use accrue_benches::{Backend, Outcome, Shape, Watch, Workload, now};
+use clap::Parser as _;
 
 /// How many times as long the longer history is.
 const TIMES: u64 = 10;
@@ -19,14 +15,14 @@ const DAYS: u32 = 8;
 
 #[expect(clippy::print_stdout, reason = "this prints a table")]
 fn main() -> Outcome<()> {
-    let Arguments { backend, events, backfill, rounds } = Arguments::read()?;
+    let Arguments { backend, events, backfill, rounds } = Arguments::parse();
     let folder = tempfile::tempdir()?;
     let history = |events: u64| -> Outcome<History> {
         History::new(backend.open(&folder.path().join(events.to_string()))?, events, backfill)
     };
     let mut short = history(events)?;
     let mut long = history(events.checked_mul(TIMES).ok_or("too many events")?)?;
-    println!("{}, backfills of {backfill} events, in ms", backend.name());
+    println!("{}, backfills of {backfill} events, in ms", backend);
     println!("{:>10} {:>10} {:>10}", "history", "reflected", "reverted");
     for _ in 0..rounds {
         for history in [&mut short, &mut long] {
@@ -62,7 +58,7 @@ struct Round {
 
 impl History {
     fn new(store: Arc<dyn Store>, events: u64, backfill: u64) -> Outcome<Self> {
-        let mut workload = Workload::new(store, Watch::UsageAndCredits)?;
+        let mut workload = Workload::new(store, Shape::new(Watch::UsageAndCredits))?;
         workload.ingest_days(DAYS, events / 2)?;
         let day = workload.ingest_day_of_first(backfill)?;
         workload.ingest_days(DAYS, events - events / 2)?;
@@ -87,67 +83,25 @@ impl History {
     }
 }
 
+/// Prints what it costs to close a backfill and to revert it, in an account with some history and in
+/// one with ten times as much, both at once.
+#[derive(clap::Parser)]
+#[command(name = "backfill", verbatim_doc_comment)]
 struct Arguments {
+    /// Where the accounts are kept
+    #[arg(value_enum, default_value_t = Backend::Memory)]
     backend: Backend,
+    /// How many events the shorter history has
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = positive())]
     events: u64,
+    /// How many events a backfill brings
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = positive())]
     backfill: u64,
+    /// How many backfills of each account are timed
+    #[arg(long, value_name = "N", default_value = "3", value_parser = positive())]
     rounds: u64,
 }
 
-impl Arguments {
-    fn read() -> Outcome<Self> {
-        let (backend, events, backfill, rounds) = (Backend::Memory, 1_000_000, 100_000, 3);
-        let mut read = Self { backend, events, backfill, rounds };
-        let mut arguments = std::env::args().skip(1);
-        while let Some(argument) = arguments.next() {
-            let number = match argument.as_str() {
-                "--events" => &mut read.events,
-                "--backfill" => &mut read.backfill,
-                "--rounds" => &mut read.rounds,
-                backend => {
-                    read.backend = Backend::read(backend)?;
-                    continue;
-                }
-            };
-            let value = arguments.next().ok_or_else(|| format!("{argument} takes a number"))?;
-            *number = value.parse().ok().filter(|value| *value > 0).ok_or_else(|| {
-                format!("{argument}: found {value:?}, expected a whole number from 1")
-            })?;
-        }
-        Ok(read)
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Backend {
-    Memory,
-    Fjall,
-    Sled,
-}
-
-impl Backend {
-    fn read(text: &str) -> Outcome<Self> {
-        match text {
-            "memory" => Ok(Self::Memory),
-            "fjall" => Ok(Self::Fjall),
-            "sled" => Ok(Self::Sled),
-            other => Err(format!("found {other:?}, expected memory, fjall or sled").into()),
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Fjall => "fjall",
-            Self::Sled => "sled",
-        }
-    }
-
-    fn open(self, folder: &Path) -> Outcome<Arc<dyn Store>> {
-        Ok(match self {
-            Self::Memory => Arc::new(MemoryStore::new()),
-            Self::Fjall => Arc::new(FjallStore::open(folder)?),
-            Self::Sled => Arc::new(SledStore::open(folder)?),
-        })
-    }
+fn positive() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
 }

@@ -122,7 +122,7 @@ impl<S: Store> Side<S> {
             let start = now();
             bare.exchange(&requests)?;
             theirs.push(start.elapsed());
-            let batches = self.store.take().batches;
+            let batches = self.store.take();
             let start = now();
             for batch in batches {
                 if !batch.changes.is_empty() {

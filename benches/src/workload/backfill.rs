@@ -100,7 +100,7 @@ impl Workload {
 
     fn settle(&self) -> Outcome<()> {
         loop {
-            let tick = block_on(self.billing.tick(limits::SCAN_ROWS))?;
+            let tick = block_on(self.account.billing().tick(limits::SCAN_ROWS))?;
             if tick.failed > 0 {
                 return Err("found something due that cannot be settled".into());
             }

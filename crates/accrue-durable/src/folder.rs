@@ -24,6 +24,21 @@ pub fn make_folder(path: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// Makes the names in a folder durable, and those in all folders within it.
+///
+/// # Errors
+///
+/// If one cannot be read or flushed.
+pub fn flush_names(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            flush_names(&entry.path())?;
+        }
+    }
+    sync_folder(path)
+}
+
 /// Makes the names in a folder durable.
 fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }

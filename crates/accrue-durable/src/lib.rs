@@ -27,6 +27,6 @@ mod tests;
 
 pub use self::{
     engine::{Engine, Group, WriteError},
-    folder::make_folder,
+    folder::{flush_names, make_folder},
     writer::Writer,
 };

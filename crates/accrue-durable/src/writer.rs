@@ -74,7 +74,7 @@ pub struct Writer {
 impl Writer {
     /// Starts the thread, under a name for those who watch the process.
     ///
-    /// `ceiling` is the [ceiling of versions](Group::ceiling) that was stored last, and 0 in a new
+    /// `ceiling` is the [ceiling of versions](crate::Group::ceiling) that was stored last, and 0 in a new
     /// store.
     ///
     /// # Errors

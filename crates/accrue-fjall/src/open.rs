@@ -6,7 +6,7 @@ use std::{
 };
 
 use accrue_durable::{
-    make_folder,
+    flush_names, make_folder,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
@@ -119,6 +119,8 @@ impl FjallOptions {
         keyspace.insert(FORMAT_KEY, FORMAT)?;
         db.persist(PersistMode::SyncAll)?;
         drop((keyspace, db));
+        // fjall does not flush the folder in which it makes those of its keyspaces.
+        flush_names(&unfinished).map_err(io("the names of the database cannot be flushed"))?;
         fs::rename(&unfinished, path.join(DATABASE))
             .and_then(|()| make_folder(path))
             .map_err(io("the database cannot be given its name"))?;

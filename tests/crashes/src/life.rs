@@ -152,8 +152,6 @@ impl Life {
         let notes = self.folder.path().join(format!("notes-{}", self.processes));
         let watched = self.folder.path().join("store");
         std::fs::create_dir_all(&watched).unwrap();
-        #[cfg(target_os = "linux")]
-        let names = self.names(&watched);
         let mut command = Command::new(&self.worker);
         command.arg(self.kind.name()).arg(&watched);
         command.args([self.seed, self.processes].map(|number| number.to_string()));
@@ -177,22 +175,12 @@ impl Life {
             };
             // It may have been killed before it began to note.
             if notes.join(crate::power::NOTES).exists() {
-                let cut = crate::power::cut(&watched, &notes, names, uncovered, self.dice.next())
-                    .unwrap();
+                let (names, seed) = (crate::power::Names::ByFolder, self.dice.next());
+                let cut = crate::power::cut(&watched, &notes, names, uncovered, seed).unwrap();
                 self.figures.covered += cut.covered;
                 self.figures.uncovered += cut.uncovered;
                 std::fs::remove_dir_all(notes).unwrap();
             }
-        }
-    }
-
-    /// fjall does not flush the folder of its keyspaces when it makes one. A database that is made
-    /// needs a file system that keeps names in order.
-    #[cfg(target_os = "linux")]
-    fn names(&self, folder: &Path) -> crate::power::Names {
-        match self.kind {
-            Kind::Fjall if !folder.join("fjall").exists() => crate::power::Names::InOrder,
-            Kind::Fjall | Kind::Sled => crate::power::Names::ByFolder,
         }
     }
 

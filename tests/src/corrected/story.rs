@@ -9,14 +9,16 @@ use accrue::{
     credit::NewLedgerEntry,
     plan::NewPlan,
     price::{Cadence, Cycle, Matrix, MatrixCell, Model, NewPrice, Tier, Tiered, Unit},
-    schema::TABLES,
-    store::{Batch, MemoryStore, Scan, Store},
+    store::{MemoryStore, Store},
     subscription::{BillingAnchor, NewSubscription},
     usage::Event,
 };
 use pollster::block_on;
 
-use crate::host::{Host, customer, event, instant, micros, name, number};
+use crate::{
+    host::{Host, customer, event, instant, micros, name, number},
+    stores::copied,
+};
 
 /// When the story is told, and from when up to when its backfill lies.
 const NOW: &str = "2026-03-10T09:07:31.000001Z";
@@ -142,7 +144,7 @@ impl Story {
     /// The same story on a copy of its store, told on by another process.
     #[must_use]
     pub fn copied(&self, wrap: impl FnOnce(MemoryStore) -> Host, seed: u64) -> Self {
-        let host = wrap(copy(&*self.host.store));
+        let host = wrap(copied(&*self.host.store));
         host.clock.set(self.host.clock.now());
         Self { host: host.another(seed), ..self.clone() }
     }
@@ -227,20 +229,4 @@ fn events(alias: &str, kind: &str, count: u64, from: Timestamp, until: Timestamp
         event(alias, &format!("{kind} {alias} {n}"), at, &[("n", value.into())])
     };
     (0..count).map(one).collect()
-}
-
-/// Copies every row of a store.
-fn copy(store: &dyn Store) -> MemoryStore {
-    let copied = MemoryStore::new();
-    for table in TABLES {
-        let mut scan = Scan::prefix(*table, b"", accrue::limits::SCAN_ROWS);
-        loop {
-            let rows = block_on(store.scan(&scan)).unwrap();
-            let Some(last) = rows.last() else { break };
-            scan = scan.after(last.key.bytes());
-            let put = |batch: Batch, row: accrue::store::Row| batch.put(row.key, row.document);
-            block_on(copied.commit(rows.into_iter().fold(Batch::new(), put))).unwrap();
-        }
-    }
-    copied
 }

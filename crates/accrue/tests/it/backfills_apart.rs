@@ -7,7 +7,7 @@ use accrue::{
 
 use crate::{
     backfills::{frame, hour, of},
-    fixture::{Fixture, at, block_on, event, external, refused, run},
+    fixture::{COUNT, Fixture, at, block_on, event, external, refused, run},
 };
 
 fn whose(customer: Option<&str>, new: NewBackfill) -> NewBackfill {
@@ -122,4 +122,31 @@ fn wire_3_3_a_timeframe_that_is_too_long_or_empty_writes_nothing() {
             assert_eq!(kind, ErrorKind::RequestValidation);
         }
     }
+}
+
+/// Whoever has no event yet has nothing to correct, and what comes now comes after the closing.
+#[test]
+fn the_first_event_of_a_customer_waits_for_no_backfill_of_all() {
+    let fixture = Fixture::new();
+    fixture.customer("ada");
+    let metric = fixture.metric(COUNT);
+    let hour = frame("2026-03-10T11:00:00Z", "2026-03-10T12:00:00Z");
+    let ingest = |who: &str, key: &str| {
+        let at = at("2026-03-10T11:30:00Z");
+        run(fixture.account.ingest([event(who, key, at, "1")])).unwrap();
+    };
+    ingest("ada", "a");
+    let backfill = fixture.backfill(NewBackfill::new(hour));
+    run(fixture.account.close_backfill(backfill.id)).unwrap();
+    ingest("zoe", "z");
+    fixture.tick();
+    assert_eq!(fixture.fetched(&backfill).status, BackfillStatus::Reflected);
+    let zoe = fixture.customer("zoe").id;
+    let ada = block_on(fixture.account.fetch_customer(external("ada"))).unwrap().id;
+    let used = |customer| {
+        let used = fixture.account.usage_between(customer, metric.id, hour);
+        block_on(used).unwrap().map(|used| used.to_string())
+    };
+    assert_eq!(used(ada).as_deref(), Some("0"), "it was replaced by nothing");
+    assert_eq!(used(zoe).as_deref(), Some("1"));
 }

@@ -98,6 +98,19 @@ impl Unit<'_> {
         Ok(self.is_unmeasured(head).await? || self.next_of_all(customer).await?.is_some())
     }
 
+    /// Notes for a customer that is about to get its first event that nothing of it is corrected by what
+    /// is due for all: what comes now comes after.
+    pub(in crate::engine) async fn begin_customer(
+        &mut self,
+        customer: CustomerId,
+    ) -> Result<(), Error> {
+        while let Some(correction) = self.next_of_all(customer).await? {
+            self.begin_of_all(correction).await?;
+            self.end_correction(customer, correction).await?;
+        }
+        Ok(())
+    }
+
     /// Tells whether the events of a customer are to be measured by more than they were.
     pub(in crate::engine) async fn is_unmeasured(&mut self, head: &Head) -> Result<bool, Error> {
         if head.accepted == 0 {

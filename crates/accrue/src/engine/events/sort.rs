@@ -160,6 +160,7 @@ async fn customers<'a>(
                     None => {
                         let customer_id = CustomerId::generate(unit.now, unit.entropy());
                         unit.put(&slot, &CustomerAlias { customer_id, reserved: true })?;
+                        unit.begin_customer(customer_id).await?;
                         Found::Reserved(customer_id, external)
                     }
                 }

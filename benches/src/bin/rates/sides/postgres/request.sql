@@ -1,0 +1,1 @@
+INSERT INTO requests (key, answer) VALUES ($1, $2::text::jsonb) ON CONFLICT DO NOTHING

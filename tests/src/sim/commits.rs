@@ -1,0 +1,223 @@
+//! What commits show: the order in which requests were accepted, with which answer, and what else
+//! their commits have in them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    clients::Answer,
+    model::{Expected, Turn, What, uuid},
+    store::{Applied, TaskId},
+    world::{Flight, World},
+};
+use crate::model::{At, Instant};
+
+/// What is kept under an idempotency key.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    task: TaskId,
+    payload: At,
+    completed_at: Instant,
+    pub(super) status: u16,
+    body: String,
+}
+
+/// How long it is good for.
+const GOOD_FOR: i64 = 48 * super::plan::HOUR;
+
+/// The account of a key of the store, and the rest of it.
+fn split(key: &[u8]) -> Option<(At, &[u8])> {
+    let end = key.iter().position(|byte| *byte == 0)?;
+    let account = std::str::from_utf8(&key[..end]).ok()?.strip_prefix("tenant-")?;
+    Some((account.parse().ok()?, &key[end + 1..]))
+}
+
+impl World {
+    /// Does in the model what a commit has done, and compares what it tells.
+    pub(super) fn commit(&mut self, applied: &Applied) -> Result<(), String> {
+        let client = self.tasks[applied.task];
+        let (mut account, mut told, mut turns) = (None, Vec::new(), BTreeSet::new());
+        let mut expected = Vec::new();
+        let mut is_marked = false;
+        for (key, document) in &applied.changes {
+            let (of, rest) = split(key.bytes()).ok_or("a key of no account")?;
+            account = Some(of);
+            let json = document.as_ref().map(|document| {
+                serde_json::from_str::<Value>(document.as_str()).unwrap_or(Value::Null)
+            });
+            match (key.table().name(), &json) {
+                ("record", Some(record)) => {
+                    expected.extend(self.completed(applied.task, of, rest, record)?);
+                }
+                ("record", None) => self.expired(of, rest)?,
+                ("customer_external", Some(alias)) => {
+                    let id = alias["customer_id"].as_str().map(str::to_owned);
+                    let mut all = self.tenants[of].customers.iter_mut();
+                    let own = all.find(|customer| customer.external.as_bytes() == rest);
+                    own.ok_or("an alias of nobody")?.reserved = id;
+                }
+                ("outbox", Some(message)) => told.extend(self.told(of, key.bytes(), message)?),
+                ("outbox", None) => self.acknowledged(key.bytes())?,
+                ("head", _) => {
+                    let customer = rest.try_into().map_err(|_| "a head of no customer")?;
+                    let customer = self.tenants[of].customer_of(customer);
+                    self.touched.extend(customer.map(|customer| (of, customer)));
+                }
+                ("overlay", json) => {
+                    let customer = rest[..16].try_into().unwrap();
+                    let backfill = rest[rest.len() - 16..].try_into().unwrap();
+                    turns.insert((of, customer, uuid(backfill), json.is_some()));
+                }
+                ("amendments" | "alert", Some(_)) => is_marked = true,
+                _ => {}
+            }
+        }
+        for (of, customer, backfill, is_reflected) in turns {
+            let Some(customer) = self.tenants[of].customer_of(customer) else { continue };
+            let turn = if is_reflected { Turn::Reflected } else { Turn::Reverted };
+            self.count(if is_reflected { "reflected" } else { "reverted" });
+            let now = self.now();
+            expected.push(self.tenants[of].turn(&backfill, customer, turn, now)?);
+        }
+        if let Some(client) = client.filter(|_| is_marked) {
+            expected.extend(self.done_without_a_key(client)?);
+        }
+        let Some(account) = account else { return Ok(()) };
+        self.trace.add(format!("{} {} {told:?}", applied.task, applied.changes.len()).as_bytes());
+        let expected = Expected::all(expected);
+        self.tenants[account].check_told(&expected, &told)
+    }
+
+    /// A keyed request has had its effect, and its answer is kept.
+    fn completed(
+        &mut self,
+        task: TaskId,
+        account: At,
+        key: &[u8],
+        record: &Value,
+    ) -> Result<Option<Expected>, String> {
+        let client = self.tasks[task].ok_or("a record is written for no client")?;
+        let of = self.clients[client].clone();
+        let key = String::from_utf8_lossy(key).into_owned();
+        if (of.account, of.key.as_ref()) != (account, Some(&key)) {
+            return Err(format!("the record of {key} is written for {of:?}"));
+        }
+        let answer = record["answer"]["inline"].as_str().ok_or("an answer in parts")?;
+        let (status, body) = answer.split_once(' ').ok_or("an answer without a status")?;
+        let status: u16 = status.parse().map_err(|_| "a status that is none")?;
+        if status >= 500 || matches!(status, 401 | 408 | 409 | 429) {
+            return Err(format!("an answer of status {status} is kept under {key}"));
+        }
+        let completed_at = record["completed_at"].as_str().unwrap_or_default();
+        let completed_at = accrue::Timestamp::parse(completed_at);
+        let completed_at = completed_at.map_err(|_| "an instant that is none")?.micros();
+        let kept = self.kept.entry((account, key.clone())).or_default();
+        if let Some(last) = kept.last()
+            && completed_at <= last.completed_at + GOOD_FOR
+        {
+            return Err(format!("the key {key} has a second effect: {last:?}, then {answer}"));
+        }
+        let body = body.to_owned();
+        let answer = serde_json::from_str(&body).unwrap_or(Value::Null);
+        kept.push(Kept { task, payload: of.payload, completed_at, status, body });
+        let is_second = kept.len() > 1;
+        if is_second {
+            self.count("key used anew after 48 hours");
+        }
+        if status >= 300 {
+            self.count("error kept");
+            return Ok(None);
+        }
+        *self.report.accepted.entry(of.name).or_default() += 1;
+        if let What::Customer { customer } = &of.what {
+            self.touched.insert((account, *customer));
+        }
+        self.tenants[account].accept(&of.what, &answer, completed_at).map(Some)
+    }
+
+    /// A record is removed.
+    fn expired(&mut self, account: At, key: &[u8]) -> Result<(), String> {
+        let key = String::from_utf8_lossy(key).into_owned();
+        let now = self.now();
+        let last = self.kept.get(&(account, key.clone())).and_then(|kept| kept.last());
+        if last.is_none_or(|last| now <= last.completed_at + GOOD_FOR) {
+            return Err(format!("the record of {key} is removed while it is good: {last:?}"));
+        }
+        self.count("record removed");
+        Ok(())
+    }
+
+    /// A request without a key has had its effect.
+    fn done_without_a_key(&mut self, client: At) -> Result<Option<Expected>, String> {
+        let of = self.clients[client].clone();
+        let is_one = matches!(
+            of.what,
+            What::Amend { .. }
+                | What::Deprecate { .. }
+                | What::SetThresholds { .. }
+                | What::DeleteAlert { .. }
+        );
+        if !is_one {
+            return Ok(None);
+        }
+        *self.report.accepted.entry(of.name).or_default() += 1;
+        let now = self.now();
+        self.tenants[of.account].accept(&of.what, &Value::Null, now).map(Some)
+    }
+
+    /// An answer is right for what was committed.
+    pub(super) fn check_answer(&self, flight: &Flight, answer: &Answer) -> Result<(), String> {
+        let client = &self.clients[flight.client.unwrap()];
+        let Answer { status, .. } = *answer;
+        if status >= 500 {
+            return self.excused(flight.task);
+        }
+        let Some(key) = &client.key else {
+            return self.check_read(flight, answer);
+        };
+        if answer.header("idempotency-key") != Some(key) {
+            return Err("the key is not echoed".to_owned());
+        }
+        let all = self.kept.get(&(client.account, key.clone()));
+        let all = all.map_or(&[][..], Vec::as_slice);
+        let own = all.iter().find(|kept| kept.task == flight.task);
+        let is_same = |kept: &Kept| (kept.status, &kept.body) == (status, &answer.body);
+        if answer.header("idempotent-replayed") == Some("true") {
+            let mut rest = all.iter().rev().take(2);
+            let first = rest.find(|kept| kept.payload == client.payload && is_same(kept));
+            return first.map(|_| ()).ok_or_else(|| format!("a replay of nothing in {all:?}"));
+        }
+        if status == 409 || status == 429 {
+            return match own {
+                Some(own) => Err(format!("it was done, and is answered {status}: {own:?}")),
+                None => Ok(()),
+            };
+        }
+        match own {
+            Some(own) if is_same(own) => Ok(()),
+            Some(own) => Err(format!("another answer is kept: {own:?}")),
+            // What is invalid is not kept.
+            None if status == 400 && answer.body.contains("400-request-validation-errors") => {
+                Ok(())
+            }
+            None => Err("it is acknowledged, and nothing is kept".to_owned()),
+        }
+    }
+
+    fn check_read(&self, flight: &Flight, answer: &Answer) -> Result<(), String> {
+        if flight.seen.is_empty() || answer.status != 200 {
+            return Ok(());
+        }
+        let data = &answer.json()["data"];
+        let quantity = |index: usize| {
+            let metric = &data[index]["usage"];
+            metric[0]["quantity"].as_number().map(ToString::to_string)
+        };
+        let found = super::clients::figures([quantity(0), quantity(1)].into_iter());
+        match flight.seen.contains(&found) {
+            true => Ok(()),
+            false => Err(format!("usage of {found}, while there was {:?}", flight.seen)),
+        }
+    }
+}

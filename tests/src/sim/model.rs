@@ -1,0 +1,162 @@
+//! A naive model of one account: what was accepted, in the order in which it was committed. Every
+//! figure is computed anew from that.
+
+mod alerts;
+mod effects;
+mod figures;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bigdecimal::BigDecimal;
+
+pub(super) use self::{
+    alerts::Expected,
+    effects::{Turn, What, whole},
+};
+use crate::{
+    corrected::History,
+    model::{At, Field, Function, Instant, MetricSpec},
+};
+
+/// How many customers may ever be: events are sent for those that are not created yet too.
+pub(super) const CUSTOMERS: usize = 5;
+/// How many of them there are from the beginning, with credits and a subscription.
+pub(super) const FIRST: usize = 3;
+/// The credits that one of them has from the beginning.
+pub(super) const GRANTED: i64 = 40;
+/// What an event costs, in credits.
+pub(super) const CREDITS_PER_EVENT: i64 = 2;
+
+/// An account.
+#[derive(Debug)]
+pub(super) struct Tenant {
+    pub(super) customers: Vec<Customer>,
+    pub(super) history: History,
+    pub(super) metrics: Vec<(String, MetricSpec)>,
+    pub(super) subscriptions: Vec<Subscription>,
+    pub(super) alerts: Vec<Alert>,
+    pub(super) backfills: Vec<Backfill>,
+    pub(super) grants: Vec<(At, String)>,
+    pub(super) items: Vec<String>,
+    /// Which thresholds fired, in which period.
+    fired: BTreeSet<Crossing>,
+    /// What the figures were at most.
+    peaks: BTreeMap<Place, BigDecimal>,
+}
+
+#[derive(Debug)]
+pub(super) struct Customer {
+    pub(super) external: String,
+    pub(super) id: Option<String>,
+    /// The id that it has or will have, once there are events of it.
+    pub(super) reserved: Option<String>,
+    /// What callers gave and took of its credits.
+    pub(super) granted: i64,
+    pub(super) has_ledger: bool,
+}
+
+/// A subscription: start <= its usage < end.
+#[derive(Clone, Debug)]
+pub(super) struct Subscription {
+    pub(super) id: String,
+    pub(super) customer: At,
+    pub(super) start: Instant,
+    pub(super) end: Option<Instant>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Alert {
+    pub(super) id: String,
+    pub(super) scope: Scope,
+    pub(super) thresholds: Vec<i64>,
+    pub(super) enabled: bool,
+    pub(super) deleted: bool,
+    /// Whether it watches a balance from the first entry on.
+    pub(super) is_first: bool,
+}
+
+/// What an alert watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    Subscription(At, Gauge),
+    Plan(Gauge),
+    Balance(At),
+}
+
+/// What is measured of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gauge {
+    Metric(At),
+    Cost,
+}
+
+impl Gauge {
+    pub(super) const ALL: [Self; 3] = [Self::Metric(0), Self::Metric(1), Self::Cost];
+}
+
+/// Where a figure is: of which subscription, in the billing period that starts when.
+pub(super) type Place = (At, Instant, Gauge);
+
+/// An alert that fired: which, for which subscription, at which threshold, in the period that starts
+/// when.
+pub(super) type Crossing = (String, String, i64, Instant);
+
+/// A backfill; it is one for each of its customers, as it is reflected for one after the other.
+#[derive(Debug)]
+pub(super) struct Backfill {
+    pub(super) id: String,
+    pub(super) from: Instant,
+    /// By customer, where it is in the history.
+    pub(super) pieces: Vec<Option<At>>,
+    /// When it was last asked to be reverted.
+    pub(super) reverts_at: Option<Instant>,
+}
+
+impl Tenant {
+    pub(super) fn new() -> Self {
+        let customer = |index| Customer {
+            external: format!("customer-{index}"),
+            id: None,
+            reserved: None,
+            granted: 0,
+            has_ledger: false,
+        };
+        Self {
+            customers: (0..CUSTOMERS).map(customer).collect(),
+            history: History::of(CUSTOMERS),
+            metrics: Vec::new(),
+            subscriptions: Vec::new(),
+            alerts: Vec::new(),
+            backfills: Vec::new(),
+            grants: Vec::new(),
+            items: Vec::new(),
+            fired: BTreeSet::new(),
+            peaks: BTreeMap::new(),
+        }
+    }
+
+    /// The customer of an id of the engine, as bytes.
+    pub(super) fn customer_of(&self, id: [u8; 16]) -> Option<At> {
+        let id = uuid(id);
+        self.customers.iter().position(|customer| customer.reserved.as_ref() == Some(&id))
+    }
+}
+
+/// An id as the wire has it.
+pub(super) fn uuid(bytes: [u8; 16]) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// What a metric measures, of so many kinds: the first two are there from the beginning.
+pub(super) fn metric_spec(kind: usize) -> MetricSpec {
+    let functions = [
+        Function::Sum("n"),
+        Function::CountAll,
+        Function::Max("n"),
+        Function::Distinct(Field::Property("n")),
+        Function::Latest("n"),
+        Function::Min("n"),
+    ];
+    MetricSpec { function: functions[kind % functions.len()], condition: None }
+}

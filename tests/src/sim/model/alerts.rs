@@ -1,0 +1,158 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use bigdecimal::BigDecimal;
+
+use super::{Crossing, Place, Scope, Tenant};
+use crate::model::{At, Instant};
+
+/// What a commit must tell, and what it may.
+#[derive(Debug, Default)]
+pub(in crate::sim) struct Expected {
+    pub(super) must: BTreeSet<Crossing>,
+    /// Whether it tells nothing else.
+    pub(super) is_all: bool,
+}
+
+impl Expected {
+    /// What commits with several effects must tell.
+    pub(in crate::sim) fn all(all: Vec<Self>) -> Self {
+        let is_all = matches!(all.as_slice(), [Self { is_all: true, .. }]);
+        Self { must: all.into_iter().flat_map(|of| of.must).collect(), is_all }
+    }
+}
+
+impl Tenant {
+    /// The alerts that are on a subscription, by their places.
+    fn watching(&self, subscription: At) -> impl Iterator<Item = At> {
+        let all = self.alerts.iter().enumerate();
+        let on = all.filter(move |(_, alert)| match alert.scope {
+            Scope::Subscription(of, _) => of == subscription,
+            Scope::Plan(_) => true,
+            Scope::Balance(_) => false,
+        });
+        on.filter(|(_, alert)| alert.enabled && !alert.deleted).map(|(index, _)| index)
+    }
+
+    fn crossing(&self, alert: At, threshold: i64, (subscription, from, _): Place) -> Crossing {
+        let of = self.subscriptions[subscription].id.clone();
+        (self.alerts[alert].id.clone(), of, threshold, from)
+    }
+
+    /// What fires where a figure moves from one value to another.
+    pub(super) fn crossed(
+        &self,
+        place: Place,
+        before: Option<&BigDecimal>,
+        after: Option<&BigDecimal>,
+    ) -> Vec<(At, Crossing)> {
+        let Some(after) = after else { return Vec::new() };
+        let mut crossed = Vec::new();
+        for alert in self.watching(place.0) {
+            let of = &self.alerts[alert];
+            let is_on = match of.scope {
+                Scope::Subscription(_, gauge) | Scope::Plan(gauge) => gauge == place.2,
+                Scope::Balance(_) => false,
+            };
+            for threshold in of.thresholds.iter().filter(|_| is_on) {
+                let at = BigDecimal::from(*threshold);
+                let crossing = self.crossing(alert, *threshold, place);
+                let is_crossed = before.is_none_or(|before| *before < at) && at <= *after;
+                if is_crossed && !self.fired.contains(&crossing) {
+                    crossed.push((alert, crossing));
+                }
+            }
+        }
+        crossed
+    }
+
+    /// What fires where figures move.
+    pub(super) fn moved(
+        &self,
+        before: &BTreeMap<Place, BigDecimal>,
+        after: &BTreeMap<Place, BigDecimal>,
+    ) -> Vec<(At, Crossing, Place)> {
+        let crossed = after.iter().flat_map(|(place, after)| {
+            let crossed = self.crossed(*place, before.get(place), Some(after));
+            crossed.into_iter().map(|(alert, crossing)| (alert, crossing, *place))
+        });
+        crossed.collect()
+    }
+
+    /// What fires at once of an alert that was created, enabled or changed.
+    pub(super) fn configured(&self, alert: At, now: Instant) -> BTreeSet<Crossing> {
+        let Scope::Subscription(of, gauge) = self.alerts[alert].scope else {
+            return BTreeSet::new();
+        };
+        let subscription = &self.subscriptions[of];
+        let figures = self.figures(subscription.customer, now);
+        let Some((from, _)) = subscription.period(now) else { return BTreeSet::new() };
+        let place = (of, from, gauge);
+        let crossed = self.crossed(place, None, figures.get(&place));
+        crossed.into_iter().filter(|(of, _)| *of == alert).map(|(_, crossing)| crossing).collect()
+    }
+
+    pub(super) fn remember(&mut self, figures: BTreeMap<Place, BigDecimal>) {
+        for (place, figure) in figures {
+            let peak = self.peaks.entry(place).or_insert_with(|| figure.clone());
+            if *peak < figure {
+                *peak = figure;
+            }
+        }
+    }
+
+    /// Compares what a commit told with what it should have.
+    pub(in crate::sim) fn check_told(
+        &mut self,
+        expected: &Expected,
+        told: &[Crossing],
+    ) -> Result<(), String> {
+        for crossing in told {
+            if self.fired.contains(crossing) {
+                return Err(format!("an alert fires twice: {crossing:?}"));
+            }
+            if !self.can_fire(crossing) {
+                return Err(format!("an alert fires without a reason: {crossing:?}"));
+            }
+            if expected.is_all && !expected.must.contains(crossing) {
+                return Err(format!("an alert fires that is not crossed: {crossing:?}"));
+            }
+        }
+        let found: BTreeSet<_> = told.iter().cloned().collect();
+        if found.len() < told.len() {
+            return Err(format!("an alert fires twice in one commit: {told:?}"));
+        }
+        if let Some(missing) = expected.must.difference(&found).next() {
+            return Err(format!("an alert does not fire: {missing:?}, only {found:?}"));
+        }
+        self.fired.extend(found);
+        Ok(())
+    }
+
+    fn can_fire(&self, (alert, subscription, threshold, from): &Crossing) -> bool {
+        let alert = self.alerts.iter().find(|of| of.id == *alert);
+        let subscription = self.subscriptions.iter().position(|of| of.id == *subscription);
+        let (Some(alert), Some(subscription)) = (alert, subscription) else { return false };
+        let (Scope::Subscription(_, gauge) | Scope::Plan(gauge)) = alert.scope else {
+            return false;
+        };
+        let peak = self.peaks.get(&(subscription, *from, gauge));
+        peak.is_some_and(|peak| peak >= &BigDecimal::from(*threshold))
+    }
+
+    /// Once nothing is due, whatever is over its threshold has fired.
+    pub(in crate::sim) fn check_fired(&self, now: Instant) -> Result<(), String> {
+        for index in 0..self.subscriptions.len() {
+            let of = &self.subscriptions[index];
+            let Some((from, _)) = of.period(now) else { continue };
+            for (place, figure) in self.figures(of.customer, now) {
+                if place.0 != index || place.1 != from {
+                    continue;
+                }
+                if let Some((_, missing)) = self.crossed(place, None, Some(&figure)).first() {
+                    return Err(format!("an alert has not fired at {figure}: {missing:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! The beginning of a world, and the calm in which everything is compared.
+
+use serde_json::{Value, json};
+
+use super::{
+    asks::Sent,
+    clients::State,
+    model::{FIRST, GRANTED},
+    plan::{ACCOUNTS, Ask, On, SECOND},
+    world::{World, account},
+};
+use crate::model::At;
+
+impl World {
+    /// What every account has from the beginning.
+    pub(super) fn set_up(&mut self) -> Result<(), String> {
+        for of in 0..ACCOUNTS {
+            self.insist(of, &Ask::Item)?;
+            for kind in 0..2 {
+                self.insist(of, &Ask::Metric { kind })?;
+            }
+            let tenant = &self.tenants[of];
+            let price = |metric: usize, amount: &str, currency: &str| {
+                json!({"price": {
+                    "name": "price", "item_id": tenant.items[0], "cadence": "monthly",
+                    "model_type": "unit", "unit_config": {"unit_amount": amount},
+                    "billable_metric_id": tenant.metrics[metric].0, "currency": currency,
+                }})
+            };
+            let plan = json!({
+                "name": "plan", "currency": "USD",
+                "prices": [price(0, "0.5", "USD"), price(1, "2", "credits")],
+            });
+            let plan = self.create(of, "/v1/plans", &plan)?;
+            self.plans.push(plan["id"].as_str().ok_or("a plan has no id")?.to_owned());
+            for customer in 0..FIRST {
+                self.insist(of, &Ask::Customer { customer })?;
+                self.insist(of, &Ask::Grant { customer, amount: GRANTED, expires_in: None })?;
+                let on = On::Balance(customer);
+                self.insist(of, &Ask::Alert { on, thresholds: vec![5, 20] })?;
+                self.insist(of, &Ask::Subscribe { customer })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for something that is answered at once.
+    fn insist(&mut self, of: At, ask: &Ask) -> Result<(), String> {
+        self.ask(of, ask, 0);
+        self.land_all()?;
+        match self.clients.last().map(|client| (client.state, &client.key)) {
+            Some((State::Answered, Some(key))) => {
+                let kept = self.kept.get(&(of, key.clone())).and_then(|kept| kept.last());
+                let is_done = kept.is_some_and(|kept| kept.status < 300);
+                is_done.then_some(()).ok_or_else(|| format!("{ask:?} is refused: {kept:?}"))
+            }
+            other => Err(format!("{ask:?} is not answered: {other:?}")),
+        }
+    }
+
+    /// Creates something that the model knows nothing of.
+    fn create(&self, of: At, path: &str, body: &Value) -> Result<Value, String> {
+        let Sent { method, path, body } =
+            Sent { method: "POST", path: path.to_owned(), body: body.to_string() };
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", format!("Bearer tenant-{of}"))
+            .body(http_body_util::Full::new(bytes::Bytes::from(body)))
+            .unwrap();
+        let answer = pollster::block_on(self.api(0).handle(request));
+        match answer.status().as_u16() {
+            201 => serde_json::from_slice(answer.body()).map_err(|error| error.to_string()),
+            status => Err(format!("{status}: {}", String::from_utf8_lossy(answer.body()))),
+        }
+    }
+
+    /// Polls everything that is under way until it is done.
+    fn land_all(&mut self) -> Result<(), String> {
+        for _ in 0..100_000 {
+            if self.flights.is_empty() {
+                return Ok(());
+            }
+            for index in (0..self.flights.len()).rev() {
+                if index < self.flights.len() {
+                    self.poll(index)?;
+                }
+            }
+        }
+        Err("something never ends".to_owned())
+    }
+
+    /// Nothing fails any more: every client insists until it has an answer, what is due is done, all
+    /// messages are delivered, and then everything is compared.
+    pub(super) fn settle(&mut self) -> Result<(), String> {
+        self.store.calm(true);
+        self.store.let_arrive(true);
+        self.count("settle");
+        for round in 0.. {
+            self.land_all()?;
+            let is_done = |state: State| state == State::Answered;
+            let open: Vec<At> = (0..self.clients.len())
+                .filter(|index| !is_done(self.clients[*index].state))
+                .collect();
+            if open.is_empty() {
+                break;
+            }
+            if round > 50 {
+                return Err(format!("never answered: {:?}", self.clients[open[0]]));
+            }
+            self.pass(SECOND);
+            for index in open {
+                if matches!(self.clients[index].state, State::GivenUp) {
+                    self.give_another_chance(index);
+                }
+            }
+        }
+        for _ in 0..1_000 {
+            let task = self.tasks.len();
+            self.tasks.push(None);
+            self.store.is_polled(task);
+            let tick = pollster::block_on(self.billing(0).tick(100));
+            self.step_commits()?;
+            let tick = tick.map_err(|error| format!("a tick fails in the calm: {error:?}"))?;
+            if tick.failed > 0 {
+                return Err(format!("something cannot be settled: {tick:?}"));
+            }
+            if !tick.more {
+                break;
+            }
+        }
+        for of in 0..ACCOUNTS {
+            self.drain(of)?;
+        }
+        self.check_all()?;
+        self.store.calm(false);
+        Ok(())
+    }
+
+    fn drain(&mut self, of: At) -> Result<(), String> {
+        let account = self.billing(1).account(account(of));
+        loop {
+            let task = self.tasks.len();
+            self.tasks.push(None);
+            self.store.is_polled(task);
+            let messages = pollster::block_on(account.messages(1_000));
+            let messages = messages.map_err(|error| format!("{error:?}"))?;
+            if messages.is_empty() {
+                break;
+            }
+            let places: Vec<_> = messages.iter().map(|message| message.place).collect();
+            self.messages.inbox().lock().unwrap().extend(messages.into_iter().map(|m| (of, m)));
+            let done = pollster::block_on(account.acknowledge(places).into_future());
+            done.map_err(|error| format!("{error:?}"))?;
+            self.step_commits()?;
+        }
+        match self.messages.waiting(of) {
+            0 => Ok(()),
+            left => Err(format!("{left} messages are not delivered")),
+        }
+    }
+}
