@@ -4,15 +4,16 @@ use std::{
     sync::Arc,
 };
 
-use async_lock::{Mutex, MutexGuardArc};
+use async_lock::{Semaphore, SemaphoreGuardArc};
 
 use crate::{AccountId, CustomerId, IdOr};
 
 /// Locks that make the writers of one customer queue within this process.
 ///
 /// An optimization: correctness rests on preconditions, and without the locks writers only lose
-/// more races.
-pub(super) struct Stripes(Vec<Arc<Mutex<()>>>);
+/// more races. Each has one permit: unlike a mutex of the same crate, which looks at a clock of its own
+/// to be fair, it lets those in who are polled first, so that a run can be repeated.
+pub(super) struct Stripes(Vec<Arc<Semaphore>>);
 
 /// Enough that two customers rarely share a lock.
 const STRIPES: usize = 1024;
@@ -20,12 +21,12 @@ const STRIPES: usize = 1024;
 /// The locks that an operation holds, over all of its runs.
 pub(super) struct Held<'a> {
     stripes: &'a Stripes,
-    guards: BTreeMap<usize, MutexGuardArc<()>>,
+    guards: BTreeMap<usize, SemaphoreGuardArc>,
 }
 
 impl Stripes {
     pub(super) fn new() -> Self {
-        Self((0..STRIPES).map(|_| Arc::default()).collect())
+        Self((0..STRIPES).map(|_| Arc::new(Semaphore::new(1))).collect())
     }
 
     pub(super) const fn hold_none(&self) -> Held<'_> {
@@ -63,7 +64,7 @@ impl Held<'_> {
         self.guards.clear();
         for index in wanted {
             if let Some(stripe) = self.stripes.0.get(index) {
-                self.guards.insert(index, stripe.lock_arc().await);
+                self.guards.insert(index, stripe.acquire_arc().await);
             }
         }
     }
