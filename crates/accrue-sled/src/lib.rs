@@ -46,6 +46,7 @@ mod error;
 mod open;
 mod progress;
 mod rows;
+mod settings;
 mod store;
 mod sync;
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use accrue_durable::{
-    make_folder,
+    flush_names, make_folder,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use sled::Db;
@@ -17,6 +17,7 @@ use crate::{
     encode::FORMAT,
     error::{Cause, OpenError},
     rows::Rows,
+    settings::make_settings,
     store::SledStore,
     sync::{DiskSync, Sync},
 };
@@ -75,6 +76,7 @@ impl SledOptions {
 
     fn try_prepare(&self, path: &Path) -> Result<(Opened, DiskSync), Cause> {
         let path = make_folder(path).map_err(io("the directory cannot be made"))?;
+        make_settings(&path).map_err(io("the settings of the database cannot be written"))?;
         // What sled is going to recover from, and to sum up in a durable snapshot, may have been
         // left in the cache of the operating system by a process that was killed.
         sync_file_if_any(&database(&path))?;
@@ -91,7 +93,7 @@ impl SledOptions {
         let rows = Rows::new(db);
         let mut sync = DiskSync::new(rows.clone(), file);
         sync.sync().map_err(io("the database file cannot be flushed"))?;
-        sync_names(&path)?;
+        flush_names(&path).map_err(io("the directory cannot be flushed"))?;
         Ok((Opened { path, rows, ceiling }, sync))
     }
 }
@@ -119,19 +121,6 @@ fn recover(db: &Db) -> Result<u64, Cause> {
     let Some(stored) = db.get(CEILING_KEY)? else { return Ok(0) };
     let ceiling = <[u8; 8]>::try_from(&*stored);
     ceiling.map(u64::from_be_bytes).map_err(|_| Cause::Ceiling { bytes: stored.len() })
-}
-
-/// Makes the names of sled's files durable, and the one small file that it never flushes.
-fn sync_names(path: &Path) -> Result<(), Cause> {
-    sync_file_if_any(&path.join("conf"))?;
-    if cfg!(unix) {
-        for directory in [&*path.join("blobs"), path] {
-            File::open(directory)
-                .and_then(|directory| directory.sync_all())
-                .map_err(io("the directory cannot be flushed"))?;
-        }
-    }
-    Ok(())
 }
 
 fn sync_file_if_any(path: &Path) -> Result<(), Cause> {
@@ -163,7 +152,8 @@ fn open_database(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(database(path))
 }
 
-fn database(path: &Path) -> PathBuf {
+/// The file of sled's log.
+pub(crate) fn database(path: &Path) -> PathBuf {
     path.join("db")
 }
 

@@ -66,6 +66,21 @@ fn a_directory_has_one_store_at_a_time() {
     SledStore::open(directory.path()).unwrap();
 }
 
+/// A process may end while it makes the database: sled writes its settings first.
+#[test]
+fn settings_that_are_not_whole_are_written_again() {
+    let whole = tempfile::tempdir().unwrap();
+    put(&SledStore::open(whole.path()).unwrap());
+    let settings = std::fs::read(whole.path().join("conf")).unwrap();
+    for written in 0..settings.len() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("blobs")).unwrap();
+        std::fs::write(directory.path().join("conf"), &settings[..written]).unwrap();
+        put(&SledStore::open(directory.path()).unwrap());
+        assert_eq!(std::fs::read(directory.path().join("conf")).unwrap(), settings);
+    }
+}
+
 #[test]
 fn an_unknown_format_is_refused() {
     let directory = tempfile::tempdir().unwrap();

@@ -122,8 +122,22 @@ impl Life {
     ///
     /// If anything acknowledged is lost or doubled, or the store does not open.
     pub fn end_one(&mut self, ending: Ending) {
+        let lines = if self.dice.below(8) == 0 { 0 } else { 1 + self.dice.below(400) };
+        self.end_after(lines, ending);
+    }
+
+    /// The same, with a process that ends while it opens the store.
+    ///
+    /// # Panics
+    ///
+    /// As [`end_one`](Self::end_one).
+    pub fn end_one_that_opens(&mut self, ending: Ending) {
+        self.end_after(0, ending);
+    }
+
+    fn end_after(&mut self, lines: usize, ending: Ending) {
         let since = self.told.asked.len();
-        self.run(ending);
+        self.run(lines, ending);
         let host = self.open();
         self.figures.in_doubt += self.told.in_doubt().len();
         self.figures.done += self.told.settle(&host);
@@ -147,7 +161,7 @@ impl Life {
         Host::on(store, self.seed.wrapping_add(1), self.processes)
     }
 
-    fn run(&mut self, ending: Ending) {
+    fn run(&mut self, lines: usize, ending: Ending) {
         self.processes += 1;
         let notes = self.folder.path().join(format!("notes-{}", self.processes));
         let watched = self.folder.path().join("store");
@@ -163,7 +177,7 @@ impl Life {
             Ending::PowerCutWithoutFlushes => drop(command.arg(&notes).arg("none")),
         }
         let before = self.told.answered.len();
-        self.kill_at_random(&mut command);
+        self.kill_at_random(&mut command, lines);
         self.figures.kills += 1;
         self.figures.acknowledged += self.told.answered.len() - before;
         #[cfg(target_os = "linux")]
@@ -184,10 +198,8 @@ impl Life {
         }
     }
 
-    /// Kills the process when it has told so many lines, or while it opens the store, and a moment
-    /// later.
-    fn kill_at_random(&mut self, command: &mut Command) {
-        let lines = if self.dice.below(8) == 0 { 0 } else { 1 + self.dice.below(400) };
+    /// Kills the process a moment after it has told so many lines, or while it opens the store.
+    fn kill_at_random(&mut self, command: &mut Command, lines: usize) {
         let micros = self.dice.below(if lines == 0 { 100_000 } else { 3_000 });
         let mut child = {
             let _turn = START.lock().unwrap_or_else(PoisonError::into_inner);

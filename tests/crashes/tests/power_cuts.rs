@@ -49,6 +49,17 @@ fn a_process_on_sled_without_power_loses_and_doubles_nothing() {
     check(Kind::Sled);
 }
 
+/// A power cut while the store is made, and while it is opened again: it opens.
+#[test]
+fn a_store_that_was_being_opened_opens() {
+    for kind in [Kind::Fjall, Kind::Sled] {
+        for (seed, uncovered) in (0..kills(4)).zip(UNCOVERED.iter().cycle()) {
+            let mut life = life(kind, 2_000 + seed);
+            (0..3).for_each(|_| life.end_one_that_opens(Ending::PowerCut(*uncovered)));
+        }
+    }
+}
+
 /// Where flushes cover nothing, a power cut takes what was acknowledged, and the check says so: a
 /// store that answers before it flushes would be found out.
 #[test]
