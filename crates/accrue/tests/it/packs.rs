@@ -140,3 +140,22 @@ fn an_event_that_outgrows_its_row_gets_another() {
     assert_eq!(used().to_string(), "27");
     assert_eq!(fixture.found((0..14).map(|n| n.to_string())).len(), 14);
 }
+
+/// More rows than one scan asks for, of events that come in the other order than they happened.
+#[test]
+fn a_minute_with_many_rows_is_read_whole_and_in_order() {
+    let fixture = Fixture::new();
+    let ada = fixture.customer("ada").id;
+    let metrics = [SUM, "SELECT latest(n) FROM events"].map(|sql| fixture.metric(sql));
+    fixture.set(NOW);
+    let count = limits::SCAN_PACKS + 8;
+    for n in (0..count).rev() {
+        let at = at(&format!("2026-03-10T12:00:{n:02}Z"));
+        run(fixture.account.ingest([event("ada", &format!("e{n}"), at, &n.to_string())])).unwrap();
+    }
+    assert_eq!(fixture.packs().len(), count);
+    let most = between("2026-03-10T12:00:00Z", "2026-03-10T12:00:39Z");
+    let used = |at: usize| block_on(fixture.account.usage_between(ada, metrics[at].id, most));
+    assert_eq!(used(0).unwrap().unwrap().to_string(), (0..39).sum::<u32>().to_string());
+    assert_eq!(used(1).unwrap().unwrap().to_string(), "38");
+}
