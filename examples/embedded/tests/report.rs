@@ -69,12 +69,11 @@ fn the_outcome_of_the_trace_does_not_depend_on_batches() {
     let Some(trace) = real_trace() else { return };
     let expected = oracle::expected(trace.as_ref(), 8);
     let folder = tempfile::tempdir().unwrap();
-    for batch in ["1", "1000"] {
-        let durable = durable(&folder.path().join(batch));
-        for store in ["memory"].into_iter().chain(durable.iter().map(String::as_str)) {
-            let report = report([&trace, "--store", store, "--batch", batch]);
-            assert_eq!(oracle::told(&report), expected, "batches of {batch}, {store}");
-        }
+    let durable = durable(folder.path());
+    let durable = durable.iter().map(|store| (store.as_str(), "1000"));
+    for (store, batch) in [("memory", "1"), ("memory", "1000")].into_iter().chain(durable) {
+        let report = report([&trace, "--store", store, "--batch", batch]);
+        assert_eq!(oracle::told(&report), expected, "batches of {batch}, {store}");
     }
 }
 
@@ -112,7 +111,8 @@ fn the_outcome_of_the_sample_does_not_depend_on_batches_or_the_store() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sample.csv");
     std::fs::write(&file, csv(&Trace::sample())).unwrap();
-    for (number, customers) in [(1, "1"), (3, "3"), (8, "8")] {
+    // A commit of a durable store takes its time: not each of them takes each batch.
+    for (number, customers, on_disk) in [(1, "1", "1000"), (3, "3", "1"), (8, "8", "7")] {
         let sample = |store: &str, batch| {
             let [flag, store] = on(store);
             report([&flag, &store, "--customers", customers, "--batch", batch])
@@ -122,10 +122,8 @@ fn the_outcome_of_the_sample_does_not_depend_on_batches_or_the_store() {
         for batch in ["1", "7", "1000"] {
             assert_eq!(sample("memory", batch), first, "{customers} customers, {batch}");
         }
-        for batch in ["1", "7", "500", "1000"] {
-            for store in durable(&folder.path().join(format!("{customers}-{batch}"))) {
-                assert_eq!(sample(&store, batch), first, "{customers} customers, {batch}, {store}");
-            }
+        for store in durable(&folder.path().join(customers)) {
+            assert_eq!(sample(&store, on_disk), first, "{customers} customers, {on_disk}, {store}");
         }
     }
 }
