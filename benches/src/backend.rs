@@ -1,8 +1,8 @@
 use std::{fmt, path::Path, sync::Arc};
 
 use accrue::store::{MemoryStore, Store};
-use accrue_fjall::FjallStore;
-use accrue_sled::SledStore;
+use accrue_fjall::{FjallOptions, FjallStore};
+use accrue_sled::{SledOptions, SledStore};
 use clap::ValueEnum;
 
 use crate::Outcome;
@@ -29,6 +29,19 @@ impl Backend {
             Self::Memory => Arc::new(MemoryStore::new()),
             Self::Fjall => Arc::new(FjallStore::open(folder)?),
             Self::Sled => Arc::new(SledStore::open(folder)?),
+        })
+    }
+
+    /// The same without the rows that accrue keeps ready: what the engine below does by itself.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be opened.
+    pub fn open_raw(self, folder: &Path) -> Outcome<Arc<dyn Store>> {
+        Ok(match self {
+            Self::Memory => Arc::new(MemoryStore::new()),
+            Self::Fjall => Arc::new(FjallOptions::new().row_cache_bytes(0).open(folder)?),
+            Self::Sled => Arc::new(SledOptions::new().row_cache_bytes(0).open(folder)?),
         })
     }
 

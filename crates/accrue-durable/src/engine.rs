@@ -1,4 +1,4 @@
-use std::{collections::HashMap, error::Error, fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
 
 use accrue::store::{Document, Key, StoreError, Version};
 
@@ -31,8 +31,8 @@ pub trait Engine: fmt::Debug + Send + 'static {
 /// The changes of all batches that were accepted together.
 #[derive(Debug, Default)]
 pub struct Group {
-    /// What each row becomes that changes: a document of a version, or no row.
-    pub rows: HashMap<Key, Option<(Version, Document)>>,
+    /// What each row becomes that changes, once and in any order: a document of a version, or no row.
+    pub rows: Vec<(Key, Option<(Version, Document)>)>,
     /// What is to be stored in the same write as the ceiling of versions, where it rises.
     ///
     /// [`Writer::start`](crate::Writer::start) is given what was stored last.

@@ -1,4 +1,7 @@
-use accrue::store::{Batch, Change, Commit, Key, StoreError, Version};
+use std::collections::HashMap;
+
+use accrue::store::{Batch, Change, Commit, Document, Key, StoreError, Version};
+use foldhash::fast::RandomState;
 
 use crate::{Engine, Group, versions::Versions};
 
@@ -7,12 +10,13 @@ use crate::{Engine, Group, versions::Versions};
 pub(crate) struct Judge<'a, E> {
     engine: &'a E,
     versions: &'a mut Versions,
-    group: Group,
+    rows: HashMap<Key, Option<(Version, Document)>, RandomState>,
+    ceiling: Option<u64>,
 }
 
 impl<'a, E: Engine> Judge<'a, E> {
     pub(crate) fn new(engine: &'a E, versions: &'a mut Versions) -> Self {
-        Self { engine, versions, group: Group::default() }
+        Self { engine, versions, rows: HashMap::default(), ceiling: None }
     }
 
     /// Judges one batch on the rows and the batches accepted before it.
@@ -33,16 +37,16 @@ impl<'a, E: Engine> Judge<'a, E> {
 
     /// Tells whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
-        self.group.rows.is_empty()
+        self.rows.is_empty()
     }
 
     /// Returns what to write.
     pub(crate) fn into_group(self) -> Group {
-        self.group
+        Group { rows: self.rows.into_iter().collect(), ceiling: self.ceiling }
     }
 
     fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
-        match self.group.rows.get(key) {
+        match self.rows.get(key) {
             Some(row) => Ok(row.as_ref().map(|(version, _)| *version)),
             None => self.engine.version(key),
         }
@@ -54,14 +58,12 @@ impl<'a, E: Engine> Judge<'a, E> {
             .next()
             .ok_or_else(|| StoreError::unavailable("all versions are used up"))?;
         if next.ceiling.is_some() {
-            self.group.ceiling = next.ceiling;
+            self.ceiling = next.ceiling;
         }
         for change in changes {
             match change {
-                Change::Put(key, document) => {
-                    self.group.rows.insert(key, Some((next.version, document)))
-                }
-                Change::Delete(key) => self.group.rows.insert(key, None),
+                Change::Put(key, document) => self.rows.insert(key, Some((next.version, document))),
+                Change::Delete(key) => self.rows.insert(key, None),
             };
         }
         Ok(next.version)

@@ -8,11 +8,13 @@
 //! gathers; there is no timer.
 //!
 //! How a store reads is its author's matter, since engines differ in when they show a write:
-//! before it is durable ([`Writer::settled`] tells when it is) or after.
+//! before it is durable ([`Writer::settled`] tells when it is) or after. A [`RowCache`] spares it
+//! most of its look-ups.
 //!
 //! [`row`] says how a row lies in an engine that keeps bytes, and [`make_folder`] makes a folder
 //! that a power cut does not take away.
 
+mod cache;
 mod engine;
 mod folder;
 mod health;
@@ -26,6 +28,7 @@ mod writer;
 mod tests;
 
 pub use self::{
+    cache::RowCache,
     engine::{Engine, Group, WriteError},
     folder::{flush_names, make_folder},
     writer::Writer,

@@ -23,7 +23,9 @@ impl Engine for FjallEngine {
         let batch = self.rows.batch_of(&group);
         // It also fails after one of fjall's own threads did, to write a table for example. Nothing
         // of the batch is written then, but fjall does not promise to tell that apart.
-        self.step.commit(batch).map_err(|error| WriteError::new("a write failed", error))
+        self.step.commit(batch).map_err(|error| WriteError::new("a write failed", error))?;
+        self.rows.publish(group);
+        Ok(())
     }
 
     fn abandon(&mut self) {

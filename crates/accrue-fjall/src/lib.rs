@@ -27,8 +27,8 @@
 //! the accepted ones as **one** batch of fjall with `fsync`; then it answers them all. So a commit
 //! costs a share of a flush, and at any time at most one batch of the journal is not durable.
 //!
-//! fjall shows a batch after its `fsync`, and whole. A read looks at a snapshot on the caller's
-//! thread, and waits for no flush.
+//! fjall shows a batch after its `fsync`, and whole. A read looks at a snapshot of that on the
+//! caller's thread, and waits for no flush.
 //!
 //! When a write fails, the commits that waited for it are
 //! [`Indeterminate`](accrue::store::StoreError::Indeterminate), and everything later is
@@ -47,7 +47,8 @@
 //! fjall has threads of its own, as many as the machine has cores and four at most, which write
 //! tables and merge them. New rows are in memory until there are 64 MiB of them, while up to four
 //! times as much may be on its way to the disk; the journal holds the same. What is read from
-//! tables is cached, [256 MiB](FjallOptions::cache_bytes) at most if nothing else is said.
+//! tables is cached, [256 MiB](FjallOptions::cache_bytes) at most if nothing else is said, and rows
+//! that were read lately are kept ready, [64 MiB](FjallOptions::row_cache_bytes) at most.
 
 mod encode;
 mod engine;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use accrue_durable::{
-    flush_names, make_folder,
+    RowCache, flush_names, make_folder,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
@@ -43,11 +43,12 @@ const KEYSPACE: &str = "rows";
 #[derive(Clone, Debug)]
 pub struct FjallOptions {
     cache_bytes: u64,
+    row_cache_bytes: u64,
 }
 
 impl Default for FjallOptions {
     fn default() -> Self {
-        Self { cache_bytes: 256 * 1024 * 1024 }
+        Self { cache_bytes: 256 * 1024 * 1024, row_cache_bytes: 64 * 1024 * 1024 }
     }
 }
 
@@ -63,7 +64,14 @@ impl FjallOptions {
     /// A fifth of the memory is a good share. New rows are in memory besides that.
     #[must_use]
     pub fn cache_bytes(self, cache_bytes: u64) -> Self {
-        Self { cache_bytes }
+        Self { cache_bytes, ..self }
+    }
+
+    /// Sets how many bytes of rows are kept ready beside that, as they were read last: 64 MiB if not
+    /// set, none at 0.
+    #[must_use]
+    pub fn row_cache_bytes(self, row_cache_bytes: u64) -> Self {
+        Self { row_cache_bytes, ..self }
     }
 
     /// Opens the store in a folder, which is made if there is none.
@@ -99,7 +107,7 @@ impl FjallOptions {
         let db = self.open_database(&database)?;
         let keyspace = open_keyspace(&db)?;
         let ceiling = recover(&keyspace)?;
-        let rows = Rows::new(db, keyspace, lock);
+        let rows = Rows::new(db, keyspace, RowCache::new(self.row_cache_bytes), lock);
         let step = ToDisk::new(rows.clone());
         Ok((Opened { path, rows, ceiling }, step))
     }

@@ -1,20 +1,28 @@
-use std::{fmt, fs::File, io, sync::Arc};
+use std::{
+    fmt,
+    fs::File,
+    io,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
 
 use accrue::store::{Key, Order, Row, Scan, StoreError, Version};
 use accrue_durable::{
-    Group,
+    Group, RowCache,
     row::{CEILING_KEY, DecodeError, decode_row, decode_version, encode_row},
 };
-use fjall::{Database, Guard, Keyspace, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{Database, Guard, Keyspace, OwnedWriteBatch, PersistMode, Readable, Snapshot};
 
 use crate::encode::{decode_key, encode_bounds, encode_key};
 
 /// The rows of all tables, in one keyspace: `docs/decisions/fjall-one-keyspace.md` says why.
 ///
-/// What is seen here is durable: fjall shows a batch after its `fsync`.
+/// What is seen here is durable: fjall shows a batch after its `fsync`, and what readers look at is
+/// published after that.
 #[derive(Clone)]
 pub(crate) struct Rows {
     // Dropped in this order: the lock goes last.
+    published: Arc<RwLock<Arc<Snapshot>>>,
+    cache: Arc<RowCache>,
     keyspace: Keyspace,
     db: Database,
     _lock: Arc<File>,
@@ -28,21 +36,53 @@ impl fmt::Debug for Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(db: Database, keyspace: Keyspace, lock: File) -> Self {
-        Self { keyspace, db, _lock: Arc::new(lock) }
+    pub(crate) fn new(db: Database, keyspace: Keyspace, cache: RowCache, lock: File) -> Self {
+        let published = Arc::new(RwLock::new(Arc::new(db.snapshot())));
+        Self { published, cache: Arc::new(cache), keyspace, db, _lock: Arc::new(lock) }
     }
 
+    /// Reads one instant: it has no half of a batch, and all of what was answered before.
     pub(crate) fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
-        // A snapshot has no half of a batch, and all of what was answered before.
-        let snapshot = self.db.snapshot();
-        let row = |key: &Key| match snapshot.get(&self.keyspace, encode_key(key)).map_err(failed)? {
+        let (mut rows, snapshot) = {
+            let published = self.published();
+            let cached: Vec<_> = keys.iter().map(|key| self.cache.get(key)).collect();
+            (cached, Arc::clone(&published))
+        };
+        let mut read = Vec::new();
+        for (key, row) in keys.iter().zip(&mut rows).filter(|(_, row)| row.is_none()) {
+            *row = self.row(&snapshot, key)?;
+            read.extend(row.clone());
+        }
+        if !read.is_empty() {
+            let published = self.published();
+            if Arc::ptr_eq(&published, &snapshot) {
+                read.iter().for_each(|row| self.cache.keep(row));
+            }
+        }
+        Ok(rows)
+    }
+
+    fn row(&self, snapshot: &Snapshot, key: &Key) -> Result<Option<Row>, StoreError> {
+        match snapshot.get(&self.keyspace, encode_key(key)).map_err(failed)? {
             None => Ok(None),
             Some(stored) => match decode_row(key.clone(), &stored) {
                 Ok(row) => Ok(Some(row)),
                 Err(error) => Err(corrupt(key, error)),
             },
-        };
-        keys.iter().map(row).collect()
+        }
+    }
+
+    // Nothing is half done where its holder panics: rows that are not in the cache are read.
+    fn published(&self) -> RwLockReadGuard<'_, Arc<Snapshot>> {
+        self.published.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows a group that is durable, to all who read from now on.
+    pub(crate) fn publish(&self, group: Group) {
+        let snapshot = Arc::new(self.db.snapshot());
+        let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
+        self.cache.publish(group);
+        *published = snapshot;
     }
 
     pub(crate) fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
@@ -54,7 +94,8 @@ impl Rows {
             })?;
             decode_row(key.clone(), &stored).map_err(|error| corrupt(&key, error))
         };
-        let range = self.db.snapshot().range(&self.keyspace, from..until);
+        let snapshot = Arc::clone(&self.published());
+        let range = snapshot.range(&self.keyspace, from..until);
         match scan.order {
             Order::Ascending => range.take(scan.limit).map(row).collect(),
             Order::Descending => range.rev().take(scan.limit).map(row).collect(),
@@ -63,6 +104,9 @@ impl Rows {
 
     pub(crate) fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
         // The writer asks, beside whom nobody writes: it needs no snapshot.
+        if let Some(version) = self.cache.version(key) {
+            return Ok(Some(version));
+        }
         match self.keyspace.get(encode_key(key)).map_err(failed)? {
             None => Ok(None),
             Some(row) => decode_version(&row).map(Some).map_err(|error| corrupt(key, error)),

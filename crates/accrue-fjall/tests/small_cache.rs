@@ -25,7 +25,8 @@ fn document(commit: u32, bytes: usize) -> Document {
 #[test]
 fn rows_are_right_with_a_cache_smaller_than_a_group() {
     let folder = tempfile::tempdir().unwrap();
-    let store = FjallOptions::new().cache_bytes(0).open(folder.path()).unwrap();
+    let store =
+        FjallOptions::new().cache_bytes(0).row_cache_bytes(1 << 20).open(folder.path()).unwrap();
     let mut oracle = BTreeMap::new();
     for commit in 0..40 {
         let changed = (0..ROWS).filter(|number| number.wrapping_mul(7_919) % 11 == commit % 11);
@@ -61,7 +62,8 @@ fn rows_are_right_with_a_cache_smaller_than_a_group() {
     });
 
     drop(store);
-    let store = FjallOptions::new().cache_bytes(0).open(folder.path()).unwrap();
+    let store =
+        FjallOptions::new().cache_bytes(0).row_cache_bytes(1 << 20).open(folder.path()).unwrap();
     let rows = block_on(store.scan(&Scan::prefix(TABLE, b"", 1_000))).unwrap();
     assert!(rows.iter().map(|row| &row.document).eq(oracle.values()));
     let rows = block_on(store.scan(&Scan::prefix(OTHER, b"", 1_000))).unwrap();

@@ -28,7 +28,7 @@ impl Engine for SledEngine {
     /// `docs/decisions/sled-one-batch-per-sync.md` says why.
     fn write(&mut self, group: Group) -> Result<(), WriteError> {
         let writes = writes_of(&group);
-        let apply = || self.progress.apply(|| self.rows.apply(writes));
+        let apply = || self.progress.apply(|| self.rows.apply(writes, group));
         if let Err(error) = while_applying(apply) {
             self.abandon();
             return Err(WriteError::new("a group could not be applied", error));

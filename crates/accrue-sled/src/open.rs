@@ -8,7 +8,7 @@ use std::{
 };
 
 use accrue_durable::{
-    flush_names, make_folder,
+    RowCache, flush_names, make_folder,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use sled::Db;
@@ -38,11 +38,12 @@ const LEAST_CACHE_BYTES: u64 = 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct SledOptions {
     cache_bytes: u64,
+    row_cache_bytes: u64,
 }
 
 impl Default for SledOptions {
     fn default() -> Self {
-        Self { cache_bytes: 256 * 1024 * 1024 }
+        Self { cache_bytes: 256 * 1024 * 1024, row_cache_bytes: 64 * 1024 * 1024 }
     }
 }
 
@@ -56,7 +57,14 @@ impl SledOptions {
     /// Sets how many bytes of pages sled keeps in memory: 256 MiB if not set, 1 MiB at least.
     #[must_use]
     pub fn cache_bytes(self, cache_bytes: u64) -> Self {
-        Self { cache_bytes: cache_bytes.max(LEAST_CACHE_BYTES) }
+        Self { cache_bytes: cache_bytes.max(LEAST_CACHE_BYTES), ..self }
+    }
+
+    /// Sets how many bytes of rows are kept ready beside that, as they were read last: 64 MiB if not
+    /// set, none at 0.
+    #[must_use]
+    pub fn row_cache_bytes(self, row_cache_bytes: u64) -> Self {
+        Self { row_cache_bytes, ..self }
     }
 
     /// Opens the store in a directory, which is made if there is none.
@@ -90,7 +98,7 @@ impl SledOptions {
         let db = catch_unwind(AssertUnwindSafe(|| config.open())).map_err(|_| Cause::Panic)??;
         let ceiling = recover(&db)?;
         let file = open_database(&path).map_err(io("the database file cannot be opened"))?;
-        let rows = Rows::new(db);
+        let rows = Rows::new(db, RowCache::new(self.row_cache_bytes));
         let mut sync = DiskSync::new(rows.clone(), file);
         sync.sync().map_err(io("the database file cannot be flushed"))?;
         flush_names(&path).map_err(io("the directory cannot be flushed"))?;

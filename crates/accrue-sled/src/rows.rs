@@ -1,8 +1,8 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use accrue::store::{Key, Order, Row, Scan, StoreError, Version};
 use accrue_durable::{
-    Group,
+    Group, RowCache,
     row::{CEILING_KEY, DecodeError, decode_row, decode_version, encode_row},
 };
 use sled::{Batch, Db};
@@ -15,6 +15,7 @@ use crate::encode::{decode_key, encode_bounds, encode_key};
 #[derive(Clone)]
 pub(crate) struct Rows {
     db: Db,
+    cache: Arc<RowCache>,
 }
 
 // sled would print every row.
@@ -25,19 +26,23 @@ impl fmt::Debug for Rows {
 }
 
 impl Rows {
-    pub(crate) const fn new(db: Db) -> Self {
-        Self { db }
+    pub(crate) fn new(db: Db, cache: RowCache) -> Self {
+        Self { db, cache: Arc::new(cache) }
     }
 
+    /// Reads rows, while no group is applied.
     pub(crate) fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
-        let row = |key: &Key| match self.db.get(encode_key(key)).map_err(failed)? {
-            None => Ok(None),
-            Some(stored) => match decode_row(key.clone(), &stored) {
-                Ok(row) => Ok(Some(row)),
-                Err(error) => Err(corrupt(key, error)),
-            },
-        };
-        keys.iter().map(row).collect()
+        keys.iter().map(|key| self.row(key)).collect()
+    }
+
+    fn row(&self, key: &Key) -> Result<Option<Row>, StoreError> {
+        if let Some(row) = self.cache.get(key) {
+            return Ok(Some(row));
+        }
+        let Some(stored) = self.db.get(encode_key(key)).map_err(failed)? else { return Ok(None) };
+        let row = decode_row(key.clone(), &stored).map_err(|error| corrupt(key, error))?;
+        self.cache.keep(&row);
+        Ok(Some(row))
     }
 
     pub(crate) fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
@@ -57,17 +62,23 @@ impl Rows {
     }
 
     pub(crate) fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
+        if let Some(version) = self.cache.version(key) {
+            return Ok(Some(version));
+        }
         match self.db.get(encode_key(key)).map_err(failed)? {
             None => Ok(None),
             Some(row) => decode_version(&row).map(Some).map_err(|error| corrupt(key, error)),
         }
     }
 
-    /// Applies all writes at once: to those who read, and to recovery after a crash.
+    /// Applies a group at once: to those who read, and to recovery after a crash. `writes` are those
+    /// [of it](writes_of).
     ///
     /// After an error nobody knows which of them were applied.
-    pub(crate) fn apply(&self, writes: Batch) -> sled::Result<()> {
-        self.db.apply_batch(writes)
+    pub(crate) fn apply(&self, writes: Batch, group: Group) -> sled::Result<()> {
+        self.db.apply_batch(writes)?;
+        self.cache.publish(group);
+        Ok(())
     }
 
     /// Hands everything applied to the operating system. That is not durable yet.

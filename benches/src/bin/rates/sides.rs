@@ -68,7 +68,7 @@ pub(crate) fn open(
         sides.push(Box::new(open(Statements::One)?));
     }
     for backend in arguments.backends() {
-        let raw = backend.open(&folder.join(format!("{backend}-raw")))?;
+        let raw = backend.open_raw(&folder.join(format!("{backend}-raw")))?;
         source.set_up(&*raw)?;
         sides.push(Box::new(Raw::new(backend, raw)));
         let store = backend.open(&folder.join(format!("{backend}-accrue")))?;

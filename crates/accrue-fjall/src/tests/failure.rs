@@ -1,4 +1,5 @@
 use accrue::store::{Batch, Commit, Expected, Scan, Store, StoreError};
+use accrue_durable::Group;
 use pollster::block_on;
 
 use super::support::{Gate, TABLE, Verdict, insert, key, poll, put};
@@ -60,6 +61,7 @@ fn an_unreadable_row_fails_only_those_who_ask_for_it() {
     writes.insert(opened.rows.keyspace(), "item\0short", "1234567");
     writes.insert(opened.rows.keyspace(), "item\0text", *b"12345678\xC3");
     writes.commit().unwrap();
+    opened.rows.publish(Group::default());
     let store = FjallStore::start(opened, Box::new(step)).unwrap();
 
     for unreadable in [&b"short"[..], b"text"] {

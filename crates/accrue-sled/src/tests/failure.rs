@@ -1,5 +1,5 @@
 use accrue::store::{Batch, Commit, Expected, Scan, Store, StoreError};
-use accrue_durable::row::CEILING_KEY;
+use accrue_durable::{Group, row::CEILING_KEY};
 use pollster::block_on;
 
 use super::support::{Gate, TABLE, Verdict, insert, key, poll, put};
@@ -70,7 +70,7 @@ fn an_unreadable_row_fails_only_those_who_ask_for_it() {
     writes.insert(b"item\0short".as_slice(), b"1234567".as_slice());
     writes.insert(b"item\0text".as_slice(), b"12345678\xC3".as_slice());
     writes.insert(CEILING_KEY, 7_u64.to_be_bytes().as_slice());
-    opened.rows.apply(writes).unwrap();
+    opened.rows.apply(writes, Group::default()).unwrap();
     let store = SledStore::start(opened, Box::new(sync)).unwrap();
 
     for unreadable in [&b"short"[..], b"text"] {
