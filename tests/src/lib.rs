@@ -19,6 +19,7 @@ pub mod model;
 pub mod operation;
 pub mod requests;
 pub mod script;
+pub mod served;
 pub mod sim;
 pub mod stores;
 pub mod texts;

@@ -1,10 +1,22 @@
-//! Every operation that the API serves and that is no mere read, with a request for each on a scene
-//! where it has something to do.
+//! Every operation that the API serves, with a request for each on a scene where it has something to
+//! do, and a store that fails at one of its calls: whoever sends again has one effect.
 
-mod cases;
+mod check;
+mod door;
+mod reads;
 mod scene;
+mod state;
+mod store;
+mod writes;
 
-pub use self::{cases::cases, scene::Scene};
+pub use self::{
+    check::{Bench, Report, Run},
+    door::Door,
+    reads::reads,
+    scene::Scene,
+    store::{Call, Fault, Flaw, Way},
+    writes::writes,
+};
 
 /// A request for an operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,15 +30,24 @@ pub struct Case {
     pub status: u16,
 }
 
+/// What only reads, although it is a POST: it is computed again under its key.
+const ONLY_READ: [&str; 2] = ["POST /events/search", "POST /prices/{price_id}/evaluate"];
+
 impl Case {
     #[must_use]
     pub fn method(&self) -> &'static str {
         self.operation.split_once(' ').unwrap().0
     }
 
-    /// Whether an idempotency key counts.
+    /// Whether there is an effect.
     #[must_use]
-    pub fn takes_key(&self) -> bool {
-        self.method() == "POST"
+    pub fn has_effect(&self) -> bool {
+        self.method() != "GET" && !ONLY_READ.contains(&self.operation)
+    }
+
+    /// Whether its answer is kept under the key, which counts for no other method (§4.5.3).
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.method() == "POST" && self.has_effect()
     }
 }

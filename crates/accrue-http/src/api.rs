@@ -197,8 +197,8 @@ impl ApiBuilder {
     pub fn build(self) -> Api {
         let Self { billing, authenticate, base_path, settings } = self;
         let router = Router::new(&base_path, operations::all());
-        let documents = Documents::new(&base_path, &settings);
         let settings = Arc::new(settings);
+        let documents = Documents::new(base_path, Arc::clone(&settings));
         Api(Arc::new(Inner { billing, authenticate, router, documents, settings }))
     }
 }

@@ -5,12 +5,20 @@ mod html;
 mod older;
 mod page;
 
+use std::sync::{Arc, OnceLock};
+
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::{api::Settings, reply::Reply};
 
-/// What is served without a key: the description of the API, rendered once.
+/// What is served without a key: the description of the API, rendered when it is first asked for.
 pub(crate) struct Documents {
+    base: String,
+    settings: Arc<Settings>,
+    rendered: OnceLock<Rendered>,
+}
+
+struct Rendered {
     current: Reply,
     /// The 3.0 form (§9).
     older: Reply,
@@ -18,7 +26,25 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    pub(crate) fn new(base: &str, settings: &Settings) -> Self {
+    pub(crate) const fn new(base: String, settings: Arc<Settings>) -> Self {
+        Self { base, settings, rendered: OnceLock::new() }
+    }
+
+    /// Finds a document by its path, which lies outside of the base path.
+    pub(crate) fn find(&self, method: &Method, path: &str, query: Option<&str>) -> Option<Reply> {
+        let document: fn(&Rendered) -> &Reply = match path {
+            "/openapi.json" if asks_for_the_older(query) => |rendered| &rendered.older,
+            "/openapi.json" => |rendered| &rendered.current,
+            "/docs" => |rendered| &rendered.page,
+            _ => return None,
+        };
+        let rendered = || self.rendered.get_or_init(|| Rendered::new(&self.base, &self.settings));
+        (*method == Method::GET).then(|| document(rendered()).clone())
+    }
+}
+
+impl Rendered {
+    fn new(base: &str, settings: &Settings) -> Self {
         let document = document::render(base, settings);
         let json = |document| public(Reply::json(StatusCode::OK, &document));
         let html = HeaderValue::from_static("text/html; charset=utf-8");
@@ -33,17 +59,6 @@ impl Documents {
                 .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
                 .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         }
-    }
-
-    /// Finds a document by its path, which lies outside of the base path.
-    pub(crate) fn find(&self, method: &Method, path: &str, query: Option<&str>) -> Option<Reply> {
-        let document = match path {
-            "/openapi.json" if asks_for_the_older(query) => &self.older,
-            "/openapi.json" => &self.current,
-            "/docs" => &self.page,
-            _ => return None,
-        };
-        (*method == Method::GET).then(|| document.clone())
     }
 }
 

@@ -29,7 +29,8 @@ impl Account {
     /// it said. Its id, its timestamp and its customer stay.
     ///
     /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
-    /// to. An event may be amended any number of times, and the last one holds.
+    /// to. An event may be amended any number of times, and the last one holds. To let it say what it
+    /// says already changes nothing, and is not counted: a caller who lost the answer can ask again.
     ///
     /// # Errors
     ///
@@ -141,6 +142,10 @@ impl Command for AmendEvent {
             }
             Standing::Replaced(by) => return Err(replaced(id, by).into()),
         };
+        let says = (&*brought.event.event_name, &*brought.event.properties);
+        if says == (&amendment.event_name, &amendment.properties) {
+            return Ok(id.clone());
+        }
         unit.check_open(customer_id, place.at).await?;
         unit.count(customer_id, "amended", |of| &mut of.amended).await?;
         let after = StoredEvent {

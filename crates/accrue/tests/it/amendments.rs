@@ -205,6 +205,8 @@ fn wire_3_5_a_hundred_amendments_in_a_hundred_days() {
     for n in 0..100 {
         run(amend(n)).unwrap();
     }
+    // Sent again, the last one is no other one.
+    run(amend(99)).unwrap();
     let (kind, text) = refused(&corrected.fixture, amend(100));
     assert_eq!(kind, ErrorKind::ConstraintViolation);
     assert_eq!(text, "100 events of the customer were amended within 100 days, which is the most");

@@ -1,0 +1,95 @@
+use std::{
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use accrue::{AccountId, Billing, ManualClock, SeededEntropy, store::Store};
+use accrue_http::{Api, FixedKey};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use pollster::block_on;
+use serde_json::Value;
+
+use super::Case;
+use crate::host::instant;
+
+const TOKEN: &str = "test-key";
+
+/// A process that serves the API on a store.
+#[derive(Debug)]
+pub struct Door {
+    billing: Billing,
+    api: Api,
+}
+
+impl Door {
+    pub(super) fn on(store: impl Store, now: &str, seed: u64) -> Self {
+        let clock = ManualClock::at(instant(now));
+        let billing = Billing::new(store, clock, SeededEntropy::new(seed));
+        let key = FixedKey::new(TOKEN, AccountId::parse("acme").unwrap());
+        let api = Api::builder(billing.clone(), key).build();
+        Self { billing, api }
+    }
+
+    /// Asks once; there is no answer where the process ends.
+    ///
+    /// # Panics
+    ///
+    /// If it waits for anything else.
+    pub(super) fn send(&self, case: &Case, key: &str) -> Option<Response<Bytes>> {
+        let request = request(case.method(), &case.path, &case.body, Some(key));
+        let mut answer = pin!(self.api.handle(request));
+        let mut context = Context::from_waker(Waker::noop());
+        match answer.as_mut().poll(&mut context) {
+            Poll::Ready(answer) => Some(answer),
+            Poll::Pending => None,
+        }
+    }
+
+    /// The operations that are served.
+    ///
+    /// # Panics
+    ///
+    /// If the description of the API has another form.
+    #[must_use]
+    pub fn served(&self) -> Vec<String> {
+        let request = Request::get("/openapi.json").body(Full::<Bytes>::default()).unwrap();
+        let document = block_on(self.api.handle(request));
+        let document: Value = serde_json::from_slice(document.body()).unwrap();
+        let paths = document["paths"].as_object().unwrap().iter();
+        let all = paths.flat_map(|(path, methods)| {
+            let methods = methods.as_object().unwrap().keys();
+            let methods = methods
+                .filter(|method| ["get", "post", "put", "delete", "patch"].contains(&&***method));
+            methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+        });
+        all.collect()
+    }
+
+    pub(super) fn create(&self, path: &str, body: &Value) -> Value {
+        let answer = block_on(self.api.handle(request("POST", path, &body.to_string(), None)));
+        assert!(answer.status().is_success(), "{path} {body}: {answer:?}");
+        serde_json::from_slice(answer.body()).unwrap()
+    }
+
+    pub(super) fn id(&self, path: &str, body: &Value) -> String {
+        self.create(path, body)["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Settles everything that is due.
+    pub(super) fn tick(&self) {
+        while block_on(self.billing.tick(100)).unwrap().more {}
+    }
+}
+
+fn request(method: &str, path: &str, body: &str, key: Option<&str>) -> Request<Full<Bytes>> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(format!("/v1{path}"))
+        .header("authorization", format!("Bearer {TOKEN}"));
+    if let Some(key) = key {
+        request = request.header("idempotency-key", key);
+    }
+    request.body(Full::new(Bytes::from(body.to_owned()))).unwrap()
+}

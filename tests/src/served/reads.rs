@@ -1,0 +1,98 @@
+use serde_json::Value;
+
+use super::{Case, Scene, writes::case};
+
+const AT: &str = "2026-03-10T00:00:00Z";
+
+fn get(operation: &'static str, path: impl Into<String>) -> Case {
+    case(operation, path.into(), &Value::Null, 200)
+}
+
+/// A request for each operation that gets.
+#[must_use]
+pub fn reads(scene: &Scene) -> Vec<Case> {
+    let mut all = of_catalogue(scene);
+    all.extend(of_plans(scene));
+    all.extend(of_customers(scene));
+    all.extend(of_credits(scene));
+    all.extend(of_subscriptions(scene));
+    all
+}
+
+fn of_catalogue(Scene { item, metric, price, .. }: &Scene) -> Vec<Case> {
+    vec![
+        get("GET /ping", "/ping"),
+        get("GET /items", "/items"),
+        get("GET /items/{item_id}", format!("/items/{item}")),
+        get("GET /metrics", "/metrics"),
+        get("GET /metrics/{metric_id}", format!("/metrics/{metric}")),
+        get("GET /prices", "/prices"),
+        get("GET /prices/{price_id}", format!("/prices/{price}")),
+        get("GET /prices/external_price_id/{external_price_id}", "/prices/external_price_id/price"),
+    ]
+}
+
+fn of_plans(Scene { plan, .. }: &Scene) -> Vec<Case> {
+    let external = "/plans/external_plan_id/plan";
+    vec![
+        get("GET /plans", "/plans"),
+        get("GET /plans/{plan_id}", format!("/plans/{plan}")),
+        get("GET /plans/external_plan_id/{external_plan_id}", external),
+        get("GET /plans/{plan_id}/versions/{version}", format!("/plans/{plan}/versions/2")),
+        get(
+            "GET /plans/external_plan_id/{external_plan_id}/versions/{version}",
+            format!("{external}/versions/2"),
+        ),
+    ]
+}
+
+fn of_customers(Scene { customer, pending_backfill, .. }: &Scene) -> Vec<Case> {
+    let external = "/customers/external_customer_id/ada";
+    vec![
+        get("GET /customers", "/customers"),
+        get("GET /customers/{customer_id}", format!("/customers/{customer}")),
+        get("GET /customers/external_customer_id/{external_customer_id}", external),
+        get("GET /customers/{customer_id}/costs", format!("/customers/{customer}/costs")),
+        get(
+            "GET /customers/external_customer_id/{external_customer_id}/costs",
+            format!("{external}/costs?currency=credits"),
+        ),
+        get("GET /events/volume", format!("/events/volume?timeframe_start={AT}")),
+        get("GET /events/backfills", "/events/backfills"),
+        get("GET /events/backfills/{backfill_id}", format!("/events/backfills/{pending_backfill}")),
+    ]
+}
+
+fn of_credits(Scene { customer, block, .. }: &Scene) -> Vec<Case> {
+    let external = "/customers/external_customer_id/ada/credits";
+    vec![
+        get(
+            "GET /customers/{customer_id}/credits",
+            format!("/customers/{customer}/credits?include_all_blocks=true"),
+        ),
+        get("GET /customers/external_customer_id/{external_customer_id}/credits", external),
+        get(
+            "GET /customers/{customer_id}/credits/ledger",
+            format!("/customers/{customer}/credits/ledger"),
+        ),
+        get(
+            "GET /customers/external_customer_id/{external_customer_id}/credits/ledger",
+            format!("{external}/ledger"),
+        ),
+        get("GET /credit_blocks/{block_id}", format!("/credit_blocks/{block}")),
+    ]
+}
+
+fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<Case> {
+    let path = |rest: &str| format!("/subscriptions/{subscription}{rest}");
+    vec![
+        get("GET /subscriptions", "/subscriptions"),
+        get("GET /subscriptions/summary", "/subscriptions/summary"),
+        get("GET /subscriptions/{subscription_id}", path("")),
+        get("GET /subscriptions/{subscription_id}/costs", path("/costs")),
+        get("GET /subscriptions/{subscription_id}/usage", path("/usage")),
+        get("GET /alerts", format!("/alerts?subscription_id={subscription}")),
+        get("GET /alerts", format!("/alerts?customer_id={customer}")),
+        get("GET /alerts/{alert_id}", format!("/alerts/{alert}")),
+    ]
+}

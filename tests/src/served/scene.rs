@@ -1,0 +1,167 @@
+use std::sync::Arc;
+
+use accrue::store::MemoryStore;
+use serde_json::{Value, json};
+
+use super::Door;
+use crate::stores::copied;
+
+/// When ids of the scene are drawn.
+pub(super) const BEGINNING: &str = "2026-03-10T09:00:00Z";
+/// When the cases are asked for: later, so that something is due.
+pub(super) const NOW: &str = "2026-03-10T12:00:00Z";
+
+/// What there is before a case is asked for.
+#[derive(Debug)]
+pub struct Scene {
+    store: MemoryStore,
+    pub customer: String,
+    pub item: String,
+    pub metric: String,
+    pub archived_metric: String,
+    pub price: String,
+    pub plan: String,
+    pub fee: String,
+    pub subscription: String,
+    pub cancelled: String,
+    pub alert: String,
+    pub disabled_alert: String,
+    pub block: String,
+    pub unused_block: String,
+    pub pending_backfill: String,
+    pub reflected_backfill: String,
+}
+
+impl Scene {
+    /// A customer with usage, credits of which one block has expired, subscriptions of which one is
+    /// due to begin, alerts, and backfills of which one is due to close.
+    #[must_use]
+    pub fn set() -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let door = Door::on(Arc::clone(&store), BEGINNING, 1);
+        let item = door.id("/items", &json!({"name": "item"}));
+        let metric = |name: &str, sql: &str| {
+            let new = json!({"name": name, "description": null, "item_id": item, "sql": sql});
+            door.id("/metrics", &new)
+        };
+        let of = |sql: &str| metric("metric", sql);
+        let metric = of("SELECT sum(n) FROM events");
+        let archived_metric = of("SELECT max(n) FROM events");
+        door.create(&format!("/metrics/{archived_metric}/archive"), &json!({}));
+        let usage = |name: &str, currency: &str| {
+            json!({
+                "name": name, "item_id": item, "cadence": "monthly", "model_type": "unit",
+                "unit_config": {"unit_amount": "2"}, "billable_metric_id": metric,
+                "currency": currency, "external_price_id": name,
+            })
+        };
+        let price = door.id("/prices", &usage("price", "USD"));
+        let fee = json!({
+            "name": "fee", "item_id": item, "cadence": "monthly", "model_type": "unit",
+            "unit_config": {"unit_amount": "10"}, "fixed_price_quantity": 2,
+        });
+        let prices = [usage("usage", "USD"), usage("drawn", "credits"), fee];
+        let prices: Vec<_> = prices.iter().map(|price| json!({"price": price})).collect();
+        let plan = json!({
+            "name": "plan", "currency": "USD", "external_plan_id": "plan", "prices": prices,
+        });
+        let plan = door.create("/plans", &plan);
+        let fee = plan["prices"][2]["id"].as_str().unwrap().to_owned();
+        let plan = plan["id"].as_str().unwrap().to_owned();
+        let version = json!({"version": 2, "add_prices": [{"price": usage("more", "USD")}]});
+        door.create(&format!("/plans/{plan}/versions"), &version);
+        let customer = json!({
+            "name": "Ada", "email": "ada@example.com", "external_customer_id": "ada",
+        });
+        let customer = door.id("/customers", &customer);
+        let block = |expiry: Value, amount: u32| {
+            let entry = json!({
+                "entry_type": "increment", "amount": amount, "currency": "credits",
+                "expiry_date": expiry,
+            });
+            let path = format!("/customers/{customer}/credits/ledger_entry");
+            let entry = door.create(&path, &entry);
+            entry["credit_block"]["id"].as_str().unwrap().to_owned()
+        };
+        // The first one to be spent, one that lapses, and one that nothing is taken from.
+        let first = block(json!("2026-03-20T00:00:00Z"), 9);
+        let expired = block(json!("2026-03-10T11:00:00Z"), 1);
+        let unused_block = block(Value::Null, 50);
+        assert_ne!(first, expired);
+        let subscribe = |start: Value, end: Value| {
+            let new = json!({
+                "customer_id": customer, "plan_id": plan, "start_date": start, "end_date": end,
+                "align_billing_with_subscription_start_date": true,
+            });
+            door.id("/subscriptions", &new)
+        };
+        let subscription = subscribe(Value::Null, Value::Null);
+        let cancelled = subscribe(Value::Null, json!("2026-03-25T00:00:00Z"));
+        subscribe(json!("2026-03-10T11:30:00Z"), Value::Null);
+        let alert = |of: &str, value: u32| {
+            let new = json!({
+                "type": "usage_exceeded", "metric_id": metric, "thresholds": [{"value": value}],
+            });
+            door.id(&format!("/alerts/subscription_id/{of}"), &new)
+        };
+        let disabled_alert = alert(&cancelled, 5);
+        door.create(&format!("/alerts/{disabled_alert}/disable"), &json!({}));
+        let alert = alert(&subscription, 12);
+        let of_plan = json!({"type": "cost_exceeded", "thresholds": [{"value": 30}]});
+        door.create(&format!("/alerts/plan_id/{plan}"), &of_plan);
+        let depleted = json!({"type": "credit_balance_depleted", "currency": "credits"});
+        door.create(&format!("/alerts/customer_id/{customer}"), &depleted);
+        let event = |key: &str, at: &str, of: &str| {
+            json!({
+                "idempotency_key": key, "event_name": "call", "timestamp": at,
+                "external_customer_id": of, "properties": {"n": 3},
+            })
+        };
+        let events = [
+            event("a", "2026-03-10T09:00:00Z", "ada"),
+            event("b", "2026-03-10T09:00:00Z", "ada"),
+            event("waiting", "2026-03-10T08:00:00Z", "new"),
+        ];
+        door.create("/ingest", &json!({"events": events}));
+        let backfill = |from: &str, until: &str| {
+            let new = json!({
+                "timeframe_start": from, "timeframe_end": until, "customer_id": customer,
+                "close_time": "2026-03-12T00:00:00Z",
+            });
+            let id = door.id("/events/backfills", &new);
+            let key = format!("in {from}");
+            let events = json!({"events": [event(&key, from, "ada")]});
+            door.create(&format!("/ingest?backfill_id={id}"), &events);
+            id
+        };
+        let reflected_backfill = backfill("2026-03-09T00:00:00Z", "2026-03-09T01:00:00Z");
+        door.create(&format!("/events/backfills/{reflected_backfill}/close"), &json!({}));
+        door.tick();
+        let pending_backfill = backfill("2026-03-08T00:00:00Z", "2026-03-08T01:00:00Z");
+        let store = copied(&*store);
+        Self {
+            store,
+            customer,
+            item,
+            metric,
+            archived_metric,
+            price,
+            plan,
+            fee,
+            subscription,
+            cancelled,
+            alert,
+            disabled_alert,
+            block: first,
+            unused_block,
+            pending_backfill,
+            reflected_backfill,
+        }
+    }
+
+    /// Every row that there is.
+    #[must_use]
+    pub fn copy(&self) -> MemoryStore {
+        copied(&self.store)
+    }
+}

@@ -1,0 +1,291 @@
+use serde_json::{Value, json};
+
+use super::{Case, Scene};
+
+pub(super) fn case(operation: &'static str, path: String, body: &Value, status: u16) -> Case {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    Case { operation, path, body, status }
+}
+
+/// A request for each operation that does not get, or several where it does different things.
+#[must_use]
+pub fn writes(scene: &Scene) -> Vec<Case> {
+    let mut all = Vec::new();
+    all.extend(of_customers(scene));
+    all.extend(of_catalogue(scene));
+    all.extend(of_plans(scene));
+    all.extend(of_subscriptions(scene));
+    all.extend(of_alerts(scene));
+    all.extend(of_events(scene));
+    all.extend(of_credits(scene));
+    all
+}
+
+fn of_customers(Scene { customer, .. }: &Scene) -> Vec<Case> {
+    let new = json!({
+        "name": "New", "email": "new@example.com", "external_customer_id": "new",
+    });
+    let change = json!({"name": "Ada L."});
+    let external = "/customers/external_customer_id";
+    vec![
+        case("POST /customers", "/customers".to_owned(), &new, 201),
+        case("PUT /customers/{customer_id}", format!("/customers/{customer}"), &change, 200),
+        case(
+            "PUT /customers/external_customer_id/{external_customer_id}",
+            format!("{external}/ada"),
+            &change,
+            200,
+        ),
+        case(
+            "DELETE /customers/{customer_id}",
+            format!("/customers/{customer}"),
+            &Value::Null,
+            204,
+        ),
+    ]
+}
+
+fn of_catalogue(scene: &Scene) -> Vec<Case> {
+    let Scene { item, metric, archived_metric, price, .. } = scene;
+    let new_metric = json!({
+        "name": "new", "description": null, "item_id": item, "sql": "SELECT count(*) FROM events",
+    });
+    let new_price = json!({
+        "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
+        "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric, "currency": "USD",
+        "external_price_id": "new",
+    });
+    let evaluation = json!({
+        "timeframe_start": "2026-03-10T00:00:00Z", "timeframe_end": "2026-03-11T00:00:00Z",
+        "external_customer_id": "ada",
+    });
+    let metadata = json!({"metadata": {"a": "1"}});
+    let named = json!({"name": "other"});
+    let null = Value::Null;
+    vec![
+        case("POST /items", "/items".to_owned(), &named, 201),
+        case("PUT /items/{item_id}", format!("/items/{item}"), &named, 200),
+        case("POST /items/{item_id}/archive", format!("/items/{item}/archive"), &null, 200),
+        case("POST /metrics", "/metrics".to_owned(), &new_metric, 201),
+        case("PUT /metrics/{metric_id}", format!("/metrics/{metric}"), &named, 200),
+        case("POST /metrics/{metric_id}/archive", format!("/metrics/{metric}/archive"), &null, 200),
+        case(
+            "POST /metrics/{metric_id}/unarchive",
+            format!("/metrics/{archived_metric}/unarchive"),
+            &null,
+            200,
+        ),
+        case("POST /prices", "/prices".to_owned(), &new_price, 201),
+        case("PUT /prices/{price_id}", format!("/prices/{price}"), &metadata, 200),
+        case(
+            "PUT /prices/external_price_id/{external_price_id}",
+            "/prices/external_price_id/price".to_owned(),
+            &metadata,
+            200,
+        ),
+        case(
+            "POST /prices/{price_id}/evaluate",
+            format!("/prices/{price}/evaluate"),
+            &evaluation,
+            200,
+        ),
+    ]
+}
+
+fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
+    let price = json!({
+        "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
+        "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric,
+    });
+    let new = json!({"name": "new", "currency": "USD", "prices": [{"price": price}]});
+    let version = json!({"version": 3, "add_prices": [{"price": price}]});
+    let (change, default) = (json!({"description": "other"}), json!({"version": 2}));
+    let external = "/plans/external_plan_id/plan";
+    vec![
+        case("POST /plans", "/plans".to_owned(), &new, 201),
+        case("PUT /plans/{plan_id}", format!("/plans/{plan}"), &change, 200),
+        case("PUT /plans/external_plan_id/{external_plan_id}", external.to_owned(), &change, 200),
+        case("POST /plans/{plan_id}/versions", format!("/plans/{plan}/versions"), &version, 201),
+        case(
+            "POST /plans/external_plan_id/{external_plan_id}/versions",
+            format!("{external}/versions"),
+            &version,
+            201,
+        ),
+        case(
+            "POST /plans/{plan_id}/set_default_version",
+            format!("/plans/{plan}/set_default_version"),
+            &default,
+            200,
+        ),
+        case(
+            "POST /plans/external_plan_id/{external_plan_id}/set_default_version",
+            format!("{external}/set_default_version"),
+            &default,
+            200,
+        ),
+    ]
+}
+
+fn of_subscriptions(scene: &Scene) -> Vec<Case> {
+    let Scene { customer, plan, subscription, cancelled, fee, .. } = scene;
+    let new = json!({
+        "customer_id": customer, "plan_id": plan, "start_date": "2026-03-10T08:00:00Z",
+        "align_billing_with_subscription_start_date": true,
+    });
+    let path = |of: &str, rest: &str| format!("/subscriptions/{of}{rest}");
+    let cancel = |how: &str| json!({"cancel_option": how});
+    let quantity = json!({"price_id": fee, "quantity": 5, "change_option": "immediate"});
+    let of_cancel = "POST /subscriptions/{subscription_id}/cancel";
+    vec![
+        case("POST /subscriptions", "/subscriptions".to_owned(), &new, 201),
+        case(
+            "PUT /subscriptions/{subscription_id}",
+            path(subscription, ""),
+            &json!({"name": "other"}),
+            200,
+        ),
+        case(of_cancel, path(subscription, "/cancel"), &cancel("immediate"), 200),
+        case(of_cancel, path(subscription, "/cancel"), &cancel("end_of_subscription_term"), 200),
+        case(
+            "POST /subscriptions/{subscription_id}/unschedule_cancellation",
+            path(cancelled, "/unschedule_cancellation"),
+            &Value::Null,
+            200,
+        ),
+        case(
+            "POST /subscriptions/{subscription_id}/update_fixed_fee_quantity",
+            path(subscription, "/update_fixed_fee_quantity"),
+            &quantity,
+            200,
+        ),
+    ]
+}
+
+fn of_alerts(scene: &Scene) -> Vec<Case> {
+    let Scene { customer, plan, subscription, metric, alert, disabled_alert, .. } = scene;
+    let dropped = json!({
+        "type": "credit_balance_dropped", "currency": "credits", "thresholds": [{"value": 100}],
+    });
+    let usage = json!({
+        "type": "usage_exceeded", "metric_id": metric, "thresholds": [{"value": 2}],
+    });
+    let cost = json!({"type": "cost_exceeded", "thresholds": [{"value": 1}]});
+    let changed = json!({"thresholds": [{"value": 4}]});
+    let null = Value::Null;
+    vec![
+        case("PUT /alerts/{alert_id}", format!("/alerts/{alert}"), &changed, 200),
+        case("DELETE /alerts/{alert_id}", format!("/alerts/{alert}"), &null, 204),
+        case(
+            "POST /alerts/customer_id/{customer_id}",
+            format!("/alerts/customer_id/{customer}"),
+            &dropped,
+            201,
+        ),
+        case(
+            "POST /alerts/external_customer_id/{external_customer_id}",
+            "/alerts/external_customer_id/ada".to_owned(),
+            &dropped,
+            201,
+        ),
+        case("POST /alerts/plan_id/{plan_id}", format!("/alerts/plan_id/{plan}"), &usage, 201),
+        case(
+            "POST /alerts/subscription_id/{subscription_id}",
+            format!("/alerts/subscription_id/{subscription}"),
+            &cost,
+            201,
+        ),
+        case(
+            "POST /alerts/{alert_configuration_id}/disable",
+            format!("/alerts/{alert}/disable"),
+            &null,
+            200,
+        ),
+        case(
+            "POST /alerts/{alert_configuration_id}/enable",
+            format!("/alerts/{disabled_alert}/enable"),
+            &null,
+            200,
+        ),
+    ]
+}
+
+fn of_events(Scene { pending_backfill, reflected_backfill, .. }: &Scene) -> Vec<Case> {
+    let event = |key: &str, at: &str| {
+        json!({
+            "idempotency_key": key, "event_name": "call", "timestamp": at,
+            "external_customer_id": "ada", "properties": {"n": 20},
+        })
+    };
+    let events = json!({"events": [
+        event("c", "2026-03-10T11:45:00Z"), event("d", "2026-03-10T11:46:00Z"),
+        {
+            "idempotency_key": "e", "event_name": "call", "timestamp": "2026-03-10T11:00:00Z",
+            "external_customer_id": "nobody", "properties": {},
+        },
+    ]});
+    let brought = json!({"events": [event("f", "2026-03-08T00:30:00Z")]});
+    let amended = json!({
+        "event_name": "call", "timestamp": "2026-03-10T09:00:00Z", "properties": {"n": 40},
+        "external_customer_id": "ada",
+    });
+    let backfill = json!({
+        "timeframe_start": "2026-03-07T00:00:00Z", "timeframe_end": "2026-03-07T01:00:00Z",
+    });
+    let (search, null) = (json!({"event_ids": ["a"]}), Value::Null);
+    let revert = "POST /events/backfills/{backfill_id}/revert";
+    vec![
+        case("POST /ingest", "/ingest".to_owned(), &events, 200),
+        case("POST /ingest", format!("/ingest?backfill_id={pending_backfill}"), &brought, 200),
+        case("POST /events/search", "/events/search".to_owned(), &search, 200),
+        case("PUT /events/{event_id}", "/events/a".to_owned(), &amended, 200),
+        case("PUT /events/{event_id}/deprecate", "/events/a/deprecate".to_owned(), &null, 200),
+        case("POST /events/backfills", "/events/backfills".to_owned(), &backfill, 200),
+        case(
+            "POST /events/backfills/{backfill_id}/close",
+            format!("/events/backfills/{pending_backfill}/close"),
+            &null,
+            200,
+        ),
+        case(revert, format!("/events/backfills/{pending_backfill}/revert"), &null, 200),
+        case(revert, format!("/events/backfills/{reflected_backfill}/revert"), &null, 200),
+    ]
+}
+
+fn of_credits(Scene { customer, block, unused_block, .. }: &Scene) -> Vec<Case> {
+    let entry = "POST /customers/{customer_id}/credits/ledger_entry";
+    let path = format!("/customers/{customer}/credits/ledger_entry");
+    let increment = json!({"entry_type": "increment", "amount": 7, "currency": "credits"});
+    let of_type = |kind: &str, amount: u32| json!({"entry_type": kind, "amount": amount});
+    let of_block =
+        |kind: &str, block: &str| json!({"entry_type": kind, "amount": 1, "block_id": block});
+    let moved = json!({
+        "entry_type": "expiration_change", "target_expiry_date": "2026-04-01",
+        "block_id": unused_block, "amount": 2,
+    });
+    vec![
+        case(entry, path.clone(), &increment, 201),
+        case(entry, path.clone(), &of_type("decrement", 3), 201),
+        case(entry, path.clone(), &of_block("void", unused_block), 201),
+        case(entry, path.clone(), &of_block("amendment", block), 201),
+        case(entry, path, &moved, 201),
+        case(
+            "POST /customers/external_customer_id/{external_customer_id}/credits/ledger_entry",
+            "/customers/external_customer_id/ada/credits/ledger_entry".to_owned(),
+            &increment,
+            201,
+        ),
+        case(
+            "PUT /credit_blocks/{block_id}",
+            format!("/credit_blocks/{block}"),
+            &json!({"metadata": {"a": "1"}}),
+            200,
+        ),
+        case(
+            "DELETE /credit_blocks/{block_id}",
+            format!("/credit_blocks/{unused_block}"),
+            &Value::Null,
+            204,
+        ),
+    ]
+}
