@@ -39,6 +39,7 @@ mod costs;
 mod credit_blocks;
 mod credits;
 mod customers;
+mod decoded;
 mod event_volume;
 mod events;
 mod figures;

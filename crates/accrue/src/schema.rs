@@ -126,7 +126,7 @@ pub(crate) struct Nothing {}
 
 /// `account (account)`: what it configures.
 pub(crate) fn account(account: &AccountId) -> Slot<AccountEntry> {
-    KeyBytes::of(account).slot(ACCOUNT)
+    KeyBytes::of(account).slot(ACCOUNT).read_often()
 }
 
 // API keys.
@@ -237,7 +237,7 @@ pub(crate) fn deadlines(until: Timestamp, limit: usize) -> Scan {
 
 /// `customer (account, customer)`
 pub(crate) fn customer(account: &AccountId, id: CustomerId) -> Slot<CustomerEntry> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(CUSTOMER)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CUSTOMER).read_often()
 }
 
 /// A customer, and the mark that deletes it.
@@ -256,7 +256,7 @@ pub(crate) fn customer_by_time(account: &AccountId, customer: &Customer) -> Slot
 
 /// `customer_external (account, external id)`: whose alias it is.
 pub(crate) fn customer_external(account: &AccountId, id: &ExternalId) -> Slot<CustomerAlias> {
-    KeyBytes::of(account).text(id).slot(CUSTOMER_EXTERNAL)
+    KeyBytes::of(account).text(id).slot(CUSTOMER_EXTERNAL).read_often()
 }
 
 /// Whose alias it is.
@@ -306,7 +306,7 @@ pub(crate) fn customer_of(key: &Key) -> Result<CustomerId, Error> {
 
 /// `roster (account, customer)`: the subscriptions that events may still count for.
 pub(crate) fn roster(account: &AccountId, id: CustomerId) -> Slot<Roster> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(ROSTER)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ROSTER).read_often()
 }
 
 /// The subscriptions that a customer's events may still count for.
@@ -352,7 +352,7 @@ pub(crate) fn waiting_messages(account: &AccountId, limit: usize) -> Scan {
 
 /// `item (account, item)`
 pub(crate) fn item(account: &AccountId, id: ItemId) -> Slot<Item> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(ITEM)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ITEM).read_often()
 }
 
 /// `item_by_time (account, created at, item)`
@@ -364,7 +364,7 @@ pub(crate) fn item_by_time(account: &AccountId, item: &Item) -> Slot<Nothing> {
 
 /// `metric (account, metric)`
 pub(crate) fn metric(account: &AccountId, id: MetricId) -> Slot<Metric> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(METRIC)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(METRIC).read_often()
 }
 
 /// `metric_by_time (account, created at, metric)`
@@ -375,7 +375,7 @@ pub(crate) fn metric_by_time(account: &AccountId, metric: &Metric) -> Slot<Nothi
 /// `metric_catalogue (account)`: the metrics, and the splits of them, that every event is held
 /// against.
 pub(crate) fn metric_catalogue(account: &AccountId) -> Slot<Catalogue> {
-    KeyBytes::of(account).slot(METRIC_CATALOGUE)
+    KeyBytes::of(account).slot(METRIC_CATALOGUE).read_often()
 }
 
 /// What every event of an account is held against.
@@ -392,14 +392,14 @@ pub(crate) struct Catalogue {
 
 /// `split (account, split)`: a metric split into the cells of a matrix.
 pub(crate) fn split(account: &AccountId, id: SplitId) -> Slot<Split> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(SPLIT)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(SPLIT).read_often()
 }
 
 // Prices.
 
 /// `price (account, price)`
 pub(crate) fn price(account: &AccountId, id: PriceId) -> Slot<Price> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(PRICE)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(PRICE).read_often()
 }
 
 /// `price_by_time (account, created at, price)`
@@ -409,7 +409,7 @@ pub(crate) fn price_by_time(account: &AccountId, price: &Price) -> Slot<Nothing>
 
 /// `price_external (account, external id)`: whose alias it is.
 pub(crate) fn price_external(account: &AccountId, id: &ExternalId) -> Slot<PriceAlias> {
-    KeyBytes::of(account).text(id).slot(PRICE_EXTERNAL)
+    KeyBytes::of(account).text(id).slot(PRICE_EXTERNAL).read_often()
 }
 
 /// Whose alias it is.
@@ -422,7 +422,7 @@ pub(crate) struct PriceAlias {
 
 /// `plan (account, plan)`
 pub(crate) fn plan(account: &AccountId, id: PlanId) -> Slot<Plan> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(PLAN)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(PLAN).read_often()
 }
 
 /// `plan_by_time (account, created at, plan)`
@@ -432,7 +432,7 @@ pub(crate) fn plan_by_time(account: &AccountId, plan: &Plan) -> Slot<Nothing> {
 
 /// `plan_external (account, external id)`: whose alias it is.
 pub(crate) fn plan_external(account: &AccountId, id: &ExternalId) -> Slot<PlanAlias> {
-    KeyBytes::of(account).text(id).slot(PLAN_EXTERNAL)
+    KeyBytes::of(account).text(id).slot(PLAN_EXTERNAL).read_often()
 }
 
 /// Whose alias it is.
@@ -447,7 +447,7 @@ pub(crate) fn plan_roster(
     id: PlanId,
     version: PlanVersion,
 ) -> Slot<PlanRoster> {
-    KeyBytes::of(account).plan_version(id, version).slot(PLAN_ROSTER)
+    KeyBytes::of(account).plan_version(id, version).slot(PLAN_ROSTER).read_often()
 }
 
 /// A version of a plan: its prices, which never change, and its alerts, and how often they have
@@ -497,6 +497,7 @@ pub(crate) fn plan_generation(
         .plan_version(id, version)
         .bytes(&number.to_be_bytes())
         .slot(PLAN_GENERATION)
+        .read_often()
 }
 
 /// An alert of a plan version as a change left it.
@@ -512,7 +513,7 @@ pub(crate) struct PlanGeneration {
 
 /// `subscription (account, subscription)`
 pub(crate) fn subscription(account: &AccountId, id: SubscriptionId) -> Slot<Enrolment> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(SUBSCRIPTION)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(SUBSCRIPTION).read_often()
 }
 
 /// `subscription_by_time (account, created at, subscription)`
@@ -549,7 +550,7 @@ pub(crate) struct SubscriptionOf {
 
 /// `alert (account, alert)`
 pub(crate) fn alert(account: &AccountId, id: AlertId) -> Slot<AlertEntry> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(ALERT)
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ALERT).read_often()
 }
 
 /// An alert, and the mark that deletes it.

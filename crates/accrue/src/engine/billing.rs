@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use super::{Account, in_flight::InFlight, stripes::Stripes};
+use super::{Account, decoded::Decoded, in_flight::InFlight, stripes::Stripes};
 use crate::{AccountId, Clock, Entropy, Timestamp, store::Store};
 
 /// The handle on a store: what a host embeds. Cheap to clone; all clones are one.
@@ -28,6 +28,7 @@ pub(super) struct Shared {
     pub(super) entropy: Arc<dyn Entropy>,
     pub(super) stripes: Stripes,
     pub(super) in_flight: Arc<InFlight>,
+    pub(super) decoded: Decoded,
     clock: Arc<dyn Clock>,
     latest: AtomicI64,
 }
@@ -40,6 +41,7 @@ impl Billing {
             entropy: Arc::new(entropy),
             stripes: Stripes::new(),
             in_flight: Arc::default(),
+            decoded: Decoded::new(),
             clock: Arc::new(clock),
             latest: AtomicI64::new(Timestamp::MIN.micros()),
         }))

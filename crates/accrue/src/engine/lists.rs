@@ -1,8 +1,6 @@
 use std::collections::VecDeque;
 
-use serde::de::DeserializeOwned;
-
-use super::{Account, unit::Unit};
+use super::{Account, decoded::Says, unit::Unit};
 use crate::{
     CustomerId, Error, IdOr, PlanId, limits,
     metric::MetricStatus,
@@ -54,7 +52,7 @@ pub struct SubscriptionFilter {
 
 impl Account {
     /// Lists the rows that an index names, newest first, and of each what `show` makes of it.
-    pub(super) async fn list<T: DeserializeOwned, S>(
+    pub(super) async fn list<T: Says, S>(
         &self,
         name: &'static str,
         index: Index,
@@ -136,7 +134,7 @@ impl<'a> Walk<'a> {
 
     /// Finds the page: of each row that the index names, what `show` makes of it. A list whose rows
     /// must agree has read the row that guards them, or reads what never changes.
-    pub(super) async fn run<T: DeserializeOwned, S>(
+    pub(super) async fn run<T: Says, S>(
         &mut self,
         unit: &mut Unit<'_>,
         slot: impl Fn(&Position) -> Slot<T>,

@@ -2,11 +2,11 @@
 mod tests;
 
 use async_trait::async_trait;
-use serde::de::DeserializeOwned;
 
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
+    decoded::Says,
     unit::{Stop, Unit},
 };
 use crate::{
@@ -130,7 +130,7 @@ impl Unit<'_> {
     }
 
     /// Returns what a row says that was fetched, where one is named.
-    fn found<T: DeserializeOwned>(&self, slot: Option<Slot<T>>) -> Result<Option<T>, Error> {
+    fn found<T: Says>(&self, slot: Option<Slot<T>>) -> Result<Option<T>, Error> {
         match slot {
             Some(slot) => self.row(&slot),
             None => Ok(None),

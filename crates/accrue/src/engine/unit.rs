@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 
-use super::{billing::Shared, stripes::Held};
+use super::{billing::Shared, decoded::Says, stripes::Held};
 use crate::{
     AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, PlanId, SeededEntropy, Timestamp,
     backfill::{Backfill, Effect},
@@ -171,22 +171,19 @@ impl<'a> Unit<'a> {
     }
 
     /// Returns what a row says that was fetched, or was written here.
-    pub(super) fn row<T: DeserializeOwned>(&self, slot: &Slot<T>) -> Result<Option<T>, Error> {
+    pub(super) fn row<T: Says>(&self, slot: &Slot<T>) -> Result<Option<T>, Error> {
         let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
         if let Some((_, written)) = written {
             return written.as_ref().map(|document| slot.decode(document)).transpose();
         }
         match self.rows.get(slot.key()) {
-            Some(row) => row.as_ref().map(|row| slot.decode(&row.document)).transpose(),
+            Some(row) => row.as_ref().map(|row| self.shared.decoded.decode(slot, row)).transpose(),
             None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
         }
     }
 
     /// Fetches a row and returns what it says.
-    pub(super) async fn get<T: DeserializeOwned>(
-        &mut self,
-        slot: &Slot<T>,
-    ) -> Result<Option<T>, Error> {
+    pub(super) async fn get<T: Says>(&mut self, slot: &Slot<T>) -> Result<Option<T>, Error> {
         if !self.written.contains_key(slot.key()) {
             self.fetch([slot.key()]).await?;
         }
@@ -194,7 +191,7 @@ impl<'a> Unit<'a> {
     }
 
     /// Fetches rows and returns what they say, in the order asked.
-    pub(super) async fn get_all<T: DeserializeOwned>(
+    pub(super) async fn get_all<T: Says>(
         &mut self,
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
@@ -203,7 +200,7 @@ impl<'a> Unit<'a> {
     }
 
     /// Fetches rows that the row guards which the caller has read, and returns what they say.
-    pub(super) async fn get_guarded<T: DeserializeOwned>(
+    pub(super) async fn get_guarded<T: Says>(
         &mut self,
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
@@ -212,10 +209,7 @@ impl<'a> Unit<'a> {
     }
 
     /// Reads rows as they are now, or are written here, and keeps none: for walks of any length.
-    pub(super) async fn peek<T: DeserializeOwned>(
-        &self,
-        slots: &[Slot<T>],
-    ) -> Result<Vec<Option<T>>, Error> {
+    pub(super) async fn peek<T: Says>(&self, slots: &[Slot<T>]) -> Result<Vec<Option<T>>, Error> {
         let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
         let rows = self.shared.store.get(&keys).await?;
         if rows.len() != keys.len() {
@@ -223,7 +217,7 @@ impl<'a> Unit<'a> {
         }
         let found = slots.iter().zip(rows).map(|(slot, row)| match self.written.get(slot.key()) {
             Some(_) => self.row(slot),
-            None => row.map(|row| slot.decode(&row.document)).transpose(),
+            None => row.map(|row| self.shared.decoded.decode(slot, &row)).transpose(),
         });
         found.collect()
     }
