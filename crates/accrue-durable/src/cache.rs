@@ -14,25 +14,29 @@ const ROW_BYTES: u64 = 160;
 /// What is expected of the bytes of a row, for the room that is made ahead.
 const USUAL_BYTES: u64 = 512;
 
-/// Rows that were read lately, ready for the next who asks.
+/// Rows that were read lately, ready for the next who asks; and keys under which there is none.
 ///
-/// It holds rows at one instant: those of the last group that was [published](Self::publish), which a
-/// store makes visible at that moment and not sooner. A row that is not there says nothing: it may be
-/// in the store. What nobody has read is not kept, so that the rows of a large group, which are
-/// written and seldom read again, do not push others out.
+/// It holds them at one instant: that of the last group that was [published](Self::publish), which a
+/// store makes visible at that moment and not sooner. What nobody has read is not kept, nor the row
+/// that comes where there was none: so the rows of a large group, which are written and seldom read
+/// again, do not push others out.
 ///
 /// The store sees to it that nobody looks or [keeps](Self::keep) while a group is published, and that
 /// what is kept was read at the instant of the last one.
 pub struct RowCache {
-    rows: Cache<Key, (Version, Document), Weight, RandomState>,
+    rows: Cache<Key, Kept, Weight, RandomState>,
 }
+
+/// What there is under a key.
+type Kept = Option<(Version, Document)>;
 
 #[derive(Clone, Debug)]
 struct Weight;
 
-impl Weighter<Key, (Version, Document)> for Weight {
-    fn weight(&self, key: &Key, (_, document): &(Version, Document)) -> u64 {
-        let bytes = key.bytes().len().saturating_add(document.as_str().len());
+impl Weighter<Key, Kept> for Weight {
+    fn weight(&self, key: &Key, row: &Kept) -> u64 {
+        let document = row.as_ref().map_or(0, |(_, document)| document.as_str().len());
+        let bytes = key.bytes().len().saturating_add(document);
         u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(ROW_BYTES)
     }
 }
@@ -46,31 +50,33 @@ impl RowCache {
         Self { rows: Cache::with(rows, bytes, Weight, RandomState::default(), lifecycle) }
     }
 
-    /// Returns a row, if it is here.
+    /// Returns what there is under a key, if that is known: a row or none.
     #[must_use]
-    pub fn get(&self, key: &Key) -> Option<Row> {
-        let (version, document) = self.rows.get(key)?;
-        Some(Row { key: key.clone(), document, version })
+    pub fn get(&self, key: &Key) -> Option<Option<Row>> {
+        let row = self.rows.get(key)?;
+        Some(row.map(|(version, document)| Row { key: key.clone(), document, version }))
     }
 
-    /// Returns the version of a row, if it is here.
+    /// Returns which version of a row there is, if that is known.
     #[must_use]
-    pub fn version(&self, key: &Key) -> Option<Version> {
-        self.rows.get(key).map(|(version, _)| version)
+    pub fn version(&self, key: &Key) -> Option<Option<Version>> {
+        // Who writes a row has read it before: asking again does not make it any more wanted.
+        Some(self.rows.peek(key)?.map(|(version, _)| version))
     }
 
-    /// Keeps a row that was read.
-    pub fn keep(&self, row: &Row) {
-        self.rows.insert(row.key.clone(), (row.version, row.document.clone()));
+    /// Keeps what was read under a key.
+    pub fn keep(&self, key: &Key, row: Option<&Row>) {
+        self.rows.insert(key.clone(), row.map(|row| (row.version, row.document.clone())));
     }
 
     /// Moves on to the instant after a group.
     pub fn publish(&self, group: Group) {
         for (key, row) in group.rows {
-            match row {
-                // The error is that it is not here, or no longer.
-                Some(row) => drop(self.rows.replace(key, row, true)),
-                None => drop(self.rows.remove(&key)),
+            match self.rows.peek(&key) {
+                // The error would be that it has left the cache.
+                Some(Some(_)) => drop(self.rows.replace(key, row, true)),
+                Some(None) => drop(self.rows.remove(&key)),
+                None => {}
             }
         }
     }
@@ -104,15 +110,26 @@ mod tests {
         let cache = RowCache::new(1 << 20);
         let (old, new, other) = (row("a", 1, "{}"), row("a", 2, "{\"v\":1}"), row("b", 2, "{}"));
         assert_eq!(cache.get(&old.key), None);
-        cache.keep(&old);
-        assert_eq!(cache.get(&old.key), Some(old.clone()));
+        cache.keep(&old.key, Some(&old));
+        assert_eq!(cache.get(&old.key), Some(Some(old.clone())));
         cache.publish(group([new.clone(), other.clone()]));
-        assert_eq!(cache.get(&old.key), Some(new.clone()));
-        assert_eq!(cache.version(&old.key), Some(new.version));
+        assert_eq!(cache.get(&old.key), Some(Some(new.clone())));
+        assert_eq!(cache.version(&old.key), Some(Some(new.version)));
         // Nobody has read it.
-        assert_eq!(cache.get(&other.key), None);
+        assert_eq!((cache.get(&other.key), cache.version(&other.key)), (None, None));
         cache.publish(Group { rows: vec![(old.key.clone(), None)], ceiling: None });
-        assert_eq!((cache.get(&old.key), cache.version(&old.key)), (None, None));
+        assert_eq!((cache.get(&old.key), cache.version(&old.key)), (Some(None), Some(None)));
+    }
+
+    #[test]
+    fn that_there_is_no_row_is_known_until_one_comes() {
+        let cache = RowCache::new(1 << 20);
+        let (first, other) = (row("a", 1, "{}"), row("b", 1, "{}"));
+        cache.keep(&first.key, None);
+        cache.publish(group([other]));
+        assert_eq!((cache.get(&first.key), cache.version(&first.key)), (Some(None), Some(None)));
+        cache.publish(group([first.clone()]));
+        assert_eq!((cache.get(&first.key), cache.version(&first.key)), (None, None));
     }
 
     #[test]
@@ -120,8 +137,8 @@ mod tests {
         let cache = RowCache::new(1_000);
         let small = row("a", 1, "{}");
         let large = row("a", 2, &format!("{{\"v\":\"{}\"}}", "x".repeat(2_000)));
-        cache.keep(&small);
-        assert_eq!(cache.get(&small.key), Some(small.clone()));
+        cache.keep(&small.key, Some(&small));
+        assert_eq!(cache.get(&small.key), Some(Some(small.clone())));
         cache.publish(group([large]));
         assert_eq!(cache.get(&small.key), None);
     }
@@ -130,18 +147,17 @@ mod tests {
     fn a_cache_without_room_stays_empty() {
         let cache = RowCache::new(0);
         let row = row("a", 1, "{}");
-        cache.keep(&row);
+        cache.keep(&row.key, Some(&row));
         assert_eq!(cache.get(&row.key), None);
     }
 
     #[test]
     fn it_takes_no_more_than_its_bytes() {
         let cache = RowCache::new(100_000);
-        for n in 0..10_000 {
-            cache.keep(&row(&n.to_string(), 1, "{}"));
-        }
-        let here = (0..10_000).filter(|n| cache.get(&row(&n.to_string(), 1, "{}").key).is_some());
-        let here = u64::try_from(here.count()).unwrap();
+        let rows = (0..10_000).map(|n| row(&n.to_string(), 1, "{}"));
+        let rows: Vec<_> = rows.inspect(|row| cache.keep(&row.key, Some(row))).collect();
+        let here = rows.iter().filter(|row| cache.get(&row.key).is_some()).count();
+        let here = u64::try_from(here).unwrap();
         assert!((100..=100_000 / ROW_BYTES).contains(&here), "{here}");
     }
 }

@@ -43,20 +43,24 @@ impl Rows {
 
     /// Reads one instant: it has no half of a batch, and all of what was answered before.
     pub(crate) fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
-        let (mut rows, snapshot) = {
+        let (known, snapshot) = {
             let published = self.published();
-            let cached: Vec<_> = keys.iter().map(|key| self.cache.get(key)).collect();
-            (cached, Arc::clone(&published))
+            let known: Vec<_> = keys.iter().map(|key| self.cache.get(key)).collect();
+            (known, Arc::clone(&published))
         };
         let mut read = Vec::new();
-        for (key, row) in keys.iter().zip(&mut rows).filter(|(_, row)| row.is_none()) {
-            *row = self.row(&snapshot, key)?;
-            read.extend(row.clone());
+        let mut rows = Vec::with_capacity(keys.len());
+        for (key, known) in keys.iter().zip(known) {
+            if known.is_none() {
+                read.push(rows.len());
+            }
+            rows.push(known.map_or_else(|| self.row(&snapshot, key), Ok)?);
         }
         if !read.is_empty() {
             let published = self.published();
             if Arc::ptr_eq(&published, &snapshot) {
-                read.iter().for_each(|row| self.cache.keep(row));
+                let read = read.into_iter().filter_map(|at| keys.get(at).zip(rows.get(at)));
+                read.for_each(|(key, row)| self.cache.keep(key, row.as_ref()));
             }
         }
         Ok(rows)
@@ -105,7 +109,7 @@ impl Rows {
     pub(crate) fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
         // The writer asks, beside whom nobody writes: it needs no snapshot.
         if let Some(version) = self.cache.version(key) {
-            return Ok(Some(version));
+            return Ok(version);
         }
         match self.keyspace.get(encode_key(key)).map_err(failed)? {
             None => Ok(None),

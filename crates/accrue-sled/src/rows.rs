@@ -37,12 +37,16 @@ impl Rows {
 
     fn row(&self, key: &Key) -> Result<Option<Row>, StoreError> {
         if let Some(row) = self.cache.get(key) {
-            return Ok(Some(row));
+            return Ok(row);
         }
-        let Some(stored) = self.db.get(encode_key(key)).map_err(failed)? else { return Ok(None) };
-        let row = decode_row(key.clone(), &stored).map_err(|error| corrupt(key, error))?;
-        self.cache.keep(&row);
-        Ok(Some(row))
+        let row = match self.db.get(encode_key(key)).map_err(failed)? {
+            None => None,
+            Some(stored) => {
+                Some(decode_row(key.clone(), &stored).map_err(|error| corrupt(key, error))?)
+            }
+        };
+        self.cache.keep(key, row.as_ref());
+        Ok(row)
     }
 
     pub(crate) fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
@@ -63,7 +67,7 @@ impl Rows {
 
     pub(crate) fn version(&self, key: &Key) -> Result<Option<Version>, StoreError> {
         if let Some(version) = self.cache.version(key) {
-            return Ok(Some(version));
+            return Ok(version);
         }
         match self.db.get(encode_key(key)).map_err(failed)? {
             None => Ok(None),

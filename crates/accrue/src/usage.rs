@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod amendment;
+mod content;
 mod cut;
 mod event;
 mod generation;
@@ -24,11 +25,12 @@ mod volume;
 pub(crate) use self::{
     aggregate::Aggregate,
     amendment::count_amendment,
+    content::{ContentHash, identity},
     cut::Cut,
     event::EventPlace,
     generation::Generation,
     hour::Hours,
-    ingestion::{Carrier, ContentHash, EventKeyEntry, StoredEvent},
+    ingestion::{Carrier, EventKeyEntry, StoredEvent},
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
     pack::{Pack, Packed},

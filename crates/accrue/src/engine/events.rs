@@ -11,7 +11,7 @@ use self::share::Share;
 pub(super) use self::sort::{New, Sorted, sort};
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::{Command, Request},
     rosters::Enrolled,
     unit::{Stop, Unit},
 };
@@ -20,7 +20,7 @@ use crate::{
     alert::Cause,
     idempotency::Fingerprint,
     limits,
-    usage::{Incoming, Ingestion},
+    usage::{Incoming, Ingestion, identity},
 };
 
 impl Account {
@@ -119,7 +119,7 @@ impl Command for Ingest {
 
 impl Request for Ingest {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("ingest", &self.events)
+        Ok(Fingerprint::of([b"library", b"ingest".as_slice(), &identity(&self.events)]))
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Unit<'a> {
     /// What is to be written, in the order of the first write of each key.
     writes: Vec<(Key, Option<Document>)>,
     /// Where in `writes` a key is.
-    written: BTreeMap<Key, usize>,
+    written: HashMap<Key, usize, RandomState>,
     /// What documents are written by way of.
     text: Vec<u8>,
 }
@@ -89,7 +89,7 @@ impl<'a> Unit<'a> {
             rows: HashMap::default(),
             read: Vec::new(),
             writes: Vec::new(),
-            written: BTreeMap::new(),
+            written: HashMap::default(),
             text: Vec::new(),
         }
     }
@@ -282,19 +282,14 @@ impl<'a> Unit<'a> {
         scan: &Scan,
         last: Option<&Key>,
     ) -> impl Iterator<Item = (&Key, Option<&Document>)> {
-        let (from, until) = scan.ends();
-        let written = self.written.range(from..);
-        let within = move |key: &Key| {
-            key.table() == scan.table && until.as_ref().is_none_or(|until| key < until)
-        };
+        let within = move |key: &Key| key.table() == scan.table && scan.contains(key.bytes());
         let is_known = move |key: &Key| match (scan.order, last) {
             (_, None) => true,
             (Order::Ascending, Some(last)) => key <= last,
             (Order::Descending, Some(last)) => key >= last,
         };
-        let written = written.take_while(move |(key, _)| within(key));
-        let written = written.filter(move |(key, _)| is_known(key));
-        written.filter_map(|(key, at)| Some((key, self.writes.get(*at)?.1.as_ref())))
+        let written = self.writes.iter().filter(move |(key, _)| within(key) && is_known(key));
+        written.map(|(key, document)| (key, document.as_ref()))
     }
 
     /// Tells whether everything that was read still is as it was read: all of it at one instant.

@@ -1,5 +1,7 @@
 use std::ops::Deref;
 
+use smallvec::SmallVec;
+
 use super::{Owner, Slot};
 use crate::{
     AccountId, CustomerId, PlanId, PricingUnit, Timestamp,
@@ -11,13 +13,16 @@ use crate::{
     usage::{Generation, MeterId, Minute, Quarter},
 };
 
+/// A key of no more bytes is put together without an allocation.
+const USUAL_BYTES: usize = 128;
+
 /// The bytes of a key, part by part.
 #[derive(Default)]
-pub(super) struct KeyBytes(Vec<u8>);
+pub(super) struct KeyBytes(SmallVec<[u8; USUAL_BYTES]>);
 
 impl KeyBytes {
     pub(super) fn of(account: &AccountId) -> Self {
-        Self(Vec::with_capacity(96)).account(account)
+        Self::default().account(account)
     }
 
     pub(super) fn account(self, account: &AccountId) -> Self {
@@ -107,10 +112,10 @@ impl KeyBytes {
     }
 
     pub(super) fn slot<T>(self, table: Table) -> Slot<T> {
-        Slot::new(Key::new(table, self.0))
+        Slot::new(Key::new(table, &*self.0))
     }
 
     pub(super) fn into_vec(self) -> Vec<u8> {
-        self.0
+        self.0.into_vec()
     }
 }

@@ -1,6 +1,6 @@
 use std::{ops::Bound, sync::Arc};
 
-use super::{Key, Table};
+use super::Table;
 
 /// A range of keys of one table, half open, and how many rows of it to give.
 ///
@@ -71,12 +71,6 @@ impl Scan {
                 Self { until: Some(until), ..self }
             }
         }
-    }
-
-    /// Returns the ends of the range as keys; no second one where it ends with the table.
-    pub(crate) fn ends(&self) -> (Key, Option<Key>) {
-        let key = |bytes: &Arc<[u8]>| Key::new(self.table, Arc::clone(bytes));
-        (key(&self.from), self.until.as_ref().map(key))
     }
 
     /// Tells whether a key lies in the range.

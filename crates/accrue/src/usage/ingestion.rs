@@ -1,10 +1,9 @@
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use sha2::{Digest as _, Sha256};
+use serde::{Deserialize, Serialize};
 
-use super::{Event, Properties, PropertyValue};
-use crate::{BackfillId, CustomerId, EventName, ExternalId, IdOr, Timestamp, hex};
+use super::{ContentHash, Event, Properties};
+use crate::{BackfillId, CustomerId, EventName, ExternalId, IdOr, Timestamp};
 
 /// What became of a batch of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,47 +103,5 @@ impl<'a> StoredEvent<'a> {
             external_customer_id: self.external_customer_id.map(|id| Cow::Owned(id.into_owned())),
             ..self
         }
-    }
-}
-
-/// Tells whether two events have the same content, their customer resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ContentHash([u8; 32]);
-
-impl ContentHash {
-    pub(crate) fn of(event: &Event, customer_id: CustomerId) -> Self {
-        let mut bytes = Vec::with_capacity(256);
-        let mut part = |tag: u8, part: &[u8]| {
-            bytes.push(tag);
-            bytes.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
-            bytes.extend(part);
-        };
-        part(b'c', customer_id.as_bytes());
-        part(b'e', event.event_name.as_bytes());
-        part(b'@', &event.timestamp.micros().to_be_bytes());
-        for (name, value) in event.properties.iter() {
-            part(b'p', name.as_bytes());
-            match value {
-                PropertyValue::Null => part(b'0', b""),
-                PropertyValue::Boolean(value) => part(b'b', &[u8::from(*value)]),
-                PropertyValue::Number(value) => part(b'n', value.to_string().as_bytes()),
-                PropertyValue::Text(value) => part(b't', value.as_bytes()),
-            }
-        }
-        Self(Sha256::digest(bytes).into())
-    }
-}
-
-impl Serialize for ContentHash {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex::encode(&self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for ContentHash {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        let bytes = hex::decode(&text).and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or_else(|| de::Error::custom("expected a hash of 32 bytes"))
     }
 }

@@ -5,13 +5,13 @@ use async_trait::async_trait;
 use crate::{
     BackfillId, CustomerId, Error,
     engine::{
-        apply::{Command, Request, fingerprint},
+        apply::{Command, Request},
         events::{New, Sorted, check_size, sort},
         unit::{Stop, Unit},
     },
     idempotency::Fingerprint,
     schema,
-    usage::{Incoming, Ingestion},
+    usage::{Incoming, Ingestion, identity},
 };
 
 pub(super) struct IngestBackfill {
@@ -54,6 +54,7 @@ impl Command for IngestBackfill {
 
 impl Request for IngestBackfill {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("ingest_backfill", &(self.id, &self.events))
+        let (id, batch) = (self.id.as_bytes(), identity(&self.events));
+        Ok(Fingerprint::of([b"library", b"ingest_backfill".as_slice(), id, &batch]))
     }
 }

@@ -1,0 +1,148 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
+
+use super::{Event, Incoming, PropertyValue};
+use crate::{CustomerId, IdOr, hex};
+
+/// Tells whether two events have the same content, their customer resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    pub(crate) fn of(event: &Event, customer_id: CustomerId) -> Self {
+        let mut parts = Parts(Vec::with_capacity(256));
+        parts.part(b'c', customer_id.as_bytes());
+        parts.content(event);
+        Self(Sha256::digest(parts.0).into())
+    }
+}
+
+impl Serialize for ContentHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<'de, str>::deserialize(deserializer)?;
+        let bytes = hex::decode(&text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| de::Error::custom("expected a hash of 32 bytes"))
+    }
+}
+
+/// Returns bytes that tell a batch as it came from every other one.
+pub(crate) fn identity(batch: &[Incoming]) -> Vec<u8> {
+    let mut parts = Parts(Vec::with_capacity(batch.len().saturating_mul(256)));
+    for incoming in batch {
+        match incoming {
+            Incoming::Event(event) => {
+                parts.part(b'k', event.idempotency_key.as_bytes());
+                match &event.customer {
+                    IdOr::Id(id) => parts.part(b'i', id.as_bytes()),
+                    IdOr::External(external) => parts.part(b'x', external.as_bytes()),
+                }
+                parts.content(event);
+            }
+            Incoming::Malformed { idempotency_key, reasons } => {
+                parts.part(b'm', idempotency_key.as_deref().unwrap_or_default().as_bytes());
+                parts.part(b'?', &[u8::from(idempotency_key.is_some())]);
+                reasons.iter().for_each(|reason| parts.part(b'r', reason.as_bytes()));
+            }
+        }
+    }
+    parts.0
+}
+
+/// Parts of what is hashed, each with a tag and its length before it: none runs into the next.
+struct Parts(Vec<u8>);
+
+impl Parts {
+    fn part(&mut self, tag: u8, part: &[u8]) {
+        self.0.push(tag);
+        self.0.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        self.0.extend(part);
+    }
+
+    /// Adds what an event says, but for its key and its customer.
+    fn content(&mut self, event: &Event) {
+        self.part(b'e', event.event_name.as_bytes());
+        self.part(b'@', &event.timestamp.micros().to_be_bytes());
+        for (name, value) in event.properties.iter() {
+            self.part(b'p', name.as_bytes());
+            match value {
+                PropertyValue::Null => self.part(b'0', b""),
+                PropertyValue::Boolean(value) => self.part(b'b', &[u8::from(*value)]),
+                PropertyValue::Number(value) => self.part(b'n', value.to_string().as_bytes()),
+                PropertyValue::Text(value) => self.part(b't', value.as_bytes()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{EventKey, EventName, ExternalId, PropertyName, Timestamp};
+
+    /// Few values of each kind, so that batches are often alike, and texts that look like parts.
+    fn incoming() -> impl Strategy<Value = Incoming> {
+        let text = prop::sample::select(vec!["a", "ak", "k", "e@", "ka"]);
+        let customer = prop_oneof![
+            (0_u8..2).prop_map(|n| IdOr::Id(CustomerId::from_bytes([n; 16]))),
+            text.clone().prop_map(|text| ExternalId::parse(text).unwrap().into()),
+        ];
+        let value = prop_oneof![
+            Just(PropertyValue::Null),
+            any::<bool>().prop_map(PropertyValue::Boolean),
+            (0_u64..2).prop_map(PropertyValue::from),
+            prop::sample::select(vec!["0", "1", ""])
+                .prop_map(|text| PropertyValue::Text(text.into())),
+        ];
+        let name = text.clone().prop_map(|text| PropertyName::parse(text).unwrap());
+        let properties = prop::collection::vec((name, value), 0..3);
+        let event = (text.clone(), text.clone(), 0_i64..2, properties, customer);
+        let event = event.prop_map(|(key, name, at, properties, customer)| Event {
+            idempotency_key: EventKey::parse(key).unwrap(),
+            event_name: EventName::parse(name).unwrap(),
+            timestamp: Timestamp::from_micros(at).unwrap(),
+            properties: properties.into_iter().collect(),
+            customer,
+        });
+        let reasons = prop::collection::vec(text.clone().prop_map(str::to_owned), 0..3);
+        let key = prop::option::of(prop::sample::select(vec!["", "k"]).prop_map(str::to_owned));
+        prop_oneof![
+            3 => event.prop_map(Incoming::Event),
+            1 => (key, reasons)
+                .prop_map(|(idempotency_key, reasons)| Incoming::Malformed { idempotency_key, reasons }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn two_batches_have_the_same_bytes_where_they_are_the_same(
+            one in prop::collection::vec(incoming(), 0..3),
+            other in prop::collection::vec(incoming(), 0..3),
+        ) {
+            prop_assert_eq!(identity(&one) == identity(&other), one == other);
+        }
+
+        #[test]
+        fn two_events_have_the_same_content_where_they_say_the_same(
+            one in incoming(),
+            other in incoming(),
+        ) {
+            if let (Incoming::Event(one), Incoming::Event(other)) = (one, other) {
+                let of = |event| ContentHash::of(event, CustomerId::from_bytes([0; 16]));
+                let says = |event: &Event| {
+                    (event.event_name.clone(), event.timestamp, event.properties.clone())
+                };
+                prop_assert_eq!(of(&one) == of(&other), says(&one) == says(&other));
+            }
+        }
+    }
+}
