@@ -74,39 +74,42 @@ impl Decoded {
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::store::{Document, Table};
+    use crate::{AccountId, ItemId, schema};
 
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Named {
         name: String,
     }
 
-    const TABLE: Table = Table::new("item");
-
-    fn row(key: &str, version: u64, name: &str) -> Row {
-        let document = Document::parse(format!(r#"{{"v":1,"name":"{name}"}}"#)).unwrap();
-        Row { key: Key::new(TABLE, key.as_bytes()), document, version: Version::new(version) }
+    fn slot<T>() -> Slot<T> {
+        let account = AccountId::parse("acme").unwrap();
+        let item = schema::item(&account, ItemId::from_bytes([1; 16]));
+        Slot::new(item.key().clone())
     }
 
-    fn slot<T>(row: &Row) -> Slot<T> {
-        Slot::new(row.key.clone())
+    fn row<T: Serialize>(version: u64, says: &T) -> Row {
+        let slot = slot();
+        let document = slot.encode(says, &mut Vec::new()).unwrap();
+        Row { key: slot.key().clone(), document, version: Version::new(version) }
+    }
+
+    fn named(version: u64, name: &str) -> Row {
+        row(version, &Named { name: name.into() })
     }
 
     #[test]
     fn a_version_is_decoded_once() {
         let decoded = Decoded::new();
-        let (first, second) = (row("a", 1, "first"), row("a", 2, "second"));
-        let name = |slot: Slot<Named>, row| decoded.decode(&slot, row).unwrap().name;
-        assert_eq!(name(slot(&first).read_often(), &first), "first");
+        let name = |slot: Slot<Named>, row| decoded.decode(&slot, &row).unwrap().name;
+        assert_eq!(name(slot().read_often(), named(1, "first")), "first");
         // No store has two documents of one version: that shows what was decoded.
-        let same_version = row("a", 1, "never decoded");
-        assert_eq!(name(slot(&first).read_often(), &same_version), "first");
-        assert_eq!(name(slot(&first), &same_version), "never decoded");
-        assert_eq!(name(slot(&first).read_often(), &second), "second");
-        assert_eq!(name(slot(&first).read_often(), &first), "first");
+        assert_eq!(name(slot().read_often(), named(1, "never decoded")), "first");
+        assert_eq!(name(slot(), named(1, "decoded again")), "decoded again");
+        assert_eq!(name(slot().read_often(), named(2, "second")), "second");
+        assert_eq!(name(slot().read_often(), named(1, "first")), "first");
     }
 
     #[test]
@@ -116,22 +119,21 @@ mod tests {
             name: String,
         }
 
-        let decoded = Decoded::new();
-        let row = row("a", 1, "ada");
-        let named: Named = decoded.decode(&slot(&row).read_often(), &row).unwrap();
-        let other: Other = decoded.decode(&slot(&row).read_often(), &row).unwrap();
-        assert_eq!(named.name, other.name);
+        let (decoded, row) = (Decoded::new(), named(1, "ada"));
+        let one: Named = decoded.decode(&slot().read_often(), &row).unwrap();
+        let other: Other = decoded.decode(&slot().read_often(), &row).unwrap();
+        assert_eq!(one.name, other.name);
     }
 
     #[test]
     fn what_cannot_be_read_is_not_kept() {
+        #[derive(Serialize)]
+        struct Nameless {}
+
         let decoded = Decoded::new();
-        let bad = Row { document: Document::parse(r#"{"v":1}"#).unwrap(), ..row("a", 1, "") };
-        let good = row("a", 1, "ada");
-        assert!(
-            decoded.decode::<Named>(&slot(&bad).read_often(), &bad).unwrap_err().is_corruption()
-        );
-        let named: Named = decoded.decode(&slot(&good).read_often(), &good).unwrap();
-        assert_eq!(named.name, "ada");
+        let bad = decoded.decode::<Named>(&slot().read_often(), &row(1, &Nameless {}));
+        assert!(bad.unwrap_err().is_corruption());
+        let good = decoded.decode::<Named>(&slot().read_often(), &named(1, "ada"));
+        assert_eq!(good.unwrap().name, "ada");
     }
 }
