@@ -76,7 +76,7 @@ impl Rows {
         }
     }
 
-    // Nothing is half done where its holder panics: rows that are not in the cache are read.
+    // Where its holder panics the writer has failed, and whoever reads next is refused.
     fn published(&self) -> RwLockReadGuard<'_, Arc<Snapshot>> {
         self.published.read().unwrap_or_else(PoisonError::into_inner)
     }
