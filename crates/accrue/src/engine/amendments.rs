@@ -30,7 +30,8 @@ impl Account {
     ///
     /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
     /// to. An event may be amended any number of times, and the last one holds. To let it say what it
-    /// says already changes nothing, and is not counted: a caller who lost the answer can ask again.
+    /// says already changes nothing, is not counted, and is taken when the billing period is over too:
+    /// a caller who lost the answer can ask again.
     ///
     /// # Errors
     ///

@@ -183,6 +183,21 @@ fn wire_3_5_an_event_is_amended_as_long_as_its_billing_period_takes_events() {
     check("e", "2026-06-11T12:00:00Z", closed);
 }
 
+/// A caller who lost the answer asks again, and learns that it was done.
+#[test]
+fn an_amendment_can_be_asked_for_again_when_the_billing_period_is_over() {
+    let (corrected, naive) = six();
+    let (instant, _) = naive.0["a"];
+    let amend = |n: &str| corrected.amend("a", instant, &said(n, "", ""));
+    run(amend("9")).unwrap();
+    corrected.fixture.set("2026-04-11T12:00:00Z");
+    corrected.fixture.tick();
+    let before = corrected.figures(0);
+    run(amend("9")).unwrap();
+    assert_eq!(corrected.figures(0), before);
+    assert_eq!(refused(&corrected.fixture, amend("8")).0, ErrorKind::ConstraintViolation);
+}
+
 #[test]
 fn wire_3_5_an_event_that_no_subscription_covers_can_be_amended() {
     let corrected = Corrected::new();
