@@ -7,6 +7,7 @@ use crate::{
     cost::Accrual,
     limits, schema,
     subscription::{Enrolment, Subscription},
+    usage::Total,
 };
 
 /// What lies between one instant and the next.
@@ -43,13 +44,30 @@ impl Unit<'_> {
         }
         let alerts = std::slice::from_ref(alert);
         let cause = Cause::Configuration { alert_id: alert.id };
-        for period in judged_at_once(&enrolment.subscription, at) {
+        let mut periods = judged_at_once(&enrolment.subscription, at);
+        periods.extend(self.used_meanwhile(enrolment, &periods, at).await?);
+        for period in periods {
             let standing = self.standing(enrolment, period.start(), alerts, at).await?;
             if let Some(mut standing) = standing {
                 self.judge_standing(enrolment, &mut standing, alerts, &cause, at).await?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the billing period after those that are judged, where it was used before this commit:
+    /// a request may take longer than its instant is old, and clocks may differ.
+    async fn used_meanwhile(
+        &mut self,
+        enrolment: &Enrolment,
+        judged: &[Timeframe],
+        at: Timestamp,
+    ) -> Result<Option<Timeframe>, Error> {
+        let Subscription { start_date, .. } = enrolment.subscription;
+        let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
+        let Some(next) = enrolment.subscription.periods().containing(from) else { return Ok(None) };
+        let is_used = self.total(enrolment, next.start()).await? != Total::default();
+        Ok(is_used.then_some(next))
     }
 
     /// Judges alerts on what a billing period holds already: the value does not move.

@@ -218,3 +218,34 @@ fn what_does_not_fit_one_commit_is_settled_in_several() {
     }
     assert_eq!(fired, 64 * 200);
 }
+
+/// A request can take long, and clocks differ: what was used meanwhile, in a billing period that had
+/// not begun when it was made, is judged with the rest.
+#[test]
+fn what_is_enabled_late_is_judged_on_a_period_that_began_meanwhile() {
+    let check = |on_plan: bool| {
+        let fixture = Fixture::new();
+        let metric = fixture.metric(SUM);
+        let (plan, ada, _) = two_on_a_plan(&fixture);
+        let new = usage_alert(metric.id, &["10"]);
+        let alert = match on_plan {
+            true => run(fixture.account.create_plan_alert(plan.id, new)),
+            false => run(fixture.account.create_subscription_alert(ada.id, new)),
+        };
+        let id = alert.unwrap().id;
+        run(fixture.account.disable_alert(id)).unwrap();
+        let before = accrue::Clock::now(&fixture.clock);
+        fixture.advance_days(40);
+        fixture.use_now("ada", "a", "10");
+        let begun_meanwhile = fixture.subscribe(fixture.customer("eve").id, &plan);
+        fixture.use_now("eve", "b", "20");
+        fixture.messages();
+        fixture.clock.set(before);
+        run(fixture.account.enable_alert(id)).unwrap();
+        fixture.clock.set(begun_meanwhile.start_date);
+        fixture.tick();
+        fixture.fired()
+    };
+    assert_eq!(check(false), ["10: 10 -> 10"]);
+    assert_eq!(check(true), ["10: 10 -> 10", "10: 20 -> 20"]);
+}
