@@ -13,6 +13,7 @@
 )]
 
 mod dice;
+mod forgetful;
 mod host;
 mod life;
 #[cfg(target_os = "linux")]

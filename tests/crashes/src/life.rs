@@ -6,13 +6,16 @@ use std::{
     ops::AddAssign,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
     time::Duration,
 };
 
+use accrue::store::Store;
+
 use crate::{
     dice::Dice,
+    forgetful::Forgetful,
     host::{Host, Kind},
     told::Told,
 };
@@ -92,6 +95,7 @@ pub struct Life {
     told: Told,
     processes: u64,
     dice: Dice,
+    forgets_keys: bool,
     /// What came out until now.
     pub figures: Figures,
 }
@@ -112,8 +116,16 @@ impl Life {
             told: Told::default(),
             processes: 0,
             dice: Dice::new(seed),
+            forgets_keys: false,
             figures: Figures::default(),
         }
+    }
+
+    /// The same, on a store that forgets which idempotency keys were used when its process has ended:
+    /// what was done and not answered is done again, which the check has to find out.
+    #[must_use]
+    pub fn that_forgets_keys(self) -> Self {
+        Self { forgets_keys: true, ..self }
     }
 
     /// Lets one more process work until it ends like this, and checks what is there.
@@ -138,10 +150,14 @@ impl Life {
     fn end_after(&mut self, lines: usize, ending: Ending) {
         let since = self.told.asked.len();
         self.run(lines, ending);
-        let host = self.open();
+        let store = self.kind.open(&self.folder.path().join("store"));
         self.figures.in_doubt += self.told.in_doubt().len();
-        self.figures.done += self.told.settle(&host);
-        self.told.check(&host, since);
+        let asked_again: Arc<dyn Store> = match self.forgets_keys {
+            true => Arc::new(Forgetful(Arc::clone(&store))),
+            false => Arc::clone(&store),
+        };
+        self.figures.done += self.told.settle(&self.host(asked_again, 1));
+        self.told.check(&self.host(store, 2), since);
         self.figures.messages = self.told.acknowledged.len();
     }
 
@@ -151,14 +167,13 @@ impl Life {
     ///
     /// As [`end_one`](Self::end_one).
     pub fn check(&mut self) {
-        let host = self.open();
-        self.told.check(&host, 0);
+        let store = self.kind.open(&self.folder.path().join("store"));
+        self.told.check(&self.host(store, 2), 0);
     }
 
-    fn open(&self) -> Host {
-        let store = self.kind.open(&self.folder.path().join("store"));
-        // Its ids are others than those of the processes.
-        Host::on(store, self.seed.wrapping_add(1), self.processes)
+    /// A host after the processes, whose ids are others than theirs and than another one's.
+    fn host(&self, store: Arc<dyn Store>, number: u64) -> Host {
+        Host::on(store, self.seed.wrapping_add(number), self.processes)
     }
 
     fn run(&mut self, lines: usize, ending: Ending) {
