@@ -72,6 +72,7 @@ fn a_store_that_is_wrong_is_found_out() {
             Flaw::TellsTwice => "is used twice",
             Flaw::LosesTotals => "expected",
             Flaw::LosesEntries => "entr",
+            Flaw::LosesFalls | Flaw::ForgetsFalls => "alerts on balances",
         };
         assert!(violation.contains(expected), "{flaw:?}: {violation}");
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    model::{CUSTOMERS, FIRST, Gauge, Scope, What, metric_spec},
+    model::{CUSTOMERS, FIRST, Gauge, Rule, Scope, What, metric_spec},
     plan::{Ask, Cancel, Event, EventKey, On},
     world::{World, text},
 };
@@ -293,26 +293,23 @@ impl World {
                 let (gauge, body) = usage(metric);
                 (Scope::Plan(gauge), format!("/v1/alerts/plan_id/{}", self.plans[of]), body)
             }
-            On::Balance(customer) => {
-                let customer = customer % FIRST;
+            On::Balance(customer, rule) => {
+                let (customer, rule) = (customer % FIRST, Rule::ALL[rule % Rule::ALL.len()]);
+                let thresholds = (rule == Rule::Dropped).then(|| values(thresholds));
                 let body = json!({
-                    "type": "credit_balance_dropped", "currency": "credits",
-                    "thresholds": values(thresholds),
+                    "type": rule.name(), "currency": "credits", "thresholds": thresholds,
                 });
                 let id = tenant.customers[customer].id.as_deref()?;
-                (Scope::Balance(customer), format!("/v1/alerts/customer_id/{id}"), body)
+                (Scope::Balance(customer, rule), format!("/v1/alerts/customer_id/{id}"), body)
             }
         };
         let what = What::Alert { scope, thresholds: thresholds.to_vec() };
         Some((what, Sent::post(path, &body)))
     }
 
-    /// An alert that is changed: those on balances are left as they were created.
+    /// An alert that is changed.
     fn alert_at(&self, of: At, index: usize) -> Option<(At, String)> {
-        let all = self.tenants[of].alerts.iter().enumerate();
-        let all = all.filter(|(_, alert)| !matches!(alert.scope, Scope::Balance(_)));
-        let all: Vec<_> = all.map(|(index, alert)| (index, alert.id.clone())).collect();
-        one(&all, index).map(|(_, found)| found.clone())
+        one(&self.tenants[of].alerts, index).map(|(index, alert)| (index, alert.id.clone()))
     }
 
     fn events(&mut self, of: At, events: &[Event], from: i64) -> Vec<model::Event> {

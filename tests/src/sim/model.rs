@@ -2,6 +2,7 @@
 //! figure is computed anew from that.
 
 mod alerts;
+mod balances;
 mod effects;
 mod figures;
 
@@ -11,6 +12,7 @@ use bigdecimal::BigDecimal;
 
 pub(super) use self::{
     alerts::Expected,
+    balances::{Booked, Fall, Rule, check_falls},
     effects::{Turn, What, whole},
 };
 use crate::{
@@ -53,6 +55,8 @@ pub(super) struct Customer {
     /// What callers gave and took of its credits.
     pub(super) granted: i64,
     pub(super) has_ledger: bool,
+    /// The entries of its ledger, as they were committed.
+    entries: Vec<Booked>,
 }
 
 /// A subscription: start <= its usage < end.
@@ -71,8 +75,8 @@ pub(super) struct Alert {
     pub(super) thresholds: Vec<i64>,
     pub(super) enabled: bool,
     pub(super) deleted: bool,
-    /// Whether it watches a balance from the first entry on.
-    pub(super) is_first: bool,
+    /// Of one on a balance, which thresholds it was at or below and is not back above.
+    pub(super) in_alert: BTreeSet<i64>,
 }
 
 /// What an alert watches.
@@ -80,7 +84,7 @@ pub(super) struct Alert {
 pub(super) enum Scope {
     Subscription(At, Gauge),
     Plan(Gauge),
-    Balance(At),
+    Balance(At, Rule),
 }
 
 /// What is measured of a subscription.
@@ -120,6 +124,7 @@ impl Tenant {
             reserved: None,
             granted: 0,
             has_ledger: false,
+            entries: Vec::new(),
         };
         Self {
             customers: (0..CUSTOMERS).map(customer).collect(),

@@ -1,7 +1,7 @@
 //! What happens in an episode: a plain list of steps, each of which says all that it needs, so that
 //! any of them can be left out.
 
-use super::{random::Random, store::Fault};
+use super::{model::Rule, random::Random, store::Fault};
 
 /// One thing that happens.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,8 +75,8 @@ pub enum On {
     Cost(usize),
     /// The usage of all subscriptions of the plan, by metric.
     Plan(usize),
-    /// The balance of a customer.
-    Balance(usize),
+    /// The balance of a customer, by what of it.
+    Balance(usize, usize),
 }
 
 /// A usage event.
@@ -207,7 +207,7 @@ fn on(random: &mut Random) -> On {
         0..5 => On::Usage(of, metric),
         5..7 => On::Cost(of),
         7..8 => On::Plan(metric),
-        _ => On::Balance(of),
+        _ => On::Balance(of, random.below(Rule::ALL.len())),
     }
 }
 

@@ -36,7 +36,7 @@ impl World {
             for customer in 0..FIRST {
                 self.insist(of, &Ask::Customer { customer })?;
                 self.insist(of, &Ask::Grant { customer, amount: GRANTED, expires_in: None })?;
-                let on = On::Balance(customer);
+                let on = On::Balance(customer, 0);
                 self.insist(of, &Ask::Alert { on, thresholds: vec![5, 20] })?;
                 self.insist(of, &Ask::Subscribe { customer })?;
             }

@@ -66,6 +66,10 @@ pub enum Flaw {
     LosesTotals,
     /// It loses what a correction gives back.
     LosesEntries,
+    /// It loses the messages of alerts on balances.
+    LosesFalls,
+    /// It loses which alerts on balances have fired.
+    ForgetsFalls,
 }
 
 impl Flaw {
@@ -76,6 +80,8 @@ impl Flaw {
         Self::TellsTwice,
         Self::LosesTotals,
         Self::LosesEntries,
+        Self::LosesFalls,
+        Self::ForgetsFalls,
     ];
 
     /// Does to a batch what it does.
@@ -110,6 +116,12 @@ impl Flaw {
             Self::LosesEntries => {
                 batch.changes.retain(|change| !of(change, "ledger_entry", "amendment"));
             }
+            Self::LosesFalls => {
+                batch.changes.retain(|change| !of(change, "outbox", "credit_balance_"));
+            }
+            Self::ForgetsFalls => {
+                batch.changes.retain(|change| !of(change, "balance_alert_state", ""));
+            }
         }
     }
 }
@@ -132,8 +144,16 @@ pub(super) struct Trouble {
 }
 
 /// The tables that the simulation looks into: where the effect of a request can be told from.
-const WATCHED: &[&str] =
-    &["alert", "amendments", "customer_external", "head", "outbox", "overlay", "record"];
+const WATCHED: &[&str] = &[
+    "alert",
+    "amendments",
+    "customer_external",
+    "head",
+    "ledger_entry",
+    "outbox",
+    "overlay",
+    "record",
+];
 
 #[derive(Debug)]
 pub(super) struct SimStore {

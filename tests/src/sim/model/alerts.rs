@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bigdecimal::BigDecimal;
 
-use super::{Crossing, Place, Scope, Tenant};
+use super::{Crossing, Fall, Place, Scope, Tenant};
 use crate::model::{At, Instant};
 
 /// What a commit must tell, and what it may.
@@ -11,13 +11,20 @@ pub(in crate::sim) struct Expected {
     pub(super) must: BTreeSet<Crossing>,
     /// Whether it tells nothing else.
     pub(super) is_all: bool,
+    /// What it tells of balances, and nothing else of them.
+    pub(in crate::sim) falls: Vec<Fall>,
 }
 
 impl Expected {
     /// What commits with several effects must tell.
     pub(in crate::sim) fn all(all: Vec<Self>) -> Self {
         let is_all = matches!(all.as_slice(), [Self { is_all: true, .. }]);
-        Self { must: all.into_iter().flat_map(|of| of.must).collect(), is_all }
+        let mut expected = Self { is_all, ..Self::default() };
+        for of in all {
+            expected.must.extend(of.must);
+            expected.falls.extend(of.falls);
+        }
+        expected
     }
 }
 
@@ -28,7 +35,7 @@ impl Tenant {
         let on = all.filter(move |(_, alert)| match alert.scope {
             Scope::Subscription(of, _) => of == subscription,
             Scope::Plan(_) => true,
-            Scope::Balance(_) => false,
+            Scope::Balance(..) => false,
         });
         on.filter(|(_, alert)| alert.enabled && !alert.deleted).map(|(index, _)| index)
     }
@@ -51,7 +58,7 @@ impl Tenant {
             let of = &self.alerts[alert];
             let is_on = match of.scope {
                 Scope::Subscription(_, gauge) | Scope::Plan(gauge) => gauge == place.2,
-                Scope::Balance(_) => false,
+                Scope::Balance(..) => false,
             };
             for threshold in of.thresholds.iter().filter(|_| is_on) {
                 let at = BigDecimal::from(*threshold);

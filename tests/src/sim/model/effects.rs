@@ -122,8 +122,8 @@ impl Tenant {
             }
             What::Alert { scope, thresholds } => {
                 let (thresholds, enabled, deleted) = (thresholds.clone(), true, false);
-                let is_first = matches!(scope, Scope::Balance(_)) && self.events_of(*scope) == 0;
-                let alert = Alert { id, scope: *scope, thresholds, enabled, deleted, is_first };
+                let in_alert = BTreeSet::new();
+                let alert = Alert { id, scope: *scope, thresholds, enabled, deleted, in_alert };
                 self.alerts.push(alert);
                 return Ok(self.judged(self.alerts.len() - 1, now));
             }
@@ -175,15 +175,9 @@ impl Tenant {
         Ok(Expected::default())
     }
 
-    fn events_of(&self, scope: Scope) -> usize {
-        match scope {
-            Scope::Balance(customer) => self.visible(customer).len(),
-            _ => 0,
-        }
-    }
-
-    fn judged(&self, alert: At, now: Instant) -> Expected {
-        Expected { must: self.configured(alert, now), is_all: false }
+    fn judged(&mut self, alert: At, now: Instant) -> Expected {
+        let falls = self.configured_balance(alert);
+        Expected { must: self.configured(alert, now), is_all: false, falls }
     }
 
     /// The pieces of a backfill that are not reflected.
@@ -219,7 +213,7 @@ impl Tenant {
             must.extend(moved.into_iter().map(|(_, crossing, _)| crossing));
             self.remember(after);
         }
-        Ok(Expected { must, is_all: true })
+        Ok(Expected { must, is_all: true, ..Expected::default() })
     }
 
     fn correct(
@@ -287,7 +281,7 @@ impl Tenant {
         });
         let must = own.map(|(_, crossing, _)| crossing).collect();
         self.remember(after);
-        Ok(Expected { must, is_all: false })
+        Ok(Expected { must, ..Expected::default() })
     }
 }
 
