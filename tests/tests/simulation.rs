@@ -73,6 +73,9 @@ fn a_store_that_is_wrong_is_found_out() {
             Flaw::LosesTotals => "expected",
             Flaw::LosesEntries => "entr",
             Flaw::LosesFalls | Flaw::ForgetsFalls => "alerts on balances",
+            Flaw::LosesNames => "is named",
+            Flaw::LosesMetrics => "metrics, expected",
+            Flaw::DisablesPlanAlerts => "is owed",
         };
         assert!(violation.contains(expected), "{flaw:?}: {violation}");
     }

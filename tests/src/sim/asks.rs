@@ -33,6 +33,7 @@ impl Ask {
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Customer { .. } => "create a customer",
+            Self::Rename { .. } => "update a customer",
             Self::Subscribe { .. } => "subscribe",
             Self::Cancel { .. } => "cancel",
             Self::Unschedule { .. } => "unschedule a cancellation",
@@ -61,6 +62,7 @@ impl Ask {
     /// The names of all.
     pub const NAMES: &'static [&'static str] = &[
         "create a customer",
+        "update a customer",
         "subscribe",
         "cancel",
         "unschedule a cancellation",
@@ -113,6 +115,13 @@ impl World {
                     "name": external, "email": "a@example.com", "external_customer_id": external,
                 });
                 (What::Customer { customer }, Sent::post("/v1/customers", &body))
+            }
+            Ask::Rename { customer, n } => {
+                let customer = customer % CUSTOMERS;
+                let (path, name) = (tenant.customers[customer].id.as_deref()?, format!("name-{n}"));
+                let body = json!({"name": name});
+                let sent = Sent::new("PUT", format!("/v1/customers/{path}"), &body);
+                (What::Rename { customer, name }, sent)
             }
             Ask::Subscribe { customer } => {
                 let customer = customer % CUSTOMERS;
@@ -269,17 +278,17 @@ impl World {
     fn alert(&self, of: At, on: On, thresholds: &[i64]) -> Option<(What, Sent)> {
         let tenant = &self.tenants[of];
         let usage = |metric: usize| {
-            let metric_id = &tenant.metrics[metric % 2].0;
+            let (metric, (metric_id, _)) = one(&tenant.metrics, metric)?;
             let body = json!({
                 "type": "usage_exceeded", "metric_id": metric_id,
                 "thresholds": values(thresholds),
             });
-            (Gauge::Metric(metric % 2), body)
+            Some((Gauge::Metric(metric), body))
         };
         let (scope, path, body) = match on {
             On::Usage(subscription, metric) => {
                 let (subscription, found) = one(&tenant.subscriptions, subscription)?;
-                let (gauge, body) = usage(metric);
+                let (gauge, body) = usage(metric)?;
                 let path = format!("/v1/alerts/subscription_id/{}", found.id);
                 (Scope::Subscription(subscription, gauge), path, body)
             }
@@ -290,7 +299,7 @@ impl World {
                 (Scope::Subscription(subscription, Gauge::Cost), path, body)
             }
             On::Plan(metric) => {
-                let (gauge, body) = usage(metric);
+                let (gauge, body) = usage(metric)?;
                 (Scope::Plan(gauge), format!("/v1/alerts/plan_id/{}", self.plans[of]), body)
             }
             On::Balance(customer, rule) => {

@@ -75,7 +75,7 @@ impl World {
                     let backfill = rest[rest.len() - 16..].try_into().unwrap();
                     turns.insert((of, customer, uuid(backfill), json.is_some()));
                 }
-                ("amendments" | "alert", Some(_)) => is_marked = true,
+                ("amendments" | "alert" | "customer", Some(_)) => is_marked = true,
                 _ => {}
             }
         }
@@ -193,6 +193,7 @@ impl World {
             of.what,
             What::Amend { .. }
                 | What::Deprecate { .. }
+                | What::Rename { .. }
                 | What::SetThresholds { .. }
                 | What::DeleteAlert { .. }
         );
@@ -200,6 +201,9 @@ impl World {
             return Ok(None);
         }
         *self.report.accepted.entry(of.name).or_default() += 1;
+        if let What::Rename { customer, .. } = of.what {
+            self.touched.insert((of.account, customer));
+        }
         let now = self.now();
         self.tenants[of.account].accept(&of.what, &Value::Null, now).map(Some)
     }
@@ -244,6 +248,12 @@ impl World {
     }
 
     fn check_read(&self, flight: &Flight, answer: &Answer) -> Result<(), String> {
+        let client = &self.clients[flight.client.unwrap()];
+        if let (What::Rename { name, .. }, 200) = (&client.what, answer.status)
+            && answer.json()["name"].as_str() != Some(name.as_str())
+        {
+            return Err("another name is answered".to_owned());
+        }
         if flight.seen.is_empty() || answer.status != 200 {
             return Ok(());
         }

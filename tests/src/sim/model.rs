@@ -42,6 +42,8 @@ pub(super) struct Tenant {
     pub(super) items: Vec<String>,
     /// Which thresholds fired, in which period.
     fired: BTreeSet<Crossing>,
+    /// Which were crossed when an alert of the plan was created or changed: they fire in time.
+    owed: BTreeSet<Crossing>,
     /// What the figures were at most.
     peaks: BTreeMap<Place, BigDecimal>,
 }
@@ -49,6 +51,7 @@ pub(super) struct Tenant {
 #[derive(Debug)]
 pub(super) struct Customer {
     pub(super) external: String,
+    pub(super) name: String,
     pub(super) id: Option<String>,
     /// The id that it has or will have, once there are events of it.
     pub(super) reserved: Option<String>,
@@ -94,10 +97,6 @@ pub(super) enum Gauge {
     Cost,
 }
 
-impl Gauge {
-    pub(super) const ALL: [Self; 3] = [Self::Metric(0), Self::Metric(1), Self::Cost];
-}
-
 /// Where a figure is: of which subscription, in the billing period that starts when.
 pub(super) type Place = (At, Instant, Gauge);
 
@@ -120,6 +119,7 @@ impl Tenant {
     pub(super) fn new() -> Self {
         let customer = |index| Customer {
             external: format!("customer-{index}"),
+            name: format!("customer-{index}"),
             id: None,
             reserved: None,
             granted: 0,
@@ -136,6 +136,7 @@ impl Tenant {
             grants: Vec::new(),
             items: Vec::new(),
             fired: BTreeSet::new(),
+            owed: BTreeSet::new(),
             peaks: BTreeMap::new(),
         }
     }

@@ -35,6 +35,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     Customer { customer: usize },
+    Rename { customer: usize, n: i64 },
     Subscribe { customer: usize },
     Cancel { subscription: usize, how: Cancel },
     Unschedule { subscription: usize },
@@ -194,15 +195,16 @@ fn ask(random: &mut Random) -> Ask {
         84..86 => Ask::Revert { backfill: any },
         86..89 => Ask::Amend { event: any, n: random.between(0, 9) },
         89..91 => Ask::Deprecate { event: any },
-        91..92 => Ask::Metric { kind: any },
-        92..94 => Ask::Item,
-        94..98 => Ask::Usage { subscription: any },
+        91..93 => Ask::Metric { kind: any },
+        93..94 => Ask::Item,
+        94..95 => Ask::Rename { customer: any, n: random.between(0, 9) },
+        95..98 => Ask::Usage { subscription: any },
         _ => Ask::Walk { list: any },
     }
 }
 
 fn on(random: &mut Random) -> On {
-    let (of, metric) = (random.below(1_000), random.below(2));
+    let (of, metric) = (random.below(1_000), random.below(1_000));
     match random.below(10) {
         0..5 => On::Usage(of, metric),
         5..7 => On::Cost(of),

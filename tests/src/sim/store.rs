@@ -70,6 +70,12 @@ pub enum Flaw {
     LosesFalls,
     /// It loses which alerts on balances have fired.
     ForgetsFalls,
+    /// It loses what is changed of customers.
+    LosesNames,
+    /// It loses which metrics there are.
+    LosesMetrics,
+    /// It takes alerts of the plan that are created or changed for disabled ones.
+    DisablesPlanAlerts,
 }
 
 impl Flaw {
@@ -82,6 +88,9 @@ impl Flaw {
         Self::LosesEntries,
         Self::LosesFalls,
         Self::ForgetsFalls,
+        Self::LosesNames,
+        Self::LosesMetrics,
+        Self::DisablesPlanAlerts,
     ];
 
     /// Does to a batch what it does.
@@ -122,6 +131,23 @@ impl Flaw {
             Self::ForgetsFalls => {
                 batch.changes.retain(|change| !of(change, "balance_alert_state", ""));
             }
+            Self::LosesNames => {
+                batch.changes.retain(|change| !of(change, "customer", "\"name-"));
+            }
+            Self::LosesMetrics => {
+                batch.changes.retain(|change| !of(change, "metric_catalogue", ""));
+            }
+            Self::DisablesPlanAlerts => {
+                for change in &mut batch.changes {
+                    if of(&*change, "plan_generation", "")
+                        && let Change::Put(_, document) = change
+                    {
+                        let text =
+                            document.as_str().replace("\"enabled\":true", "\"enabled\":false");
+                        *document = Document::from_stored(text.as_bytes()).expect("it is text");
+                    }
+                }
+            }
         }
     }
 }
@@ -147,6 +173,7 @@ pub(super) struct Trouble {
 const WATCHED: &[&str] = &[
     "alert",
     "amendments",
+    "customer",
     "customer_external",
     "head",
     "ledger_entry",
@@ -274,7 +301,8 @@ impl SimStore {
     }
 
     async fn apply(&self, task: TaskId, mut batch: Batch) -> Result<Commit, StoreError> {
-        if let Some(flaw) = self.flaw {
+        // What an account has from the beginning is right.
+        if let Some(flaw) = self.flaw.filter(|_| !self.state().is_calm) {
             flaw.spoil(&mut batch);
         }
         let watched = batch.changes.iter().filter_map(|change| {

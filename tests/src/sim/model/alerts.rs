@@ -2,8 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bigdecimal::BigDecimal;
 
-use super::{Crossing, Fall, Place, Scope, Tenant};
-use crate::model::{At, Instant};
+use super::{Crossing, Fall, Gauge, Place, Scope, Tenant};
+use crate::{
+    corrected::State,
+    model::{At, Instant},
+};
 
 /// What a commit must tell, and what it may.
 #[derive(Debug, Default)]
@@ -90,12 +93,42 @@ impl Tenant {
         let Scope::Subscription(of, gauge) = self.alerts[alert].scope else {
             return BTreeSet::new();
         };
+        self.over(alert, of, gauge, now)
+    }
+
+    /// What fires of an alert of the plan that was created, enabled or changed, each when its
+    /// subscription is next looked at.
+    pub(super) fn owe(&mut self, alert: At, now: Instant) {
+        let Scope::Plan(gauge) = self.alerts[alert].scope else { return };
+        for of in 0..self.subscriptions.len() {
+            let customer = self.subscriptions[of].customer;
+            // Where something else is due before, figures are not yet what they will be then.
+            if !self.has_corrections_due(customer, now) {
+                self.owed.extend(self.over(alert, of, gauge, now));
+            }
+        }
+    }
+
+    /// Which thresholds of an alert a subscription is over, and which have not fired.
+    fn over(&self, alert: At, of: At, gauge: Gauge, now: Instant) -> BTreeSet<Crossing> {
         let subscription = &self.subscriptions[of];
         let figures = self.figures(subscription.customer, now);
         let Some((from, _)) = subscription.period(now) else { return BTreeSet::new() };
         let place = (of, from, gauge);
         let crossed = self.crossed(place, None, figures.get(&place));
         crossed.into_iter().filter(|(of, _)| *of == alert).map(|(_, crossing)| crossing).collect()
+    }
+
+    fn has_corrections_due(&self, customer: At, now: Instant) -> bool {
+        self.backfills.iter().any(|of| {
+            let Some(piece) = of.pieces[customer] else { return false };
+            let piece = &self.history.backfills[piece];
+            match piece.state {
+                State::Taking => piece.closes_at <= now,
+                State::Reflected => of.reverts_at.is_some(),
+                State::Reverted => false,
+            }
+        })
     }
 
     pub(super) fn remember(&mut self, figures: BTreeMap<Place, BigDecimal>) {
@@ -148,6 +181,9 @@ impl Tenant {
 
     /// Once nothing is due, whatever is over its threshold has fired.
     pub(in crate::sim) fn check_fired(&self, now: Instant) -> Result<(), String> {
+        if let Some(missing) = self.owed.difference(&self.fired).next() {
+            return Err(format!("an alert of the plan is owed: {missing:?}"));
+        }
         for index in 0..self.subscriptions.len() {
             let of = &self.subscriptions[index];
             let Some((from, _)) = of.period(now) else { continue };

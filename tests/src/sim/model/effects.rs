@@ -15,6 +15,10 @@ pub(in crate::sim) enum What {
     Customer {
         customer: At,
     },
+    Rename {
+        customer: At,
+        name: String,
+    },
     Subscribe {
         customer: At,
     },
@@ -100,6 +104,7 @@ impl Tenant {
         match what {
             What::Ingest { into, events } => return self.ingest(*into, events, now),
             What::Customer { customer } => self.customers[*customer].id = Some(id),
+            What::Rename { customer, name } => self.customers[*customer].name.clone_from(name),
             What::Subscribe { customer } => {
                 let (customer, end) = (*customer, instant_of(answer, "end_date"));
                 let start = instant_of(answer, "start_date").ok_or("a start is missing")?;
@@ -128,8 +133,10 @@ impl Tenant {
                 return Ok(self.judged(self.alerts.len() - 1, now));
             }
             What::Enable { alert, enabled } => {
-                self.alerts[*alert].enabled = *enabled;
-                return Ok(self.judged(*alert, now));
+                if self.alerts[*alert].enabled != *enabled {
+                    self.alerts[*alert].enabled = *enabled;
+                    return Ok(self.judged(*alert, now));
+                }
             }
             What::SetThresholds { alert, thresholds } => {
                 self.alerts[*alert].thresholds.clone_from(thresholds);
@@ -168,7 +175,13 @@ impl Tenant {
             What::Deprecate { key } => {
                 return self.correct(key, now, |stored| stored.deprecated = true);
             }
-            What::Metric { spec } => self.metrics.push((id, spec.clone())),
+            What::Metric { spec } => {
+                self.metrics.push((id, spec.clone()));
+                // It has measured what was accepted before.
+                for customer in 0..CUSTOMERS {
+                    self.remember(self.figures(customer, now));
+                }
+            }
             What::Item => self.items.push(id),
             What::Nothing => {}
         }
@@ -177,6 +190,7 @@ impl Tenant {
 
     fn judged(&mut self, alert: At, now: Instant) -> Expected {
         let falls = self.configured_balance(alert);
+        self.owe(alert, now);
         Expected { must: self.configured(alert, now), is_all: false, falls }
     }
 
