@@ -116,9 +116,11 @@ impl World {
                 });
                 (What::Customer { customer }, Sent::post("/v1/customers", &body))
             }
-            Ask::Rename { customer, n } => {
+            Ask::Rename { customer } => {
                 let customer = customer % CUSTOMERS;
-                let (path, name) = (tenant.customers[customer].id.as_deref()?, format!("name-{n}"));
+                let path = tenant.customers[customer].id.as_deref()?;
+                // No two requests ask for the same one.
+                let name = format!("name-{}", self.clients.len());
                 let body = json!({"name": name});
                 let sent = Sent::new("PUT", format!("/v1/customers/{path}"), &body);
                 (What::Rename { customer, name }, sent)

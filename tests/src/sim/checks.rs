@@ -40,9 +40,9 @@ impl World {
         let id: accrue::CustomerId = id.parse().map_err(failed)?;
         let found = block_on(self.observer.account(account(of)).fetch_customer(id));
         let found = found.map_err(failed)?;
-        match found.name.as_str() == customer.name {
+        match customer.names.last().map(String::as_str) == Some(found.name.as_str()) {
             true => Ok(()),
-            false => Err(format!("{found:?} is named otherwise than {}", customer.name)),
+            false => Err(format!("{found:?} is named otherwise than {:?}", customer.names.last())),
         }
     }
 

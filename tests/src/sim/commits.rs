@@ -249,10 +249,13 @@ impl World {
 
     fn check_read(&self, flight: &Flight, answer: &Answer) -> Result<(), String> {
         let client = &self.clients[flight.client.unwrap()];
-        if let (What::Rename { name, .. }, 200) = (&client.what, answer.status)
-            && answer.json()["name"].as_str() != Some(name.as_str())
-        {
-            return Err("another name is answered".to_owned());
+        if let (What::Rename { customer, name }, 200) = (&client.what, answer.status) {
+            if answer.json()["name"].as_str() != Some(name.as_str()) {
+                return Err("another name is answered".to_owned());
+            }
+            if !self.tenants[client.account].customers[*customer].names.contains(name) {
+                return Err(format!("{name} is acknowledged, and nobody is named that"));
+            }
         }
         if flight.seen.is_empty() || answer.status != 200 {
             return Ok(());

@@ -25,7 +25,7 @@ pub(super) const CUSTOMERS: usize = 5;
 /// How many of them there are from the beginning, with credits and a subscription.
 pub(super) const FIRST: usize = 3;
 /// The credits that one of them has from the beginning.
-pub(super) const GRANTED: i64 = 40;
+pub(super) const GRANTED: i64 = 22;
 /// What an event costs, in credits.
 pub(super) const CREDITS_PER_EVENT: i64 = 2;
 
@@ -51,7 +51,8 @@ pub(super) struct Tenant {
 #[derive(Debug)]
 pub(super) struct Customer {
     pub(super) external: String,
-    pub(super) name: String,
+    /// What it was named, one after the other.
+    pub(super) names: Vec<String>,
     pub(super) id: Option<String>,
     /// The id that it has or will have, once there are events of it.
     pub(super) reserved: Option<String>,
@@ -119,7 +120,7 @@ impl Tenant {
     pub(super) fn new() -> Self {
         let customer = |index| Customer {
             external: format!("customer-{index}"),
-            name: format!("customer-{index}"),
+            names: vec![format!("customer-{index}")],
             id: None,
             reserved: None,
             granted: 0,

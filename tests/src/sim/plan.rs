@@ -35,7 +35,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     Customer { customer: usize },
-    Rename { customer: usize, n: i64 },
+    Rename { customer: usize },
     Subscribe { customer: usize },
     Cancel { subscription: usize, how: Cancel },
     Unschedule { subscription: usize },
@@ -175,7 +175,7 @@ fn ask(random: &mut Random) -> Ask {
         51..52 => Ask::Unschedule { subscription: any },
         52..57 => {
             let expires_in = random.percent(60).then(|| random.between(HOUR, 15 * DAY));
-            Ask::Grant { customer: any, amount: random.between(1, 60), expires_in }
+            Ask::Grant { customer: any, amount: random.between(1, 20), expires_in }
         }
         57..59 => Ask::Take { customer: any, amount: random.between(1, 10) },
         59..61 => Ask::Void { customer: any, grant: random.below(100), amount: 1 },
@@ -197,7 +197,7 @@ fn ask(random: &mut Random) -> Ask {
         89..91 => Ask::Deprecate { event: any },
         91..93 => Ask::Metric { kind: any },
         93..94 => Ask::Item,
-        94..95 => Ask::Rename { customer: any, n: random.between(0, 9) },
+        94..95 => Ask::Rename { customer: any },
         95..98 => Ask::Usage { subscription: any },
         _ => Ask::Walk { list: any },
     }

@@ -104,7 +104,7 @@ impl Tenant {
         match what {
             What::Ingest { into, events } => return self.ingest(*into, events, now),
             What::Customer { customer } => self.customers[*customer].id = Some(id),
-            What::Rename { customer, name } => self.customers[*customer].name.clone_from(name),
+            What::Rename { customer, name } => self.customers[*customer].names.push(name.clone()),
             What::Subscribe { customer } => {
                 let (customer, end) = (*customer, instant_of(answer, "end_date"));
                 let start = instant_of(answer, "start_date").ok_or("a start is missing")?;
