@@ -79,6 +79,9 @@ pub struct Report {
 /// What else happens in a run that is long enough.
 pub const OTHERS: &[&str] = &[
     "alert fired",
+    "balance depleted",
+    "balance dropped",
+    "balance recovered",
     "collect",
     "crash",
     "deliver",

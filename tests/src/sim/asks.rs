@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    model::{CUSTOMERS, FIRST, Gauge, Scope, What, metric_spec},
+    model::{CUSTOMERS, FIRST, Gauge, Rule, Scope, What, metric_spec},
     plan::{Ask, Cancel, Event, EventKey, On},
     world::{World, text},
 };
@@ -33,6 +33,7 @@ impl Ask {
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Customer { .. } => "create a customer",
+            Self::Rename { .. } => "update a customer",
             Self::Subscribe { .. } => "subscribe",
             Self::Cancel { .. } => "cancel",
             Self::Unschedule { .. } => "unschedule a cancellation",
@@ -61,6 +62,7 @@ impl Ask {
     /// The names of all.
     pub const NAMES: &'static [&'static str] = &[
         "create a customer",
+        "update a customer",
         "subscribe",
         "cancel",
         "unschedule a cancellation",
@@ -113,6 +115,15 @@ impl World {
                     "name": external, "email": "a@example.com", "external_customer_id": external,
                 });
                 (What::Customer { customer }, Sent::post("/v1/customers", &body))
+            }
+            Ask::Rename { customer } => {
+                let customer = customer % CUSTOMERS;
+                let path = tenant.customers[customer].id.as_deref()?;
+                // No two requests ask for the same one.
+                let name = format!("name-{}", self.clients.len());
+                let body = json!({"name": name});
+                let sent = Sent::new("PUT", format!("/v1/customers/{path}"), &body);
+                (What::Rename { customer, name }, sent)
             }
             Ask::Subscribe { customer } => {
                 let customer = customer % CUSTOMERS;
@@ -269,17 +280,17 @@ impl World {
     fn alert(&self, of: At, on: On, thresholds: &[i64]) -> Option<(What, Sent)> {
         let tenant = &self.tenants[of];
         let usage = |metric: usize| {
-            let metric_id = &tenant.metrics[metric % 2].0;
+            let (metric, (metric_id, _)) = one(&tenant.metrics, metric)?;
             let body = json!({
                 "type": "usage_exceeded", "metric_id": metric_id,
                 "thresholds": values(thresholds),
             });
-            (Gauge::Metric(metric % 2), body)
+            Some((Gauge::Metric(metric), body))
         };
         let (scope, path, body) = match on {
             On::Usage(subscription, metric) => {
                 let (subscription, found) = one(&tenant.subscriptions, subscription)?;
-                let (gauge, body) = usage(metric);
+                let (gauge, body) = usage(metric)?;
                 let path = format!("/v1/alerts/subscription_id/{}", found.id);
                 (Scope::Subscription(subscription, gauge), path, body)
             }
@@ -290,29 +301,26 @@ impl World {
                 (Scope::Subscription(subscription, Gauge::Cost), path, body)
             }
             On::Plan(metric) => {
-                let (gauge, body) = usage(metric);
+                let (gauge, body) = usage(metric)?;
                 (Scope::Plan(gauge), format!("/v1/alerts/plan_id/{}", self.plans[of]), body)
             }
-            On::Balance(customer) => {
-                let customer = customer % FIRST;
+            On::Balance(customer, rule) => {
+                let (customer, rule) = (customer % FIRST, Rule::ALL[rule % Rule::ALL.len()]);
+                let thresholds = (rule == Rule::Dropped).then(|| values(thresholds));
                 let body = json!({
-                    "type": "credit_balance_dropped", "currency": "credits",
-                    "thresholds": values(thresholds),
+                    "type": rule.name(), "currency": "credits", "thresholds": thresholds,
                 });
                 let id = tenant.customers[customer].id.as_deref()?;
-                (Scope::Balance(customer), format!("/v1/alerts/customer_id/{id}"), body)
+                (Scope::Balance(customer, rule), format!("/v1/alerts/customer_id/{id}"), body)
             }
         };
         let what = What::Alert { scope, thresholds: thresholds.to_vec() };
         Some((what, Sent::post(path, &body)))
     }
 
-    /// An alert that is changed: those on balances are left as they were created.
+    /// An alert that is changed.
     fn alert_at(&self, of: At, index: usize) -> Option<(At, String)> {
-        let all = self.tenants[of].alerts.iter().enumerate();
-        let all = all.filter(|(_, alert)| !matches!(alert.scope, Scope::Balance(_)));
-        let all: Vec<_> = all.map(|(index, alert)| (index, alert.id.clone())).collect();
-        one(&all, index).map(|(_, found)| found.clone())
+        one(&self.tenants[of].alerts, index).map(|(index, alert)| (index, alert.id.clone()))
     }
 
     fn events(&mut self, of: At, events: &[Event], from: i64) -> Vec<model::Event> {

@@ -9,7 +9,7 @@ use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    model::{FIRST, Scope},
+    model::{CUSTOMERS, FIRST},
     plan::ACCOUNTS,
     world::{World, account},
 };
@@ -23,17 +23,31 @@ impl World {
     /// Compares the usage of the customers that were written.
     pub(super) fn check_touched(&mut self) -> Result<(), String> {
         for (of, customer) in std::mem::take(&mut self.touched) {
+            self.check_customer(of, customer)?;
             for index in 0..self.tenants[of].subscriptions.len() {
                 if self.tenants[of].subscriptions[index].customer == customer {
-                    self.check_usage(of, index, 2)?;
+                    self.check_usage(of, index)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Compares the usage of a subscription by the first metrics.
-    fn check_usage(&self, of: At, index: At, metrics: usize) -> Result<(), String> {
+    /// Compares what a customer is named.
+    fn check_customer(&self, of: At, customer: At) -> Result<(), String> {
+        let customer = &self.tenants[of].customers[customer];
+        let Some(id) = &customer.id else { return Ok(()) };
+        let id: accrue::CustomerId = id.parse().map_err(failed)?;
+        let found = block_on(self.observer.account(account(of)).fetch_customer(id));
+        let found = found.map_err(failed)?;
+        match customer.names.last().map(String::as_str) == Some(found.name.as_str()) {
+            true => Ok(()),
+            false => Err(format!("{found:?} is named otherwise than {:?}", customer.names.last())),
+        }
+    }
+
+    /// Compares the usage of a subscription by all metrics, the oldest first.
+    fn check_usage(&self, of: At, index: At) -> Result<(), String> {
         let tenant = &self.tenants[of];
         let id: SubscriptionId = tenant.subscriptions[index].id.parse().map_err(failed)?;
         let found = block_on(self.observer.account(account(of)).subscription_usage(id));
@@ -43,10 +57,16 @@ impl World {
         if timeframe != span {
             return Err(format!("subscription {id}: period {timeframe:?}, expected {span:?}"));
         }
-        for (metric, expected) in found.metrics.iter().zip(expected).take(metrics) {
+        let told = found.metrics.iter().map(|metric| metric.metric_id.to_string());
+        let (told, known): (Vec<_>, Vec<_>) =
+            (told.collect(), tenant.metrics.iter().map(|(id, _)| id.clone()).collect());
+        if told != known {
+            return Err(format!("usage of {told:?} metrics, expected {known:?}"));
+        }
+        for (metric, expected) in found.metrics.iter().zip(expected) {
             let quantity = metric.quantity.as_ref().map(big);
             if quantity != expected {
-                let (id, name) = (&tenant.subscriptions[index].id, &metric.metric_id);
+                let name = &metric.metric_id;
                 return Err(format!(
                     "subscription {id}, metric {name}: {quantity:?}, expected {expected:?}"
                 ));
@@ -65,8 +85,11 @@ impl World {
         for of in 0..ACCOUNTS {
             self.tenants[of].check_fired(now)?;
             for index in 0..self.tenants[of].subscriptions.len() {
-                self.check_usage(of, index, usize::MAX)?;
+                self.check_usage(of, index)?;
                 self.check_costs(of, index)?;
+            }
+            for customer in 0..CUSTOMERS {
+                self.check_customer(of, customer)?;
             }
             for customer in 0..FIRST {
                 self.check_ledger(of, customer)?;
@@ -124,38 +147,6 @@ impl World {
                 "a balance of {found}, entries of {running}, expected {expected}: given {given}, \
                  drawn {drawn}, lost {lost}; customer {id}, {entries:#?}"
             ));
-        }
-        self.check_balance_alerts(of, customer, &entries)
-    }
-
-    /// An alert on a balance that was there from the beginning tells once for each time that the
-    /// balance fell to its threshold.
-    fn check_balance_alerts(
-        &self,
-        of: At,
-        customer: At,
-        entries: &[LedgerEntry],
-    ) -> Result<(), String> {
-        let all = self.tenants[of].alerts.iter();
-        let own = all.filter(|alert| alert.scope == Scope::Balance(customer) && alert.is_first);
-        for alert in own {
-            let told = self.messages.balances.get(&alert.id);
-            for threshold in &alert.thresholds {
-                let at = BigDecimal::from(*threshold);
-                let falls = |entry: &&LedgerEntry| {
-                    big(&entry.starting_balance) > at && big(&entry.ending_balance) <= at
-                };
-                let expected = entries.iter().filter(falls).count();
-                let all = told.into_iter().flatten();
-                let found = all.filter(|(of, _)| of == threshold).count();
-                if found != expected {
-                    return Err(format!(
-                        "{} told {found} times of {threshold}, expected {expected}: {told:#?} \
-                         {entries:#?}",
-                        alert.id
-                    ));
-                }
-            }
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     clients::Answer,
-    model::{Expected, Turn, What, uuid},
+    model::{Booked, Expected, Fall, Turn, What, check_falls, uuid, whole},
     store::{Applied, TaskId},
     world::{Flight, World},
 };
@@ -38,6 +38,8 @@ impl World {
     pub(super) fn commit(&mut self, applied: &Applied) -> Result<(), String> {
         let client = self.tasks[applied.task];
         let (mut account, mut told, mut turns) = (None, Vec::new(), BTreeSet::new());
+        // What moves balances comes before what is done to the alerts on them.
+        let (mut falls, mut due) = (Vec::new(), self.booked(applied)?);
         let mut expected = Vec::new();
         let mut is_marked = false;
         for (key, document) in &applied.changes {
@@ -57,7 +59,11 @@ impl World {
                     let own = all.find(|customer| customer.external.as_bytes() == rest);
                     own.ok_or("an alias of nobody")?.reserved = id;
                 }
-                ("outbox", Some(message)) => told.extend(self.told(of, key.bytes(), message)?),
+                ("outbox", Some(message)) => {
+                    let (crossed, fell) = self.told(of, key.bytes(), message)?;
+                    told.extend(crossed);
+                    falls.extend(fell);
+                }
                 ("outbox", None) => self.acknowledged(key.bytes())?,
                 ("head", _) => {
                     let customer = rest.try_into().map_err(|_| "a head of no customer")?;
@@ -69,7 +75,7 @@ impl World {
                     let backfill = rest[rest.len() - 16..].try_into().unwrap();
                     turns.insert((of, customer, uuid(backfill), json.is_some()));
                 }
-                ("amendments" | "alert", Some(_)) => is_marked = true,
+                ("amendments" | "alert" | "customer", Some(_)) => is_marked = true,
                 _ => {}
             }
         }
@@ -84,9 +90,41 @@ impl World {
             expected.extend(self.done_without_a_key(client)?);
         }
         let Some(account) = account else { return Ok(()) };
-        self.trace.add(format!("{} {} {told:?}", applied.task, applied.changes.len()).as_bytes());
+        let size = applied.changes.len();
+        self.trace.add(format!("{} {size} {told:?} {falls:?}", applied.task).as_bytes());
         let expected = Expected::all(expected);
+        due.extend(expected.falls.iter().cloned());
+        check_falls(&due, &falls)?;
         self.tenants[account].check_told(&expected, &told)
+    }
+
+    /// The entries of ledgers in a commit, in their order, have moved balances.
+    fn booked(&mut self, applied: &Applied) -> Result<Vec<Fall>, String> {
+        let mut entries = Vec::new();
+        for (key, document) in &applied.changes {
+            let Some(document) = document.as_ref().filter(|_| key.table().name() == "ledger_entry")
+            else {
+                continue;
+            };
+            let (of, _) = split(key.bytes()).ok_or("a key of no account")?;
+            let entry: Value = serde_json::from_str(document.as_str()).unwrap_or(Value::Null);
+            let entry = &entry["entry"];
+            let number = |name: &str| entry[name].as_str().and_then(whole).ok_or("a number");
+            let customer = entry["customer_id"].as_str().unwrap_or_default();
+            let mut all = self.tenants[of].customers.iter();
+            let customer = all.position(|of| of.id.as_deref() == Some(customer));
+            let customer = customer.ok_or_else(|| format!("an entry of nobody: {entry}"))?;
+            let place = entry["ledger_sequence_number"].as_u64().ok_or("a place")?;
+            let place = usize::try_from(place).unwrap();
+            let (from, to) = (number("starting_balance")?, number("ending_balance")?);
+            entries.push((of, customer, Booked { number: place, from, to }));
+        }
+        entries.sort_unstable();
+        let mut falls = Vec::new();
+        for (of, customer, booked) in entries {
+            falls.extend(self.tenants[of].booked(customer, booked)?);
+        }
+        Ok(falls)
     }
 
     /// A keyed request has had its effect, and its answer is kept.
@@ -155,6 +193,7 @@ impl World {
             of.what,
             What::Amend { .. }
                 | What::Deprecate { .. }
+                | What::Rename { .. }
                 | What::SetThresholds { .. }
                 | What::DeleteAlert { .. }
         );
@@ -162,6 +201,9 @@ impl World {
             return Ok(None);
         }
         *self.report.accepted.entry(of.name).or_default() += 1;
+        if let What::Rename { customer, .. } = of.what {
+            self.touched.insert((of.account, customer));
+        }
         let now = self.now();
         self.tenants[of.account].accept(&of.what, &Value::Null, now).map(Some)
     }
@@ -206,6 +248,15 @@ impl World {
     }
 
     fn check_read(&self, flight: &Flight, answer: &Answer) -> Result<(), String> {
+        let client = &self.clients[flight.client.unwrap()];
+        if let (What::Rename { customer, name }, 200) = (&client.what, answer.status) {
+            if answer.json()["name"].as_str() != Some(name.as_str()) {
+                return Err("another name is answered".to_owned());
+            }
+            if !self.tenants[client.account].customers[*customer].names.contains(name) {
+                return Err(format!("{name} is acknowledged, and nobody is named that"));
+            }
+        }
         if flight.seen.is_empty() || answer.status != 200 {
             return Ok(());
         }

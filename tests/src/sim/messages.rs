@@ -8,7 +8,10 @@ use std::{
 use accrue::webhook::{Body, Message};
 use serde_json::Value;
 
-use super::{model::Crossing, world::World};
+use super::{
+    model::{Crossing, Fall, whole},
+    world::World,
+};
 use crate::model::At;
 
 /// Where deliveries arrive: of which account, and what.
@@ -20,8 +23,6 @@ pub(super) struct Messages {
     /// By where it waits, what was committed: its document, and how often it arrived.
     pub(super) committed: BTreeMap<Vec<u8>, Committed>,
     by_id: BTreeMap<String, Vec<u8>>,
-    /// What balances told, with what caused it.
-    pub(super) balances: BTreeMap<String, Vec<(i64, String)>>,
 }
 
 #[derive(Debug)]
@@ -50,13 +51,13 @@ impl Messages {
 }
 
 impl World {
-    /// A message was committed: says which alerts it tells of.
+    /// A message was committed: says which alerts it tells of, those on balances apart.
     pub(super) fn told(
         &mut self,
         account: At,
         place: &[u8],
         document: &Value,
-    ) -> Result<Vec<Crossing>, String> {
+    ) -> Result<(Vec<Crossing>, Vec<Fall>), String> {
         let id = document["id"].as_str().unwrap_or_default().to_owned();
         let body = document["body"].clone();
         if let Some(other) = self.messages.by_id.insert(id.clone(), place.to_vec()) {
@@ -70,27 +71,28 @@ impl World {
         let exceeded = match said {
             Body::UsageExceeded(of) | Body::CostExceeded(of) => of,
             Body::CreditBalanceDropped(of) => {
-                for threshold in &of.thresholds {
-                    let threshold = super::model::whole(&threshold.to_string()).unwrap();
-                    let told = self.messages.balances.entry(of.alert.id.to_string()).or_default();
-                    let change = (&of.cause, &of.value_before, &of.value_after);
-                    let new = (threshold, format!("{change:?}"));
-                    if told.contains(&new) {
-                        return Err(format!("a balance is told of twice: {new:?}"));
-                    }
-                    told.push(new);
-                }
-                return Ok(Vec::new());
+                self.count("balance dropped");
+                let alert = of.alert.id.to_string();
+                let thresholds = of.thresholds.iter().map(|at| whole(&at.to_string()).unwrap());
+                return Ok((Vec::new(), thresholds.map(|at| (alert.clone(), at)).collect()));
             }
-            _ => return Ok(Vec::new()),
+            Body::CreditBalanceDepleted(of) => {
+                self.count("balance depleted");
+                return Ok((Vec::new(), vec![(of.alert.id.to_string(), 0)]));
+            }
+            Body::CreditBalanceRecovered(of) => {
+                self.count("balance recovered");
+                return Ok((Vec::new(), vec![(of.alert.id.to_string(), 0)]));
+            }
+            _ => return Ok((Vec::new(), Vec::new())),
         };
         self.count("alert fired");
         let (alert, of) = (exceeded.alert.id.to_string(), exceeded.subscription_id.to_string());
         let from = exceeded.timeframe.start().micros();
         let thresholds = exceeded.thresholds.iter();
-        let whole = |threshold: &accrue::Decimal| super::model::whole(&threshold.to_string());
+        let whole = |threshold: &accrue::Decimal| whole(&threshold.to_string());
         let crossing = |threshold| (alert.clone(), of.clone(), threshold, from);
-        Ok(thresholds.filter_map(whole).map(crossing).collect())
+        Ok((thresholds.filter_map(whole).map(crossing).collect(), Vec::new()))
     }
 
     /// A message was acknowledged.

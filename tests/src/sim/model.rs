@@ -2,6 +2,7 @@
 //! figure is computed anew from that.
 
 mod alerts;
+mod balances;
 mod effects;
 mod figures;
 
@@ -11,6 +12,7 @@ use bigdecimal::BigDecimal;
 
 pub(super) use self::{
     alerts::Expected,
+    balances::{Booked, Fall, Rule, check_falls},
     effects::{Turn, What, whole},
 };
 use crate::{
@@ -23,7 +25,7 @@ pub(super) const CUSTOMERS: usize = 5;
 /// How many of them there are from the beginning, with credits and a subscription.
 pub(super) const FIRST: usize = 3;
 /// The credits that one of them has from the beginning.
-pub(super) const GRANTED: i64 = 40;
+pub(super) const GRANTED: i64 = 22;
 /// What an event costs, in credits.
 pub(super) const CREDITS_PER_EVENT: i64 = 2;
 
@@ -40,6 +42,8 @@ pub(super) struct Tenant {
     pub(super) items: Vec<String>,
     /// Which thresholds fired, in which period.
     fired: BTreeSet<Crossing>,
+    /// Which were crossed when an alert of the plan was created or changed: they fire in time.
+    owed: BTreeSet<Crossing>,
     /// What the figures were at most.
     peaks: BTreeMap<Place, BigDecimal>,
 }
@@ -47,12 +51,16 @@ pub(super) struct Tenant {
 #[derive(Debug)]
 pub(super) struct Customer {
     pub(super) external: String,
+    /// What it was named, one after the other.
+    pub(super) names: Vec<String>,
     pub(super) id: Option<String>,
     /// The id that it has or will have, once there are events of it.
     pub(super) reserved: Option<String>,
     /// What callers gave and took of its credits.
     pub(super) granted: i64,
     pub(super) has_ledger: bool,
+    /// The entries of its ledger, as they were committed.
+    entries: Vec<Booked>,
 }
 
 /// A subscription: start <= its usage < end.
@@ -71,8 +79,8 @@ pub(super) struct Alert {
     pub(super) thresholds: Vec<i64>,
     pub(super) enabled: bool,
     pub(super) deleted: bool,
-    /// Whether it watches a balance from the first entry on.
-    pub(super) is_first: bool,
+    /// Of one on a balance, which thresholds it was at or below and is not back above.
+    pub(super) in_alert: BTreeSet<i64>,
 }
 
 /// What an alert watches.
@@ -80,7 +88,7 @@ pub(super) struct Alert {
 pub(super) enum Scope {
     Subscription(At, Gauge),
     Plan(Gauge),
-    Balance(At),
+    Balance(At, Rule),
 }
 
 /// What is measured of a subscription.
@@ -88,10 +96,6 @@ pub(super) enum Scope {
 pub(super) enum Gauge {
     Metric(At),
     Cost,
-}
-
-impl Gauge {
-    pub(super) const ALL: [Self; 3] = [Self::Metric(0), Self::Metric(1), Self::Cost];
 }
 
 /// Where a figure is: of which subscription, in the billing period that starts when.
@@ -116,10 +120,12 @@ impl Tenant {
     pub(super) fn new() -> Self {
         let customer = |index| Customer {
             external: format!("customer-{index}"),
+            names: vec![format!("customer-{index}")],
             id: None,
             reserved: None,
             granted: 0,
             has_ledger: false,
+            entries: Vec::new(),
         };
         Self {
             customers: (0..CUSTOMERS).map(customer).collect(),
@@ -131,6 +137,7 @@ impl Tenant {
             grants: Vec::new(),
             items: Vec::new(),
             fired: BTreeSet::new(),
+            owed: BTreeSet::new(),
             peaks: BTreeMap::new(),
         }
     }

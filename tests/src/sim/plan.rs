@@ -1,7 +1,7 @@
 //! What happens in an episode: a plain list of steps, each of which says all that it needs, so that
 //! any of them can be left out.
 
-use super::{random::Random, store::Fault};
+use super::{model::Rule, random::Random, store::Fault};
 
 /// One thing that happens.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,7 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     Customer { customer: usize },
+    Rename { customer: usize },
     Subscribe { customer: usize },
     Cancel { subscription: usize, how: Cancel },
     Unschedule { subscription: usize },
@@ -75,8 +76,8 @@ pub enum On {
     Cost(usize),
     /// The usage of all subscriptions of the plan, by metric.
     Plan(usize),
-    /// The balance of a customer.
-    Balance(usize),
+    /// The balance of a customer, by what of it.
+    Balance(usize, usize),
 }
 
 /// A usage event.
@@ -174,7 +175,7 @@ fn ask(random: &mut Random) -> Ask {
         51..52 => Ask::Unschedule { subscription: any },
         52..57 => {
             let expires_in = random.percent(60).then(|| random.between(HOUR, 15 * DAY));
-            Ask::Grant { customer: any, amount: random.between(1, 60), expires_in }
+            Ask::Grant { customer: any, amount: random.between(1, 20), expires_in }
         }
         57..59 => Ask::Take { customer: any, amount: random.between(1, 10) },
         59..61 => Ask::Void { customer: any, grant: random.below(100), amount: 1 },
@@ -194,20 +195,21 @@ fn ask(random: &mut Random) -> Ask {
         84..86 => Ask::Revert { backfill: any },
         86..89 => Ask::Amend { event: any, n: random.between(0, 9) },
         89..91 => Ask::Deprecate { event: any },
-        91..92 => Ask::Metric { kind: any },
-        92..94 => Ask::Item,
-        94..98 => Ask::Usage { subscription: any },
+        91..93 => Ask::Metric { kind: any },
+        93..94 => Ask::Item,
+        94..95 => Ask::Rename { customer: any },
+        95..98 => Ask::Usage { subscription: any },
         _ => Ask::Walk { list: any },
     }
 }
 
 fn on(random: &mut Random) -> On {
-    let (of, metric) = (random.below(1_000), random.below(2));
+    let (of, metric) = (random.below(1_000), random.below(1_000));
     match random.below(10) {
         0..5 => On::Usage(of, metric),
         5..7 => On::Cost(of),
         7..8 => On::Plan(metric),
-        _ => On::Balance(of),
+        _ => On::Balance(of, random.below(Rule::ALL.len())),
     }
 }
 

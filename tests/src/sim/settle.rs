@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     asks::Sent,
     clients::State,
-    model::{FIRST, GRANTED},
+    model::{FIRST, GRANTED, Rule},
     plan::{ACCOUNTS, Ask, On, SECOND},
     world::{World, account},
 };
@@ -36,8 +36,10 @@ impl World {
             for customer in 0..FIRST {
                 self.insist(of, &Ask::Customer { customer })?;
                 self.insist(of, &Ask::Grant { customer, amount: GRANTED, expires_in: None })?;
-                let on = On::Balance(customer);
-                self.insist(of, &Ask::Alert { on, thresholds: vec![5, 20] })?;
+                for rule in 0..Rule::ALL.len() {
+                    let on = On::Balance(customer, rule);
+                    self.insist(of, &Ask::Alert { on, thresholds: vec![5, 20] })?;
+                }
                 self.insist(of, &Ask::Subscribe { customer })?;
             }
         }

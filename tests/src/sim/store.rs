@@ -66,6 +66,16 @@ pub enum Flaw {
     LosesTotals,
     /// It loses what a correction gives back.
     LosesEntries,
+    /// It loses the messages of alerts on balances.
+    LosesFalls,
+    /// It loses which alerts on balances have fired.
+    ForgetsFalls,
+    /// It loses what is changed of customers.
+    LosesNames,
+    /// It loses which metrics there are.
+    LosesMetrics,
+    /// It takes alerts of the plan that are created or changed for disabled ones.
+    DisablesPlanAlerts,
 }
 
 impl Flaw {
@@ -76,6 +86,11 @@ impl Flaw {
         Self::TellsTwice,
         Self::LosesTotals,
         Self::LosesEntries,
+        Self::LosesFalls,
+        Self::ForgetsFalls,
+        Self::LosesNames,
+        Self::LosesMetrics,
+        Self::DisablesPlanAlerts,
     ];
 
     /// Does to a batch what it does.
@@ -110,6 +125,29 @@ impl Flaw {
             Self::LosesEntries => {
                 batch.changes.retain(|change| !of(change, "ledger_entry", "amendment"));
             }
+            Self::LosesFalls => {
+                batch.changes.retain(|change| !of(change, "outbox", "credit_balance_"));
+            }
+            Self::ForgetsFalls => {
+                batch.changes.retain(|change| !of(change, "balance_alert_state", ""));
+            }
+            Self::LosesNames => {
+                batch.changes.retain(|change| !of(change, "customer", "\"name-"));
+            }
+            Self::LosesMetrics => {
+                batch.changes.retain(|change| !of(change, "metric_catalogue", ""));
+            }
+            Self::DisablesPlanAlerts => {
+                for change in &mut batch.changes {
+                    if of(&*change, "plan_generation", "")
+                        && let Change::Put(_, document) = change
+                    {
+                        let text =
+                            document.as_str().replace("\"enabled\":true", "\"enabled\":false");
+                        *document = Document::from_stored(text.as_bytes()).expect("it is text");
+                    }
+                }
+            }
         }
     }
 }
@@ -132,8 +170,17 @@ pub(super) struct Trouble {
 }
 
 /// The tables that the simulation looks into: where the effect of a request can be told from.
-const WATCHED: &[&str] =
-    &["alert", "amendments", "customer_external", "head", "outbox", "overlay", "record"];
+const WATCHED: &[&str] = &[
+    "alert",
+    "amendments",
+    "customer",
+    "customer_external",
+    "head",
+    "ledger_entry",
+    "outbox",
+    "overlay",
+    "record",
+];
 
 #[derive(Debug)]
 pub(super) struct SimStore {
@@ -254,7 +301,8 @@ impl SimStore {
     }
 
     async fn apply(&self, task: TaskId, mut batch: Batch) -> Result<Commit, StoreError> {
-        if let Some(flaw) = self.flaw {
+        // What an account has from the beginning is right.
+        if let Some(flaw) = self.flaw.filter(|_| !self.state().is_calm) {
             flaw.spoil(&mut batch);
         }
         let watched = batch.changes.iter().filter_map(|change| {

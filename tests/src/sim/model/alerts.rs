@@ -2,8 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bigdecimal::BigDecimal;
 
-use super::{Crossing, Place, Scope, Tenant};
-use crate::model::{At, Instant};
+use super::{Crossing, Fall, Gauge, Place, Scope, Tenant};
+use crate::{
+    corrected::State,
+    model::{At, Instant},
+};
 
 /// What a commit must tell, and what it may.
 #[derive(Debug, Default)]
@@ -11,13 +14,20 @@ pub(in crate::sim) struct Expected {
     pub(super) must: BTreeSet<Crossing>,
     /// Whether it tells nothing else.
     pub(super) is_all: bool,
+    /// What it tells of balances, and nothing else of them.
+    pub(in crate::sim) falls: Vec<Fall>,
 }
 
 impl Expected {
     /// What commits with several effects must tell.
     pub(in crate::sim) fn all(all: Vec<Self>) -> Self {
         let is_all = matches!(all.as_slice(), [Self { is_all: true, .. }]);
-        Self { must: all.into_iter().flat_map(|of| of.must).collect(), is_all }
+        let mut expected = Self { is_all, ..Self::default() };
+        for of in all {
+            expected.must.extend(of.must);
+            expected.falls.extend(of.falls);
+        }
+        expected
     }
 }
 
@@ -28,7 +38,7 @@ impl Tenant {
         let on = all.filter(move |(_, alert)| match alert.scope {
             Scope::Subscription(of, _) => of == subscription,
             Scope::Plan(_) => true,
-            Scope::Balance(_) => false,
+            Scope::Balance(..) => false,
         });
         on.filter(|(_, alert)| alert.enabled && !alert.deleted).map(|(index, _)| index)
     }
@@ -51,7 +61,7 @@ impl Tenant {
             let of = &self.alerts[alert];
             let is_on = match of.scope {
                 Scope::Subscription(_, gauge) | Scope::Plan(gauge) => gauge == place.2,
-                Scope::Balance(_) => false,
+                Scope::Balance(..) => false,
             };
             for threshold in of.thresholds.iter().filter(|_| is_on) {
                 let at = BigDecimal::from(*threshold);
@@ -83,12 +93,42 @@ impl Tenant {
         let Scope::Subscription(of, gauge) = self.alerts[alert].scope else {
             return BTreeSet::new();
         };
+        self.over(alert, of, gauge, now)
+    }
+
+    /// What fires of an alert of the plan that was created, enabled or changed, each when its
+    /// subscription is next looked at.
+    pub(super) fn owe(&mut self, alert: At, now: Instant) {
+        let Scope::Plan(gauge) = self.alerts[alert].scope else { return };
+        for of in 0..self.subscriptions.len() {
+            let customer = self.subscriptions[of].customer;
+            // Where something else is due before, figures are not yet what they will be then.
+            if !self.has_corrections_due(customer, now) {
+                self.owed.extend(self.over(alert, of, gauge, now));
+            }
+        }
+    }
+
+    /// Which thresholds of an alert a subscription is over, and which have not fired.
+    fn over(&self, alert: At, of: At, gauge: Gauge, now: Instant) -> BTreeSet<Crossing> {
         let subscription = &self.subscriptions[of];
         let figures = self.figures(subscription.customer, now);
         let Some((from, _)) = subscription.period(now) else { return BTreeSet::new() };
         let place = (of, from, gauge);
         let crossed = self.crossed(place, None, figures.get(&place));
         crossed.into_iter().filter(|(of, _)| *of == alert).map(|(_, crossing)| crossing).collect()
+    }
+
+    fn has_corrections_due(&self, customer: At, now: Instant) -> bool {
+        self.backfills.iter().any(|of| {
+            let Some(piece) = of.pieces[customer] else { return false };
+            let piece = &self.history.backfills[piece];
+            match piece.state {
+                State::Taking => piece.closes_at <= now,
+                State::Reflected => of.reverts_at.is_some(),
+                State::Reverted => false,
+            }
+        })
     }
 
     pub(super) fn remember(&mut self, figures: BTreeMap<Place, BigDecimal>) {
@@ -141,6 +181,9 @@ impl Tenant {
 
     /// Once nothing is due, whatever is over its threshold has fired.
     pub(in crate::sim) fn check_fired(&self, now: Instant) -> Result<(), String> {
+        if let Some(missing) = self.owed.difference(&self.fired).next() {
+            return Err(format!("an alert of the plan is owed: {missing:?}"));
+        }
         for index in 0..self.subscriptions.len() {
             let of = &self.subscriptions[index];
             let Some((from, _)) = of.period(now) else { continue };

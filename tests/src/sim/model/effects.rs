@@ -15,6 +15,10 @@ pub(in crate::sim) enum What {
     Customer {
         customer: At,
     },
+    Rename {
+        customer: At,
+        name: String,
+    },
     Subscribe {
         customer: At,
     },
@@ -100,6 +104,7 @@ impl Tenant {
         match what {
             What::Ingest { into, events } => return self.ingest(*into, events, now),
             What::Customer { customer } => self.customers[*customer].id = Some(id),
+            What::Rename { customer, name } => self.customers[*customer].names.push(name.clone()),
             What::Subscribe { customer } => {
                 let (customer, end) = (*customer, instant_of(answer, "end_date"));
                 let start = instant_of(answer, "start_date").ok_or("a start is missing")?;
@@ -122,14 +127,16 @@ impl Tenant {
             }
             What::Alert { scope, thresholds } => {
                 let (thresholds, enabled, deleted) = (thresholds.clone(), true, false);
-                let is_first = matches!(scope, Scope::Balance(_)) && self.events_of(*scope) == 0;
-                let alert = Alert { id, scope: *scope, thresholds, enabled, deleted, is_first };
+                let in_alert = BTreeSet::new();
+                let alert = Alert { id, scope: *scope, thresholds, enabled, deleted, in_alert };
                 self.alerts.push(alert);
                 return Ok(self.judged(self.alerts.len() - 1, now));
             }
             What::Enable { alert, enabled } => {
-                self.alerts[*alert].enabled = *enabled;
-                return Ok(self.judged(*alert, now));
+                if self.alerts[*alert].enabled != *enabled {
+                    self.alerts[*alert].enabled = *enabled;
+                    return Ok(self.judged(*alert, now));
+                }
             }
             What::SetThresholds { alert, thresholds } => {
                 self.alerts[*alert].thresholds.clone_from(thresholds);
@@ -168,22 +175,23 @@ impl Tenant {
             What::Deprecate { key } => {
                 return self.correct(key, now, |stored| stored.deprecated = true);
             }
-            What::Metric { spec } => self.metrics.push((id, spec.clone())),
+            What::Metric { spec } => {
+                self.metrics.push((id, spec.clone()));
+                // It has measured what was accepted before.
+                for customer in 0..CUSTOMERS {
+                    self.remember(self.figures(customer, now));
+                }
+            }
             What::Item => self.items.push(id),
             What::Nothing => {}
         }
         Ok(Expected::default())
     }
 
-    fn events_of(&self, scope: Scope) -> usize {
-        match scope {
-            Scope::Balance(customer) => self.visible(customer).len(),
-            _ => 0,
-        }
-    }
-
-    fn judged(&self, alert: At, now: Instant) -> Expected {
-        Expected { must: self.configured(alert, now), is_all: false }
+    fn judged(&mut self, alert: At, now: Instant) -> Expected {
+        let falls = self.configured_balance(alert);
+        self.owe(alert, now);
+        Expected { must: self.configured(alert, now), is_all: false, falls }
     }
 
     /// The pieces of a backfill that are not reflected.
@@ -219,7 +227,7 @@ impl Tenant {
             must.extend(moved.into_iter().map(|(_, crossing, _)| crossing));
             self.remember(after);
         }
-        Ok(Expected { must, is_all: true })
+        Ok(Expected { must, is_all: true, ..Expected::default() })
     }
 
     fn correct(
@@ -287,7 +295,7 @@ impl Tenant {
         });
         let must = own.map(|(_, crossing, _)| crossing).collect();
         self.remember(after);
-        Ok(Expected { must, is_all: false })
+        Ok(Expected { must, ..Expected::default() })
     }
 }
 

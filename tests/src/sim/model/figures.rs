@@ -38,6 +38,10 @@ impl Tenant {
         own.filter(|(index, _)| self.history.counts(*index)).map(|(_, of)| &of.event).collect()
     }
 
+    fn gauges(&self) -> impl Iterator<Item = Gauge> {
+        (0..self.metrics.len()).map(Gauge::Metric).chain([Gauge::Cost])
+    }
+
     fn figure(&self, visible: &[&Event], gauge: Gauge, span: Span) -> Option<BigDecimal> {
         let within =
             visible.iter().copied().filter(|event| span.0 <= event.at && event.at < span.1);
@@ -56,7 +60,7 @@ impl Tenant {
             let late = |(_, until): &Span| now - 45 * MICROS_PER_DAY < *until;
             let soon = |(from, _): &Span| *from <= now + MICROS_PER_DAY;
             for span in subscription.periods().take_while(soon).filter(late) {
-                for gauge in Gauge::ALL {
+                for gauge in self.gauges() {
                     let figure = self.figure(&visible, gauge, span);
                     figures.extend(figure.map(|figure| ((index, span.0, gauge), figure)));
                 }
