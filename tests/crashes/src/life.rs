@@ -204,8 +204,8 @@ impl Life {
             };
             // It may have been killed before it began to note.
             if notes.join(crate::power::NOTES).exists() {
-                let (names, seed) = (crate::power::Names::ByFolder, self.dice.next());
-                let cut = crate::power::cut(&watched, &notes, names, uncovered, seed).unwrap();
+                let seed = self.dice.next();
+                let cut = crate::power::cut(&watched, &notes, uncovered, seed).unwrap();
                 self.figures.covered += cut.covered;
                 self.figures.uncovered += cut.uncovered;
                 std::fs::remove_dir_all(notes).unwrap();

@@ -6,8 +6,8 @@
 //! - What is written to a file is durable once `fsync` or `fdatasync` of that file, begun later, has
 //!   succeeded. `sync_file_range` makes nothing durable.
 //! - A name that was made, moved or removed is durable once its folder is flushed; a move between two
-//!   folders once that of the new name is. Flushing a file does not make its name durable, although
-//!   most file systems do that: see [`Names`].
+//!   folders once that of the new name is. Flushing a file does not make its name durable: POSIX promises
+//!   no more, although most file systems do it.
 
 mod notes;
 mod restore;
@@ -37,15 +37,6 @@ pub enum Uncovered {
 /// All of them.
 pub const UNCOVERED: [Uncovered; 3] = [Uncovered::Lost, Uncovered::Begun, Uncovered::Torn];
 
-/// When names are durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
-    /// Once their own folder is flushed, which is all that POSIX promises.
-    ByFolder,
-    /// Once anything is flushed: as where names are in a journal, in order, on ext4 or xfs for example.
-    InOrder,
-}
-
 /// How much a power cut took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
@@ -60,15 +51,9 @@ pub struct Cut {
 /// # Errors
 ///
 /// If a file cannot be read or written.
-pub fn cut(
-    folder: &Path,
-    notes: &Path,
-    names: Names,
-    uncovered: Uncovered,
-    seed: u64,
-) -> io::Result<Cut> {
+pub fn cut(folder: &Path, notes: &Path, uncovered: Uncovered, seed: u64) -> io::Result<Cut> {
     let notes_of = Note::read_all(&fs::read(notes.join(NOTES))?);
-    let (covered, open) = notes::divide(notes_of, names);
+    let (covered, open) = notes::divide(notes_of);
     let cut = Cut { covered, uncovered: open.len() };
     restore::restore(folder, &notes.join(KEPT), &open, uncovered, &mut Dice::new(seed))?;
     Ok(cut)

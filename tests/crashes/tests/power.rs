@@ -5,20 +5,10 @@
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
-use accrue_crash_tests::power::{Names, Uncovered, cut};
+use accrue_crash_tests::power::{Uncovered, cut};
 
 /// Takes the steps, cuts the power, and tells what is there: `a=text`, and `a/` for a folder.
 fn left(flushes: &str, steps: &[&str], uncovered: Uncovered, seed: u64) -> String {
-    left_with(Names::ByFolder, flushes, steps, uncovered, seed)
-}
-
-fn left_with(
-    names: Names,
-    flushes: &str,
-    steps: &[&str],
-    uncovered: Uncovered,
-    seed: u64,
-) -> String {
     let own = tempfile::tempdir().unwrap();
     let (folder, notes) = (own.path().join("folder"), own.path().join("notes"));
     fs::create_dir(&folder).unwrap();
@@ -30,7 +20,7 @@ fn left_with(
         .status()
         .unwrap();
     assert!(status.success());
-    cut(&folder, &notes, names, uncovered, seed).unwrap();
+    cut(&folder, &notes, uncovered, seed).unwrap();
     listed(&folder)
 }
 
@@ -90,20 +80,6 @@ fn a_name_that_is_moved_or_removed_comes_back() {
     check("a=x a! ! a- a=y a!", "a=x");
     // What is moved without a flush of the file has its new name and nothing in it.
     check("a=x a>b !", "b=");
-}
-
-#[test]
-fn names_can_be_kept_in_order() {
-    let check = |steps: &str, expect: &str| {
-        let steps: Vec<_> = steps.split(' ').collect();
-        let left = left_with(Names::InOrder, "flushes", &steps, Uncovered::Lost, 1);
-        assert_eq!(left, expect, "{steps:?}");
-    };
-    check("a=x", "");
-    check("a=x a!", "a=x");
-    check("a=x b=y b!", "a= b=y");
-    check("a=x a! a>b c=y c!", "b=x c=y");
-    check("a=x a! a>b", "a=x");
 }
 
 #[test]

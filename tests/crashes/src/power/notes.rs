@@ -1,7 +1,5 @@
 use std::ffi::OsString;
 
-use super::Names;
-
 /// What is noted, in order. Files and folders are told by their inodes, since names change; none
 /// comes twice, because what is removed is kept beside the notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +97,7 @@ impl Change {
 }
 
 /// Tells how many changes a flush covered, and returns the others in order.
-pub(crate) fn divide(notes: Vec<Note>, names: Names) -> (usize, Vec<Change>) {
+pub(crate) fn divide(notes: Vec<Note>) -> (usize, Vec<Change>) {
     let flushes: Vec<(u64, u64)> = notes
         .iter()
         .filter_map(|note| match note {
@@ -111,9 +109,7 @@ pub(crate) fn divide(notes: Vec<Note>, names: Names) -> (usize, Vec<Change>) {
     for (number, note) in (0_u64..).zip(notes) {
         let Note::Change(change) = note else { continue };
         let by = change.made_durable_by();
-        let by_any = names == Names::InOrder && change.is_of_names();
-        let mut flushes = flushes.iter();
-        if flushes.any(|(inode, notes)| (by_any || *inode == by) && number < *notes) {
+        if flushes.iter().any(|(inode, notes)| *inode == by && number < *notes) {
             covered += 1;
         } else {
             open.push(change);
