@@ -117,12 +117,20 @@ impl World {
             let place = entry["ledger_sequence_number"].as_u64().ok_or("a place")?;
             let place = usize::try_from(place).unwrap();
             let (from, to) = (number("starting_balance")?, number("ending_balance")?);
-            entries.push((of, customer, Booked { number: place, from, to }));
+            let block = entry["credit_block"]["id"].to_string();
+            let said = (entry["entry_type"].clone(), block);
+            entries.push(((of, customer, Booked { number: place, from, to }), said));
         }
-        entries.sort_unstable();
-        let mut falls = Vec::new();
-        for (of, customer, booked) in entries {
-            falls.extend(self.tenants[of].booked(customer, booked)?);
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        let (mut falls, mut entries) = (Vec::new(), entries.into_iter().peekable());
+        while let Some(((of, customer, booked), (kind, block))) = entries.next() {
+            // What is given back to a block that has expired is lost at once: that moves no balance.
+            let loses = |(at, (next, from)): &((At, At, Booked), (Value, String))| {
+                (at.0, at.1, at.2.number) == (of, customer, booked.number + 1)
+                    && (kind == "amendment" && next == "credit_block_expiry" && *from == block)
+            };
+            let lost = entries.next_if(loses).map(|((_, _, lost), _)| lost);
+            falls.extend(self.tenants[of].booked(customer, booked, lost)?);
         }
         Ok(falls)
     }

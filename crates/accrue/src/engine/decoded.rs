@@ -126,6 +126,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_is_bounded() {
+        let decoded = Decoded::new();
+        let account = AccountId::parse("acme").unwrap();
+        let name = "x".repeat(100_000);
+        for number in 0..200 {
+            let item = schema::item(&account, ItemId::from_bytes([number; 16]));
+            let slot = Slot::<Named>::new(item.key().clone()).read_often();
+            let said = decoded.decode(&slot, &named(1, &name)).unwrap();
+            assert_eq!(said.name, name);
+        }
+        let kept = decoded.values.weight();
+        assert!(kept <= limits::DECODED_BYTES && kept > limits::DECODED_BYTES / 2, "{kept}");
+    }
+
+    #[test]
     fn what_cannot_be_read_is_not_kept() {
         #[derive(Serialize)]
         struct Nameless {}

@@ -41,11 +41,13 @@ pub(in crate::sim) struct Booked {
 }
 
 impl Tenant {
-    /// An entry was written, or has grown: says what fires.
+    /// An entry was written, or has grown, and another one takes back at once what it gave: says
+    /// what fires.
     pub(in crate::sim) fn booked(
         &mut self,
         customer: At,
         booked: Booked,
+        lost: Option<Booked>,
     ) -> Result<Vec<Fall>, String> {
         let entries = &mut self.customers[customer].entries;
         let last = entries.last().copied();
@@ -74,7 +76,12 @@ impl Tenant {
                 last.map(|last| last.to)
             }
         };
-        Ok(self.balance_moved(customer, before, booked.to))
+        let Some(lost) = lost else { return Ok(self.balance_moved(customer, before, booked.to)) };
+        if (lost.from, Some(lost.to)) != (booked.to, before) {
+            return Err(format!("{booked:?} is given back and {lost:?} lost, after {before:?}"));
+        }
+        entries.push(lost);
+        Ok(Vec::new())
     }
 
     /// A balance moves in one direction: says what fires.
