@@ -46,24 +46,11 @@ pub(super) fn fingerprint(
 /// What goes into the commit beside the effect of the operation.
 pub(super) trait Door<T>: Send + Sync {
     /// Names the row that is the first precondition, as it was found.
-    fn record(&self) -> Option<(Key, Option<Version>)>;
+    fn record(&self) -> (Key, Option<Version>);
 
     /// Writes the answer where it is one to keep, which an error can be too, and returns it.
     fn keep(&self, result: &Result<T, Error>, unit: &mut Unit<'_>)
     -> Result<Option<String>, Error>;
-}
-
-/// The door without a key: nothing is kept beside the effect.
-pub(super) struct Open;
-
-impl<T> Door<T> for Open {
-    fn record(&self) -> Option<(Key, Option<Version>)> {
-        None
-    }
-
-    fn keep(&self, _: &Result<T, Error>, _: &mut Unit<'_>) -> Result<Option<String>, Error> {
-        Ok(None)
-    }
 }
 
 /// What became of an operation.
@@ -89,19 +76,20 @@ pub(super) async fn apply_open<C: Command + ?Sized>(
     account: &AccountId,
     command: &C,
 ) -> Result<C::Outcome, Error> {
-    match apply(shared, account, command, &Open).await? {
+    match apply(shared, account, command, None).await? {
         Applied::Done(decided) => decided.result,
         Applied::LostTheKey => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(error.into()),
     }
 }
 
-/// Runs an operation and commits it: the only loop that does.
+/// Runs an operation and commits it: the only loop that does. Without a door nothing is kept beside
+/// the effect.
 pub(super) async fn apply<C: Command + ?Sized>(
     shared: &Shared,
     account: &AccountId,
     command: &C,
-    door: &dyn Door<C::Outcome>,
+    door: Option<&dyn Door<C::Outcome>>,
 ) -> Result<Applied<C::Outcome>, Error> {
     let mut held = shared.stripes.hold_none();
     let mut lost = 0_usize;
@@ -141,7 +129,7 @@ pub(super) async fn apply<C: Command + ?Sized>(
         match (shared.store.commit(batch).await, decided) {
             (Ok(Commit::Committed(_)), decided) => return Ok(Applied::Done(decided)),
             (Ok(Commit::Conflict(key)), _) => {
-                if door.record().is_some_and(|(record, _)| record == key) {
+                if door.is_some_and(|door| door.record().0 == key) {
                     return Ok(Applied::LostTheKey);
                 }
                 lost = lost.saturating_add(1);
@@ -171,12 +159,15 @@ struct Sealed<'a, T> {
 fn seal<'a, T>(
     result: Result<T, Error>,
     mut unit: Unit<'a>,
-    door: &dyn Door<T>,
+    door: Option<&dyn Door<T>>,
     shared: &'a Shared,
 ) -> Result<Sealed<'a, T>, Error> {
-    let answer = door.keep(&result, &mut unit)?;
+    let answer = match door {
+        Some(door) => door.keep(&result, &mut unit)?,
+        None => None,
+    };
     let (account, now) = (unit.account, unit.now);
-    match (unit.into_batch(door.record()), result) {
+    match (unit.into_batch(door.map(Door::record)), result) {
         (Ok((batch, locks)), result) => {
             Ok(Sealed { decided: Decided { result, answer }, batch, locks })
         }

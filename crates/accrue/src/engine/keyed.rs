@@ -123,7 +123,7 @@ impl Attempt {
         encode: &Encode<'_, T>,
     ) -> Result<Answer<String>, Error> {
         let door = KeyedDoor { attempt: &self, encode };
-        match apply(self.account.shared(), self.account.id(), request, &door).await {
+        match apply(self.account.shared(), self.account.id(), request, Some(&door)).await {
             Ok(Applied::Done(decided)) => fresh(decided),
             Ok(Applied::LostTheKey) => Err(Error::key_in_flight()),
             Ok(Applied::Unknown(decided, error)) => {
@@ -263,10 +263,10 @@ struct KeyedDoor<'a, T> {
 }
 
 impl<T> Door<T> for KeyedDoor<'_, T> {
-    fn record(&self) -> Option<(Key, Option<Version>)> {
+    fn record(&self) -> (Key, Option<Version>) {
         let Attempt { account, key, found, .. } = self.attempt;
         let version = found.as_ref().map(|found| found.version);
-        Some((schema::record(account.id(), key).key().clone(), version))
+        (schema::record(account.id(), key).key().clone(), version)
     }
 
     fn keep(

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use self::{debtor::Debtor, subscriber::Subscriber};
 use super::{
-    apply::{Applied, Command, Open, apply},
+    apply::{Applied, Command, apply},
     billing::Shared,
     corrections::correct,
     rosters::Enrolled,
@@ -72,7 +72,7 @@ async fn settle_together(
     most: usize,
     until: Timestamp,
 ) -> Result<(), Error> {
-    match apply(shared, account, &Settle { customers, most, until }, &Open).await? {
+    match apply(shared, account, &Settle { customers, most, until }, None).await? {
         Applied::Done(settled) => settled.result,
         Applied::LostTheKey => Err(Error::contended()),
         // What was settled is not settled again.

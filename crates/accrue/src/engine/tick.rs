@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     Account, Billing,
-    apply::{Applied, Command, Open, apply},
+    apply::{Applied, Command, apply},
     corrections::{correct_some, measure_all},
     lists::position,
     settle::settle,
@@ -134,7 +134,7 @@ async fn settle_plan(
     let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
     let cursor = next.map(|place| place.to_vec());
     let step = EndPlanStep { plan_id, plan_version, generation, deadline, cursor };
-    match apply(account.shared(), account.id(), &step, &Open).await? {
+    match apply(account.shared(), account.id(), &step, None).await? {
         Applied::Done(done) => done.result,
         Applied::LostTheKey => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),

@@ -95,6 +95,13 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_is_cut_where_it_does_not_fit_one_document() {
+        let whole = "a".repeat(limits::ANSWER_PART_BYTES);
+        assert_eq!(Answer::pieces(&whole), [whole.as_str()]);
+        assert_eq!(Answer::pieces(&format!("{whole}b")), [whole.as_str(), "b"]);
+    }
+
+    #[test]
     fn the_pieces_of_an_answer_fit_their_documents_and_make_it_whole() {
         for unit in ["a", "\"", "\u{1}", "é", "🦀"] {
             let text = unit.repeat(6 * limits::ANSWER_PART_BYTES / unit.len());

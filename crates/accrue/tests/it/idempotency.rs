@@ -1,9 +1,11 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{
-    Call, Error, ErrorKind, IdempotencyKey,
-    idempotency::{Answer, Freshness},
+    Account, Admitted, Attempt, Billing, Call, Error, ErrorKind, IdempotencyKey, ListFilter,
+    PageRequest, SeededEntropy,
+    idempotency::{Answer, Fingerprint, Freshness},
     item::{Item, NewItem},
+    limits,
     store::{Batch, Document, Key, Store},
 };
 
@@ -22,6 +24,14 @@ where
 
 fn create(fixture: &Fixture, item: &str, text: &str) -> Result<Answer<Item>, Error> {
     keyed(fixture.account.create_item(NewItem::new(name(item))), text)
+}
+
+/// Takes the key `key` for a request.
+fn admitted(account: &Account) -> Box<Attempt> {
+    match block_on(account.admit(key("key"), Fingerprint::of(["payload"]))).unwrap() {
+        Admitted::Run(attempt) => attempt,
+        Admitted::Replay(answer) => panic!("replayed: {answer}"),
+    }
 }
 
 #[test]
@@ -83,6 +93,40 @@ fn an_ingest_that_refuses_an_event_burns_no_key() {
     assert_eq!(fixture.dump(), before);
     let good = event("ada", "a", at("2026-03-10T12:00:00Z"), "");
     assert_eq!(keyed(fixture.account.ingest([good]), "key").unwrap().outcome.ingested, 1);
+}
+
+#[test]
+fn s4_5_7_where_two_processes_run_one_key_one_has_an_effect() {
+    let fixture = Fixture::new();
+    let (store, clock) = (Arc::clone(&fixture.store), fixture.clock.clone());
+    let theirs = Billing::new(store, clock, SeededEntropy::new(2));
+    let theirs = theirs.account(fixture.account.id().clone());
+    let create = |account: &Account, attempt: Box<Attempt>, item: &str| {
+        let call = account.create_item(NewItem::new(name(item)));
+        block_on(attempt.run(call, |_| item.to_owned()))
+    };
+    let (ours, second) = (admitted(&fixture.account), admitted(&theirs));
+    assert_eq!(create(&fixture.account, ours, "a").unwrap().outcome, "a");
+    let lost = create(&theirs, second, "b").unwrap_err();
+    assert!(lost.is_conflict() && lost.can_be_retried());
+    let page = PageRequest::default();
+    let items = block_on(fixture.account.list_items(ListFilter::default(), &page)).unwrap();
+    assert_eq!(items.data.iter().map(|item| item.name.as_str()).collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn an_answer_has_at_most_12_mib() {
+    let fixture = Fixture::new();
+    let answer = |bytes: usize| {
+        let call = fixture.account.create_item(NewItem::new(name("a")));
+        block_on(admitted(&fixture.account).run(call, |_| "a".repeat(bytes)))
+    };
+    let before = fixture.dump();
+    let refused = answer(limits::ANSWER_BYTES + 1).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ResourceTooLarge);
+    assert_eq!(fixture.dump(), before);
+    let largest = answer(limits::ANSWER_BYTES).unwrap();
+    assert_eq!(largest.outcome.len(), limits::ANSWER_BYTES);
 }
 
 #[test]

@@ -53,6 +53,7 @@ mod ledger_entries;
 mod ledger_stories;
 mod ledgers;
 mod lists;
+mod lost_races;
 mod matrix;
 mod messages;
 mod packs;

@@ -7,7 +7,7 @@ use crate::{
     AccountId, BackfillId, CustomerId, Error,
     backfill::{Backfill, Correction, Effect},
     engine::{
-        apply::{Applied, Command, Open, apply},
+        apply::{Applied, Command, apply},
         billing::Shared,
         unit::{Stop, Unit},
     },
@@ -46,7 +46,7 @@ async fn commit<C: Command>(
     account: &AccountId,
     command: &C,
 ) -> Result<C::Outcome, Error> {
-    match apply(shared, account, command, &Open).await? {
+    match apply(shared, account, command, None).await? {
         Applied::Done(done) => done.result,
         Applied::LostTheKey => Err(Error::contended()),
         Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),

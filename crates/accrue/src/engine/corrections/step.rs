@@ -4,7 +4,7 @@ use crate::{
     AccountId, CustomerId, Error, Timestamp,
     backfill::Correction,
     engine::{
-        apply::{Applied, Command, Open, apply},
+        apply::{Applied, Command, apply},
         billing::Shared,
         settle::settle_until,
         unit::{Stop, Unit},
@@ -19,7 +19,7 @@ pub(in crate::engine) async fn correct(
     customer: CustomerId,
 ) -> Result<(), Error> {
     loop {
-        let stepped = match apply(shared, account, &Step { customer }, &Open).await? {
+        let stepped = match apply(shared, account, &Step { customer }, None).await? {
             Applied::Done(stepped) => stepped.result?,
             Applied::LostTheKey => return Err(Error::contended()),
             // What was done is not done again.
