@@ -24,11 +24,9 @@ impl InAlert {
 
     /// Arms the thresholds again that a balance is strictly above, and tells whether there are any.
     pub(super) fn arm_below(&mut self, balance: &Decimal) -> bool {
-        let is_above = self.0.first().is_some_and(|smallest| smallest < balance);
-        if is_above {
-            self.0 = self.0.split_off(balance);
-        }
-        is_above
+        let in_alert = self.0.split_off(balance);
+        let armed = std::mem::replace(&mut self.0, in_alert);
+        !armed.is_empty()
     }
 
     /// Arms every threshold again, and tells whether there are any.

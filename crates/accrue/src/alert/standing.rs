@@ -188,3 +188,27 @@ impl Standing {
         is_new.then_some(Aggregate::Distinct(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_needed_only_where_sightings_cannot_tell() {
+        let timeframe = |start, end| {
+            let at = |text| Timestamp::parse(text).unwrap();
+            Timeframe::new(at(start), at(end)).unwrap()
+        };
+        let check = |timeframe: Timeframe, seen: &[Sightings], expect: bool| {
+            let standing = Standing::new(timeframe, Total::default(), BTreeMap::new());
+            assert_eq!(standing.needs_members(seen), expect, "{timeframe:?}");
+        };
+        let month = timeframe("2026-03-10T00:00:00Z", "2026-04-10T00:00:00Z");
+        let mut blurred = Sightings::default();
+        blurred.blur(timeframe("2026-03-12T00:00:00Z", "2026-03-13T00:00:00Z"));
+        check(month, &[], false);
+        check(month, &[Sightings::default()], false);
+        check(month, &[Sightings::default(), blurred], true);
+        check(timeframe("2026-03-10T00:00:00Z", "2026-03-10T06:00:00Z"), &[], true);
+    }
+}

@@ -122,6 +122,15 @@ fn deleted_it_is_silent_and_a_new_one_starts_afresh() {
 }
 
 #[test]
+fn deleted_it_leaves_the_ledger_as_it_was() {
+    let priced = credited_with("10");
+    let alert = priced.watch(depleted());
+    run(priced.fixture.account.delete_alert(alert.id)).unwrap();
+    priced.use_now("a", "4");
+    assert_eq!(priced.balance().as_deref(), Some("6"));
+}
+
+#[test]
 fn created_over_a_balance_it_fires_at_once() {
     let check = |new: NewBalanceAlert, balance: &str, expect: &[&str]| {
         let priced = credited();

@@ -95,6 +95,18 @@ fn a_backfill_that_lifts_a_figure_fires_each_alert_once_as_of_its_closing() {
 }
 
 #[test]
+fn usage_is_told_before_cost_whatever_was_created_first() {
+    let priced = metered();
+    priced.alert(cost_alert(&["15"]));
+    priced.alert(usage_alert(priced.metric.id, &["10"]));
+    let backfill = added(&priced, noon(), "20");
+    priced.fixture.set(CLOSED);
+    priced.reflect(&backfill);
+    let expect = ["usage 10: none -> 20 by backfill", "cost 15: none -> 20 by backfill"];
+    assert_eq!(priced.told(), expect);
+}
+
+#[test]
 fn alerts_fire_in_the_commit_that_makes_the_backfill_count() {
     let priced = watched();
     let backfill = added(&priced, noon(), "20");

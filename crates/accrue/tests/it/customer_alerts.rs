@@ -206,6 +206,14 @@ fn deleted_it_is_found_no_more_and_another_takes_its_place() {
     assert_eq!(fixture.listed(ada), [second]);
 }
 
+#[test]
+fn deleted_it_leaves_the_others_on_the_same_currency() {
+    let (fixture, ada) = ada();
+    let [first, second] = [dropped("USD"), depleted("USD")].map(|new| fixture.watch(ada, new));
+    run(fixture.account.delete_alert(first.id)).unwrap();
+    assert_eq!(fixture.listed(ada), [second]);
+}
+
 fn is_not_found(fixture: &Fixture, id: AlertId) {
     let account = &fixture.account;
     assert!(block_on(account.fetch_alert(id)).unwrap_err().is_not_found());

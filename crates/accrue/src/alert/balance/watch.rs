@@ -119,16 +119,16 @@ impl Guard {
     ///
     /// From no balance on, every level is crossed on the way down, and none on the way up.
     fn fire(&mut self, before: Option<&Decimal>, after: &Decimal) -> Option<Vec<Decimal>> {
-        let crosses = match self.rule {
-            Rule::Dropped | Rule::Depleted => before.is_none_or(|before| after < before),
-            Rule::Recovered => before.is_some_and(|before| before < after),
-        };
-        if !self.alert.enabled || !crosses {
+        if !self.alert.enabled {
             return None;
         }
+        // Empty where the balance moves the other way.
         let range = match (self.rule, before) {
-            (Rule::Recovered, Some(before)) => (Bound::Included(before), Bound::Excluded(after)),
-            (_, Some(before)) => (Bound::Included(after), Bound::Excluded(before)),
+            (Rule::Recovered, None) => return None,
+            (Rule::Recovered, Some(before)) => {
+                (Bound::Included(before), Bound::Excluded(before.max(after)))
+            }
+            (_, Some(before)) => (Bound::Included(after.min(before)), Bound::Excluded(before)),
             (_, None) => (Bound::Included(after), Bound::Unbounded),
         };
         let levels = self.levels.range::<Decimal, _>(range).rev();
