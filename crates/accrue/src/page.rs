@@ -213,6 +213,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_cursor_goes_to_a_caller_and_back_as_text() {
+        let cursor = Cursor::from_text("text");
+        assert_eq!((cursor.as_str(), cursor.to_string().as_str()), ("text", "text"));
+    }
+
+    #[test]
     fn a_cursor_is_good_for_its_list_account_and_filter_only() {
         let (one, other) = (AccountId::parse("one").unwrap(), AccountId::parse("other").unwrap());
         let list = |name, account, filter: &str| Listing { name, account, filter: filter.into() };

@@ -22,6 +22,7 @@ fn walk(fixture: &Fixture, filter: ListFilter, limit: usize) -> Vec<Item> {
         assert_eq!(found.has_more(), found.next_cursor.is_some());
         assert!(found.data.len() <= limit);
         assert!(!found.has_more() || !found.data.is_empty(), "a page with more is never empty");
+        assert!(all.is_empty() || !found.data.is_empty(), "nor is the one that follows it");
         all.extend(found.data);
         match found.next_cursor {
             Some(cursor) => page = page.after(cursor),
