@@ -234,7 +234,7 @@ impl Decimal {
     /// Returns the number without its sign.
     #[must_use]
     pub fn abs(&self) -> Self {
-        if *self < Self::zero() { -self.clone() } else { self.clone() }
+        Self(self.0.abs())
     }
 }
 
@@ -271,8 +271,7 @@ impl<'de> Deserialize<'de> for Decimal {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Decimal, E> {
-                let plain = !text.is_empty()
-                    && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
+                let plain = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
                 match text.parse::<BigDecimal>() {
                     Ok(number) if plain => Ok(Decimal(number)),
                     _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
@@ -345,6 +344,15 @@ mod tests {
         for text in ["", "-", ".5", "5.", "+1", "1e", "1e+", "NaN", "0x1", "1 ", "1_0", "1e5e5"] {
             check(text, DecimalError::NotANumber);
         }
+    }
+
+    #[test]
+    fn a_document_holds_a_number_as_plain_text() {
+        for document in ["\"1e5\"", "\"+1\"", "\"1_0\"", "\"\"", "1"] {
+            let error = serde_json::from_str::<Decimal>(document).unwrap_err().to_string();
+            assert!(error.contains("expected a decimal number as a string"), "{error}");
+        }
+        assert_eq!(serde_json::from_str::<Decimal>("\"-0.5\"").unwrap(), number("-0.5"));
     }
 
     proptest! {

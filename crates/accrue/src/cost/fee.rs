@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use crate::{
     Decimal, Timeframe, Timestamp,
     price::{BillingMode, Charge, Model, Price, Quantity},
@@ -86,9 +88,10 @@ fn stages(
 ) -> Vec<Fee> {
     let changes = subscription.fee_changes.get(&price.id);
     let within = changes.into_iter().flat_map(|of| of.keys().copied());
-    let within = within.filter(|at| period.start() < *at && period.contains(*at));
+    let within = within.filter(|at| period.contains(*at));
+    let instants: BTreeSet<_> = within.chain([period.start()]).collect();
     let mut stretches = Stretches::default();
-    let stages = [period.start()].into_iter().chain(within).filter_map(|at| {
+    let stages = instants.into_iter().filter_map(|at| {
         let quantity = subscription.fee_quantity(price, at)?.clone();
         // What bills once has no days: another quantity counts as a whole.
         let rest = Timeframe::nothing_at(at).until(period.end());
@@ -141,5 +144,25 @@ impl Stretches {
         }
         let left = self.amount.clone() * Decimal::from(u64::from(self.days_left));
         (self.over.clone() + left).prorate(1, whole, places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fee_is_rounded_once_and_not_where_it_is_the_same_on_each_day() {
+        let number = |text: &str| Decimal::parse(text).unwrap();
+        let check = |amounts: &[(&str, u32)], expect: &str| {
+            let mut stretches = Stretches::default();
+            amounts.iter().for_each(|(amount, left)| stretches.go_on(number(amount), *left));
+            assert_eq!(stretches.prorate(31, 2), number(expect), "{amounts:?}");
+        };
+        check(&[("1.0001", 31)], "1.0001");
+        check(&[("1.0001", 31), ("1.0001", 20), ("1.0001", 10)], "1.0001");
+        check(&[("31", 31), ("62", 20), ("62", 10)], "51");
+        check(&[("31", 31), ("62", 20), ("31", 10)], "41");
+        check(&[("0.01", 31), ("0.02", 20), ("0.04", 10)], "0.02");
     }
 }

@@ -60,7 +60,13 @@ fn a_unit_amount_has_the_digits_of_what_comes_in() {
         "/package_config/package_size",
         "found 0, expected a whole number of 1 to 9007199254740991",
     );
+    model_refused(
+        package(number("1"), limits::PACKAGE_UNITS + 1),
+        "/package_config/package_size",
+        "found 9007199254740992, expected a whole number of 1 to 9007199254740991",
+    );
     created(price(usage(package(number("-1"), 1))));
+    created(price(usage(package(number("1"), limits::PACKAGE_UNITS))));
 }
 
 fn tiers(tiers: &[(&str, Option<&str>)]) -> Model {

@@ -113,6 +113,20 @@ fn cost_is_judged_after_a_discount_and_a_maximum() {
 }
 
 #[test]
+fn units_that_a_discount_gives_cost_nothing() {
+    let priced = priced(|fixture, metric| {
+        let mut usage = fixture.usage_at("2", metric);
+        usage.adjustments.discount = Some(accrue::price::Discount::Usage(number("10")));
+        [usage]
+    });
+    priced.alert(cost_alert(&["2"]));
+    priced.use_now("a", "10");
+    assert_eq!(priced.told(), NOTHING);
+    priced.use_now("b", "1");
+    assert_eq!(priced.told(), ["cost 2: 0 -> 2 by event b"]);
+}
+
+#[test]
 fn cost_of_all_prices_counts_together() {
     let priced = priced(|fixture, metric| {
         let events = fixture.metric("SELECT count(*) FROM events");

@@ -106,6 +106,24 @@ fn what_is_due_in_arrears_falls_on_the_end_of_its_period() {
 }
 
 #[test]
+fn what_a_minimum_adds_to_usage_falls_on_the_end_of_its_period() {
+    let priced = priced(|fixture, metric| {
+        let mut usage = fixture.usage_at("1", metric);
+        usage.adjustments.minimum = Some(number("10"));
+        [usage]
+    });
+    priced.use_now("a", "4");
+    let check = |end, expect: &str| {
+        let cost = priced.cost_between("2026-03-10T12:00:00Z", end);
+        assert_eq!(cost.total.to_string(), expect, "{end}");
+    };
+    check("2026-04-10T12:00:00Z", "4");
+    priced.fixture.set("2026-04-10T12:00:00Z");
+    check("2026-04-10T11:59:59.999999Z", "4");
+    check("2026-04-10T12:00:00Z", "10");
+}
+
+#[test]
 fn timeframes_that_adjoin_add_up() {
     let priced = priced(|fixture, metric| {
         let tier = |first, last: Option<&str>, amount| Tier {

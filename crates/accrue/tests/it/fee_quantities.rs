@@ -170,6 +170,7 @@ fn in_advance_the_difference_falls_due_with_the_change() {
     let check = |[start, end]: [&str; 2], expect: (&str, &str)| {
         let cost = seats.cost(start, end);
         let expect = (number(expect.0), number(expect.1));
+        assert_eq!(cost.lines[0].subtotal, cost.total, "{start} {end}");
         assert_eq!((cost.lines[0].quantity.clone(), cost.total), expect, "{start} {end}");
     };
     check(["2027-03-01T00:00:00Z", "2027-03-11T08:00:00Z"], ("1", "31"));

@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating, check_number_of_tiers};
@@ -90,8 +92,12 @@ impl Tier {
         let first = &self.first_unit;
         check_bounds(at("first_unit"), first)?;
         check_bounds(at("unit_amount"), &self.unit_amount)?;
-        if first != before {
-            let what = if first > before { "a gap" } else { "an overlap" };
+        let wrong = match first.cmp(before) {
+            Ordering::Equal => None,
+            Ordering::Greater => Some("a gap"),
+            Ordering::Less => Some("an overlap"),
+        };
+        if let Some(what) = wrong {
             let message = if before.is_zero() {
                 format!("found {first}, expected the first tier to begin at 0")
             } else {

@@ -69,6 +69,25 @@ fn a_ledger_has_at_most_200_open_blocks() {
     });
     check_refused(desk.book.book(&part, hour(1)), "201 blocks");
     assert_eq!(desk.book.ledger.open.len(), 200);
+
+    desk.draw(1, 1);
+    let drawn = |id: &&CreditBlockId| desk.book.blocks[*id].drawn == credits(1);
+    let open = *desk.book.ledger.open.iter().find(drawn).unwrap();
+    desk.book(1, amendment(open, 1)).unwrap();
+}
+
+#[test]
+fn what_only_pays_the_overdraft_off_needs_no_room() {
+    let mut desk = Desk::new();
+    desk.give(0, 1, None);
+    desk.draw(0, 1);
+    for _ in 0..limits::CREDIT_BLOCKS {
+        desk.book.book(&entry(increment(1, Some(9), None, None)), hour(0)).unwrap();
+    }
+    desk.draw(1, 2);
+    check_refused(desk.book(1, increment(3, None, None, None)), "201 blocks");
+    desk.book(1, increment(2, None, None, None)).unwrap();
+    assert_eq!(desk.left(desk.overdraft()), credits(0));
 }
 
 #[test]
