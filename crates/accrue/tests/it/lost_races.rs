@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use accrue::{
-    AccountId, Billing, ErrorKind, SeededEntropy,
-    item::NewItem,
+    AccountId, Billing, Email, ErrorKind, ExternalId, SeededEntropy,
+    customer::NewCustomer,
     limits,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
 };
@@ -44,7 +44,10 @@ fn an_operation_that_loses_64_races_is_given_up() {
     let clock = Fixture::new().clock;
     let billing = Billing::new(Arc::clone(&store), clock, SeededEntropy::new(7));
     let account = billing.account(AccountId::parse("acme").unwrap());
-    let error = run(account.create_item(NewItem::new(name("item")))).unwrap_err();
+    // It depends on a row: that the external id is free.
+    let mut new = NewCustomer::new(name("ada"), Email::parse("a@example.com").unwrap());
+    new.external_customer_id = Some(ExternalId::parse("ada").unwrap());
+    let error = run(account.create_customer(new)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Internal);
     assert!(error.can_be_retried());
     assert_eq!(store.commits.load(Ordering::SeqCst), limits::RUNS);
