@@ -62,7 +62,7 @@ fn what_fails_is_shortened_to_what_it_needs() {
 #[test]
 fn a_store_that_is_wrong_is_found_out() {
     for flaw in Flaw::ALL {
-        let mut seeds = 1..=20;
+        let mut seeds = 1..=60;
         let found = seeds.find_map(|seed| sim::run_flawed(*flaw, &sim::plan(seed, 400)).err());
         let (_, violation) = found.unwrap_or_else(|| panic!("{flaw:?} is not found"));
         let expected: &[&str] = match flaw {

@@ -61,6 +61,8 @@ pub const ANSWER_PART_BYTES: usize = 48 * 1024;
 pub const IN_FLIGHT: usize = 65_536;
 /// How often an operation is run again after a lost race.
 pub const RUNS: usize = 64;
+/// How long ago the instant may be that an operation is decided at, when it is committed, in seconds.
+pub const DECISION_SECONDS: u64 = 60;
 /// What is kept decoded of rows that are read often, in bytes.
 pub const DECODED_BYTES: u64 = 16 * 1024 * 1024;
 

@@ -121,7 +121,7 @@ impl World {
             let said = (entry["entry_type"].clone(), block);
             entries.push(((of, customer, Booked { number: place, from, to }), said));
         }
-        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        entries.sort_by_key(|one| one.0);
         let (mut falls, mut entries) = (Vec::new(), entries.into_iter().peekable());
         while let Some(((of, customer, booked), (kind, block))) = entries.next() {
             // What is given back to a block that has expired is lost at once: that moves no balance.

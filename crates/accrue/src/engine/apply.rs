@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use async_trait::async_trait;
 use serde::Serialize;
 
@@ -9,7 +11,7 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    AccountId, Error,
+    AccountId, Error, Timestamp,
     idempotency::Fingerprint,
     limits,
     store::{Batch, Commit, Key, StoreError, Version},
@@ -83,6 +85,12 @@ pub(super) async fn apply_open<C: Command + ?Sized>(
     }
 }
 
+/// Tells whether an operation took so long to decide that it is to be decided anew: others have gone
+/// on meanwhile, and what was to come then has been settled.
+fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
+    at.saturating_add(Duration::from_secs(limits::DECISION_SECONDS)) < now
+}
+
 /// Runs an operation and commits it: the only loop that does. Without a door nothing is kept beside
 /// the effect.
 pub(super) async fn apply<C: Command + ?Sized>(
@@ -120,6 +128,11 @@ pub(super) async fn apply<C: Command + ?Sized>(
                 continue;
             }
         };
+        if decided_long_ago(unit.now, shared.now()) {
+            held = unit.into_held();
+            lost = lost.saturating_add(1);
+            continue;
+        }
         let Sealed { decided, batch, locks } = seal(decided, unit, door, shared)?;
         held = locks;
         let kept = !batch.changes.is_empty();
@@ -134,8 +147,7 @@ pub(super) async fn apply<C: Command + ?Sized>(
                 }
                 lost = lost.saturating_add(1);
             }
-            // Nothing was to be changed, so it matters little whether it could be checked.
-            (Err(_), Decided { result: Err(error), .. }) if !kept => return Err(error),
+            // Nothing was to be changed, and nobody knows whether what was read holds together.
             (Err(error), _) if !kept => {
                 return Err(Error::from(error).retry_doubles_nothing());
             }
