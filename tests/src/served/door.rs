@@ -3,7 +3,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use accrue::{AccountId, Billing, ManualClock, SeededEntropy, store::Store};
+use accrue::{AccountId, Billing, Error, ManualClock, SeededEntropy, store::Store};
 use accrue_http::{Api, FixedKey};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -80,6 +80,11 @@ impl Door {
     /// Settles everything that is due.
     pub(super) fn tick(&self) {
         while block_on(self.billing.tick(100)).unwrap().more {}
+    }
+
+    /// Settles some of what is due, where it can be read.
+    pub(super) fn tick_once(&self) -> Result<(), Error> {
+        block_on(self.billing.tick(100)).map(drop)
     }
 }
 
