@@ -22,7 +22,13 @@ fn what_a_fuzzer_kept_is_answered() {
     assert!(inputs > 0, "there is no corpus");
 }
 
-/// Rows of another version are told to be corrupt by some request, whatever table they are of.
+/// Tables whose keys say everything, so that no document of theirs is read, and what only frees space,
+/// which leaves alone what it cannot read.
+const UNREAD: &[&str] =
+    &["record_expiry", "subscription_by_customer", "subscription_by_plan", "subscription_by_time"];
+
+/// Rows of another version are told to be corrupt by some request, or by what time brings after one,
+/// whatever table they are of.
 #[test]
 fn a_table_that_cannot_be_read_is_noticed() {
     let target = Damaged::default();
@@ -38,11 +44,11 @@ fn a_table_that_cannot_be_read_is_noticed() {
             rows.clone()
                 .fold(Batch::new(), |batch, row| batch.put(row.key.clone(), unreadable.clone()))
         };
-        if !target.cases().iter().any(|case| target.ask(case, damage()) == 500) {
+        if !target.cases().iter().any(|case| target.is_noticed(case, damage())) {
             unnoticed.insert(table.name());
         }
     }
-    assert!(unnoticed.is_empty(), "{unnoticed:?}");
+    assert_eq!(unnoticed, UNREAD.iter().copied().collect());
 }
 
 #[test]
@@ -57,7 +63,7 @@ fn a_row_that_is_gone_or_empty_is_survived() {
             for case in target.cases() {
                 number += 1;
                 if number.is_multiple_of(STRIDE) {
-                    target.ask(case, damage.clone());
+                    target.is_noticed(case, damage.clone());
                 }
             }
         }

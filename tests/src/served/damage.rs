@@ -18,8 +18,9 @@ const ANSWERED: &str = "POST /items";
 const ANSWERED_KEY: &str = "answered";
 /// The key of every other request.
 const KEY: &str = "key";
-/// How often time is asked for what it brings.
-const TICKS: usize = 3;
+/// When it is asked again: a billing period, the credits and a backfill have ended by then, and what was
+/// kept under keys is no longer good.
+const LATER: &str = "2026-04-11T12:00:00Z";
 
 /// What stands in a document and is none of its values, or one in another place.
 const WORDS: &[&str] = &[
@@ -61,8 +62,8 @@ impl Default for Damaged {
 }
 
 impl Damaged {
-    /// Damages what the bytes say, sends the request that they say, and lets time pass: there is an
-    /// answer, after a bounded number of calls of the store and without a panic.
+    /// Damages what the bytes say, and sends the request that they say, twice: there are answers, after
+    /// a bounded number of calls of the store and without a panic.
     ///
     /// # Panics
     ///
@@ -70,32 +71,31 @@ impl Damaged {
     pub fn run(&self, bytes: &[u8]) {
         let mut input = Unstructured::new(bytes);
         if let (Ok(case), Ok(batch)) = (input.choose(&self.cases), self.damage(&mut input)) {
-            self.ask(case, batch);
+            self.is_noticed(case, batch);
         }
     }
 
-    /// Sends a request where rows are others, and returns the status that it is answered with.
+    /// Sends a request where rows are others, lets time pass, and sends it again; tells whether anything
+    /// on the way said that it could not be read.
     ///
     /// # Panics
     ///
     /// If there is no answer, or it is none of the API.
-    pub fn ask(&self, case: &Case, damage: Batch) -> u16 {
+    pub fn is_noticed(&self, case: &Case, damage: Batch) -> bool {
         let inner = copied(&self.store);
         block_on(inner.commit(damage)).unwrap();
         let store = Arc::new(OnceFaulty::new(inner, None, None));
-        let door = Door::on(Arc::clone(&store), NOW, 2);
         let key = if case.operation == ANSWERED { ANSWERED_KEY } else { KEY };
-        let (answer, has_panicked) = panics(|| {
-            let answer = door.send(case, key).expect("an answer");
-            for _ in 0..TICKS {
-                // What time brings may be what cannot be read.
-                let _ = door.tick_once();
-            }
-            answer
-        });
-        assert!(!has_panicked, "{case:?} panics: {answer:?}");
-        judge(case, &answer);
-        answer.status().as_u16()
+        let mut is_noticed = false;
+        for (now, seed) in [(NOW, 2), (LATER, 3)] {
+            let door = Door::on(Arc::clone(&store), now, seed);
+            let ((answer, is_read), has_panicked) =
+                panics(|| (door.send(case, key).expect("an answer"), door.attend()));
+            assert!(!has_panicked, "{case:?} panics: {answer:?}");
+            judge(case, &answer);
+            is_noticed |= answer.status() == 500 || !is_read;
+        }
+        is_noticed
     }
 
     /// What is stored.
