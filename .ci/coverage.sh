@@ -10,8 +10,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly WORK="$(mkdir -p "${CARGO_TARGET_DIR:-target}/coverage" && cd "${CARGO_TARGET_DIR:-target}/coverage" && pwd)"
 readonly TOOLS="$(rustc --print sysroot)/lib/rustlib/$(rustc -vV | sed -n 's/^host: //p')/bin"
-# What is no part of what is measured: other crates, and files that are tests as a whole.
-readonly IGNORED='/(\.cargo|rustc|rustlib|\.rustup)/|/tests/|/tests\.rs$|/oracle\.rs$'
+# What is measured: no files that are tests as a whole.
+mapfile -t measured < <(find "$PWD/crates/accrue/src" -name '*.rs' | grep -vE '/tests/|/(tests|oracle)\.rs$' | sort)
 
 if [[ ! -x "$TOOLS/llvm-cov" ]]; then
   rustup component add llvm-tools
@@ -33,10 +33,11 @@ objects=()
 for binary in $binaries; do
   objects+=(--object "$binary")
 done
-report=("${objects[@]}" --instr-profile "$WORK/merged" --ignore-filename-regex "$IGNORED")
+report=("${objects[@]}" --instr-profile "$WORK/merged")
 if [[ "${1:-}" == lines ]]; then
-  "$TOOLS/llvm-cov" show "${report[@]}" --show-line-counts-or-regions |
+  "$TOOLS/llvm-cov" show "${report[@]}" --sources "${measured[@]}" |
     awk '/^\/.*:$/ { file = $0 } /^ *[0-9]+\| *0\|/ { print file, $0 }'
 else
-  "$TOOLS/llvm-cov" report "${report[@]}" --show-region-summary=false --show-branch-summary=false
+  "$TOOLS/llvm-cov" report "${report[@]}" --show-region-summary=false --show-branch-summary=false \
+    --sources "${measured[@]}"
 fi
