@@ -15,6 +15,10 @@ fix:
 test *args:
     cargo test --workspace {{ args }}
 
+# Prints which lines of the core its own tests run; `just coverage lines` those that none runs.
+coverage *args:
+    .ci/coverage.sh {{ args }}
+
 # Runs the main job on the embedded default.
 run *args:
     cargo run --release -p embedded -- {{ args }}

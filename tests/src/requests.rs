@@ -146,16 +146,24 @@ impl Target {
         if input.ratio(1_u8, 8_u8)? {
             path.push_str(<&str>::arbitrary(input)?);
         }
-        let mut builder = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("authorization", format!("Bearer input-{}", self.inputs));
+        let mut builder = Request::builder().method(method).uri(path);
         if input.ratio(1_u8, 3_u8)? {
             builder = builder.header("idempotency-key", <&[u8]>::arbitrary(input)?);
         }
-        if input.ratio(1_u8, 16_u8)? {
-            builder = builder.header("content-encoding", <&[u8]>::arbitrary(input)?);
-        }
+        let token = format!("input-{}", self.inputs);
+        let mut bearer = format!("Bearer {token}").into_bytes();
+        builder = match input.int_in_range(0_u8..=15)? {
+            0 => builder.header("content-encoding", <&[u8]>::arbitrary(input)?),
+            2 => builder.header("content-length", <&[u8]>::arbitrary(input)?),
+            3 => builder.header("create-pending-subscription-change", "true"),
+            4 => builder.header("idempotency-key", <&[u8]>::arbitrary(input)?),
+            5 => {
+                bearer = [<&[u8]>::arbitrary(input)?, b" ", token.as_bytes()].concat();
+                builder
+            }
+            _ => builder,
+        };
+        builder = builder.header("authorization", bearer);
         let length = usize::from(u16::arbitrary(input)?).min(input.len());
         let body = Bytes::copy_from_slice(input.bytes(length)?);
         // What is no request of http is none for the adapter either.

@@ -2,6 +2,7 @@
 //! do, and a store that fails at one of its calls: whoever sends again has one effect.
 
 mod check;
+mod damage;
 mod door;
 mod reads;
 mod scene;
@@ -11,6 +12,7 @@ mod writes;
 
 pub use self::{
     check::{Bench, Report, Run},
+    damage::Damaged,
     door::Door,
     reads::reads,
     scene::Scene,

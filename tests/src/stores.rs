@@ -114,34 +114,32 @@ pub type Dump = BTreeMap<String, String>;
 
 /// Reads every row of every table.
 #[must_use]
-pub fn dump(store: &dyn Store) -> Dump {
-    let mut rows = Dump::new();
-    for table in TABLES {
-        let mut scan = Scan::prefix(*table, b"", limits::SCAN_ROWS);
-        loop {
-            let found = pollster::block_on(store.scan(&scan)).unwrap();
-            let Some(last) = found.last() else { break };
-            scan = scan.after(last.key.bytes());
-            let row = |row: Row| (row.key.to_string(), row.document.as_str().to_owned());
-            rows.extend(found.into_iter().map(row));
-        }
-    }
-    rows
-}
-
-/// Copies every row of a store.
-#[must_use]
-pub fn copied(store: &dyn Store) -> MemoryStore {
-    let copied = MemoryStore::new();
+pub fn rows(store: &dyn Store) -> Vec<Row> {
+    let mut all = Vec::new();
     for table in TABLES {
         let mut scan = Scan::prefix(*table, b"", limits::SCAN_ROWS);
         loop {
             let rows = pollster::block_on(store.scan(&scan)).unwrap();
             let Some(last) = rows.last() else { break };
             scan = scan.after(last.key.bytes());
-            let put = |batch: Batch, row: Row| batch.put(row.key, row.document);
-            pollster::block_on(copied.commit(rows.into_iter().fold(Batch::new(), put))).unwrap();
+            all.extend(rows);
         }
     }
+    all
+}
+
+/// Reads what every row of every table says.
+#[must_use]
+pub fn dump(store: &dyn Store) -> Dump {
+    let row = |row: Row| (row.key.to_string(), row.document.as_str().to_owned());
+    rows(store).into_iter().map(row).collect()
+}
+
+/// Copies every row of a store.
+#[must_use]
+pub fn copied(store: &dyn Store) -> MemoryStore {
+    let copied = MemoryStore::new();
+    let put = |batch: Batch, row: Row| batch.put(row.key, row.document);
+    pollster::block_on(copied.commit(rows(store).into_iter().fold(Batch::new(), put))).unwrap();
     copied
 }

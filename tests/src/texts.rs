@@ -1,5 +1,5 @@
-//! Any bytes as the text of a value, a query, a cursor, an API key or a stored document, for a fuzzer and
-//! for the tests that replay what it found.
+//! Any bytes as the text of a value, a query, a cursor, an API key, an event or a stored row, for a fuzzer
+//! and for the tests that replay what it found.
 
 use std::{fmt::Display, str::FromStr};
 
@@ -8,8 +8,11 @@ use accrue::{
     EventName, ExternalId, IdempotencyKey, Name, PageRequest, PricingUnit, PropertyName, Timestamp,
     Zone,
     metric::MetricQuery,
-    store::{Document, MemoryStore},
+    schema::TABLES,
+    store::{Document, Key, MemoryStore, Row},
+    usage::{Event, Incoming},
 };
+use accrue_durable::row;
 use pollster::block_on;
 use serde::Serialize;
 
@@ -39,6 +42,36 @@ fn check<T: PartialEq + Serialize, E: Display>(text: &str, parse: impl Fn(&str) 
     }
 }
 
+/// Takes a text for an event: what is one is kept as what is read as the same.
+fn check_event(text: &str) {
+    match Incoming::from_json(text) {
+        Incoming::Event(event) => {
+            let kept = serde_json::to_string(&event).expect("an event is JSON");
+            let again: Event = serde_json::from_str(&kept).expect("it was written");
+            assert_eq!(again, event, "{text:?} is kept as {kept:?}");
+        }
+        Incoming::Malformed { reasons, .. } => {
+            assert!(reasons.iter().any(|reason| !reason.is_empty()), "{text:?} has no reason");
+        }
+        other => panic!("{text:?} is {other:?}"),
+    }
+}
+
+/// Takes bytes for a key and a row of a durable store: what is one is stored as the same bytes.
+fn check_row(bytes: &[u8]) {
+    let table = TABLES[0];
+    if let Ok(key) = row::decode_key(table, bytes) {
+        assert_eq!(row::encode_key(table, key), bytes);
+    }
+    match row::decode_row(Key::new(table, *b"key"), bytes) {
+        Ok(Row { document, version, .. }) => {
+            assert_eq!(row::encode_row(version, &document), bytes);
+            assert_eq!(row::decode_version(bytes).expect("it has a version"), version);
+        }
+        Err(error) => assert!(!error.to_string().is_empty(), "{bytes:?} is refused without a word"),
+    }
+}
+
 impl Target {
     /// Takes bytes for a text of each kind.
     ///
@@ -64,6 +97,8 @@ impl Target {
         check(text, |text| Name::parse(text));
         check(text, |text| Description::parse(text));
         check(text, |text| Email::parse(text));
+        check_event(text);
+        check_row(bytes);
         if let Ok(document) = Document::parse(text) {
             let again = Document::from_stored(document.as_str().as_bytes()).expect("it is a text");
             assert!(again.same_value(&document), "{text:?}");

@@ -15,6 +15,8 @@ use super::Case;
 use crate::host::instant;
 
 const TOKEN: &str = "test-key";
+/// How often time is asked for what it brings.
+const TICKS: usize = 3;
 
 /// A process that serves the API on a store.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ impl Door {
     pub(super) fn on(store: impl Store, now: &str, seed: u64) -> Self {
         let clock = ManualClock::at(instant(now));
         let billing = Billing::new(store, clock, SeededEntropy::new(seed));
-        let key = FixedKey::new(TOKEN, AccountId::parse("acme").unwrap());
+        let key = FixedKey::new(TOKEN, account());
         let api = Api::builder(billing.clone(), key).build();
         Self { billing, api }
     }
@@ -81,6 +83,22 @@ impl Door {
     pub(super) fn tick(&self) {
         while block_on(self.billing.tick(100)).unwrap().more {}
     }
+
+    /// Does what a host does beside requests, and tells whether all that it took could be read.
+    pub(super) fn attend(&self) -> bool {
+        let account = self.billing.account(account());
+        let settled = (0..TICKS).map(|_| block_on(self.billing.tick(100)));
+        // All of it, also where something cannot be read.
+        let settled: Vec<_> = settled.map(|tick| tick.is_ok_and(|tick| tick.failed == 0)).collect();
+        let collected = block_on(self.billing.collect_garbage(100)).is_ok();
+        let next = block_on(self.billing.next_deadline()).is_ok();
+        let messages = block_on(account.messages(100)).is_ok();
+        settled.into_iter().chain([collected, next, messages]).all(|is_read| is_read)
+    }
+}
+
+fn account() -> AccountId {
+    AccountId::parse("acme").unwrap()
 }
 
 fn request(method: &str, path: &str, body: &str, key: Option<&str>) -> Request<Full<Bytes>> {

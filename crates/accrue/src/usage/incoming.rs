@@ -268,6 +268,23 @@ mod tests {
     }
 
     #[test]
+    fn scalars_of_every_kind_are_kept() {
+        let text = r#"{"yes": true, "no": false, "nothing": null, "text": "1", "number": 1}"#;
+        let incoming = event(text, r#", "external_customer_id": "x""#);
+        let Incoming::Event(event) = incoming else { panic!("{incoming:?}") };
+        let expect = [
+            ("yes", PropertyValue::Boolean(true)),
+            ("no", PropertyValue::Boolean(false)),
+            ("nothing", PropertyValue::Null),
+            ("text", PropertyValue::Text("1".into())),
+            ("number", Decimal::from(1_u64).into()),
+        ];
+        for (name, value) in expect {
+            assert_eq!(event.properties.get(name), Some(&value), "{name}");
+        }
+    }
+
+    #[test]
     fn every_reason_is_listed() {
         let check = |incoming: Incoming, expect: &[&str]| {
             let Incoming::Malformed { reasons, .. } = incoming else { panic!("{incoming:?}") };
@@ -282,6 +299,14 @@ mod tests {
             ],
         );
         check(event("{}", r#", "customer_id": "nobody""#), &["customer_id: not an id"]);
+        for (found, kind) in [("false", "a boolean"), ("null", "null"), ("{}", "an object")] {
+            let text = format!(
+                r#"{{"event_name": {found}, "timestamp": "2026-03-01T08:00:00", "properties": {{}},
+                    "idempotency_key": "k", "external_customer_id": "x"}}"#
+            );
+            let reason = format!("event_name: found {kind}, expected a string");
+            check(Incoming::from_json(&text), &[&reason]);
+        }
         check(
             event("{}", r#", "external_customer_id": "a", "surprise": 1, "timestamp": "x""#),
             &[

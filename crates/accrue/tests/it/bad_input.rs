@@ -1,8 +1,8 @@
 //! What is wrong is refused with its kind and its place, and nothing is written.
 
 use accrue::{
-    Currency, ErrorKind, MetricId,
-    alert::NewAlert,
+    Currency, Decimal, ErrorKind, MetricId,
+    alert::{NewAlert, Thresholds},
     plan::{NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     price::{Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Tier, Tiered},
     subscription::{BillingAnchor, NewSubscription},
@@ -254,4 +254,19 @@ fn a_fee_falls_due_at_most_400_times_in_a_period_of_usage() {
     assert_eq!(kind, ErrorKind::ConstraintViolation);
     assert!(detail.contains("more than 400 times"), "{detail}");
     run(plan(12, 1)).unwrap();
+}
+
+#[test]
+fn thresholds_are_1_to_100_numbers_that_could_come_in_each_once() {
+    let check = |values: Vec<Decimal>, detail: &str| {
+        let error = Thresholds::new(values).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::RequestValidation);
+        assert_eq!(error.to_string(), format!("/thresholds: {detail}"));
+    };
+    let most = number("9999999999999999999999999999");
+    check(vec![], "found 0, expected 1 to 100");
+    check((0..101_u64).map(Decimal::from).collect(), "found 101, expected 1 to 100");
+    check(vec![most.clone() + number("1")], "a number has more than 28 digits");
+    check(vec![number("5"), most.clone(), number("5.0")], "found 5 twice");
+    Thresholds::new((0..99_u64).map(Decimal::from).chain([most])).unwrap();
 }

@@ -63,6 +63,30 @@ fn what_a_backfill_draws_on_the_day_of_other_usage_grows_its_entry() {
     assert_eq!(priced.sums(), "7: 7, 0");
 }
 
+/// Whether anything ran when they did makes no difference.
+#[test]
+fn credits_that_lapse_before_a_backfill_counts_are_not_drawn_for_it() {
+    let outcome = |is_ticked_between: bool| {
+        let priced = credited_with("10");
+        priced.give_until("2", "2026-03-10T18:00:00Z");
+        let backfill = added(&priced, noon(), "4");
+        if is_ticked_between {
+            priced.fixture.set("2026-03-10T19:00:00Z");
+            priced.fixture.tick();
+        }
+        priced.fixture.set("2026-03-11T00:00:00Z");
+        run(priced.fixture.account.close_backfill(backfill.id)).unwrap();
+        priced.fixture.set("2026-03-13T00:00:00Z");
+        priced.fixture.tick();
+        let created: Vec<_> = priced.entries().iter().map(|entry| entry.created_at).collect();
+        (priced.ledger_since(2), created, priced.sums(), priced.all_blocks())
+    };
+    let ticked = outcome(true);
+    assert_eq!(ticked.0, ["credit_block_expiry -2 = 10", "decrement -4 = 6"]);
+    assert_eq!(ticked.1[2..], [at("2026-03-10T18:00:00Z"), at("2026-03-11T00:00:00Z")]);
+    assert_eq!(outcome(false), ticked);
+}
+
 #[test]
 fn the_block_that_was_drawn_last_gets_it_back_first() {
     let priced = credited_with("5");

@@ -1,12 +1,12 @@
 use accrue::{
-    ErrorKind, PriceId, Zone,
+    Currency, ErrorKind, PriceId, Zone,
     customer::NewCustomer,
     plan::Plan,
     price::{Cadence, Cycle},
     subscription::{BillingAnchor, NewSubscription},
 };
 
-use crate::fixture::{COUNT, Fixture, at, block_on, name, number, refused, run};
+use crate::fixture::{COUNT, Fixture, at, block_on, name, number, refused, run, usd};
 
 /// A plan with a fee and a usage price, and the ids of both.
 fn plan(fixture: &Fixture) -> (Plan, PriceId, PriceId) {
@@ -45,6 +45,19 @@ fn billing_cycles_begin_on_the_first_of_a_month_where_nothing_else_is_said() {
     assert_eq!(subscription.anchor, BillingAnchor::FirstOfMonth);
     assert_eq!((subscription.timezone, subscription.cycle), (Zone::UTC, Cycle::MONTH));
     assert!(subscription.fee_quantities.is_empty());
+}
+
+#[test]
+fn a_subscription_is_invoiced_in_the_currency_of_its_plan() {
+    let fixture = Fixture::new();
+    let mut new = NewSubscription::new(fixture.customer("ada").id, fixture.plan().id);
+    new.currency = Some(Currency::parse("EUR").unwrap());
+    let found = refused(&fixture, fixture.account.create_subscription(new.clone()));
+    let detail = "the plan is invoiced in USD, the subscription in EUR";
+    assert_eq!(found, (ErrorKind::ConstraintViolation, detail.to_owned()));
+    new.currency = Some(usd());
+    let subscription = run(fixture.account.create_subscription(new)).unwrap();
+    assert_eq!(subscription.currency, usd());
 }
 
 #[test]
