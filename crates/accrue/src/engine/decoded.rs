@@ -129,7 +129,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let decoded = Decoded::new();
         let account = AccountId::parse("acme").unwrap();
-        let name = "x".repeat(100_000);
+        let name = "x".repeat(60_000);
         for number in 0..200 {
             let item = schema::item(&account, ItemId::from_bytes([number; 16]));
             let slot = Slot::<Named>::new(item.key().clone()).read_often();
