@@ -10,8 +10,8 @@ use std::{
 
 use accrue::{
     AccountId, Billing, Clock as _, Email, Error, ErrorKind, ExternalId, ManualClock,
-    SeededEntropy, Timestamp,
-    customer::{Customer, NewCustomer},
+    SeededEntropy,
+    customer::NewCustomer,
     limits,
     store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
 };
@@ -57,20 +57,21 @@ fn an_operation_that_loses_64_races_is_given_up() {
     assert_eq!(store.commits.load(Ordering::SeqCst), limits::RUNS);
 }
 
-/// A store whose first few answers take two minutes each.
+/// A store whose first few answers take long.
 #[derive(Debug)]
 struct Slow {
     store: MemoryStore,
     clock: ManualClock,
-    slow: AtomicUsize,
+    answers: AtomicUsize,
+    take: Duration,
 }
 
 #[async_trait]
 impl Store for Slow {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
-        let left = self.slow.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
-        if left.is_ok() {
-            self.clock.advance(Duration::from_secs(120));
+        let one_less = |left: usize| left.checked_sub(1);
+        if self.answers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
+            self.clock.advance(self.take);
         }
         self.store.get(keys).await
     }
@@ -84,22 +85,28 @@ impl Store for Slow {
     }
 }
 
-fn created_on_a_slow_store(slow: usize) -> Result<(Customer, Timestamp), Error> {
+/// Creates a customer where so many answers take so long, and tells when it was decided to, from the
+/// beginning on.
+fn created_after(answers: usize, take: Duration) -> Result<Duration, Error> {
     let clock = Fixture::new().clock;
-    let (store, slow) = (MemoryStore::new(), AtomicUsize::new(slow));
-    let store = Slow { store, clock: clock.clone(), slow };
-    let billing = Billing::new(store, clock.clone(), SeededEntropy::new(7));
-    let account = billing.account(AccountId::parse("acme").unwrap());
+    let (store, answers) = (MemoryStore::new(), AtomicUsize::new(answers));
+    let store = Slow { store, clock: clock.clone(), answers, take };
     let began = clock.now();
+    let billing = Billing::new(store, clock, SeededEntropy::new(7));
+    let account = billing.account(AccountId::parse("acme").unwrap());
     let mut new = NewCustomer::new(name("ada"), Email::parse("a@example.com").unwrap());
     new.external_customer_id = Some(ExternalId::parse("ada").unwrap());
-    Ok((run(account.create_customer(new))?, began))
+    let created_at = run(account.create_customer(new))?.created_at;
+    let micros = u64::try_from(created_at.micros() - began.micros()).unwrap();
+    Ok(Duration::from_micros(micros))
 }
 
 #[test]
 fn what_took_long_to_decide_is_decided_anew() {
-    let (customer, began) = created_on_a_slow_store(1).unwrap();
-    assert_eq!(customer.created_at, began.saturating_add(Duration::from_secs(120)));
-    let error = created_on_a_slow_store(usize::MAX).unwrap_err();
+    let minute = Duration::from_secs(limits::DECISION_SECONDS);
+    let longer = minute + Duration::from_micros(1);
+    assert_eq!(created_after(1, minute).unwrap(), Duration::ZERO);
+    assert_eq!(created_after(1, longer).unwrap(), longer);
+    let error = created_after(usize::MAX, longer).unwrap_err();
     assert!(error.can_be_retried(), "{error:?}");
 }
