@@ -166,10 +166,10 @@ impl World {
         self.send_to(index, index % super::plan::PROCESSES);
     }
 
-    /// What a read of usage may answer now.
-    pub(super) fn figures_of(&self, client: Option<At>) -> Option<String> {
+    /// What a read of usage may answer in the billing period of an instant.
+    pub(super) fn figures_of(&self, client: Option<At>, at: Instant) -> Option<String> {
         let client = &self.clients[client?];
-        let (_, usage) = self.tenants[client.account].usage(client.reads?, self.now());
+        let (_, usage) = self.tenants[client.account].usage(client.reads?, at);
         Some(figures(usage.into_iter().take(2).map(|of| of.map(|of| of.normalized().to_string()))))
     }
 

@@ -63,7 +63,10 @@ pub(super) struct Flight {
     pub(super) task: TaskId,
     pub(super) process: usize,
     pub(super) client: Option<At>,
-    /// What a read may answer: all figures that there were since it began.
+    /// When it began.
+    began: Instant,
+    /// What a read may answer: all figures that there were since it began, in the billing periods of
+    /// then and of since.
     pub(super) seen: BTreeSet<String>,
     future: Pin<Box<dyn Future<Output = Landed>>>,
 }
@@ -230,8 +233,9 @@ impl World {
     ) {
         let task = self.tasks.len();
         self.tasks.push(client);
-        let seen = self.figures_of(client).into_iter().collect();
-        self.flights.push(Flight { task, process, client, seen, future });
+        let began = self.now();
+        let seen = self.figures_of(client, began).into_iter().collect();
+        self.flights.push(Flight { task, process, client, began, seen, future });
     }
 
     /// Polls tasks so many times in all, each time one of them.
@@ -288,8 +292,9 @@ impl World {
     /// Reads that are under way may answer what is so now.
     fn see(&mut self) {
         for index in 0..self.flights.len() {
-            let figures = self.figures_of(self.flights[index].client);
-            self.flights[index].seen.extend(figures);
+            let Flight { client, began, .. } = self.flights[index];
+            let figures = [began, self.now()].map(|at| self.figures_of(client, at));
+            self.flights[index].seen.extend(figures.into_iter().flatten());
         }
     }
 
