@@ -10,7 +10,7 @@ use super::{
     unit::{Stop, Unit},
 };
 use crate::{
-    Error, ErrorKind, IdempotencyKey, Timestamp,
+    Error, IdempotencyKey, Timestamp,
     error::StoredError,
     idempotency::{Admission, Answer, Fingerprint, Freshness, Mark, Record, StoredAnswer, admit},
     limits, schema,
@@ -26,8 +26,8 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`ResourceConflict`](ErrorKind::ResourceConflict) where a request under the key has not
-    /// completed yet, or was another one; [`TooManyRequests`](ErrorKind::TooManyRequests) where too
+    /// [`ResourceConflict`](crate::ErrorKind::ResourceConflict) where a request under the key has not
+    /// completed yet, or was another one; [`TooManyRequests`](crate::ErrorKind::TooManyRequests) where too
     /// many run.
     ///
     /// ```
@@ -131,10 +131,7 @@ impl Attempt {
                 self.look_again(decided, unknown).await
             }
             // The key protects a retry, also where the settling before has an unknown outcome.
-            Err(error) if error.kind() == ErrorKind::Internal && !error.is_corruption() => {
-                Err(error.retry_doubles_nothing())
-            }
-            Err(error) => Err(error),
+            Err(error) => Err(error.retry_doubles_nothing()),
         }
     }
 
@@ -146,7 +143,6 @@ impl Attempt {
     ) -> Result<Answer<String>, Error> {
         let record = match look(&self.account, &self.key).await {
             Ok(Some(Found { record, .. })) => record,
-            Err(error) if error.is_corruption() => return Err(error),
             Ok(None) | Err(_) => return Err(unknown),
         };
         if record.mark == self.mark {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use accrue::{
-    AccountId, Billing, Clock as _, Email, Error, ErrorKind, ExternalId, ManualClock,
+    AccountId, Billing, Clock as _, CustomerId, Email, Error, ErrorKind, ExternalId, ManualClock,
     SeededEntropy,
     customer::NewCustomer,
     limits,
@@ -17,13 +17,14 @@ use accrue::{
 };
 use async_trait::async_trait;
 
-use crate::fixture::{Fixture, name, run};
+use crate::fixture::{Fixture, UNKNOWN, name, run};
 
-/// A store on which somebody else is first, whatever is committed.
+/// A store on which somebody else is first, whatever is committed, or nobody knows.
 #[derive(Debug, Default)]
 struct Lost {
     store: MemoryStore,
     commits: AtomicUsize,
+    is_unknown: bool,
 }
 
 #[async_trait]
@@ -38,6 +39,9 @@ impl Store for Lost {
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
         self.commits.fetch_add(1, Ordering::SeqCst);
+        if self.is_unknown {
+            return Err(StoreError::indeterminate("nobody knows"));
+        }
         Ok(Commit::Conflict(batch.preconditions[0].key.clone()))
     }
 }
@@ -55,6 +59,19 @@ fn an_operation_that_loses_64_races_is_given_up() {
     assert_eq!(error.kind(), ErrorKind::Internal);
     assert!(error.can_be_retried());
     assert_eq!(store.commits.load(Ordering::SeqCst), limits::RUNS);
+}
+
+/// That there is no such customer is said only where it is known to hold, and asking again is safe.
+#[test]
+fn a_refusal_that_could_not_be_checked_is_not_given() {
+    let clock = Fixture::new().clock;
+    let store = Lost { is_unknown: true, ..Lost::default() };
+    let billing = Billing::new(store, clock, SeededEntropy::new(7));
+    let account = billing.account(AccountId::parse("acme").unwrap());
+    let id: CustomerId = UNKNOWN.parse().unwrap();
+    let error = run(account.delete_customer(id)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Internal);
+    assert!(error.can_be_retried(), "{error:?}");
 }
 
 /// A store whose first few answers take long.

@@ -1,4 +1,9 @@
-use accrue::{ErrorKind, ListFilter, PageRequest, plan::Plan, subscription::Subscription};
+use std::sync::Arc;
+
+use accrue::{
+    Billing, Clock, ErrorKind, ListFilter, ManualClock, PageRequest, SeededEntropy, plan::Plan,
+    subscription::Subscription,
+};
 
 use crate::fixture::{COUNT, Fixture, SUM, block_on, run, thresholds, usage_alert};
 
@@ -234,15 +239,15 @@ fn what_is_enabled_late_is_judged_on_a_period_that_began_meanwhile() {
         };
         let id = alert.unwrap().id;
         run(fixture.account.disable_alert(id)).unwrap();
-        let before = accrue::Clock::now(&fixture.clock);
+        // Another process, whose clock stands still.
+        let clock = ManualClock::at(Clock::now(&fixture.clock));
+        let behind = Billing::new(Arc::clone(&fixture.store), clock, SeededEntropy::new(2));
         fixture.advance_days(40);
         fixture.use_now("ada", "a", "10");
-        let begun_meanwhile = fixture.subscribe(fixture.customer("eve").id, &plan);
+        fixture.subscribe(fixture.customer("eve").id, &plan);
         fixture.use_now("eve", "b", "20");
         fixture.messages();
-        fixture.clock.set(before);
-        run(fixture.account.enable_alert(id)).unwrap();
-        fixture.clock.set(begun_meanwhile.start_date);
+        run(behind.account(fixture.account.id().clone()).enable_alert(id)).unwrap();
         fixture.tick();
         fixture.fired()
     };
