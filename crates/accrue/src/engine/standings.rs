@@ -55,8 +55,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Returns the billing period after those that are judged, where it was used before this commit:
-    /// a request may take longer than its instant is old, and clocks may differ.
+    /// Returns the billing period after those that are judged, where it was used already: the process
+    /// may have a clock that is behind those of others.
     async fn used_meanwhile(
         &mut self,
         enrolment: &Enrolment,

@@ -224,8 +224,8 @@ fn what_does_not_fit_one_commit_is_settled_in_several() {
     assert_eq!(fired, 64 * 200);
 }
 
-/// A request can take long, and clocks differ: what was used meanwhile, in a billing period that had
-/// not begun when it was made, is judged with the rest.
+/// The clocks of processes differ: what was used in a billing period that has not begun by the clock
+/// of whoever enables an alert is judged with the rest.
 #[test]
 fn what_is_enabled_late_is_judged_on_a_period_that_began_meanwhile() {
     let check = |on_plan: bool| {
