@@ -255,9 +255,12 @@ impl Error {
     }
 
     /// The same error where doing it again is safe: under a key, or where nothing was to be changed.
-    /// Corruption stays what it is.
+    /// Corruption stays what it is, and so does what is wrong with the request.
     pub(crate) fn retry_doubles_nothing(self) -> Self {
-        if self.is_corruption() { self } else { self.retry_is_safe() }
+        match self.kind() {
+            ErrorKind::Internal if !self.is_corruption() => self.retry_is_safe(),
+            _ => self,
+        }
     }
 
     /// Tells whether the error is an answer that an idempotency key keeps: a business error after
@@ -341,5 +344,21 @@ impl StdError for Error {
             let source: &(dyn StdError + 'static) = source;
             source
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_no_fault_of_the_request_can_be_retried_under_a_key() {
+        let check = |error: Error, expect: bool| {
+            assert_eq!(error.retry_doubles_nothing().can_be_retried(), expect);
+        };
+        check(Error::unknown_outcome(StoreError::indeterminate("nobody knows")), true);
+        check(Error::corrupt("a row is missing"), false);
+        check(Error::too_large("an answer would not fit"), false);
+        check(Error::constraint("the item is archived"), false);
     }
 }
