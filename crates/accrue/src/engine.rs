@@ -34,6 +34,7 @@ mod backfills;
 mod balance_alerts;
 mod billing;
 mod call;
+mod comparisons;
 mod corrections;
 mod costs;
 mod credit_blocks;

@@ -42,7 +42,8 @@ pub enum ErrorKind {
     ResourceNotFound,
     /// No such path.
     UrlNotFound,
-    /// The idempotency key is in flight, or was used with another payload.
+    /// The idempotency key is in flight, or was used with another payload; or what the request would
+    /// change is being corrected, so that it is to be sent again.
     ResourceConflict,
     /// The request has too many bytes.
     RequestTooLarge,
@@ -115,7 +116,8 @@ impl Error {
         self.kind() == ErrorKind::ResourceNotFound
     }
 
-    /// Tells whether an idempotency key is in flight, or was used with another payload.
+    /// Tells whether an idempotency key is in flight, or was used with another payload, or what the
+    /// request would change is being corrected.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.kind() == ErrorKind::ResourceConflict
@@ -226,6 +228,12 @@ impl Error {
     pub(crate) fn key_reused() -> Self {
         let detail = "this idempotency key was used with another payload";
         Self::new(ErrorKind::ResourceConflict, detail)
+    }
+
+    pub(crate) fn correction_under_way() -> Self {
+        let detail = "a backfill, or a metric, is correcting what this request would change: it can be \
+                      sent again in a while";
+        Self::new(ErrorKind::ResourceConflict, detail).retry_is_safe()
     }
 
     pub(crate) fn too_many(detail: impl Into<String>) -> Self {

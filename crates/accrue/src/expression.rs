@@ -116,6 +116,7 @@ pub(crate) use self::{
 pub struct Expression {
     text: Arc<str>,
     condition: Condition,
+    terms: usize,
 }
 
 impl Expression {
@@ -129,14 +130,23 @@ impl Expression {
         let mut parser = Parser::new(text)?;
         let condition = parser.condition()?;
         parser.finish()?;
-        Ok(Self { text: text.into(), condition })
+        Ok(Self::new(text, condition))
     }
 
     /// Reads the condition that a longer text goes on with.
     pub(crate) fn read(parser: &mut Parser<'_>) -> Result<Self, ExpressionError> {
         let start = parser.token().position;
         let condition = parser.condition()?;
-        Ok(Self { text: parser.text_since(start).into(), condition })
+        Ok(Self::new(parser.text_since(start), condition))
+    }
+
+    fn new(text: &str, condition: Condition) -> Self {
+        Self { text: text.into(), terms: condition.terms(), condition }
+    }
+
+    /// Returns how many comparisons evaluating it makes at most.
+    pub(crate) const fn terms(&self) -> usize {
+        self.terms
     }
 
     /// Returns the text.

@@ -144,6 +144,7 @@ mod error;
 mod hex;
 mod id;
 mod metadata;
+mod pace;
 mod page;
 #[cfg(feature = "system")]
 mod system;
@@ -169,6 +170,7 @@ pub use self::{
         LedgerEntryId, MessageId, MetricId, PlanId, PriceId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
+    pace::Pace,
     page::{Cursor, InstantRange, Page, PageRequest},
     text::{
         AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,

@@ -63,6 +63,12 @@ pub const IN_FLIGHT: usize = 65_536;
 pub const RUNS: usize = 64;
 /// How long ago the instant may be that an operation is decided at, when it is committed, in seconds.
 pub const DECISION_SECONDS: u64 = 60;
+/// The work of an operation after which others get their turn on its thread, in comparisons of an
+/// expression: a fraction of a millisecond.
+pub const TURN_WORK: usize = 2_000;
+/// The work of corrections that a request does before its own, in comparisons of an expression: where
+/// more is due, it is to be sent again.
+pub const CORRECTION_WORK: usize = 1_000_000;
 /// What is kept decoded of rows that are read often, in bytes.
 pub const DECODED_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -85,6 +91,9 @@ pub const PACK_BYTES: usize = 32 * 1024;
 pub const SCAN_PACKS: usize = 32;
 /// The most events of one batch.
 pub const BATCH_EVENTS: usize = 1_000;
+/// The work of one batch: the comparisons of all metrics for each of its events, and what each adds to
+/// for each subscription.
+pub const BATCH_WORK: usize = 10_000_000;
 /// How far in the future an event may lie, in seconds.
 pub const FUTURE_SECONDS: u64 = 5 * 60;
 /// The grace period of an account that has not chosen one, in hours.
@@ -107,6 +116,9 @@ pub const CARRIERS: usize = 100;
 pub const STEP_EVENTS: usize = 2_000;
 /// The readings that one step of a correction adds up before it is committed: a step has a few more.
 pub const STEP_READINGS: usize = 10_000;
+/// The comparisons that one step of a correction makes before it is committed: those of one event it
+/// makes whole.
+pub const STEP_TERMS: usize = 1_000_000;
 /// The billing periods that one step of a correction sums anew before it is committed: those of one
 /// day, or of one subscription, it takes whole.
 pub const STEP_PERIODS: usize = 500;
@@ -132,6 +144,9 @@ pub const EVALUATION_GROUPINGS: usize = 64;
 pub const EVALUATION_BYTES: usize = 8 * 1024 * 1024;
 /// The most events that one evaluation of a price reads.
 pub const EVALUATION_EVENTS: usize = 100_000;
+/// The most comparisons that a figure makes which is added up event by event: those of its metrics and
+/// of its filter for each event.
+pub const READ_TERMS: usize = 10_000_000;
 
 /// The longest text of an expression or of a metric's SQL, in bytes.
 pub const EXPRESSION_BYTES: usize = 4 * 1024;

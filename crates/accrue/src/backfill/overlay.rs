@@ -1,5 +1,8 @@
 use super::{Backfill, Effect};
-use crate::{BackfillId, CustomerId, Timeframe, Timestamp, expression::Fields};
+use crate::{
+    BackfillId, CustomerId, Timeframe, Timestamp,
+    expression::{Expression, Fields},
+};
 
 /// A backfill that is reflected for a customer: what it brings, and what it hides.
 #[derive(Clone, Debug)]
@@ -49,6 +52,12 @@ impl Overlays {
         let mut others = self.0.iter().filter(|overlay| brought_by != Some(overlay.backfill.id));
         let hiding = others.find(|of| accepted <= of.accepted && of.backfill.replaces(event));
         hiding.map(|overlay| overlay.backfill.id)
+    }
+
+    /// Returns how many comparisons it takes at most to tell whether an event is hidden.
+    pub(crate) fn terms(&self) -> usize {
+        let filters = self.0.iter().filter_map(|of| of.backfill.deprecation_filter.as_ref());
+        filters.map(Expression::terms).fold(self.0.len(), usize::saturating_add)
     }
 
     /// Lists the backfills that may have brought events of a timeframe.

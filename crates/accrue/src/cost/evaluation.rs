@@ -85,9 +85,8 @@ impl PriceEvaluation {
         self.filter.is_none() && self.grouping.is_empty()
     }
 
-    /// Returns the values of the group that an event belongs to: none where it is left out.
-    pub(crate) fn group_of(&self, event: &Fields<'_>) -> Option<Vec<PropertyValue>> {
-        let is_in = self.filter.as_ref().is_none_or(|filter| filter.matches(event));
-        is_in.then(|| self.grouping.iter().map(|name| event.scalar(name)).collect())
+    /// Returns the values of the group that an event belongs to.
+    pub(crate) fn values_of(&self, event: &Fields<'_>) -> Vec<PropertyValue> {
+        self.grouping.iter().map(|name| event.scalar(name)).collect()
     }
 }

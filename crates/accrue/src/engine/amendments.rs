@@ -241,13 +241,18 @@ impl Unit<'_> {
         before: &StoredEvent<'_>,
     ) -> Result<(), Error> {
         let (meters, EventPlace { at, key }) = (self.meters().await?, place);
-        let readings = |event: &StoredEvent<'_>| {
-            meters.readings(&Fields::new(&event.event_name, *at, &event.properties), key)
-        };
         // What it says now may be what a backfill has replaced, and another one may be in its place.
         let counts = counting(self.events_at(customer_id, place, &entry.carriers).await?);
-        let after = counts.as_ref().map(|brought| readings(&brought.event)).unwrap_or_default();
-        let moved = Moved { before: readings(before), after };
+        let before = Fields::new(&before.event_name, *at, &before.properties);
+        let before = self.readings(&meters, &before, key).await;
+        let after = match counts.as_ref().map(|brought| &brought.event) {
+            Some(event) => {
+                let after = Fields::new(&event.event_name, *at, &event.properties);
+                self.readings(&meters, &after, key).await
+            }
+            None => Vec::new(),
+        };
+        let moved = Moved { before, after };
         self.rebuild_quarter(customer_id, *at, &moved).await?;
         if counts.is_none() {
             self.count_one_less(customer_id, *at).await?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{
     billing::Shared,
-    corrections::correct_all,
+    corrections::{Patience, correct_all},
     settle::settle,
     stripes::Held,
     unit::{Stop, Unit},
@@ -100,7 +100,7 @@ pub(super) async fn apply<C: Command + ?Sized>(
     door: Option<&dyn Door<C::Outcome>>,
 ) -> Result<Applied<C::Outcome>, Error> {
     let mut held = shared.stripes.hold_none();
-    let mut lost = 0_usize;
+    let (mut lost, mut patience) = (0_usize, Patience::of_request());
     while lost < limits::RUNS {
         let mut unit = Unit::new(shared, account, shared.now(), held);
         let decided = match command.run(&mut unit).await {
@@ -116,14 +116,14 @@ pub(super) async fn apply<C: Command + ?Sized>(
             }
             Err(Stop::Backfill(id)) => {
                 drop(unit);
-                Box::pin(correct_all(shared, account, id)).await?;
+                Box::pin(correct_all(shared, account, id, &mut patience)).await?;
                 held = shared.stripes.hold_none();
                 continue;
             }
             Err(Stop::Due(customers)) => {
                 // Settling takes its own locks.
                 drop(unit);
-                Box::pin(settle(shared, account, &customers)).await?;
+                Box::pin(settle(shared, account, &customers, &mut patience)).await?;
                 held = shared.stripes.hold_none();
                 continue;
             }

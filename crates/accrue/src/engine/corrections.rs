@@ -13,11 +13,13 @@ mod account_wide;
 mod build;
 mod flip;
 mod measure;
+mod patience;
 mod schedule;
 mod step;
 mod sweep;
 
 pub(super) use self::{
     account_wide::{correct_all, correct_some, measure_all},
+    patience::Patience,
     step::{Step, Stepped, correct},
 };

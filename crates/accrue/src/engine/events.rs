@@ -35,7 +35,8 @@ impl Account {
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) with every event that is refused,
     /// in [`refused_events`](Error::refused_events);
     /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the batch does not fit one
-    /// commit.
+    /// commit, or holding it against all metrics and subscriptions is more than ten million
+    /// comparisons.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
@@ -81,7 +82,7 @@ impl Command for Ingest {
         let enrolled = settled(unit, &customers.into_iter().collect::<Vec<_>>()).await?;
         keys::find_brought(unit, &mut new).await?;
         let meters = unit.meters().await?;
-        let mut shares = Share::split(enrolled, &new, &meters);
+        let mut shares = Share::split(unit, enrolled, &new, &meters).await?;
         for share in &mut shares {
             share.find_ledgers(unit).await?;
             share.find_generations(unit).await?;
@@ -97,6 +98,7 @@ impl Command for Ingest {
                 let (at, key) = (event.timestamp, &event.idempotency_key);
                 let mut charges = Vec::new();
                 for watched in &mut watched {
+                    unit.pace.spend(readings.len()).await;
                     let added = watched.add(at, key, readings, &tally.sightings);
                     for exceeded in added.exceeded {
                         unit.tell(share.customer_id, unit.now, exceeded.into()).await?;
@@ -109,7 +111,7 @@ impl Command for Ingest {
                     unit.draw(&mut ledgers, &charges, &cause, unit.now).await?;
                 }
             }
-            share.save(unit, &tally, &watched)?;
+            share.save(unit, &tally, &watched).await?;
             unit.save_ledgers(share.customer_id, ledgers.values()).await?;
             share.accept(unit, meters.generation).await?;
         }

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::unit::Unit;
 use crate::{
-    CustomerId, Error, EventKey, Timeframe,
+    CustomerId, Error, Pace, Timeframe,
     expression::Fields,
     schema,
     store::Key,
@@ -92,11 +92,11 @@ impl Unit<'_> {
         meters: &Meters,
         timeframe: Timeframe,
     ) -> Result<(), Error> {
-        let read = |fields: &Fields<'_>, key: &EventKey| {
-            meters.readings(fields, key).into_iter().for_each(|reading| running.add(reading));
+        let read = |_: &Fields<'_>, readings: Vec<Reading>| {
+            readings.into_iter().for_each(|reading| running.add(reading));
             Ok(())
         };
-        self.each_event(customer, timeframe, read).await
+        self.each_event(customer, timeframe, meters, read).await
     }
 
     /// The same by metrics that they are measured by.
@@ -116,6 +116,7 @@ impl Unit<'_> {
         for meter in meters.added_up() {
             let scan = schema::buckets(self.account, customer, meter, cut.whole);
             for (key, document) in self.range_all(scan).await? {
+                self.pace.spend(Pace::ROW).await;
                 if counts(&key) {
                     running.total.add(meter, schema::read_bucket(&key, &document)?.aggregate);
                 }
@@ -124,6 +125,7 @@ impl Unit<'_> {
         for meter in meters.distinct() {
             let scan = schema::members(self.account, customer, meter, cut.whole);
             for (key, _) in self.range_all(scan).await? {
+                self.pace.spend(Pace::ROW).await;
                 if counts(&key) {
                     running.see(meter, digest(&key)?);
                 }
@@ -144,11 +146,11 @@ impl Unit<'_> {
     ) -> Result<Vec<Reading>, Error> {
         let mut found = Vec::new();
         for timeframe in cut.partial {
-            let read = |fields: &Fields<'_>, key: &EventKey| {
-                found.extend(meters.readings(fields, key));
+            let read = |_: &Fields<'_>, readings: Vec<Reading>| {
+                found.extend(readings);
                 Ok(())
             };
-            self.each_event(customer, timeframe, read).await?;
+            self.each_event(customer, timeframe, meters, read).await?;
         }
         Ok(found)
     }

@@ -36,6 +36,7 @@ impl Unit<'_> {
             for New { event, entry, slot, .. } in pack {
                 head.accepted = head.accepted.saturating_add(1);
                 let stored = StoredEvent::new(event, head.accepted);
+                self.pace.spend_bytes(event.rough_bytes()).await;
                 events.push(Packed::new(&event.idempotency_key, event.timestamp, stored));
                 self.put(slot, &entry.clone().packed(brought_by, number))?;
             }

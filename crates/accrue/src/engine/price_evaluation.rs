@@ -3,15 +3,15 @@ use std::{
     sync::Arc,
 };
 
-use super::{Account, figures::Running, unit::Unit};
+use super::{Account, comparisons::Comparisons, figures::Running, unit::Unit};
 use crate::{
-    CustomerId, Error, EventKey, IdOr, PriceId,
+    CustomerId, Error, IdOr, PriceId,
     cost::{EvaluatedGroup, PriceEvaluation, Priced},
     expression::Fields,
     limits,
     price::{Charge, Price},
     schema,
-    usage::{Meters, PropertyValue, Split, Total},
+    usage::{Meters, PropertyValue, Reading, Split, Total},
 };
 
 impl Account {
@@ -36,7 +36,8 @@ impl Account {
     /// where the timeframe starts more than 100 days ago, more than 64 properties are grouped by, or
     /// one of them twice; [`TooManyResults`](crate::ErrorKind::TooManyResults) where there would be
     /// more than 10,000 groups, the values of all groups would have more than
-    /// [8 MiB](limits::EVALUATION_BYTES), or more than 100,000 events are to be read one by one.
+    /// [8 MiB](limits::EVALUATION_BYTES), or more than 100,000 events are to be read one by one, or so
+    /// many that all comparisons of the filter and the metric are more than ten million.
     pub async fn evaluate_price(
         &self,
         price: impl Into<IdOr<PriceId>>,
@@ -77,7 +78,7 @@ impl Unit<'_> {
             let total = self.total_between(customer_id, &meters, evaluation.timeframe).await?;
             vec![(Vec::new(), total)]
         } else {
-            self.evaluated_groups(customer_id, &meters, evaluation).await?
+            self.evaluated_groups(customer_id, meters, evaluation).await?
         };
         let priced = Priced::new(Arc::new(price));
         Ok(groups.into_iter().map(|(values, total)| priced.evaluate(values, &total)).collect())
@@ -104,27 +105,28 @@ impl Unit<'_> {
     async fn evaluated_groups(
         &mut self,
         customer_id: CustomerId,
-        meters: &Meters,
+        meters: Meters,
         evaluation: &PriceEvaluation,
     ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
+        let meters = meters.of_events(evaluation.filter.clone());
         let mut groups = Groups::default();
         if evaluation.grouping.is_empty() {
             groups.group(Vec::new())?;
         }
         let mut events = 0_usize;
-        let add = |fields: &Fields<'_>, key: &EventKey| {
+        let mut comparisons = Comparisons::of(&meters);
+        let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
             events = events.saturating_add(1);
             check_events(events)?;
-            let readings = meters.readings(fields, key);
+            comparisons.add_event()?;
             if readings.is_empty() {
                 return Ok(());
             }
-            let Some(values) = evaluation.group_of(fields) else { return Ok(()) };
-            let group = groups.group(values)?;
+            let group = groups.group(evaluation.values_of(fields))?;
             readings.into_iter().for_each(|reading| group.add(reading));
             Ok(())
         };
-        self.each_event(customer_id, evaluation.timeframe, add).await?;
+        self.each_event(customer_id, evaluation.timeframe, &meters, add).await?;
         let groups = groups.by_values.into_iter();
         Ok(groups.map(|(values, running)| (values, running.total)).collect())
     }

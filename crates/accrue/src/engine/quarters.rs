@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::unit::Unit;
 use crate::{
-    CustomerId, Error, EventKey, Timestamp,
+    CustomerId, Error, Timestamp,
     expression::Fields,
     schema::{self, Bucket, Nothing},
     usage::{Amount, Digest, MeterId, Quarter, Reading, Tally},
@@ -50,13 +50,12 @@ impl Unit<'_> {
         }
         let meters = self.meters().await?;
         let mut tally = Tally::new(self.oldest_taken().await?);
-        let add = |fields: &Fields<'_>, key: &EventKey| {
-            let mut readings = meters.readings(fields, key);
+        let add = |fields: &Fields<'_>, mut readings: Vec<Reading>| {
             readings.retain(|reading| wanted.contains(&reading.meter));
             tally.add(fields.timestamp(), &readings);
             Ok(())
         };
-        self.each_event(customer, quarter.timeframe(), add).await?;
+        self.each_event(customer, quarter.timeframe(), &meters, add).await?;
         self.save_buckets(customer, quarter, &wanted, &tally).await?;
         let (before, after) = (values(&moved.before), values(&moved.after));
         let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();

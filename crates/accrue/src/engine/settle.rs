@@ -10,7 +10,7 @@ use self::{debtor::Debtor, subscriber::Subscriber};
 use super::{
     apply::{Applied, Command, apply},
     billing::Shared,
-    corrections::correct,
+    corrections::{Patience, correct},
     rosters::Enrolled,
     unit::{Stop, Unit},
 };
@@ -30,10 +30,11 @@ pub(super) async fn settle(
     shared: &Shared,
     account: &AccountId,
     customers: &[CustomerId],
+    patience: &mut Patience,
 ) -> Result<(), Error> {
     let [many, ..] = TOGETHER;
     for customer in customers {
-        correct(shared, account, *customer).await?;
+        correct(shared, account, *customer, patience).await?;
     }
     for customers in customers.chunks(CUSTOMERS_TOGETHER) {
         match settle_together(shared, account, customers, many, Timestamp::MAX).await {

@@ -2,7 +2,7 @@ use std::collections::btree_map::Entry;
 
 use super::{unit::Unit, visible::Generations};
 use crate::{
-    CustomerId, Error, Timestamp,
+    CustomerId, Error, Pace, Timestamp,
     schema::{self, Bucket, Nothing},
     store::Key,
     usage::{Amount, Membership, Quarter, Reading, Tally},
@@ -18,16 +18,17 @@ pub(super) enum Sighted {
 /// Buckets and distinct values of a customer while readings are added to them.
 impl Unit<'_> {
     /// Names the rows that readings are added to.
-    pub(super) fn tally_keys<'r>(
+    pub(super) async fn tally_keys<'r>(
         &self,
         customer: CustomerId,
         generations: &Generations,
-        readings: impl Iterator<Item = (Timestamp, &'r Reading)>,
+        readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
         sighted: Sighted,
     ) -> Vec<Key> {
         let mut keys = Vec::new();
         let mut last = None;
         for (at, Reading { meter, amount, .. }) in readings {
+            self.pace.spend(Pace::KEY).await;
             let quarter = Quarter::of(at);
             let generation = generations.of(quarter);
             if last != Some((*meter, quarter)) {
@@ -48,16 +49,17 @@ impl Unit<'_> {
     }
 
     /// Loads what readings are added to. Its rows were fetched.
-    pub(super) fn load_tally<'r>(
+    pub(super) async fn load_tally<'r>(
         &self,
         customer: CustomerId,
         generations: &Generations,
-        readings: impl Iterator<Item = (Timestamp, &'r Reading)>,
+        readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
         sighted: Sighted,
         oldest_taken: Timestamp,
     ) -> Result<Tally, Error> {
         let mut tally = Tally::new(oldest_taken);
         for (at, Reading { meter, amount, .. }) in readings {
+            self.pace.spend(Pace::KEY).await;
             let (id, quarter) = (*meter, Quarter::of(at));
             let generation = generations.of(quarter);
             if let Entry::Vacant(vacant) = tally.buckets.entry((id, quarter)) {
@@ -82,7 +84,7 @@ impl Unit<'_> {
     }
 
     /// Saves what has moved.
-    pub(super) fn save_tally(
+    pub(super) async fn save_tally(
         &mut self,
         customer: CustomerId,
         generations: &Generations,
@@ -91,12 +93,14 @@ impl Unit<'_> {
     ) -> Result<(), Error> {
         let account = self.account;
         for ((id, quarter), aggregate) in &tally.buckets {
+            self.pace.spend(Pace::ROW).await;
             let bucket = Bucket { aggregate: aggregate.clone() };
             let generation = generations.of(*quarter);
             self.put(&schema::bucket(account, customer, *id, *quarter, generation), &bucket)?;
         }
         for ((id, quarter, digest), membership) in &tally.members {
             if *membership == Membership::Added {
+                self.pace.spend(Pace::ROW).await;
                 let generation = generations.of(*quarter);
                 let member = schema::member(account, customer, *id, *quarter, generation, digest);
                 self.put(&member, &Nothing {})?;
@@ -104,6 +108,7 @@ impl Unit<'_> {
         }
         if sighted == Sighted::Yes {
             for ((id, digest), seen) in &tally.sightings {
+                self.pace.spend(Pace::ROW).await;
                 self.put(&schema::sightings(account, customer, *id, digest), seen)?;
             }
         }

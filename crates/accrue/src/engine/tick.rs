@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Billing,
     apply::{Applied, Command, apply},
-    corrections::{correct_some, measure_all},
+    corrections::{Patience, correct_some, measure_all},
     lists::position,
     settle::settle,
     unit::{Stop, Unit},
@@ -72,11 +72,16 @@ impl Billing {
         let deadline = schema::read_deadline(row)?;
         let account = self.account(deadline.account.clone());
         match deadline.owner {
-            Owner::Customer(id) => settle(self.shared(), account.id(), &[id]).await,
+            Owner::Customer(id) => {
+                settle(self.shared(), account.id(), &[id], &mut Patience::endless()).await
+            }
             Owner::Plan(plan_id, version) => {
                 settle_plan(&account, plan_id, version, deadline).await
             }
-            Owner::Backfill(id) => correct_some(self.shared(), account.id(), id).await.map(|_| ()),
+            Owner::Backfill(id) => {
+                let patience = &mut Patience::endless();
+                correct_some(self.shared(), account.id(), id, patience).await.map(|_| ())
+            }
             Owner::Metrics => measure_all(self.shared(), account.id(), deadline).await,
         }
     }
@@ -129,7 +134,7 @@ async fn settle_plan(
             break;
         }
         let behind: Vec<_> = behind.into_iter().collect();
-        settle(account.shared(), account.id(), &behind).await?;
+        settle(account.shared(), account.id(), &behind, &mut Patience::endless()).await?;
     }
     let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
     let cursor = next.map(|place| place.to_vec());

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::{billing::Shared, decoded::Says, stripes::Held};
 use crate::{
-    AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, PlanId, SeededEntropy, Timestamp,
+    AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, Pace, PlanId, SeededEntropy,
+    Timestamp,
     backfill::{Backfill, Effect},
     limits,
     plan::PlanVersion,
@@ -23,6 +24,7 @@ use crate::{
 pub(super) struct Unit<'a> {
     pub(super) account: &'a AccountId,
     pub(super) now: Timestamp,
+    pub(super) pace: Pace,
     shared: &'a Shared,
     held: Held<'a>,
     /// What ids are drawn from where it is never committed: such a unit takes nothing from the host's
@@ -81,6 +83,7 @@ impl<'a> Unit<'a> {
         Self {
             account,
             now,
+            pace: Pace::new(),
             shared,
             held,
             dry: None,
@@ -165,6 +168,7 @@ impl<'a> Unit<'a> {
         for (key, row) in missing.into_iter().zip(rows) {
             let expected = expected(row.as_ref().map(|row| row.version));
             read.push(Precondition { key: key.clone(), expected });
+            self.pace.spend(work_of(row.as_ref())).await;
             self.rows.insert(key, row);
         }
         Ok(read)
@@ -215,18 +219,24 @@ impl<'a> Unit<'a> {
         if rows.len() != keys.len() {
             return Err(wrong_count());
         }
-        let found = slots.iter().zip(rows).map(|(slot, row)| match self.written.get(slot.key()) {
-            Some(_) => self.row(slot),
-            None => row.map(|row| self.shared.decoded.decode(slot, &row)).transpose(),
-        });
-        found.collect()
+        let mut found = Vec::with_capacity(slots.len());
+        for (slot, row) in slots.iter().zip(rows) {
+            self.pace.spend(work_of(row.as_ref())).await;
+            found.push(match self.written.get(slot.key()) {
+                Some(_) => self.row(slot)?,
+                None => row.map(|row| self.shared.decoded.decode(slot, &row)).transpose()?,
+            });
+        }
+        Ok(found)
     }
 
     /// Reads a range as the store has it, without what is written here.
     ///
     /// The rows are no preconditions: the caller has read the row that guards the range.
     pub(super) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
-        Ok(self.shared.store.scan(scan).await?)
+        let rows = self.shared.store.scan(scan).await?;
+        self.pace.spend(rows.len().saturating_mul(Pace::ROW)).await;
+        Ok(rows)
     }
 
     /// Reads the keys of a range, with those of the rows that are written here: a read can see what
@@ -405,6 +415,12 @@ impl<'a> Unit<'a> {
     pub(super) fn into_held(self) -> Held<'a> {
         self.held
     }
+}
+
+/// What reading a row, and what it says, is worth.
+fn work_of(row: Option<&Row>) -> usize {
+    let bytes = row.map_or(0, |row| row.document.as_str().len());
+    Pace::work_of_bytes(bytes).saturating_add(Pace::ROW)
 }
 
 fn wrong_count() -> Error {

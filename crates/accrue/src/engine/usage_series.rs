@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use super::{Account, figures::Running, unit::Unit};
+use super::{Account, comparisons::Comparisons, figures::Running, unit::Unit};
 use crate::{
-    Error, EventKey, PropertyName, SubscriptionId, Timeframe,
+    Error, PropertyName, SubscriptionId, Timeframe,
     expression::Fields,
     limits, schema,
     subscription::Subscription,
-    usage::{Meters, PropertyGroup, Total, UsageQuery, UsageSeries, UsageSlot, View, cut},
+    usage::{Meters, PropertyGroup, Reading, Total, UsageQuery, UsageSeries, UsageSlot, View, cut},
 };
 
 impl Account {
@@ -21,7 +21,8 @@ impl Account {
     ///
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such metric;
     /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where there would be more than 10,000
-    /// figures.
+    /// figures; or, with groups, so many events that all comparisons of the metrics are more than ten
+    /// million.
     pub async fn subscription_usage_over(
         &self,
         id: SubscriptionId,
@@ -121,19 +122,19 @@ impl Unit<'_> {
     ) -> Result<BTreeMap<Option<String>, Slots>, Error> {
         let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
         let mut groups: BTreeMap<Option<String>, Slots> = BTreeMap::new();
+        let mut comparisons = Comparisons::of(meters);
         for (index, slot) in slots.iter().enumerate() {
             if query.view == View::Periodic {
                 running.clear();
             }
-            let add = |fields: &Fields<'_>, key: &EventKey| {
+            let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
+                comparisons.add_event()?;
                 let group = running.entry(fields.text(property)).or_default();
-                for reading in meters.readings(fields, key) {
-                    group.add(reading);
-                }
+                readings.into_iter().for_each(|reading| group.add(reading));
                 Ok(())
             };
             let part = lived(subscription, *slot);
-            self.each_event(subscription.customer_id, part, add).await?;
+            self.each_event(subscription.customer_id, part, meters, add).await?;
             for (value, group) in &running {
                 let slots = groups.entry(value.clone()).or_default();
                 slots.resize(index, Total::default());

@@ -2,12 +2,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::unit::Unit;
 use crate::{
-    BackfillId, CustomerId, Error, EventKey, Timeframe,
+    BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
     backfill::{Overlay, Overlays},
     expression::Fields,
     schema,
     store::Scan,
-    usage::{Day, EventPlace, Generation, Minute, Quarter, StoredEvent},
+    usage::{Day, EventPlace, Generation, Meters, Minute, Quarter, Reading, StoredEvent},
 };
 
 /// A place at which a customer has events.
@@ -169,11 +169,12 @@ impl Unit<'_> {
                 });
             }
         }
-        let mut spots = Vec::new();
+        let (mut spots, terms) = (Vec::new(), overlays.terms());
         // Where one has run out, an event of it that is still to be read may come first.
         while !sources.iter().any(Source::has_run_out) {
             let next = sources.iter().filter_map(|source| Some(&source.ahead.front()?.0)).min();
             let Some(place) = next.cloned() else { break };
+            self.pace.spend(Pace::ROW.saturating_add(terms)).await;
             let mut event: Option<Brought> = None;
             for source in &mut *sources {
                 if source.ahead.front().is_none_or(|(at, _)| *at != place) {
@@ -197,6 +198,7 @@ impl Unit<'_> {
         let Some(scan) = source.rest.take() else { return Ok(()) };
         let part = self.range(&scan).await?;
         for (key, document) in part.rows {
+            self.pace.spend_bytes(document.as_str().len()).await;
             let (minute, events) = self.read_pack(key, &document)?;
             if source.minute.replace(minute) != Some(minute) {
                 source.end_minute();
@@ -210,13 +212,14 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Reads the events of a customer that count within a timeframe, oldest first, until it is
-    /// refused to read on.
+    /// Reads the events of a customer that count within a timeframe, oldest first, with what each
+    /// contributes to some meters, until it is refused to read on.
     pub(super) async fn each_event(
         &mut self,
         customer: CustomerId,
         timeframe: Timeframe,
-        mut read: impl FnMut(&Fields<'_>, &EventKey) -> Result<(), Error> + Send,
+        meters: &Meters,
+        mut read: impl FnMut(&Fields<'_>, Vec<Reading>) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let mut walk = self.walk_events(customer, timeframe, None).await?;
         loop {
@@ -226,8 +229,29 @@ impl Unit<'_> {
             }
             for Spot { place: EventPlace { at, key }, event } in spots {
                 let Some(Brought { event, .. }) = event else { continue };
-                read(&Fields::new(&event.event_name, at, &event.properties), &key)?;
+                let fields = Fields::new(&event.event_name, at, &event.properties);
+                let readings = self.readings(meters, &fields, &key).await;
+                read(&fields, readings)?;
             }
         }
+    }
+
+    /// Returns what an event contributes to some meters.
+    pub(super) async fn readings(
+        &self,
+        meters: &Meters,
+        fields: &Fields<'_>,
+        key: &EventKey,
+    ) -> Vec<Reading> {
+        self.pace.spend(meters.terms_of_filter()).await;
+        if !meters.take(fields) {
+            return Vec::new();
+        }
+        let mut readings = Vec::with_capacity(meters.metrics.len());
+        for metric in &meters.metrics {
+            meters.read(metric, fields, key, &mut readings);
+            self.pace.spend(meters.terms_of(metric)).await;
+        }
+        readings
     }
 }

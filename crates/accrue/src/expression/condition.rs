@@ -20,6 +20,20 @@ pub(crate) enum Condition {
     Holds(Operand),
 }
 
+impl Condition {
+    /// Counts the comparisons in it.
+    pub(super) fn terms(&self) -> usize {
+        match self {
+            Self::Any(conditions) | Self::All(conditions) => {
+                conditions.iter().map(Self::terms).fold(0, usize::saturating_add)
+            }
+            Self::Not(condition) => condition.terms(),
+            Self::In(_, literals) => literals.len(),
+            Self::Compare(..) | Self::IsNull(_) | Self::Holds(_) => 1,
+        }
+    }
+}
+
 /// What is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-use crate::hex;
+use crate::{Pace, hex};
 
 /// What a payload is recognized by: SHA-256 over its parts, each with its length before it, and a
 /// version byte that leads.
@@ -26,6 +26,39 @@ impl Fingerprint {
             let length = u64::try_from(part.as_ref().len()).unwrap_or(u64::MAX);
             hasher.chain_update(length.to_be_bytes()).chain_update(part)
         });
+        Self(hasher.finalize().into())
+    }
+
+    /// Takes the same fingerprint of a payload that may be long, and lets others have their turn
+    /// meanwhile.
+    ///
+    /// ```
+    /// use accrue::{Pace, idempotency::Fingerprint};
+    ///
+    /// # pollster::block_on(async {
+    /// let (pace, parts) = (Pace::new(), ["import", &"a".repeat(1_000_000)]);
+    /// assert_eq!(Fingerprint::of_long(parts, &pace).await, Fingerprint::of(parts));
+    /// # });
+    /// ```
+    pub async fn of_long<P: AsRef<[u8]>>(
+        parts: impl IntoIterator<Item = P, IntoIter: Send> + Send,
+        pace: &Pace,
+    ) -> Self
+    where
+        P: Send + Sync,
+    {
+        /// How much is taken between two looks at the pace.
+        const CHUNK: usize = 16 * 1024;
+        let mut hasher = Sha256::new();
+        for part in parts {
+            let part = part.as_ref();
+            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            hasher.update(length.to_be_bytes());
+            for chunk in part.chunks(CHUNK) {
+                hasher.update(chunk);
+                pace.spend_bytes(chunk.len()).await;
+            }
+        }
         Self(hasher.finalize().into())
     }
 }

@@ -99,6 +99,11 @@ impl MetricQuery {
         self.condition.as_ref()
     }
 
+    /// Returns how many comparisons it makes at most to tell what an event adds, one for the function.
+    pub(crate) fn terms(&self) -> usize {
+        self.condition.as_ref().map_or(0, Expression::terms).saturating_add(1)
+    }
+
     /// Returns what an event adds to the metric.
     ///
     /// That is nothing where the condition is not true, or where the property is missing, null or,

@@ -79,6 +79,17 @@ impl Event {
         problems
     }
 
+    /// About how many bytes it has, without a look at its texts: what working on it costs.
+    pub(crate) fn rough_bytes(&self) -> usize {
+        /// Those of a number, or of what is between texts.
+        const SMALL: usize = 64;
+        let bytes = |value: &PropertyValue| match value {
+            PropertyValue::Text(text) => text.len().saturating_add(SMALL),
+            _ => SMALL,
+        };
+        self.properties.iter().map(|(_, value)| bytes(value)).fold(SMALL, usize::saturating_add)
+    }
+
     /// The bytes of all its texts as JSON writes them; a number counts as the longest that comes in.
     pub(crate) fn bytes(&self) -> usize {
         let properties = self

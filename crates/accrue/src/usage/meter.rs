@@ -106,6 +106,12 @@ impl Split {
         cells.chain([self.default_cell()])
     }
 
+    /// Returns how many comparisons finding the cell of an event is worth: its name is a hash.
+    pub(super) fn terms(&self) -> usize {
+        const HASH: usize = 8;
+        self.dimensions.len().saturating_add(HASH)
+    }
+
     /// Returns the cell that an event lies in.
     pub(super) fn meter_of(&self, fields: &Fields<'_>) -> MeterId {
         let values: CellValues = self.dimensions.iter().map(|name| fields.text(name)).collect();

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     EventKey, MetricId,
-    expression::Fields,
+    expression::{Expression, Fields},
     metric::{Function, Metric},
 };
 
@@ -17,6 +17,8 @@ pub(crate) struct Meters {
     pub(crate) generation: u64,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) splits: Vec<Split>,
+    /// Only events that this is true of.
+    filter: Option<Expression>,
     /// Only those that were there in some generations: a metric can be in the list for its splits.
     generations: Option<RangeInclusive<u64>>,
 }
@@ -29,7 +31,7 @@ impl Meters {
 
     /// All metrics and splits of an account.
     pub(crate) fn all(generation: u64, metrics: Vec<Metric>, splits: Vec<Split>) -> Self {
-        Self { generation, metrics, splits, generations: None }
+        Self { generation, metrics, splits, ..Self::default() }
     }
 
     /// Only the metrics, without splits.
@@ -67,6 +69,11 @@ impl Meters {
         Self { generations: Some(generations), ..self }
     }
 
+    /// Only of the events that a filter is true of.
+    pub(crate) fn of_events(self, filter: Option<Expression>) -> Self {
+        Self { filter, ..self }
+    }
+
     /// Tells whether there are none.
     pub(crate) const fn is_empty(&self) -> bool {
         self.metrics.is_empty()
@@ -77,23 +84,50 @@ impl Meters {
         self.generations.as_ref().is_none_or(|generations| generations.contains(&metric.since))
     }
 
-    /// Returns what an event contributes.
-    pub(crate) fn readings(&self, fields: &Fields<'_>, key: &EventKey) -> Vec<Reading> {
-        let mut readings = Vec::with_capacity(self.metrics.len());
-        for metric in &self.metrics {
-            let Some(contribution) = metric.sql.contribution(fields) else { continue };
-            let (function, at) = (metric.sql.function(), fields.timestamp());
-            let plain = Reading::new(metric.id, function, contribution, at, key);
-            let of_metric = self.splits.iter().filter(|split| split.metric_id == metric.id);
-            for split in of_metric {
-                let (meter, split) = (split.meter_of(fields), Some(split.id));
-                readings.push(Reading { meter, split, amount: plain.amount.clone() });
-            }
-            if self.has(metric) {
-                readings.push(plain);
-            }
+    /// Tells whether an event is one of those that are held against them.
+    pub(crate) fn take(&self, fields: &Fields<'_>) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.matches(fields))
+    }
+
+    /// Adds what an event contributes to one of the metrics, and to the splits of it.
+    pub(crate) fn read(
+        &self,
+        metric: &Metric,
+        fields: &Fields<'_>,
+        key: &EventKey,
+        readings: &mut Vec<Reading>,
+    ) {
+        let Some(contribution) = metric.sql.contribution(fields) else { return };
+        let (function, at) = (metric.sql.function(), fields.timestamp());
+        let plain = Reading::new(metric.id, function, contribution, at, key);
+        for split in self.splits_of(metric) {
+            let (meter, split) = (split.meter_of(fields), Some(split.id));
+            readings.push(Reading { meter, split, amount: plain.amount.clone() });
         }
-        readings
+        if self.has(metric) {
+            readings.push(plain);
+        }
+    }
+
+    /// Returns how many comparisons it takes at most to tell whether an event is taken.
+    pub(crate) fn terms_of_filter(&self) -> usize {
+        self.filter.as_ref().map_or(0, Expression::terms)
+    }
+
+    /// Returns how many comparisons reading a metric of an event takes at most.
+    pub(crate) fn terms_of(&self, metric: &Metric) -> usize {
+        let splits = self.splits_of(metric).map(Split::terms).fold(0, usize::saturating_add);
+        metric.sql.terms().saturating_add(splits)
+    }
+
+    /// Returns how many comparisons an event takes at most.
+    pub(crate) fn terms(&self) -> usize {
+        let metrics = self.metrics.iter().map(|metric| self.terms_of(metric));
+        metrics.fold(self.terms_of_filter(), usize::saturating_add)
+    }
+
+    fn splits_of(&self, metric: &Metric) -> impl Iterator<Item = &Split> {
+        self.splits.iter().filter(|split| split.metric_id == metric.id)
     }
 
     /// Returns the meters that are plain aggregates.
@@ -109,7 +143,7 @@ impl Meters {
     fn ids(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = MeterId> {
         let metrics = self.metrics.iter().filter(move |metric| wanted(metric.sql.function()));
         metrics.flat_map(|metric| {
-            let splits = self.splits.iter().filter(|split| split.metric_id == metric.id);
+            let splits = self.splits_of(metric);
             let own = self.has(metric).then(|| metric.id.into());
             splits.flat_map(Split::meters).chain(own)
         })

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::step::correct;
+use super::{patience::Patience, step::correct};
 use crate::{
     AccountId, BackfillId, CustomerId, Error,
     backfill::{Backfill, Correction, Effect},
@@ -22,8 +22,9 @@ pub(in crate::engine) async fn correct_all(
     shared: &Shared,
     account: &AccountId,
     id: BackfillId,
+    patience: &mut Patience,
 ) -> Result<(), Error> {
-    while correct_some(shared, account, id).await? {}
+    while correct_some(shared, account, id, patience).await? {}
     Ok(())
 }
 
@@ -32,10 +33,11 @@ pub(in crate::engine) async fn correct_some(
     shared: &Shared,
     account: &AccountId,
     id: BackfillId,
+    patience: &mut Patience,
 ) -> Result<bool, Error> {
     let Some(part) = commit(shared, account, &FindPart { id }).await? else { return Ok(false) };
     for customer in &part.customers {
-        correct(shared, account, *customer).await?;
+        correct(shared, account, *customer, patience).await?;
     }
     commit(shared, account, &EndPart { part: &part }).await?;
     Ok(true)
@@ -172,7 +174,7 @@ pub(in crate::engine) async fn measure_all(
 ) -> Result<(), Error> {
     let found = commit(shared, account, &FindUnmeasured { deadline: &deadline }).await?;
     for customer in &found.customers {
-        correct(shared, account, *customer).await?;
+        correct(shared, account, *customer, &mut Patience::endless()).await?;
     }
     commit(shared, account, &EndUnmeasured { deadline: &deadline, found: &found }).await
 }

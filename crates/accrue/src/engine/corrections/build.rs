@@ -49,14 +49,14 @@ impl Unit<'_> {
         }
         let meters = self.meters().await?.since(0..=head.measured);
         let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
-        let mut chunk = Chunk::default();
+        let mut chunk = Chunk::of(&meters);
         while !chunk.is_full() {
             let spots = self.walk_on(&mut walk).await?;
             if spots.is_empty() {
                 break;
             }
             for spot in spots {
-                chunk.add(spot, &meters);
+                chunk.add(self, spot).await;
                 if chunk.is_full() {
                     break;
                 }
@@ -97,26 +97,28 @@ impl Unit<'_> {
         &mut self,
         customer: CustomerId,
         generations: &Generations,
-        chunk: &Chunk,
+        chunk: &Chunk<'_>,
         sighted: Sighted,
     ) -> Result<(), Error> {
-        let readings = || {
-            let all = chunk.events.iter();
-            all.flat_map(|(place, readings)| readings.iter().map(|reading| (place.at, reading)))
-        };
-        let keys = self.tally_keys(customer, generations, readings(), sighted);
+        let mut all = Vec::with_capacity(chunk.readings);
+        for (place, readings) in &chunk.events {
+            all.extend(readings.iter().map(|reading| (place.at, reading)));
+        }
+        let readings = || all.iter().copied();
+        let keys = self.tally_keys(customer, generations, readings(), sighted).await;
         self.fetch_guarded(&keys).await?;
         let oldest_taken = self.oldest_taken().await?;
         let mut tally =
-            self.load_tally(customer, generations, readings(), sighted, oldest_taken)?;
+            self.load_tally(customer, generations, readings(), sighted, oldest_taken).await?;
         for (place, readings) in &chunk.events {
             tally.add(place.at, readings);
+            self.pace.spend(readings.len()).await;
         }
-        self.save_tally(customer, generations, &tally, sighted)
+        self.save_tally(customer, generations, &tally, sighted).await
     }
 
     /// Counts the events of a chunk hour by hour, on the days that are built.
-    async fn count_hours(&mut self, customer: CustomerId, chunk: &Chunk) -> Result<(), Error> {
+    async fn count_hours(&mut self, customer: CustomerId, chunk: &Chunk<'_>) -> Result<(), Error> {
         let days: BTreeSet<_> = chunk.hours.keys().map(|hour| Day::of(hour.start())).collect();
         for day in days {
             let slot = schema::calendar(self.account, customer, day);
@@ -135,8 +137,10 @@ impl Unit<'_> {
 }
 
 /// The events that one step adds up.
-#[derive(Default)]
-pub(super) struct Chunk {
+pub(super) struct Chunk<'m> {
+    meters: &'m Meters,
+    /// The comparisons that each event takes.
+    terms_each: usize,
     pub(super) events: Vec<(EventPlace, Vec<Reading>)>,
     /// How many events count in each hour that has any, hidden ones included.
     hours: BTreeMap<Hour, u64>,
@@ -144,10 +148,24 @@ pub(super) struct Chunk {
     pub(super) last: Option<EventPlace>,
     places: usize,
     readings: usize,
+    terms: usize,
 }
 
-impl Chunk {
-    pub(super) fn add(&mut self, spot: Spot, meters: &Meters) {
+impl<'m> Chunk<'m> {
+    pub(super) fn of(meters: &'m Meters) -> Self {
+        Self {
+            meters,
+            terms_each: meters.terms(),
+            events: Vec::new(),
+            hours: BTreeMap::new(),
+            last: None,
+            places: 0,
+            readings: 0,
+            terms: 0,
+        }
+    }
+
+    pub(super) async fn add(&mut self, unit: &Unit<'_>, spot: Spot) {
         let Spot { place, event } = spot;
         let count = self.hours.entry(Hour::of(place.at)).or_default();
         *count = count.saturating_add(u64::from(event.is_some()));
@@ -155,14 +173,17 @@ impl Chunk {
         self.last = Some(place.clone());
         if let Some(Brought { event, .. }) = event {
             let fields = Fields::new(&event.event_name, place.at, &event.properties);
-            let readings = meters.readings(&fields, &place.key);
+            let readings = unit.readings(self.meters, &fields, &place.key).await;
             self.readings = self.readings.saturating_add(readings.len());
+            self.terms = self.terms.saturating_add(self.terms_each);
             self.events.push((place, readings));
         }
     }
 
     /// Tells whether it is as much as one commit should take.
     pub(super) const fn is_full(&self) -> bool {
-        self.places >= limits::STEP_EVENTS || self.readings >= limits::STEP_READINGS
+        self.places >= limits::STEP_EVENTS
+            || self.readings >= limits::STEP_READINGS
+            || self.terms >= limits::STEP_TERMS
     }
 }

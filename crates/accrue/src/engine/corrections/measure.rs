@@ -62,13 +62,13 @@ impl Unit<'_> {
     }
 
     /// Reads the next events, day by day.
-    async fn unmeasured(
+    async fn unmeasured<'m>(
         &mut self,
         customer: CustomerId,
-        meters: &Meters,
+        meters: &'m Meters,
         behind: Option<EventPlace>,
-    ) -> Result<Chunk, Error> {
-        let mut chunk = Chunk::default();
+    ) -> Result<Chunk<'m>, Error> {
+        let mut chunk = Chunk::of(meters);
         let mut next = match &behind {
             Some(place) => Some(Day::of(place.at)),
             None => self.next_day(customer, Timestamp::MIN).await?,
@@ -82,7 +82,7 @@ impl Unit<'_> {
                     break;
                 }
                 for spot in spots {
-                    chunk.add(spot, meters);
+                    chunk.add(self, spot).await;
                     if chunk.is_full() {
                         return Ok(chunk);
                     }

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
 
+use super::patience::Patience;
 use crate::{
     AccountId, CustomerId, Error, Timestamp,
     backfill::Correction,
@@ -12,11 +13,13 @@ use crate::{
     schema::{self, Corrections, Progress},
 };
 
-/// Does everything that is due of the corrections of a customer, in commits of its own.
+/// Does everything that is due of the corrections of a customer, in commits of its own, as far as
+/// somebody's patience goes.
 pub(in crate::engine) async fn correct(
     shared: &Shared,
     account: &AccountId,
     customer: CustomerId,
+    patience: &mut Patience,
 ) -> Result<(), Error> {
     loop {
         let stepped = match apply(shared, account, &Step { customer }, None).await? {
@@ -26,7 +29,10 @@ pub(in crate::engine) async fn correct(
             Applied::Unknown(_, error) => return Err(Error::from(error).retry_doubles_nothing()),
         };
         match stepped {
-            Stepped::On => {}
+            Stepped::On { work } => {
+                patience.take(work);
+                patience.check()?;
+            }
             Stepped::First(until) => {
                 Box::pin(settle_until(shared, account, customer, until)).await?;
             }
@@ -43,8 +49,8 @@ pub(in crate::engine) struct Step {
 /// What a step has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum Stepped {
-    /// There may be another one.
-    On,
+    /// There may be another one. It has done so much work.
+    On { work: usize },
     /// What else time owes the customer up to an instant comes first.
     First(Timestamp),
     /// Nothing was left to do.
@@ -92,7 +98,7 @@ impl Command for Step {
         let corrections = unit.get(&slot).await?.unwrap_or_default();
         unit.put(&slot, &Corrections { progress, ..corrections })?;
         unit.reschedule(customer).await?;
-        Ok(Stepped::On)
+        Ok(Stepped::On { work: unit.pace.spent() })
     }
 }
 

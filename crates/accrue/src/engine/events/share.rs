@@ -14,6 +14,7 @@ use crate::{
         visible::Generations,
     },
     expression::Fields,
+    limits,
     schema::{self, EventCount},
     store::Key,
     subscription::Enrolment,
@@ -37,27 +38,43 @@ pub(super) struct Share<'a> {
 
 impl<'a> Share<'a> {
     /// Splits a batch by customer. Within one, the order of the batch stays.
-    pub(super) fn split(enrolled: Vec<Enrolled>, new: &'a [New<'a>], meters: &Meters) -> Vec<Self> {
+    ///
+    /// Refuses one that would take too much work: the comparisons of the metrics for each event, and
+    /// what each adds to for each subscription.
+    pub(super) async fn split(
+        unit: &Unit<'_>,
+        enrolled: Vec<Enrolled>,
+        new: &'a [New<'a>],
+        meters: &Meters,
+    ) -> Result<Vec<Self>, Error> {
+        let mut work = meters.terms().saturating_mul(new.len());
+        check_work(work)?;
         let mut all: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
         let mut events: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
         for new in new {
             all.entry(new.customer_id).or_default().push(new);
             if new.counts {
-                let readings =
-                    meters.readings(&Fields::from(new.event), &new.event.idempotency_key);
+                let fields = Fields::from(new.event);
+                let readings = unit.readings(meters, &fields, &new.event.idempotency_key).await;
                 events.entry(new.customer_id).or_default().push((new.event, readings));
             }
         }
-        let shares = enrolled.into_iter().map(|Enrolled { customer_id, enrolments, .. }| {
+        let mut shares = Vec::with_capacity(enrolled.len());
+        for Enrolled { customer_id, enrolments, .. } in enrolled {
             let events = events.remove(&customer_id).unwrap_or_default();
-            let periods = enrolments.into_iter().map(|enrolment| {
-                let periods = periods_of(&enrolment, &events);
-                (enrolment, periods)
-            });
-            let periods = periods.filter(|(_, periods)| !periods.is_empty()).collect();
-            let readings = events.iter().flat_map(|(_, readings)| readings);
-            let moved = readings.map(|reading| reading.meter).collect();
-            Self {
+            let mut periods = Vec::with_capacity(enrolments.len());
+            for enrolment in enrolments {
+                let found = periods_of(&enrolment, &events);
+                unit.pace.spend(events.len()).await;
+                if !found.is_empty() {
+                    periods.push((enrolment, found));
+                }
+            }
+            let readings = || events.iter().flat_map(|(_, readings)| readings);
+            let moved = readings().map(|reading| reading.meter).collect();
+            work = work.saturating_add(readings().count().saturating_mul(periods.len()));
+            check_work(work)?;
+            shares.push(Self {
                 customer_id,
                 events,
                 new: all.remove(&customer_id).unwrap_or_default(),
@@ -65,9 +82,9 @@ impl<'a> Share<'a> {
                 periods,
                 draws_in: BTreeMap::new(),
                 moved,
-            }
-        });
-        shares.collect()
+            });
+        }
+        Ok(shares)
     }
 
     /// Writes the events. The head was read.
@@ -116,7 +133,7 @@ impl<'a> Share<'a> {
         let oldest_taken = unit.oldest_taken().await?;
         let (generations, readings) = (&self.generations, self.readings());
         let tally =
-            unit.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken)?;
+            unit.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken).await?;
         let mut watched = Vec::with_capacity(self.periods.len());
         for (enrolment, periods) in &self.periods {
             let alerts = self.alerts(unit, enrolment).await?;
@@ -163,14 +180,14 @@ impl<'a> Share<'a> {
     }
 
     /// Saves what has moved.
-    pub(super) fn save(
+    pub(super) async fn save(
         &self,
         unit: &mut Unit<'_>,
         tally: &Tally,
         watched: &[Watched],
     ) -> Result<(), Error> {
         let (account, customer_id) = (unit.account, self.customer_id);
-        unit.save_tally(customer_id, &self.generations, tally, Sighted::Yes)?;
+        unit.save_tally(customer_id, &self.generations, tally, Sighted::Yes).await?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
             let EventCount { events } = unit.row(&slot)?.unwrap_or_default();
@@ -215,6 +232,18 @@ impl<'a> Share<'a> {
     }
 }
 
+/// Refuses a batch that takes more work than one request may.
+fn check_work(work: usize) -> Result<(), Error> {
+    let most = limits::BATCH_WORK;
+    if work <= most {
+        return Ok(());
+    }
+    Err(Error::too_large(format!(
+        "holding the batch against all metrics and subscriptions would take more than {most} \
+         comparisons: a split into smaller requests helps"
+    )))
+}
+
 /// The billing periods of a subscription that some events fall in.
 fn periods_of(enrolment: &Enrolment, events: &[(&Event, Vec<Reading>)]) -> Vec<Timeframe> {
     let all = enrolment.subscription.periods();
@@ -252,7 +281,7 @@ pub(super) async fn figure_keys(
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
         let (generations, readings) = (&share.generations, share.readings());
-        keys.extend(unit.tally_keys(customer_id, generations, readings, Sighted::Yes));
+        keys.extend(unit.tally_keys(customer_id, generations, readings, Sighted::Yes).await);
         for (enrolment, periods) in &share.periods {
             let id = enrolment.subscription.id;
             let alerts = share.alerts(unit, enrolment).await?;

@@ -67,6 +67,7 @@ pub(in crate::engine) async fn sort<'a>(
             }
         };
         let Some((slot, entry)) = slots.next() else { continue };
+        unit.pace.spend_bytes(event.rough_bytes()).await;
         let mut reasons = event.problems();
         let Some(customer_id) = customers.get(&event.customer).and_then(Found::id) else {
             reasons.push(format!("customer_id: no customer with identifier {}", event.customer));

@@ -130,7 +130,7 @@ async fn settle(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<(), Err
     for customer in customers {
         loop {
             match ended((Step { customer: *customer }).run(unit).await)? {
-                Stepped::On => {}
+                Stepped::On { .. } => {}
                 Stepped::First(until) => settle_until(unit, &[*customer], until).await?,
                 Stepped::Done => break,
             }
