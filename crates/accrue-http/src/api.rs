@@ -1,17 +1,18 @@
 use std::{fmt, num::NonZeroU32, sync::Arc};
 
-use accrue::{Account, AccountId, Admitted, Billing};
+use accrue::{Account, AccountId, Admitted, Billing, Pace};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Response, request::Parts};
+use http::{HeaderMap, HeaderName, Method, Response, header::CONTENT_LENGTH, request::Parts};
 
 use crate::{
     Authenticate, Bounds, Exceeded, RateLimit, auth,
-    door::{Body, KeyHeader, catch_panics, fingerprint},
+    door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
+    failure::{Failure, OnError, Panicked},
     json::Json,
     openapi::Documents,
     operation::{Category, Effect},
     operations,
-    problem::Problem,
+    problem::{Hint, Problem},
     query,
     reply::Reply,
     request::{Input, Request},
@@ -20,8 +21,9 @@ use crate::{
 
 /// The API over HTTP, for a host to serve from the framework of its choice. Cheap to clone.
 ///
-/// It needs no runtime: [`handle`](Self::handle) is a future over the types of the `http` crate. How
-/// long a client may take to send its request is for the host's server to bound.
+/// It needs no runtime: [`handle`](Self::handle) is a future over the types of the `http` crate, and
+/// [`handle_until`](Self::handle_until) one that has a time. It lets others have their turn on its thread
+/// after every fraction of a millisecond of work.
 #[derive(Clone)]
 pub struct Api(Arc<Inner>);
 
@@ -31,6 +33,8 @@ struct Inner {
     router: Router,
     documents: Documents,
     settings: Arc<Settings>,
+    bodies: Bodies,
+    on_error: Option<OnError>,
 }
 
 /// What operations know of how the API is served.
@@ -53,6 +57,7 @@ pub struct ApiBuilder {
     authenticate: Box<dyn Authenticate>,
     base_path: String,
     settings: Settings,
+    on_error: Option<OnError>,
 }
 
 impl Api {
@@ -63,38 +68,126 @@ impl Api {
             authenticate: Box::new(authenticate),
             base_path: "/v1".to_owned(),
             settings: Settings::default(),
+            on_error: None,
         }
     }
 
     /// Answers a request.
     ///
     /// It always answers, also where something panics. Dropping the future anywhere is safe: all of
-    /// what a request does is in one commit, or nothing is.
+    /// what a request does is in one commit, or nothing is. A `HEAD` is answered as the `GET` would
+    /// be, without the body.
     pub async fn handle<B>(&self, request: http::Request<B>) -> Response<Bytes>
     where
         B: http_body::Body<Data = Bytes>,
     {
-        let (head, body) = request.into_parts();
-        let key = KeyHeader::of(&head.method, &head.headers);
-        let answer = catch_panics(self.answer(&head, body, &key)).await;
-        let answer = answer.unwrap_or_else(|_| Err(Problem::internal(key.is_there())));
-        let settings = &self.0.settings;
-        let reply = answer.unwrap_or_else(|problem| problem.reply(&settings.error_docs));
-        let mut response = reply.into_response();
-        key.echo(response.headers_mut());
-        response
+        self.handle_until(request, std::future::pending()).await
     }
 
-    /// The order of work at the door (DESIGN 4).
-    async fn answer<B>(&self, head: &Parts, body: B, key: &KeyHeader) -> Result<Reply, Problem>
+    /// Answers a request while it has time: until a future of the host's, such as a timer of its
+    /// runtime, is done.
+    ///
+    /// One whose time is over is answered 500 as the specification has it, and not 408, which has no
+    /// error body (§7): with `Transient-Error` where sending it again doubles nothing, because it has
+    /// an idempotency key or had not begun to write (§4.5.10).
+    ///
+    /// ```
+    /// use std::{future::ready, time::Duration};
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    /// # use accrue_http::{Api, FixedKey};
+    ///
+    /// # pollster::block_on(async {
+    /// # let billing = Billing::with_system(MemoryStore::new());
+    /// # let api = Api::builder(billing, FixedKey::new("secret", AccountId::parse("acme")?)).build();
+    /// let request = http::Request::get("/v1/ping").header("authorization", "Bearer secret");
+    /// // In a host on tokio: `tokio::time::sleep(Duration::from_secs(60))`.
+    /// let response = api.handle_until(request.body(String::new())?, ready(())).await;
+    /// # assert_eq!(response.status(), 200);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn handle_until<B>(
+        &self,
+        request: http::Request<B>,
+        deadline: impl Future<Output = ()>,
+    ) -> Response<Bytes>
     where
         B: http_body::Body<Data = Bytes>,
     {
-        let Inner { documents, router, settings, .. } = &*self.0;
+        let (mut head, body) = request.into_parts();
+        let is_head = head.method == Method::HEAD;
+        if is_head {
+            head.method = Method::GET;
+        }
+        let key = KeyHeader::of(&head.method, &head.headers);
+        let progress = Progress::default();
+        let answer = until(deadline, self.answer(&head, body, &key, &progress));
+        let retry = |is_safe| if is_safe { Hint::Transient } else { Hint::None };
+        let answer = match catch_panics(answer).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => {
+                Err(Problem::out_of_time(retry(key.is_there() || !progress.may_have_written())))
+            }
+            Err(payload) => Err(Problem::failed(Panicked::with(&*payload), retry(key.is_there()))),
+        };
+        let reply = answer.unwrap_or_else(|problem| {
+            self.report(&head, &progress, &problem);
+            problem.reply(&self.0.settings.error_docs)
+        });
+        let mut response = reply.into_response();
+        key.echo(response.headers_mut());
+        if is_head {
+            strip_body(&mut response);
+        }
+        response
+    }
+
+    /// Returns the path of the operation that a request asks for, below the base path and with its
+    /// parameters in braces: what a log shows in place of the path, which has identifiers of customers
+    /// in it.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    /// # use accrue_http::{Api, FixedKey};
+    /// # let billing = Billing::with_system(MemoryStore::new());
+    /// # let api = Api::builder(billing, FixedKey::new("secret", AccountId::parse("acme")?)).build();
+    /// let path = "/v1/customers/external_customer_id/ada@example.com";
+    /// let route = api.route(&http::Method::GET, path);
+    /// assert_eq!(route, Some("/customers/external_customer_id/{external_customer_id}"));
+    /// # Ok::<(), accrue::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn route(&self, method: &Method, path: &str) -> Option<&'static str> {
+        let method = if *method == Method::HEAD { &Method::GET } else { method };
+        let document = self.0.documents.route(method, path);
+        document.or_else(|| Some(self.0.router.find(method, path)?.operation.path))
+    }
+
+    /// Tells the host of a request that failed.
+    fn report(&self, head: &Parts, progress: &Progress, problem: &Problem) {
+        if let Some((on_error, cause)) = self.0.on_error.as_ref().zip(problem.cause()) {
+            let route = self.route(&head.method, head.uri.path());
+            on_error(&Failure { route, account: progress.account(), cause });
+        }
+    }
+
+    /// The order of work at the door (DESIGN 4).
+    async fn answer<B>(
+        &self,
+        head: &Parts,
+        body: B,
+        key: &KeyHeader,
+        progress: &Progress,
+    ) -> Result<Reply, Problem>
+    where
+        B: http_body::Body<Data = Bytes>,
+    {
+        let Inner { documents, router, settings, bodies, .. } = &*self.0;
         if let Some(document) = documents.find(&head.method, head.uri.path(), head.uri.query()) {
             return Ok(document);
         }
         let account = self.authenticate(&head.headers).await?;
+        progress.is_of(account.id());
         let route = router.find(&head.method, head.uri.path());
         let category = route
             .as_ref()
@@ -106,21 +199,25 @@ impl Api {
         settings.bounds.check(head)?;
         let declared = Body::declared(&head.headers, settings.bounds.body_bytes)?;
         let key = if operation.takes_keys() { key.parse()? } else { None };
-        let raw = if operation.has_body() { declared.read(body).await? } else { Bytes::new() };
+        let (pace, mut share) = (Pace::new(), bodies.share(account.id()));
+        let raw = match operation.has_body() {
+            true => declared.read(body, &mut share, &pace).await?,
+            false => Bytes::new(),
+        };
         let raw_query = head.uri.query().unwrap_or_default();
         let input = Input {
             path: parameters,
             query: query::parse(raw_query),
             body: match raw.is_empty() {
                 true => Ok(None),
-                false => Json::parse(&raw, &settings.bounds).map(Some),
+                false => Json::parse(&raw, &settings.bounds, &pace).await.map(Some),
             },
             is_pending_change: is_pending_change(&head.headers),
         };
         let attempt = match key {
             None => None,
             Some(key) => {
-                let fingerprint = fingerprint(operation, &input, raw_query, &raw);
+                let fingerprint = fingerprint(operation, &input, raw_query, &raw, &pace).await;
                 match (account.admit(key, fingerprint).await?, operation.effect) {
                     (Admitted::Run(attempt), _) => Some(attempt),
                     (Admitted::Replay(answer), Effect::Writes) => return Reply::replay(&answer),
@@ -129,8 +226,13 @@ impl Api {
                 }
             }
         };
+        // What it was read into takes its place.
+        drop(raw);
         let settings = Arc::clone(settings);
-        (operation.run)(Request { account, operation, settings, input, attempt }).await
+        if operation.effect == Effect::Writes {
+            progress.writes();
+        }
+        (operation.run)(Request { account, operation, settings, input, pace, attempt }).await
     }
 
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Account, Problem> {
@@ -163,6 +265,13 @@ impl Settings {
             )),
         })
     }
+
+    /// Gives back what was taken.
+    pub(crate) fn give_back(&self, account: &AccountId, category: Category, amount: NonZeroU32) {
+        if let Some(limit) = &self.rate_limit {
+            limit.give_back(account, category, amount);
+        }
+    }
 }
 
 impl ApiBuilder {
@@ -185,6 +294,32 @@ impl ApiBuilder {
         self
     }
 
+    /// Hears of every request that is answered 500, and why: for the host's log, since the client is not
+    /// told. It is called before the answer is given, and must not block.
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    /// # use accrue_http::{Api, FixedKey};
+    ///
+    /// # let billing = Billing::with_system(MemoryStore::new());
+    /// # let keys = FixedKey::new("secret", AccountId::parse("acme")?);
+    /// let api = Api::builder(billing, keys).on_error(|failure| {
+    ///     let mut line = format!("{:?}: {}", failure.route, failure.cause);
+    ///     let mut source = failure.cause.source();
+    ///     while let Some(cause) = source {
+    ///         line += &format!(": {cause}");
+    ///         source = cause.source();
+    ///     }
+    ///     eprintln!("{line}");
+    /// });
+    /// # Ok::<(), accrue::TextError>(())
+    /// ```
+    pub fn on_error(mut self, hear: impl Fn(&Failure<'_>) + Send + Sync + 'static) -> Self {
+        self.on_error = Some(Box::new(hear));
+        self
+    }
+
     /// Begins the types of errors with another address (§7). The published clients tell errors by
     /// that of the published API, which is used where nothing is said.
     pub fn error_docs(mut self, base: impl Into<String>) -> Self {
@@ -195,11 +330,20 @@ impl ApiBuilder {
     /// Makes the API.
     #[must_use]
     pub fn build(self) -> Api {
-        let Self { billing, authenticate, base_path, settings } = self;
+        let Self { billing, authenticate, base_path, settings, on_error } = self;
+        let bodies = Bodies::new(settings.bounds.bodies_bytes);
         let router = Router::new(&base_path, operations::all());
         let settings = Arc::new(settings);
         let documents = Documents::new(base_path, Arc::clone(&settings));
-        Api(Arc::new(Inner { billing, authenticate, router, documents, settings }))
+        Api(Arc::new(Inner {
+            billing,
+            authenticate,
+            router,
+            documents,
+            settings,
+            bodies,
+            on_error,
+        }))
     }
 }
 
@@ -213,6 +357,12 @@ impl fmt::Debug for ApiBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiBuilder").field("base_path", &self.base_path).finish_non_exhaustive()
     }
+}
+
+/// Leaves only what the body would have been like.
+fn strip_body(response: &mut Response<Bytes>) {
+    let length = std::mem::take(response.body_mut()).len();
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
 }
 
 fn is_pending_change(headers: &HeaderMap) -> bool {

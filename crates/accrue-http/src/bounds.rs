@@ -14,6 +14,10 @@ pub struct Bounds {
     pub header_bytes: usize,
     /// The longest body in bytes, after decompression too.
     pub body_bytes: usize,
+    /// The most bytes of all bodies in flight together, as they came and unpacked: of one account half
+    /// as many. A body of up to 64 KiB is not counted, and one that is alone is always taken; beyond, a
+    /// request is answered 429. What the engine makes of a body takes up to five times as much memory.
+    pub bodies_bytes: usize,
     /// How deep arrays and objects of a body lie within each other.
     pub depth: usize,
     /// The longest string, name or number of a body, in bytes.
@@ -37,6 +41,7 @@ impl Default for Bounds {
             header_bytes: 32 * 1024,
             // A thousand events, each as large as an event may be, and something around them.
             body_bytes: 20 * 1024 * 1024,
+            bodies_bytes: 128 * 1024 * 1024,
             depth: 16,
             string_bytes: 64 * 1024,
             array_items: 10_000,

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, fmt};
 
+use accrue::Pace;
 use json_event_parser::{JsonEvent, SliceJsonParser};
 
 use crate::{Bounds, problem::Violations};
@@ -24,8 +25,13 @@ impl Json {
     ///
     /// What is wrong is told with a pointer to the value that it was found in: syntax, bounds, and a
     /// member that is there twice.
-    pub(crate) fn parse(text: &[u8], bounds: &Bounds) -> Result<Self, Violations> {
-        Parser { events: SliceJsonParser::new(text), bounds, open: Vec::new(), values: 0 }.run()
+    pub(crate) async fn parse(
+        text: &[u8],
+        bounds: &Bounds,
+        pace: &Pace,
+    ) -> Result<Self, Violations> {
+        let events = SliceJsonParser::new(text);
+        Parser { events, bounds, open: Vec::new(), values: 0 }.run(pace).await
     }
 
     /// Names what it is, for people.
@@ -74,6 +80,9 @@ fn write_string(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(&serde_json::to_string(text).map_err(|_| fmt::Error)?)
 }
 
+/// The work of a token, its value among that of others included.
+const TOKEN: usize = 4;
+
 struct Parser<'a> {
     events: SliceJsonParser<'a>,
     bounds: &'a Bounds,
@@ -90,9 +99,10 @@ enum Open {
 }
 
 impl<'a> Parser<'a> {
-    fn run(mut self) -> Result<Json, Violations> {
+    async fn run(mut self, pace: &Pace) -> Result<Json, Violations> {
         let mut whole = None;
         loop {
+            pace.spend(TOKEN).await;
             let value = match self.next()? {
                 JsonEvent::Eof => break,
                 JsonEvent::Null => Json::Null,
@@ -214,13 +224,18 @@ impl<'a> Parser<'a> {
 
 #[cfg(test)]
 mod tests {
+    use pollster::block_on;
     use proptest::prelude::*;
 
     use super::*;
 
+    fn read(text: &[u8]) -> Result<Json, Violations> {
+        block_on(Json::parse(text, &Bounds::default(), &Pace::new()))
+    }
+
     fn parse(text: &str) -> Result<Json, String> {
         let bounds = Bounds { depth: 3, string_bytes: 4, array_items: 3, ..Bounds::default() };
-        Json::parse(text.as_bytes(), &bounds).map_err(|found| {
+        block_on(Json::parse(text.as_bytes(), &bounds, &Pace::new())).map_err(|found| {
             let [violation] = found.list() else { panic!("{found:?}") };
             format!("{} {}", violation.pointer, violation.message)
         })
@@ -240,7 +255,7 @@ mod tests {
     #[test]
     fn a_value_is_written_as_it_was_read() {
         let text = r#"{"a\"":[1.0,-1e5,true,null],"b":{},"c":"\n"}"#;
-        let json = Json::parse(text.as_bytes(), &Bounds::default()).unwrap();
+        let json = read(text.as_bytes()).unwrap();
         assert_eq!(json.to_string(), text);
     }
 
@@ -257,7 +272,7 @@ mod tests {
         ] {
             assert_eq!(parse(text), Err(expect.to_owned()), "{text}");
         }
-        assert!(Json::parse(b"\"\xff\"", &Bounds::default()).is_err());
+        assert!(read(b"\"\xff\"").is_err());
     }
 
     #[test]
@@ -339,10 +354,10 @@ mod tests {
             "\0",
             "1\0",
         ] {
-            assert!(Json::parse(text.as_bytes(), &Bounds::default()).is_err(), "{text:?}");
+            assert!(read(text.as_bytes()).is_err(), "{text:?}");
         }
         // A byte order mark may be skipped (RFC 8259, section 8.1).
-        assert!(Json::parse("\u{feff}1".as_bytes(), &Bounds::default()).is_ok());
+        assert!(read("\u{feff}1".as_bytes()).is_ok());
     }
 
     /// Texts that are JSON, or nearly.
@@ -417,7 +432,7 @@ mod tests {
         #[test]
         fn it_reads_what_another_reader_reads(text in texts()) {
             let other = serde_json::from_str::<serde_json::Value>(&text);
-            match (Json::parse(text.as_bytes(), &Bounds::default()), other) {
+            match (read(text.as_bytes()), other) {
                 (Ok(json), Ok(other)) => prop_assert!(is_same(&json, &other), "{}", text),
                 (Err(_), Err(_)) => {}
                 (Err(wrong), Ok(_)) => {
@@ -430,7 +445,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            let read = Json::parse(&bytes, &Bounds::default()).is_ok();
+            let read = read(&bytes).is_ok();
             let other = serde_json::from_slice::<serde_json::Value>(&bytes).is_ok();
             prop_assert_eq!(read, other);
         }

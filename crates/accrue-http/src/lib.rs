@@ -54,6 +54,7 @@ mod api;
 mod auth;
 mod bounds;
 mod door;
+mod failure;
 mod json;
 mod openapi;
 mod operation;
@@ -72,6 +73,7 @@ pub use self::{
     api::{Api, ApiBuilder},
     auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
+    failure::Failure,
     operation::Category,
     rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };

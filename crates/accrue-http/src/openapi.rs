@@ -7,7 +7,7 @@ mod page;
 
 use std::sync::{Arc, OnceLock};
 
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 
 use crate::{api::Settings, reply::Reply};
 
@@ -30,6 +30,12 @@ impl Documents {
         Self { base, settings, rendered: OnceLock::new() }
     }
 
+    /// Returns the path of a document that is asked for.
+    pub(crate) fn route(&self, method: &Method, path: &str) -> Option<&'static str> {
+        let paths = ["/openapi.json", "/docs"];
+        paths.into_iter().find(|known| *method == Method::GET && *known == path)
+    }
+
     /// Finds a document by its path, which lies outside of the base path.
     pub(crate) fn find(&self, method: &Method, path: &str, query: Option<&str>) -> Option<Reply> {
         let document: fn(&Rendered) -> &Reply = match path {
@@ -46,7 +52,7 @@ impl Documents {
 impl Rendered {
     fn new(base: &str, settings: &Settings) -> Self {
         let document = document::render(base, settings);
-        let json = |document| public(Reply::json(StatusCode::OK, &document));
+        let json = |document| Reply::json(StatusCode::OK, &document);
         let html = HeaderValue::from_static("text/html; charset=utf-8");
         let page = Reply::text(StatusCode::OK, html, page::render(base, settings));
         // The page needs nothing but itself, and may run nothing.
@@ -55,7 +61,7 @@ impl Rendered {
         Self {
             current: json(document.clone()),
             older: json(older::from_current(document)),
-            page: public(page)
+            page: page
                 .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
                 .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         }
@@ -65,9 +71,4 @@ impl Rendered {
 /// Tells whether the 3.0 form is asked for. Everything else is answered with the current one.
 fn asks_for_the_older(query: Option<&str>) -> bool {
     query.unwrap_or_default().split('&').any(|pair| pair == "version=3.0")
-}
-
-fn public(reply: Reply) -> Reply {
-    const NO_SNIFFING: HeaderName = header::X_CONTENT_TYPE_OPTIONS;
-    reply.with_header(NO_SNIFFING, HeaderValue::from_static("nosniff"))
 }

@@ -144,7 +144,9 @@ impl Operation {
             query: None,
             body: None,
             answer: None,
-            run: |_| Box::pin(std::future::ready(Err(Problem::internal(false)))),
+            run: |_| {
+                Box::pin(std::future::ready(Err(Problem::internal("an operation does nothing"))))
+            },
         }
     }
 

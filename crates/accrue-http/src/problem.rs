@@ -1,21 +1,26 @@
 //! Errors on the wire: the rows of specification §7.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
-use accrue::{Error, ErrorKind, Violation};
+use accrue::{ErrorKind, Violation};
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::reply::Reply;
+use crate::{
+    failure::{Cause, Unexpected},
+    reply::Reply,
+};
 
 /// Why a request is not answered as it asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Problem {
     kind: ErrorKind,
     detail: Cow<'static, str>,
     violations: Vec<Violation>,
     refused: Vec<Refused>,
-    pub(crate) hint: Hint,
+    hint: Hint,
+    /// Why, where it is no fault of the request: for the host, and never told to the client.
+    cause: Option<Cause>,
 }
 
 /// What a client is told about trying again, beyond what the status says.
@@ -41,7 +46,8 @@ struct Refused {
 impl Problem {
     fn new(kind: ErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        Self { kind, detail, violations: Vec::new(), refused: Vec::new(), hint: Hint::None }
+        let (violations, refused) = (Vec::new(), Vec::new());
+        Self { kind, detail, violations, refused, hint: Hint::None, cause: None }
     }
 
     pub(crate) fn unauthenticated() -> Self {
@@ -66,6 +72,13 @@ impl Problem {
         problem
     }
 
+    pub(crate) fn too_many_bytes(wait: Duration) -> Self {
+        let detail = "the bodies of requests that are being answered have too many bytes";
+        let mut problem = Self::new(ErrorKind::TooManyRequests, detail);
+        problem.hint = Hint::RetryAfter(wait);
+        problem
+    }
+
     pub(crate) fn feature_not_available(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::FeatureNotAvailable, detail)
     }
@@ -74,11 +87,29 @@ impl Problem {
         Self::new(ErrorKind::ResourceNotFound, format!("no {what} with this identifier"))
     }
 
-    /// The engine or the adapter failed. A retry is safe under a key only.
-    pub(crate) fn internal(keyed: bool) -> Self {
+    /// The adapter failed, and a retry would too.
+    pub(crate) fn internal(cause: &'static str) -> Self {
+        Self::failed(Unexpected(cause), Hint::None)
+    }
+
+    /// The adapter failed.
+    pub(crate) fn failed(cause: impl Error + Send + Sync + 'static, hint: Hint) -> Self {
         let mut problem = Self::new(ErrorKind::Internal, "the request failed");
-        problem.hint = if keyed { Hint::Transient } else { Hint::None };
+        problem.hint = hint;
+        problem.cause = Some(Arc::new(cause));
         problem
+    }
+
+    /// The time of the request was over before it was answered.
+    pub(crate) fn out_of_time(hint: Hint) -> Self {
+        let mut problem = Self::failed(Unexpected("the time of the request was over"), hint);
+        problem.detail = Cow::Borrowed("the request took too long");
+        problem
+    }
+
+    /// Returns why the request failed, where it is no fault of its own.
+    pub(crate) fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
+        self.cause.as_deref()
     }
 
     pub(crate) fn invalid(violations: Violations) -> Self {
@@ -115,14 +146,16 @@ fn one_line(violation: &Violation) -> String {
     format!("{}: {}", violation.pointer, violation.message)
 }
 
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
-        Self::from(&error)
+impl From<accrue::Error> for Problem {
+    fn from(error: accrue::Error) -> Self {
+        let problem = Self::from(&error);
+        let cause = (problem.kind == ErrorKind::Internal).then(|| -> Cause { Arc::new(error) });
+        Self { cause, ..problem }
     }
 }
 
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Self {
+impl From<&accrue::Error> for Problem {
+    fn from(error: &accrue::Error) -> Self {
         let kind = error.kind();
         // What the store says is for the logs of the host.
         let detail = match kind {
@@ -233,7 +266,7 @@ pub(crate) const fn row(kind: ErrorKind) -> Row {
             (StatusCode::NOT_FOUND, "404-url-not-found", 404, "The path was not found.")
         }
         ErrorKind::ResourceConflict => {
-            (StatusCode::CONFLICT, "409-resource-conflict", 409, "The idempotency key is in use.")
+            (StatusCode::CONFLICT, "409-resource-conflict", 409, "The resource is in use.")
         }
         ErrorKind::RequestTooLarge => (
             StatusCode::PAYLOAD_TOO_LARGE,

@@ -28,6 +28,11 @@ pub trait RateLimit: Send + Sync + 'static {
         category: Category,
         amount: NonZeroU32,
     ) -> Result<(), Exceeded>;
+
+    /// Gives back what was taken for events that were refused. Nothing happens where nothing is said.
+    fn give_back(&self, account: &AccountId, category: Category, amount: NonZeroU32) {
+        let _ = (account, category, amount);
+    }
 }
 
 /// Why an account may not do so much more now.

@@ -3,7 +3,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
-    header::{CONTENT_TYPE, RETRY_AFTER},
+    header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS},
 };
 use serde::Serialize;
 
@@ -15,6 +15,9 @@ const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// A failure that passes (§4.5.10).
 const TRANSIENT_ERROR: HeaderName = HeaderName::from_static("transient-error");
+
+/// Why a stored answer cannot be given again.
+pub(crate) const UNREADABLE: &str = "a stored answer is none of this door";
 
 /// An answer, before the headers that every answer has.
 #[derive(Clone, Debug)]
@@ -84,8 +87,12 @@ impl Reply {
 
     /// Answers as the first time (§4.5.6).
     pub(crate) fn replay(text: &str) -> Result<Self, Problem> {
-        let reply = Self::from_stored(text).ok_or_else(|| Problem::internal(false))?;
+        let reply = Self::from_stored(text).ok_or_else(|| Problem::internal(UNREADABLE))?;
         Ok(reply.replayed())
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        self.status.is_success()
     }
 
     pub(crate) fn replayed(mut self) -> Self {
@@ -97,6 +104,10 @@ impl Reply {
         let mut response = Response::new(Bytes::from(self.body));
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;
+        // Answers are of one account, and are what their type says.
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         response
     }
 }
@@ -131,7 +142,7 @@ mod tests {
         for text in ["", "200", "abc {}", "99 {}", "1000 {}", "{\"outcome\":1}", " 200 {}"] {
             assert!(Reply::from_stored(text).is_none(), "{text}");
             let problem = Reply::replay(text).unwrap_err();
-            assert_eq!(problem, Problem::internal(false));
+            assert_eq!(problem.cause().map(ToString::to_string).as_deref(), Some(UNREADABLE));
         }
     }
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use accrue::{Account, Attempt, Call, Cursor, Error, ExternalId, PageRequest};
+use accrue::{Account, Attempt, Call, Cursor, Error, ExternalId, Pace, Page, PageRequest};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -9,8 +9,9 @@ use crate::{
     json::Json,
     operation::Operation,
     problem::{Problem, Violations},
-    reply::Reply,
+    reply::{Reply, UNREADABLE},
     shape::{Maybe, Read, Reader, Source, Whole},
+    wire::pages::Rows,
 };
 
 /// A request that has passed the door, as an operation sees it.
@@ -19,6 +20,7 @@ pub(crate) struct Request {
     pub(crate) operation: &'static Operation,
     pub(crate) settings: Arc<Settings>,
     pub(crate) input: Input,
+    pub(crate) pace: Pace,
     /// The idempotency key that it runs under.
     pub(crate) attempt: Option<Box<Attempt>>,
 }
@@ -105,7 +107,7 @@ impl Request {
                 let kept = attempt.run(call, |result| reply(result).to_stored()).await?;
                 let is_replayed = kept.is_replayed();
                 let reply = Reply::from_stored(&kept.outcome);
-                let reply = reply.ok_or_else(|| Problem::internal(false))?;
+                let reply = reply.ok_or_else(|| Problem::internal(UNREADABLE))?;
                 Ok(if is_replayed { reply.replayed() } else { reply })
             }
         }
@@ -123,6 +125,16 @@ impl Request {
             attempt.complete("").await?;
         }
         Ok(reply)
+    }
+
+    /// Answers with a page of what was read.
+    pub(crate) async fn answer_page<R, T: Serialize>(
+        self,
+        page: Page<R>,
+        row: impl FnMut(R) -> T,
+    ) -> Result<Reply, Problem> {
+        let rows = Rows::of(page, &self.pace, row).await;
+        self.answer(&rows).await
     }
 
     /// Answers with the error of a read that comes before an operation which writes. That something

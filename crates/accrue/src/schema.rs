@@ -34,7 +34,7 @@ use crate::{
     plan::{Plan, PlanVersion},
     price::{Cycle, Price},
     store::{Document, Key, Row, Scan, Table},
-    subscription::Enrolment,
+    subscription::{Enrolment, SubscriptionStatus},
     usage::{
         Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
         Minute, Pack, Quarter, Sightings, Split, SplitId,
@@ -112,8 +112,10 @@ tables! {
     SIGHTINGS = "sightings",
     SPLIT = "split",
     SUBSCRIPTION = "subscription",
+    SUBSCRIPTION_BY_CHANGE = "subscription_by_change",
     SUBSCRIPTION_BY_CUSTOMER = "subscription_by_customer",
     SUBSCRIPTION_BY_PLAN = "subscription_by_plan",
+    SUBSCRIPTION_BY_STATUS = "subscription_by_status",
     SUBSCRIPTION_BY_TIME = "subscription_by_time",
     TOTAL = "total",
 }
@@ -538,6 +540,29 @@ pub(crate) fn subscription_by_plan(account: &AccountId, of: &Enrolment) -> Slot<
         .bytes(of.subscription.plan_id.as_bytes())
         .subscription(of)
         .slot(SUBSCRIPTION_BY_PLAN)
+}
+
+/// `subscription_by_status (account, status, created at, subscription)`: where it stood when it was
+/// written last.
+pub(crate) fn subscription_by_status(account: &AccountId, of: &Enrolment) -> Slot<Nothing> {
+    KeyBytes::of(account)
+        .subscription_status(of.status_told())
+        .subscription(of)
+        .slot(SUBSCRIPTION_BY_STATUS)
+}
+
+/// `subscription_by_change (account, instant, created at, subscription)`: when time brings it another
+/// status, where it does.
+pub(crate) fn subscription_by_change(account: &AccountId, of: &Enrolment) -> Option<Slot<Nothing>> {
+    let (at, _) = of.next_told()?;
+    Some(KeyBytes::of(account).instant(at).subscription(of).slot(SUBSCRIPTION_BY_CHANGE))
+}
+
+/// The subscriptions of an account whose status has changed up to an instant, and was not written since.
+pub(crate) fn changed_subscriptions(account: &AccountId, until: Timestamp, limit: usize) -> Scan {
+    let next = until.saturating_add(std::time::Duration::from_micros(1));
+    let (from, until) = (KeyBytes::of(account), KeyBytes::of(account).instant(next));
+    Scan::range(SUBSCRIPTION_BY_CHANGE, &from.into_vec(), &until.into_vec(), limit)
 }
 
 /// Whose subscription it is.
@@ -1252,6 +1277,11 @@ impl Index {
     pub(crate) fn subscriptions_of_plan(account: &AccountId, id: PlanId) -> Self {
         let prefix = KeyBytes::of(account).bytes(id.as_bytes()).into_vec();
         Self { table: SUBSCRIPTION_BY_PLAN, prefix }
+    }
+
+    pub(crate) fn subscriptions_of_status(account: &AccountId, status: SubscriptionStatus) -> Self {
+        let prefix = KeyBytes::of(account).subscription_status(status).into_vec();
+        Self { table: SUBSCRIPTION_BY_STATUS, prefix }
     }
 
     /// The rows created from one instant up to another, oldest first.

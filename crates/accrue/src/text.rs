@@ -95,8 +95,8 @@ texts! {
     /// The key of a usage event, which is its id: 1 to 256 bytes without control characters, which
     /// JSON would write six times as long.
     EventKey: "event key", Bytes 1..=limits::EVENT_KEY_BYTES, no_control_characters;
-    /// The name of a usage event: 1 to 128 bytes.
-    EventName: "event name", Bytes 1..=limits::EVENT_NAME_BYTES;
+    /// The name of a usage event: 1 to 128 bytes without NUL, not all of them spaces.
+    EventName: "event name", Bytes 1..=limits::EVENT_NAME_BYTES, no_nul, not_blank;
     /// The name of a property of a usage event: 1 to 128 bytes.
     PropertyName: "property name", Bytes 1..=limits::PROPERTY_NAME_BYTES;
     /// The caller's own alias for a resource: 1 to 256 bytes without control characters.
@@ -104,10 +104,10 @@ texts! {
     /// What an amount is in: a currency of ISO 4217 by its code, or a pricing unit of the host's own,
     /// such as `credits`. 1 to 64 characters, in the case given.
     PricingUnit: "pricing unit", Characters 1..=limits::PRICING_UNIT_CHARACTERS, no_control_characters;
-    /// A name for people to read: 1 to 500 characters.
-    Name: "name", Characters 1..=limits::NAME_CHARACTERS;
-    /// A description for people to read: 1 to 5,000 characters.
-    Description: "description", Characters 1..=limits::DESCRIPTION_CHARACTERS;
+    /// A name for people to read: 1 to 500 characters without NUL, not all of them white space.
+    Name: "name", Characters 1..=limits::NAME_CHARACTERS, no_nul, not_blank;
+    /// A description for people to read: 1 to 5,000 characters without NUL.
+    Description: "description", Characters 1..=limits::DESCRIPTION_CHARACTERS, no_nul;
     /// An e-mail address: at most 500 characters, something on both sides of an `@`.
     Email: "e-mail address", Characters 1..=limits::EMAIL_CHARACTERS, no_control_characters, an_address;
 }
@@ -117,6 +117,15 @@ fn no_control_characters(what: &'static str, text: &str) -> Result<(), TextError
         return Err(TextError::ControlCharacter { what });
     }
     Ok(())
+}
+
+/// Stores and programs in other languages end a text there.
+fn no_nul(what: &'static str, text: &str) -> Result<(), TextError> {
+    if text.contains('\0') { Err(TextError::ControlCharacter { what }) } else { Ok(()) }
+}
+
+fn not_blank(what: &'static str, text: &str) -> Result<(), TextError> {
+    if text.trim().is_empty() { Err(TextError::Blank { what }) } else { Ok(()) }
 }
 
 fn an_address(_: &'static str, text: &str) -> Result<(), TextError> {
@@ -194,6 +203,12 @@ pub enum TextError {
         /// Which kind of text.
         what: &'static str,
     },
+    /// It is nothing but white space.
+    #[error("{what} is blank")]
+    Blank {
+        /// Which kind of text.
+        what: &'static str,
+    },
     /// It is no e-mail address.
     #[error("e-mail address has nothing on one side of an @, or white space")]
     NotAnAddress,
@@ -227,6 +242,21 @@ mod tests {
         check(&"ü".repeat(65), false);
         check("a\nb", false);
         check("a b", true);
+    }
+
+    #[test]
+    fn a_name_is_not_blank_and_has_no_nul() {
+        let check = |text: &str, expect: bool| {
+            assert_eq!(Name::parse(text).is_ok(), expect, "{text:?}");
+            assert_eq!(EventName::parse(text).is_ok(), expect, "{text:?}");
+        };
+        check("a", true);
+        check(" a\n", true);
+        check(" ", false);
+        check("\t\u{2003}\n", false);
+        check("a\0b", false);
+        assert!(Description::parse(" ").is_ok());
+        assert!(Description::parse("a\0").is_err());
     }
 
     #[test]

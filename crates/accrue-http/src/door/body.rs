@@ -1,12 +1,14 @@
 use std::{future::poll_fn, io::Read, pin::pin};
 
+use accrue::Pace;
 use bytes::Bytes;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use http::{
     HeaderMap,
     header::{CONTENT_ENCODING, CONTENT_LENGTH},
 };
 
+use super::Share;
 use crate::problem::{Problem, Violations};
 
 /// Reads bodies, no more of them than is allowed.
@@ -41,19 +43,24 @@ impl Body {
         Ok(Self { encoding, most })
     }
 
-    /// Reads a body, and unpacks it.
-    pub(crate) async fn read<B>(self, body: B) -> Result<Bytes, Problem>
+    /// Reads a body, and unpacks it. What it takes is noted in the share of the request.
+    pub(crate) async fn read<B>(
+        self,
+        body: B,
+        share: &mut Share<'_>,
+        pace: &Pace,
+    ) -> Result<Bytes, Problem>
     where
         B: http_body::Body<Data = Bytes>,
     {
-        let packed = self.collect(body).await?;
+        let packed = self.collect(body, share).await?;
         match self.encoding {
             Encoding::Identity => Ok(packed),
-            Encoding::Gzip => self.unpack(&packed),
+            Encoding::Gzip => self.unpack(&packed, share, pace).await,
         }
     }
 
-    async fn collect<B>(&self, body: B) -> Result<Bytes, Problem>
+    async fn collect<B>(&self, body: B, share: &mut Share<'_>) -> Result<Bytes, Problem>
     where
         B: http_body::Body<Data = Bytes>,
     {
@@ -71,6 +78,7 @@ impl Body {
             if length > self.most {
                 return Err(too_large(self.most));
             }
+            share.take(data.len())?;
             // Most bodies come as one piece, which need not be copied.
             match (&first, whole.is_empty()) {
                 (None, true) => first = Some(data),
@@ -84,22 +92,40 @@ impl Body {
         Ok(if whole.is_empty() { first.unwrap_or_default() } else { whole.into() })
     }
 
-    fn unpack(&self, packed: &Bytes) -> Result<Bytes, Problem> {
+    /// Unpacks one member: whoever packs a body writes one, and a million empty ones would take long.
+    async fn unpack(
+        &self,
+        packed: &Bytes,
+        share: &mut Share<'_>,
+        pace: &Pace,
+    ) -> Result<Bytes, Problem> {
         if packed.is_empty() {
             return Ok(Bytes::new());
         }
-        let one_more = u64::try_from(self.most).unwrap_or(u64::MAX).saturating_add(1);
+        let wrong = |message: &str| Problem::invalid(Violations::one("", message));
+        let mut decoder = GzDecoder::new(&**packed);
         let mut whole = Vec::new();
-        let read = MultiGzDecoder::new(&**packed).take(one_more).read_to_end(&mut whole);
-        if whole.len() > self.most {
-            return Err(too_large(self.most));
+        loop {
+            let read = (&mut decoder).take(CHUNK).read_to_end(&mut whole);
+            let read = read.map_err(|_| wrong("is not what gzip writes"))?;
+            if read == 0 {
+                break;
+            }
+            if whole.len() > self.most {
+                return Err(too_large(self.most));
+            }
+            share.take(read)?;
+            pace.spend_bytes(read).await;
         }
-        match read {
-            Ok(_) => Ok(whole.into()),
-            Err(_) => Err(Problem::invalid(Violations::one("", "is not what gzip writes"))),
+        match decoder.into_inner().is_empty() {
+            true => Ok(whole.into()),
+            false => Err(wrong("has something behind what gzip has packed, expected one member")),
         }
     }
 }
+
+/// How much is unpacked at once, in bytes.
+const CHUNK: u64 = 32 * 1024;
 
 fn too_large(most: usize) -> Problem {
     Problem::request_too_large(format!("the body has more than {most} bytes"))

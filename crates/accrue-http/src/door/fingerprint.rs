@@ -1,6 +1,6 @@
 //! What a payload is recognized by, however it is spelled (DESIGN 4).
 
-use accrue::idempotency::Fingerprint;
+use accrue::{Pace, idempotency::Fingerprint};
 
 use crate::{json::Json, operation::Operation, problem::Violations, request::Input};
 
@@ -8,63 +8,78 @@ use crate::{json::Json, operation::Operation, problem::Violations, request::Inpu
 ///
 /// JSON is taken as a tree: members sorted, numbers as exact decimals, strings unescaped. What is no
 /// JSON, or has a member twice, is taken byte by byte.
-pub(crate) fn fingerprint(
+pub(crate) async fn fingerprint(
     operation: &Operation,
     input: &Input,
     raw_query: &str,
     raw_body: &[u8],
+    pace: &Pace,
 ) -> Fingerprint {
     let mut path = String::new();
     for parameter in &input.path {
-        write(parameter, &mut path);
+        write(parameter, &mut path, pace).await;
     }
-    let query = tree(input.query.as_ref().map(Some), raw_query.as_bytes());
-    let body = tree(input.body.as_ref().map(Option::as_ref), raw_body);
-    let head = ["http", operation.method.name(), operation.name].map(str::as_bytes);
-    Fingerprint::of(head.into_iter().chain([path.as_bytes(), &query, &body]))
+    let query = tree(input.query.as_ref().map(Some), raw_query.as_bytes(), pace).await;
+    let body = tree(input.body.as_ref().map(Option::as_ref), raw_body, pace).await;
+    let [http, method, name] = ["http", operation.method.name(), operation.name].map(str::as_bytes);
+    Fingerprint::of_long([http, method, name, path.as_bytes(), &query, &body], pace).await
 }
 
-fn tree(json: Result<Option<&Json>, &Violations>, raw: &[u8]) -> Vec<u8> {
+async fn tree(json: Result<Option<&Json>, &Violations>, raw: &[u8], pace: &Pace) -> Vec<u8> {
     match json {
         Ok(None) => Vec::new(),
         Ok(Some(json)) => {
-            let mut text = "json ".to_owned();
-            write(json, &mut text);
+            let mut text = String::with_capacity(raw.len());
+            text.push_str("json ");
+            write(json, &mut text, pace).await;
             text.into_bytes()
         }
         Err(_) => [b"raw ", raw].concat(),
     }
 }
 
+/// What is still to be written, the first of it last.
+enum Piece<'a> {
+    Value(&'a Json),
+    Name(&'a str),
+    Mark(char),
+}
+
 /// Writes a value so that equal values are equal texts.
-fn write(json: &Json, text: &mut String) {
-    match json {
-        Json::Null => text.push_str("null"),
-        Json::Boolean(value) => text.push_str(if *value { "true" } else { "false" }),
-        Json::Number(number) => text.push_str(&canonical(number)),
-        Json::String(string) => write_string(string, text),
-        Json::Array(values) => {
-            text.push('[');
-            for value in values {
-                write(value, text);
-                text.push(',');
+async fn write(json: &Json, text: &mut String, pace: &Pace) {
+    let mut rest = vec![Piece::Value(json)];
+    while let Some(piece) = rest.pop() {
+        pace.spend(PIECE).await;
+        match piece {
+            Piece::Mark(mark) => text.push(mark),
+            Piece::Name(name) => write_string(name, text),
+            Piece::Value(Json::Null) => text.push_str("null"),
+            Piece::Value(Json::Boolean(value)) => {
+                text.push_str(if *value { "true" } else { "false" });
             }
-            text.push(']');
-        }
-        Json::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
-            text.push('{');
-            for (name, value) in sorted {
-                write_string(name, text);
-                text.push(':');
-                write(value, text);
-                text.push(',');
+            Piece::Value(Json::Number(number)) => text.push_str(&canonical(number)),
+            Piece::Value(Json::String(string)) => write_string(string, text),
+            Piece::Value(Json::Array(values)) => {
+                text.push('[');
+                rest.push(Piece::Mark(']'));
+                let values = values.iter().rev();
+                rest.extend(values.flat_map(|value| [Piece::Mark(','), Piece::Value(value)]));
             }
-            text.push('}');
+            Piece::Value(Json::Object(members)) => {
+                let mut sorted: Vec<_> = members.iter().collect();
+                sorted.sort_by(|(one, _), (other, _)| other.cmp(one));
+                text.push('{');
+                rest.push(Piece::Mark('}'));
+                rest.extend(sorted.into_iter().flat_map(|(name, value)| {
+                    [Piece::Mark(','), Piece::Value(value), Piece::Mark(':'), Piece::Name(name)]
+                }));
+            }
         }
     }
 }
+
+/// The work of a piece: most are a byte or a short text.
+const PIECE: usize = 2;
 
 /// With its length before it: nothing in it needs an escape.
 fn write_string(string: &str, text: &mut String) {
@@ -100,6 +115,7 @@ fn canonical(number: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pollster::block_on;
     use proptest::prelude::*;
 
     use super::*;
@@ -107,7 +123,9 @@ mod tests {
 
     fn written(text: &str) -> String {
         let mut written = String::new();
-        write(&Json::parse(text.as_bytes(), &Bounds::default()).unwrap(), &mut written);
+        let pace = Pace::new();
+        let json = block_on(Json::parse(text.as_bytes(), &Bounds::default(), &pace)).unwrap();
+        block_on(write(&json, &mut written, &pace));
         written
     }
 

@@ -114,7 +114,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
         found = Page { data: Vec::new(), next_cursor: None };
     }
     let related = account.related(&found).await?;
-    request.answer(&Rows::of(found, |alert| Alert::of(&alert, &related))).await
+    request.answer_page(found, |alert| Alert::of(&alert, &related)).await
 }
 
 /// Tells whether all that is named is one customer, and what is that customer's.

@@ -58,7 +58,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
         Some(filter) => request.account.list_backfills(filter, &page).await?,
         None => Page { data: Vec::new(), next_cursor: None },
     };
-    request.answer(&Rows::of(found, |backfill| Backfill::of(&backfill))).await
+    request.answer_page(found, |backfill| Backfill::of(&backfill)).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {

@@ -94,7 +94,7 @@ async fn list<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Rep
     let page = request.page(query.limit, query.cursor)?;
     let currency = currency_or_credits(query.currency)?;
     let found = request.account.list_credit_blocks(id, &currency, filter, &page).await?;
-    request.answer(&Rows::of(found, |block| CreditBlock::from(&block))).await
+    request.answer_page(found, |block| CreditBlock::from(&block)).await
 }
 
 async fn list_ledger<Id: Read + Into<IdOr<CustomerId>>>(
@@ -106,7 +106,7 @@ async fn list_ledger<Id: Read + Into<IdOr<CustomerId>>>(
     let currency = currency_or_credits(query.currency)?;
     let found = request.account.list_ledger_entries(id, &currency, filter, &page).await?;
     let related = request.account.related(&found).await?;
-    request.answer(&Rows::of(found, |entry| LedgerEntry::of(&entry, &related))).await
+    request.answer_page(found, |entry| LedgerEntry::of(&entry, &related)).await
 }
 
 async fn create_entry<Id: Read + Into<IdOr<CustomerId>>>(

@@ -88,7 +88,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let created =
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let found = request.account.list_customers(ListFilter { created }, &page).await?;
-    request.answer(&Rows::of(found, |customer| Customer::from(&customer))).await
+    request.answer_page(found, |customer| Customer::from(&customer)).await
 }
 
 async fn fetch<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {

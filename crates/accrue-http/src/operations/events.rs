@@ -1,6 +1,6 @@
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, sync::Arc};
 
-use accrue::usage::{EventSearch, EventVolumeQuery};
+use accrue::usage::{EventSearch, EventVolumeQuery, Incoming};
 
 use crate::{
     operation::{Category, Operation},
@@ -49,18 +49,39 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 async fn ingest(request: Request) -> Result<Reply, Problem> {
-    let ((), query, IngestBody { events }) = request.read::<(), IngestQuery, IngestBody>()?;
-    let most = request.settings.bounds.batch_events;
-    if events.len() > most {
-        let found = events.len();
+    let ((), query, _) = request.read::<(), IngestQuery, IngestBody>()?;
+    let events = IngestBody::events_of(request.input.body.as_ref().ok().and_then(Option::as_ref));
+    let (found, most) = (events.len(), request.settings.bounds.batch_events);
+    if found > most {
         let detail = format!("{found} events, expected at most {most}: a split into several helps");
         return Err(Problem::resource_too_large(detail));
     }
-    let amount = u32::try_from(events.len()).ok().and_then(NonZeroU32::new);
-    if let Some(amount) = amount {
-        request.settings.take(request.account.id(), Category::IngestEvents, amount)?;
+    let mut incoming = Vec::with_capacity(found);
+    for event in events {
+        let (event, work) = IngestBody::read_event(event);
+        incoming.push(event);
+        request.pace.spend(work).await;
     }
-    let events = events.into_events();
+    let quota = u32::try_from(found).ok().and_then(NonZeroU32::new);
+    let (account, settings) = (request.account.id().clone(), Arc::clone(&request.settings));
+    if let Some(amount) = quota {
+        settings.take(&account, Category::IngestEvents, amount)?;
+    }
+    let reply = write_events(request, query, incoming).await;
+    let was_taken = reply.as_ref().is_ok_and(Reply::is_success);
+    if let Some(amount) = quota.filter(|_| !was_taken) {
+        settings.give_back(&account, Category::IngestEvents, amount);
+    }
+    reply
+}
+
+async fn write_events(
+    mut request: Request,
+    query: IngestQuery,
+    events: Vec<Incoming>,
+) -> Result<Reply, Problem> {
+    // It was read, and takes as much memory as the events.
+    request.input.body = Ok(None);
     let call = match query.backfill_id {
         None => request.account.ingest(events),
         Some(backfill) => request.account.ingest_backfill(backfill, events),
@@ -104,5 +125,5 @@ async fn volume(request: Request) -> Result<Reply, Problem> {
         timeframe_end: query.timeframe_end.map(|at| at.0),
     };
     let found = request.account.event_volume(hours, &page).await?;
-    request.answer(&Rows::of(found, Volume::from)).await
+    request.answer_page(found, Volume::from).await
 }

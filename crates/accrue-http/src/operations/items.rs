@@ -54,7 +54,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let query: ListQuery = request.query()?;
     let page = request.page(query.limit, query.cursor)?;
     let found = request.account.list_items(ListFilter::default(), &page).await?;
-    request.answer(&Rows::of(found, |item| Item::from(&item))).await
+    request.answer_page(found, |item| Item::from(&item)).await
 }
 
 async fn archive(request: Request) -> Result<Reply, Problem> {

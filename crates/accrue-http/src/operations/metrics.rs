@@ -56,7 +56,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let filter = MetricFilter { created, status: query.status };
     let found = request.account.list_metrics(filter, &page).await?;
     let related = request.account.related(&found).await?;
-    request.answer(&Rows::of(found, |metric| Metric::of(&metric, &related))).await
+    request.answer_page(found, |metric| Metric::of(&metric, &related)).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {

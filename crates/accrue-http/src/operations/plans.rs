@@ -122,7 +122,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let filter = PlanFilter { created, status: query.status };
     let found = request.account.list_plans(filter, &page).await?;
     let related = request.account.related(&found).await?;
-    request.answer(&Rows::of(found, |plan| Plan::of(&plan, &related))).await
+    request.answer_page(found, |plan| Plan::of(&plan, &related)).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {

@@ -74,7 +74,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let page = request.page(query.limit, query.cursor)?;
     let found = request.account.list_prices(ListFilter::default(), &page).await?;
     let related = request.account.related(&found).await?;
-    request.answer(&Rows::of(found, |price| Price::of(&price, &related))).await
+    request.answer_page(found, |price| Price::of(&price, &related)).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {

@@ -116,8 +116,8 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let found = found(&request, query).await?;
     let related = request.account.related(&found).await?;
     let now = request.account.billing().now();
-    let rows = Rows::of(found, |subscription| Subscription::of(&subscription, &related, now));
-    request.answer(&rows).await
+    let row = |subscription| Subscription::of(&subscription, &related, now);
+    request.answer_page(found, row).await
 }
 
 /// Lists the subscriptions that a query asks for.
@@ -139,7 +139,7 @@ async fn list_summary(request: Request) -> Result<Reply, Problem> {
     let related = request.account.related(&found).await?;
     let now = request.account.billing().now();
     let row = |subscription| SubscriptionSummary::of(&subscription, &related, now);
-    request.answer(&Rows::of(found, row)).await
+    request.answer_page(found, row).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {

@@ -76,7 +76,9 @@ response! {
 pub(crate) fn currency_or_credits(currency: Option<PricingUnit>) -> Result<PricingUnit, Problem> {
     match currency {
         Some(currency) => Ok(currency),
-        None => PricingUnit::parse("credits").map_err(|_| Problem::internal(false)),
+        None => {
+            PricingUnit::parse("credits").map_err(|_| Problem::internal("no unit is named credits"))
+        }
     }
 }
 

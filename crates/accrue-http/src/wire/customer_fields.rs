@@ -254,7 +254,7 @@ impl<T: Stored> Keep for Maybe<T> {
             Self::Null => Ok(Some("null".to_owned())),
             Self::Value(field) => {
                 let text = serde_json::to_string(&field.stored());
-                text.map(Some).map_err(|_| Problem::internal(false))
+                text.map(Some).map_err(|_| Problem::internal("a stored field cannot be read"))
             }
         }
     }

@@ -144,26 +144,40 @@ response! {
     }
 }
 
-/// Events that are judged one by one: what is wrong with one is told with its key.
-#[derive(Clone, Debug)]
-pub(crate) struct EventsIn(Vec<Incoming>);
-
-impl EventsIn {
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(crate) fn into_events(self) -> Vec<Incoming> {
-        self.0
-    }
-}
+/// Events that are judged one by one, once it is known that they are an array: what is wrong with one is
+/// told with its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventsIn;
 
 impl Read for EventsIn {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         match json {
-            Json::Array(events) => Some(Self(events.iter().map(incoming).collect())),
+            Json::Array(_) => Some(Self),
             other => reader.unexpected(other, at, "an array"),
         }
+    }
+}
+
+impl IngestBody {
+    /// Returns the events of a body that was read as one.
+    pub(crate) fn events_of(body: Option<&Json>) -> &[Json] {
+        let Some(Json::Object(members)) = body else { return &[] };
+        match members.iter().find(|(name, _)| name == "events") {
+            Some((_, Json::Array(events))) => events,
+            _ => &[],
+        }
+    }
+
+    /// Reads one of the events, and tells how much work that was.
+    pub(crate) fn read_event(json: &Json) -> (Incoming, usize) {
+        /// That of a field.
+        const FIELD: usize = 10;
+        let fields = |json: &Json| if let Json::Object(members) = json { members.len() } else { 1 };
+        let nested = match json {
+            Json::Object(members) => members.iter().map(|(_, value)| fields(value)).sum(),
+            _ => 0_usize,
+        };
+        (incoming(json), fields(json).saturating_add(nested).saturating_mul(FIELD))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, str::FromStr};
 
-use accrue::{InstantRange, Page};
+use accrue::{InstantRange, Pace, Page};
 use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
 use serde_json::value::RawValue;
 
@@ -70,6 +70,9 @@ impl<T: Describe> Describe for Sought<T> {
 /// The most bytes of the rows of a page: a row may have a hundred resources within it.
 const PAGE_BYTES: usize = 16 * 1024 * 1024;
 
+/// What making and writing a row takes, beside reading as many bytes.
+const MADE: usize = 4;
+
 /// A page of a list, each row as it was written: many rows that are large are not held at once.
 ///
 /// A page beyond its bound cannot be written.
@@ -97,17 +100,24 @@ impl PaginationMetadata {
 
 impl<T: Serialize> Rows<T> {
     /// Writes a page, row by row, as far as its bound.
-    pub(crate) fn of<R>(page: Page<R>, mut row: impl FnMut(R) -> T) -> Self {
+    pub(crate) async fn of<R>(page: Page<R>, pace: &Pace, mut row: impl FnMut(R) -> T) -> Self {
         let next_cursor = page.next_cursor.map(|cursor| cursor.to_string());
         let has_more = next_cursor.is_some();
-        let mut left = PAGE_BYTES;
-        let rows = page.data.into_iter().map(|data| {
-            let text = serde_json::value::to_raw_value(&row(data)).ok()?;
-            left = left.checked_sub(text.get().len())?;
-            Some(text)
-        });
+        let (mut left, mut rows) = (PAGE_BYTES, Some(Vec::with_capacity(page.data.len())));
+        for data in page.data {
+            let text = serde_json::value::to_raw_value(&row(data)).ok();
+            let bytes = text.as_ref().map_or(0, |text| text.get().len());
+            let fits = left.checked_sub(bytes);
+            left = fits.unwrap_or_default();
+            let written = rows.zip(text.filter(|_| fits.is_some()));
+            rows = written.map(|(mut rows, text)| {
+                rows.push(text);
+                rows
+            });
+            pace.spend_bytes(bytes.saturating_mul(MADE)).await;
+        }
         Self {
-            data: rows.collect(),
+            data: rows,
             pagination_metadata: PaginationMetadata { has_more, next_cursor },
             row: PhantomData,
         }
@@ -171,7 +181,8 @@ mod tests {
             // A row has two quotes around it.
             let data = vec![bytes / 2, bytes - bytes / 2];
             let page = Page { data, next_cursor: None };
-            let rows = Rows::of(page, |length| "x".repeat(length - 2));
+            let row = |length| "x".repeat(length - 2);
+            let rows = pollster::block_on(Rows::of(page, &Pace::new(), row));
             assert_eq!(serde_json::to_string(&rows).is_ok(), expect, "{bytes}");
         };
         check(PAGE_BYTES - 1, true);

@@ -249,9 +249,7 @@ fn a_bomb_is_unpacked_to_the_bound_and_no_further() {
     assert!(bomb.len() < 300_000, "{}", bomb.len());
     let host = bounded(Bounds { body_bytes: 300_000, ..Bounds::default() });
     packed(&host, bomb.clone(), &["gzip"]).error(413, "413-request-too-large");
-    // Also in many members, each small, and where what follows is broken.
-    let members = gzip(&[b' '; 10_000]).repeat(31);
-    packed(&host, members, &["gzip"]).error(413, "413-request-too-large");
+    // Also where what follows is broken.
     packed(&host, bomb[..bomb.len() / 2].to_vec(), &["gzip"]).error(413, "413-request-too-large");
     // Packed twice it is no JSON once unpacked.
     let twice = packed(&host, gzip(&bomb), &["gzip"]);
@@ -266,8 +264,6 @@ fn what_is_not_gzip_is_400() {
     packed(&host, good.clone(), &["gzip"]).ok(StatusCode::CREATED);
     packed(&host, good.clone(), &["GZIP"]).ok(StatusCode::CREATED);
     packed(&host, br#"{"name":"Tokens"}"#.to_vec(), &["identity"]).ok(StatusCode::CREATED);
-    let members = [gzip(br#"{"name":"#), gzip(br#""Tokens"}"#)].concat();
-    packed(&host, members, &["gzip"]).ok(StatusCode::CREATED);
     for length in 1..good.len() {
         let cut = packed(&host, good[..length].to_vec(), &["gzip"]);
         assert_eq!(violation(&cut), ": is not what gzip writes", "{length}");
@@ -275,9 +271,16 @@ fn what_is_not_gzip_is_400() {
     let mut spoiled = good.clone();
     let checksum = spoiled.len() - 8;
     spoiled[checksum] ^= 1;
-    for body in [spoiled, b"{}".to_vec(), [&*good, b"junk"].concat()] {
+    for body in [spoiled, b"{}".to_vec()] {
         let answer = packed(&host, body, &["gzip"]);
         assert_eq!(violation(&answer), ": is not what gzip writes");
+    }
+    // A million empty members would take seconds to read.
+    let members = [gzip(br#"{"name":"#), gzip(br#""Tokens"}"#)].concat();
+    for body in [members, [&*good, b"junk"].concat(), gzip(b"").repeat(1_000)] {
+        let answer = packed(&host, body, &["gzip"]);
+        let expect = ": has something behind what gzip has packed, expected one member";
+        assert_eq!(violation(&answer), expect);
     }
     assert_eq!(violation(&packed(&host, Vec::new(), &["gzip"])), ": is empty, expected an object");
     for encodings in [&["br"][..], &["deflate"], &["gzip, gzip"], &["gzip", "identity"], &[""]] {
@@ -285,7 +288,7 @@ fn what_is_not_gzip_is_400() {
         let expect = "/Content-Encoding: is not known, expected gzip or none";
         assert_eq!(violation(&answer), expect, "{encodings:?}");
     }
-    assert_eq!(host.items(), 4);
+    assert_eq!(host.items(), 3);
 }
 
 #[test]

@@ -237,7 +237,7 @@ fn s7_404_url_not_found_also_with_another_method() {
         ("POST", "/v1/items/a"),
         ("DELETE", "/v1/items/a"),
         ("PATCH", "/v1/items/a"),
-        ("HEAD", "/v1/ping"),
+        ("HEAD", "/v1/ingest"),
         ("OPTIONS", "/v1/items"),
         ("TRACE", "/v1/ping"),
         ("CONNECT", "/v1/ping"),
@@ -246,7 +246,11 @@ fn s7_404_url_not_found_also_with_another_method() {
         ("GET", "/v1/items/%ff"),
     ] {
         let answer = host.call(method, path, ());
-        check(&answer, 404, 404, "404-url-not-found", title);
+        if method == "HEAD" {
+            assert_eq!((answer.status, answer.bytes.len()), (404, 0));
+        } else {
+            check(&answer, 404, 404, "404-url-not-found", title);
+        }
     }
 }
 
@@ -255,7 +259,7 @@ fn s7_409_resource_conflict() {
     let host = Host::new();
     host.keyed("POST", "/v1/items", "k", json!({"name": "Tokens"})).ok(StatusCode::CREATED);
     let answer = host.keyed("POST", "/v1/items", "k", json!({"name": "Other"}));
-    check(&answer, 409, 409, "409-resource-conflict", "The idempotency key is in use.");
+    check(&answer, 409, 409, "409-resource-conflict", "The resource is in use.");
 }
 
 #[test]

@@ -81,9 +81,12 @@ fn s4_5_3_the_key_of_a_get_a_put_or_a_delete_is_ignored() {
         let customer = format!("/v1/customers/{}", customer["id"].as_str().unwrap());
         let deleted = host.keyed("DELETE", &customer, key, ());
         deleted.is_fresh().ok(StatusCode::NO_CONTENT);
-        assert!(deleted.bytes.is_empty() && deleted.headers.is_empty(), "{deleted:?}");
+        assert!(
+            deleted.bytes.is_empty() && deleted.header("content-type").is_none(),
+            "{deleted:?}"
+        );
         host.keyed("DELETE", &customer, key, ()).error(404, "404-resource-not-found");
-        for method in ["DELETE", "HEAD", "OPTIONS"] {
+        for method in ["DELETE", "OPTIONS"] {
             let answer = host.keyed(method, &item, key, ());
             answer.error(404, "404-url-not-found");
             assert_eq!(answer.header("idempotency-key"), None);

@@ -19,9 +19,10 @@ mod customers;
 mod documents;
 mod errors;
 mod events;
-
+mod failures;
 mod faults;
 mod fields_without_a_value;
+mod heads;
 mod idempotency;
 mod idempotency_keys;
 mod idempotency_records;

@@ -38,6 +38,14 @@ impl Host {
         Self::make(store, 1, |builder, _| builder)
     }
 
+    /// The same, set up in its own way.
+    pub(crate) fn over_with(
+        store: impl Store,
+        set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
+    ) -> Self {
+        Self::make(store, 1, |builder, _| set_up(builder))
+    }
+
     /// One more process on a store, which draws other ids.
     pub(crate) fn another(store: impl Store) -> Self {
         Self::make(store, 2, |builder, _| builder)

@@ -161,6 +161,14 @@ pub enum NewCondition {
 }
 
 impl NewCondition {
+    /// Returns which prices are to count.
+    pub(crate) fn price_filters(&self) -> &[PriceFilter] {
+        match self {
+            Self::SpendExceeded { price_filters, .. } => price_filters,
+            Self::UsageExceeded { .. } | Self::CostExceeded { .. } => &[],
+        }
+    }
+
     pub(super) fn decide(self, invoiced_in: Currency) -> Condition {
         match self {
             Self::UsageExceeded { metric_id } => Condition::UsageExceeded { metric_id },

@@ -9,7 +9,10 @@ use self::{
 use super::{Account, Call, ListFilter, lists::page_in_order, unit::Unit};
 use crate::{
     AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
-    alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert, NewCondition, Scope},
+    alert::{
+        Alert, AlertUpdate, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter,
+        Scope,
+    },
     limits,
     metric::MetricStatus,
     page::Listing,
@@ -244,6 +247,27 @@ impl Unit<'_> {
         Ok(())
     }
 
+    /// Makes sure that what the price filters of an alert name is there: a filter by a mistyped id would
+    /// let the alert never fire.
+    async fn check_filters(&mut self, filters: &[PriceFilter]) -> Result<(), Error> {
+        for filter in filters {
+            match &filter.values {
+                FilterValues::PriceId(ids) => {
+                    for id in ids {
+                        self.price(&IdOr::Id(*id)).await?;
+                    }
+                }
+                FilterValues::ItemId(ids) => {
+                    for id in ids {
+                        self.item(*id).await?;
+                    }
+                }
+                FilterValues::PriceType(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the alerts of an alert's subscription, plan version or ledger.
     async fn siblings(&mut self, alert: &Alert) -> Result<Vec<Alert>, Error> {
         let ids = match alert.scope {
@@ -298,8 +322,7 @@ impl Unit<'_> {
 
     /// Writes a subscription's row and moves the head of its customer.
     async fn save_watched(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
-        let id = enrolment.subscription.id;
-        self.put(&schema::subscription(self.account, id), enrolment)?;
+        self.save_enrolment(enrolment)?;
         self.touch(enrolment.subscription.customer_id).await
     }
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::{Account, figures::Running, lists::position, standings::INSTANT, unit::Unit};
 use crate::{
-    CustomerId, Error, IdOr, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery, Statement},
     limits, schema,
     subscription::{Enrolment, Subscription},
@@ -140,6 +140,8 @@ impl Unit<'_> {
             let marks = statement.marks(period);
             let used = self.used_at(enrolment, &meters, period, &marks).await?;
             statement.add(period, &used);
+            let rated = used.len().saturating_mul(tariff.prices.len());
+            self.pace.spend(rated.saturating_mul(Pace::ROW)).await;
         }
         Ok(statement.finish(currency))
     }

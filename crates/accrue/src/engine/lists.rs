@@ -76,9 +76,9 @@ pub(super) struct Walk<'a> {
 
 /// One index of a walk: what is still to be read of it, and what was read and not passed.
 struct Track {
-    scan: Scan,
+    /// None where it was read to its end.
+    rest: Option<Scan>,
     ahead: VecDeque<Position>,
-    has_ended: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
         Self::merged(listing, std::slice::from_ref(index), created, page)
     }
 
-    /// The same over several indexes that share no row.
+    /// The same over several indexes: a row that more than one names is passed once.
     pub(super) fn merged(
         listing: Listing<'a>,
         indexes: &[Index],
@@ -127,9 +127,28 @@ impl<'a> Walk<'a> {
                 Some(position) => scan.after(&index.key_at(position)),
                 None => scan,
             };
-            Track { scan, ahead: VecDeque::new(), has_ended: false }
+            Track { rest: Some(scan), ahead: VecDeque::new() }
         };
         Ok(Self { listing, tracks: indexes.iter().map(track).collect(), limit })
+    }
+
+    /// Adds places that no index of the walk names, or that more than one does: each is passed once.
+    pub(super) fn also(
+        &mut self,
+        places: Vec<Position>,
+        created: InstantRange,
+        page: &PageRequest,
+    ) -> Result<(), Error> {
+        let before = self.listing.position(page)?;
+        let [from, until] =
+            [created.from(), created.until()].map(|at| schema::position_of(at, &[0; 16]));
+        let mut ahead: Vec<_> = places
+            .into_iter()
+            .filter(|at| (from..until).contains(at) && before.is_none_or(|before| *at < before))
+            .collect();
+        ahead.sort_unstable_by(|one, other| other.cmp(one));
+        self.tracks.push(Track { rest: None, ahead: ahead.into() });
+        Ok(())
     }
 
     /// Finds the page: of each row that the index names, what `show` makes of it. A list whose rows
@@ -162,9 +181,14 @@ impl<'a> Walk<'a> {
         let mut places = Vec::new();
         // Where one has run out, a row of it that is still to be read may come first.
         while !self.tracks.iter().any(Track::has_run_out) {
-            let newest = self.tracks.iter_mut().max_by_key(|track| track.ahead.front().copied());
-            let Some(place) = newest.and_then(|track| track.ahead.pop_front()) else { break };
-            places.push(place);
+            let fronts = self.tracks.iter().filter_map(|track| track.ahead.front());
+            let Some(newest) = fronts.max().copied() else { break };
+            for track in &mut self.tracks {
+                if track.ahead.front() == Some(&newest) {
+                    track.ahead.pop_front();
+                }
+            }
+            places.push(newest);
         }
         Ok(places)
     }
@@ -183,20 +207,19 @@ impl<'a> Walk<'a> {
 impl Track {
     /// Reads on where everything was passed.
     async fn look_ahead(&mut self, unit: &Unit<'_>) -> Result<(), Error> {
-        if self.has_run_out() {
-            let keys = unit.keys(&self.scan).await?;
-            if let Some(last) = keys.last() {
-                self.scan = self.scan.clone().after(last.bytes());
-            }
-            self.has_ended = keys.is_empty();
-            self.ahead = keys.iter().map(position).collect::<Result<_, _>>()?;
+        if !self.has_run_out() {
+            return Ok(());
         }
+        let Some(scan) = self.rest.take() else { return Ok(()) };
+        let keys = unit.keys(&scan).await?;
+        self.rest = keys.last().map(|last| scan.after(last.bytes()));
+        self.ahead = keys.iter().map(position).collect::<Result<_, _>>()?;
         Ok(())
     }
 
     /// Tells whether there may be more, which is still to be read.
     fn has_run_out(&self) -> bool {
-        self.ahead.is_empty() && !self.has_ended
+        self.ahead.is_empty() && self.rest.is_some()
     }
 }
 

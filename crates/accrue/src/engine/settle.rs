@@ -14,9 +14,7 @@ use super::{
     rosters::Enrolled,
     unit::{Stop, Unit},
 };
-use crate::{
-    AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, schema, subscription::Enrolment,
-};
+use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::Enrolment};
 
 /// How many customers one commit settles.
 const CUSTOMERS_TOGETHER: usize = 32;
@@ -182,8 +180,7 @@ async fn save(
             Debtor::Subscriber(subscriber) => {
                 let Subscriber { enrolment, has_moved, .. } = *subscriber;
                 if has_moved {
-                    let id = enrolment.subscription.id;
-                    unit.put(&schema::subscription(unit.account, id), &enrolment)?;
+                    unit.save_enrolment(&enrolment)?;
                 }
                 enrolments.push(enrolment);
             }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call, SubscriptionFilter,
     apply::{Command, Request, fingerprint},
-    lists::Walk,
+    lists::{Walk, position},
     rosters::Enrolled,
     unit::{Stop, Unit},
 };
@@ -15,7 +15,7 @@ use crate::{
     idempotency::Fingerprint,
     limits,
     page::{Listing, Position},
-    schema::{self, CustomerEntry, Index, PlanRoster, SubscriptionOf},
+    schema::{self, CustomerEntry, Index, Nothing, PlanRoster, SubscriptionOf},
     subscription::{
         Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told, Turns,
     },
@@ -42,8 +42,9 @@ impl Account {
         Ok(self.reading().enrolment(id).await?.subscription)
     }
 
-    /// Lists the subscriptions, newest first. Where one stands is told for now, and no index knows it:
-    /// a page is looked for among all that the customers or else the plan of the filter have.
+    /// Lists the subscriptions, newest first. Where one stands is told for now: by status alone a page
+    /// is found through an index, and otherwise looked for among all that the customers or else the
+    /// plan of the filter have.
     ///
     /// # Errors
     ///
@@ -77,10 +78,20 @@ impl Account {
                 ids.iter().map(index).collect()
             }
             Some(Some(id)) => vec![Index::subscriptions_of_plan(self.id(), id)],
+            None if !statuses.is_empty() => {
+                let index = |status: &SubscriptionStatus| {
+                    Index::subscriptions_of_status(self.id(), *status)
+                };
+                statuses.iter().map(index).collect()
+            }
             None => vec![Index::subscriptions(self.id())],
         };
+        let is_by_status = customers.is_empty() && plan_id.is_none() && !statuses.is_empty();
         let plan_id = plan_id.flatten();
-        let walk = Walk::merged(listing, &indexes, created, page)?;
+        let mut walk = Walk::merged(listing, &indexes, created, page)?;
+        if is_by_status {
+            walk.also(unit.changed_subscriptions().await?, created, page)?;
+        }
         let passes = |of: &Subscription| {
             plan_id.is_none_or(|id| id == of.plan_id)
                 && (statuses.is_empty() || statuses.contains(&of.status(unit.now)))
@@ -186,9 +197,55 @@ impl Unit<'_> {
         }
     }
 
-    pub(super) fn save_enrolment(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
-        let id = enrolment.subscription.id;
-        self.put(&schema::subscription(self.account, id), enrolment)
+    /// Writes a subscription that was read, and where it is found by its status.
+    pub(super) fn save_enrolment(&mut self, after: &Enrolment) -> Result<(), Error> {
+        let (account, slot) =
+            (self.account, schema::subscription(self.account, after.subscription.id));
+        let missing = || Error::corrupt("a subscription that is written was not there");
+        let before = self.row(&slot)?.ok_or_else(missing)?;
+        let statuses = [&before, after].map(|of| schema::subscription_by_status(account, of));
+        let changes = [&before, after].map(|of| schema::subscription_by_change(account, of));
+        if before.told != after.told {
+            let [old, new] = statuses;
+            self.delete(&old);
+            self.put(&new, &Nothing {})?;
+        }
+        if before.next_told() != after.next_told() {
+            let [old, new] = changes;
+            old.iter().for_each(|old| self.delete(old));
+            new.iter().try_for_each(|new| self.put(new, &Nothing {}))?;
+        }
+        self.put(&slot, after)
+    }
+
+    /// Writes a subscription that is new, and where it is found.
+    fn save_new_enrolment(&mut self, new: &Enrolment) -> Result<(), Error> {
+        let (account, of) =
+            (self.account, SubscriptionOf { customer_id: new.subscription.customer_id });
+        self.put(&schema::subscription_by_time(account, new), &of)?;
+        self.put(&schema::subscription_by_customer(account, new), &of)?;
+        self.put(&schema::subscription_by_plan(account, new), &of)?;
+        self.put(&schema::subscription_by_status(account, new), &Nothing {})?;
+        if let Some(change) = schema::subscription_by_change(account, new) {
+            self.put(&change, &Nothing {})?;
+        }
+        self.put(&schema::subscription(account, new.subscription.id), new)
+    }
+
+    /// Finds the subscriptions whose status has changed with time, where nobody has written that yet: a
+    /// tick does soon after.
+    async fn changed_subscriptions(&self) -> Result<Vec<Position>, Error> {
+        let scan = schema::changed_subscriptions(self.account, self.now, limits::SCAN_ROWS);
+        let (mut places, mut rest) = (Vec::new(), Some(scan));
+        while let Some(scan) = rest {
+            let part = self.range(&scan).await?;
+            for (key, _) in &part.rows {
+                places.push(position(key)?);
+            }
+            check_looked_at(places.len())?;
+            rest = part.rest;
+        }
+        Ok(places)
     }
 }
 
@@ -250,11 +307,7 @@ impl Command for CreateSubscription {
             let slot = schema::customer(unit.account, customer.id);
             unit.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
         }
-        let of = SubscriptionOf { customer_id: customer.id };
-        unit.put(&schema::subscription_by_time(unit.account, &enrolment), &of)?;
-        unit.put(&schema::subscription_by_customer(unit.account, &enrolment), &of)?;
-        unit.put(&schema::subscription_by_plan(unit.account, &enrolment), &of)?;
-        unit.save_enrolment(&enrolment)?;
+        unit.save_new_enrolment(&enrolment)?;
         let subscription = enrolment.subscription.clone();
         enrolments.push(enrolment);
         unit.save_roster(customer.id, &enrolments).await?;

@@ -168,7 +168,6 @@ impl<'a> Unit<'a> {
         for (key, row) in missing.into_iter().zip(rows) {
             let expected = expected(row.as_ref().map(|row| row.version));
             read.push(Precondition { key: key.clone(), expected });
-            self.pace.spend(work_of(row.as_ref())).await;
             self.rows.insert(key, row);
         }
         Ok(read)
@@ -200,7 +199,7 @@ impl<'a> Unit<'a> {
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
         self.fetch(slots.iter().map(Slot::key)).await?;
-        slots.iter().map(|slot| self.row(slot)).collect()
+        self.read_all(slots).await
     }
 
     /// Fetches rows that the row guards which the caller has read, and returns what they say.
@@ -209,7 +208,17 @@ impl<'a> Unit<'a> {
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
         self.fetch_guarded(slots.iter().map(Slot::key)).await?;
-        slots.iter().map(|slot| self.row(slot)).collect()
+        self.read_all(slots).await
+    }
+
+    async fn read_all<T: Says>(&self, slots: &[Slot<T>]) -> Result<Vec<Option<T>>, Error> {
+        let mut all = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let row = self.rows.get(slot.key()).and_then(Option::as_ref);
+            self.pace.spend(work_of(row)).await;
+            all.push(self.row(slot)?);
+        }
+        Ok(all)
     }
 
     /// Reads rows as they are now, or are written here, and keeps none: for walks of any length.

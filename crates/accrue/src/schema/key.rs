@@ -9,7 +9,7 @@ use crate::{
     credit::{EntryKind, LedgerEntry},
     plan::PlanVersion,
     store::{Key, Table},
-    subscription::Enrolment,
+    subscription::{Enrolment, SubscriptionStatus},
     usage::{Generation, MeterId, Minute, Quarter},
 };
 
@@ -51,6 +51,14 @@ impl KeyBytes {
 
     pub(super) fn subscription(self, of: &Enrolment) -> Self {
         self.listed(of.subscription.created_at, of.subscription.id.as_bytes())
+    }
+
+    pub(super) fn subscription_status(self, status: SubscriptionStatus) -> Self {
+        self.bytes(match status {
+            SubscriptionStatus::Upcoming => b"u",
+            SubscriptionStatus::Active => b"a",
+            SubscriptionStatus::Ended => b"e",
+        })
     }
 
     pub(super) fn meter_of(self, customer: CustomerId, meter: MeterId) -> Self {

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::Subscription;
+use super::{Subscription, SubscriptionStatus};
 use crate::{AlertId, Timeframe, Timestamp, price::Cycle};
 
 /// A subscription, and what the engine keeps beside it in the same row.
@@ -70,6 +70,15 @@ impl Enrolment {
         let first = self.subscription.periods().first().filter(|_| self.turns.once);
         let ends = next.chain(first).map(Timeframe::end).filter(|end| turned < *end);
         ends.chain(self.subscription.next_fee_change(turned)).min()
+    }
+
+    /// Returns where it stood when messages last told of it.
+    pub(crate) const fn status_told(&self) -> SubscriptionStatus {
+        match self.told {
+            Told::Created => SubscriptionStatus::Upcoming,
+            Told::Started => SubscriptionStatus::Active,
+            Told::Ended => SubscriptionStatus::Ended,
+        }
     }
 
     /// Returns what of its life comes next, and when: its start or its end.

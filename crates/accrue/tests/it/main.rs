@@ -74,4 +74,5 @@ mod subscription_terms;
 mod subscriptions;
 mod tick;
 mod turns;
+mod turns_of_others;
 mod usage_series;

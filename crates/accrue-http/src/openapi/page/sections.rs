@@ -115,6 +115,7 @@ fn bounds(bounds: &Bounds) -> Vec<Markup> {
         url_bytes,
         header_bytes,
         body_bytes,
+        bodies_bytes,
         depth,
         string_bytes,
         array_items,
@@ -127,6 +128,7 @@ fn bounds(bounds: &Bounds) -> Vec<Markup> {
         ("Path and query, in bytes", url_bytes),
         ("Headers together, in bytes", header_bytes),
         ("A body, in bytes, after decompression too", body_bytes),
+        ("The bodies of an account in flight, in bytes", bodies_bytes / 2),
         ("Depth of arrays and objects within each other", depth),
         ("A string, name or number of a body, in bytes", string_bytes),
         ("Items of an array, members of an object", array_items),
@@ -143,7 +145,9 @@ fn bounds(bounds: &Bounds) -> Vec<Markup> {
     ];
     let rows = rows.into_iter().map(|(what, most)| cells([text(what), text(&grouped(most))]));
     vec![
-        paragraph("Bodies are JSON in UTF-8, as they are or compressed with gzip. At most:"),
+        paragraph(
+            "Bodies are JSON in UTF-8, as they are or compressed with gzip, as one member. At most:",
+        ),
         element("div", &[("class", "limits")], [table(&["", "At most"], rows)]),
     ]
 }

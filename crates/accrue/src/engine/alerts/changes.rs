@@ -36,6 +36,7 @@ impl Change {
     async fn apply(&self, alert: Alert, unit: &mut Unit<'_>) -> Result<Alert, Error> {
         match self {
             Self::Update(update) => {
+                unit.check_filters(update.price_filters.as_deref().unwrap_or_default()).await?;
                 let siblings = unit.siblings(&alert).await?;
                 update.clone().decide(alert, &siblings)
             }

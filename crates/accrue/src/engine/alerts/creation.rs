@@ -26,6 +26,7 @@ impl Command for CreateSubscriptionAlert {
         unit.require_alerts().await?;
         let mut enrolment = unit.settled_enrolment(self.id).await?;
         unit.check_metric(&self.new).await?;
+        unit.check_filters(self.new.condition.price_filters()).await?;
         let siblings = unit.alerts(&enrolment.alerts).await?;
         let id = AlertId::generate(unit.now, unit.entropy());
         let customer_id = enrolment.subscription.customer_id;
@@ -65,6 +66,7 @@ impl Command for CreatePlanAlert {
         let PlanRoster { alerts, .. } =
             roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
         unit.check_metric(&self.new).await?;
+        unit.check_filters(self.new.condition.price_filters()).await?;
         let siblings = unit.alerts(&alerts).await?;
         let id = AlertId::generate(unit.now, unit.entropy());
         let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
