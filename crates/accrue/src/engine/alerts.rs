@@ -2,6 +2,8 @@ mod changes;
 mod creation;
 mod plan;
 
+use std::{collections::BTreeSet, fmt};
+
 use self::{
     changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
     creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
@@ -250,17 +252,16 @@ impl Unit<'_> {
     /// Makes sure that what the price filters of an alert name is there: a filter by a mistyped id would
     /// let the alert never fire.
     async fn check_filters(&mut self, filters: &[PriceFilter]) -> Result<(), Error> {
+        let account = self.account;
         for filter in filters {
             match &filter.values {
                 FilterValues::PriceId(ids) => {
-                    for id in ids {
-                        self.price(&IdOr::Id(*id)).await?;
-                    }
+                    let slots: Vec<_> = ids.iter().map(|id| schema::price(account, *id)).collect();
+                    check_there("price", ids, self.get_all(&slots).await?)?;
                 }
                 FilterValues::ItemId(ids) => {
-                    for id in ids {
-                        self.item(*id).await?;
-                    }
+                    let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();
+                    check_there("item", ids, self.get_all(&slots).await?)?;
                 }
                 FilterValues::PriceType(_) => {}
             }
@@ -324,6 +325,18 @@ impl Unit<'_> {
     async fn save_watched(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
         self.save_enrolment(enrolment)?;
         self.touch(enrolment.subscription.customer_id).await
+    }
+}
+
+/// Makes sure that each of some resources was found.
+fn check_there<I: fmt::Display, T>(
+    what: &str,
+    ids: &BTreeSet<I>,
+    found: Vec<Option<T>>,
+) -> Result<(), Error> {
+    match ids.iter().zip(found).find(|(_, found)| found.is_none()) {
+        Some((id, _)) => Err(Error::not_found(what, id)),
+        None => Ok(()),
     }
 }
 

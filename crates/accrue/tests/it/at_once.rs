@@ -129,16 +129,12 @@ fn a_turn_while_alerts_are_not_available_is_silent_whoever_looks() {
 }
 
 /// An alert on spend that has as many filters and values as there can be. All prices pass them.
-fn with_every_filter(from: usize) -> NewAlert {
-    let id = |n: usize| format!("019cd79e-4600-7000-8000-{n:012x}").parse();
-    let ids = |from: usize| -> BTreeSet<PriceId> {
-        (from..from + 10).map(|n| id(n).unwrap_or_else(|_| unreachable!("it is an id"))).collect()
-    };
-    let filter = |n: usize| PriceFilter {
+fn with_every_filter(others: &[PriceId]) -> NewAlert {
+    let filter = |ids: &[PriceId]| PriceFilter {
         operator: FilterOperator::Excludes,
-        values: FilterValues::PriceId(ids(from + n * 10)),
+        values: FilterValues::PriceId(ids.iter().copied().collect()),
     };
-    let price_filters = (0..10).map(filter).collect();
+    let price_filters = others.chunks(10).map(filter).collect();
     let condition = NewCondition::SpendExceeded { currency: unit("USD"), price_filters };
     NewAlert { condition, thresholds: thresholds(&["1"]) }
 }
@@ -146,7 +142,7 @@ fn with_every_filter(from: usize) -> NewAlert {
 #[test]
 fn a_plan_alert_with_every_filter_is_changed_like_any_other() {
     let priced = metered();
-    let alert = priced.plan_alert(with_every_filter(0));
+    let alert = priced.plan_alert(with_every_filter(&priced.other_prices(100)));
     let account = &priced.fixture.account;
     assert!(!run(account.disable_alert(alert.id)).unwrap().enabled);
     run(account.update_alert(alert.id, thresholds(&["2"]))).unwrap();
@@ -155,9 +151,9 @@ fn a_plan_alert_with_every_filter_is_changed_like_any_other() {
 #[test]
 fn a_turn_of_200_subscriptions_is_settled_in_as_many_commits_as_it_takes() {
     let priced = priced(|fixture, _| [fixture.advance_fee("5")]);
-    let fixture = &priced.fixture;
+    let (fixture, others) = (&priced.fixture, priced.other_prices(104));
     for from in 0..5 {
-        priced.plan_alert(with_every_filter(from));
+        priced.plan_alert(with_every_filter(&others[from..from + 100]));
         fixture.tick();
     }
     for _ in 1..200 {

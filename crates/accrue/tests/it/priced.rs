@@ -70,6 +70,13 @@ impl Priced {
         self.fixture.prices_of(&self.plan)
     }
 
+    /// So many prices that are in no plan.
+    pub(crate) fn other_prices(&self, count: usize) -> Vec<PriceId> {
+        let new = self.fixture.usage_at("1", &self.metric);
+        let create = |_| run(self.fixture.account.create_price(new.clone())).unwrap().id;
+        (0..count).map(create).collect()
+    }
+
     /// What the subscription costs in its current billing period.
     pub(crate) fn cost(&self) -> Cost {
         self.fixture.cost(&self.subscription, &CostQuery::default())

@@ -12,7 +12,7 @@ use accrue::{
 };
 
 use crate::{
-    fixture::{block_on, number, refused, run, thresholds, usage_alert},
+    fixture::{UNKNOWN, block_on, number, refused, run, thresholds, usage_alert},
     priced::{NOTHING, Priced, cost_alert, metered, priced, spend_alert, unit},
 };
 
@@ -266,11 +266,9 @@ fn an_alert_of_another_type_has_no_filters() {
 #[test]
 fn an_alert_has_at_most_10_filters_of_100_values_together() {
     let priced = three_prices();
-    let ids = |count: usize| -> BTreeSet<PriceId> {
-        let id = |n: usize| format!("019cd79e-4600-7000-8000-{n:012x}").parse();
-        (0..count).map(|n| id(n).unwrap_or_else(|_| unreachable!("it is an id"))).collect()
-    };
-    let of = |count| includes(FilterValues::PriceId(ids(count)));
+    let others = priced.other_prices(101);
+    let of =
+        |count: usize| includes(FilterValues::PriceId(others[..count].iter().copied().collect()));
     let account = &priced.fixture.account;
     let create = |filters: &[PriceFilter]| {
         let new = filtered("USD", &["10"], filters);
@@ -292,6 +290,36 @@ fn an_alert_has_at_most_10_filters_of_100_values_together() {
     let alert = run(create(&vec![of(10); 10])).unwrap();
     let (kind, _) = refused(&priced.fixture, refilter(&priced, &alert, &vec![of(1); 11]));
     assert_eq!(kind, ErrorKind::RequestValidation);
+}
+
+#[test]
+fn a_filter_names_what_is_there() {
+    let priced = metered();
+    let (price, item) = (priced.prices()[0], priced.metric.item_id);
+    let alert = run(priced.fixture.account.create_subscription_alert(
+        priced.subscription.id,
+        filtered("USD", &["10"], &[includes(FilterValues::PriceId([price].into()))]),
+    ));
+    let alert = alert.unwrap();
+    let unknown: [FilterValues; 2] = [
+        FilterValues::PriceId([price, UNKNOWN.parse().unwrap()].into()),
+        FilterValues::ItemId([item, UNKNOWN.parse().unwrap()].into()),
+    ];
+    for values in unknown {
+        let filters = [includes(values)];
+        let new = filtered("EUR", &["10"], &filters);
+        let account = &priced.fixture.account;
+        let of_plan = account.create_plan_alert(priced.plan.id, new.clone());
+        for call in [
+            account.create_subscription_alert(priced.subscription.id, new),
+            of_plan,
+            refilter(&priced, &alert, &filters),
+        ] {
+            let (kind, text) = refused(&priced.fixture, call);
+            assert_eq!(kind, ErrorKind::ResourceNotFound);
+            assert!(text.ends_with(UNKNOWN), "{text}");
+        }
+    }
 }
 
 #[test]
