@@ -77,6 +77,7 @@ fn others_get_their_turn_beside_a_batch() {
 #[test]
 fn others_get_their_turn_beside_an_evaluation() {
     let fixture = Fixture::new();
+    fixture.customer("ada");
     let metric = fixture.metric("SELECT sum(n) FROM events");
     let price = run(fixture.account.create_price(fixture.per_unit(&metric, Cadence::Monthly)));
     fixture.ingest_all("a", 1_000);
