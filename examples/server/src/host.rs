@@ -3,13 +3,14 @@ use accrue_fjall::FjallStore;
 use accrue_http::{Api, FixedKey};
 use accrue_sled::SledStore;
 
-use crate::{Options, StoreAt};
+use crate::{ConnectionBounds, Connections, Options, StoreAt, process};
 
-/// What a server serves: the engine, and the API over it. Cheap to clone.
+/// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Host {
     billing: Billing,
     api: Api,
+    connections: Connections,
 }
 
 /// Why a host cannot be set up.
@@ -51,8 +52,15 @@ impl Host {
 
     /// Makes a host of an engine and its API.
     #[must_use]
-    pub const fn new(billing: Billing, api: Api) -> Self {
-        Self { billing, api }
+    pub fn new(billing: Billing, api: Api) -> Self {
+        let bounds = ConnectionBounds::default().within(process::open_files());
+        Self { billing, api, connections: Connections::new(bounds) }
+    }
+
+    /// Bounds the connections; by [`ConnectionBounds::default`] where nothing is said.
+    #[must_use]
+    pub fn connection_bounds(self, bounds: ConnectionBounds) -> Self {
+        Self { connections: Connections::new(bounds), ..self }
     }
 
     /// Returns the engine.
@@ -65,6 +73,12 @@ impl Host {
     #[must_use]
     pub const fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// Returns the connections.
+    #[must_use]
+    pub const fn connections(&self) -> &Connections {
+        &self.connections
     }
 
     /// Tells whether the store answers.

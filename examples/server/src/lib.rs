@@ -2,9 +2,12 @@
 //!
 //! A host that embeds the API does these things in its own way. Read [`run`] first.
 
+mod connections;
 mod host;
+mod listen;
 mod log;
 mod options;
+mod process;
 mod run;
 mod stop;
 mod upkeep;
@@ -17,7 +20,9 @@ pub const REQUEST_TIME: std::time::Duration = std::time::Duration::from_secs(60)
 pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use self::{
+    connections::{Attended, ConnectionBounds, Connections, Place, Serving},
     host::{Host, OpenError},
+    listen::listen,
     log::Line,
     options::{ApiKey, BasePath, Options, StoreAt},
     run::{Error, run},

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{Host, OpenError, Options, Stopped, keep_up, log, stop, stop::Signals};
+use crate::{Host, OpenError, Options, Stopped, keep_up, listen, log, stop, stop::Signals};
 
 /// Why a server did not run, or not to its proper end.
 #[derive(Debug, thiserror::Error)]
@@ -48,9 +48,9 @@ where
     S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
 {
     let host = Host::open(options)?;
-    let listen = |source| Error::Listen { address: options.listen, source };
-    let listener = TcpListener::bind(options.listen).map_err(listen)?;
-    let address = listener.local_addr().map_err(listen)?;
+    let refused = |source| Error::Listen { address: options.listen, source };
+    let listener = listen(options.listen).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
     let signals = Signals::listen().map_err(Error::Serve)?;
 
     let (stop, stopped) = stop();
@@ -60,7 +60,8 @@ where
         tracing::info!("stopping");
         stop.ask();
     });
-    tracing::info!(%address, store = %options.store, "serving");
+    let connections = host.connections().bounds().most;
+    tracing::info!(%address, store = %options.store, connections, "serving");
     // Nobody may be reading.
     let _ = writeln!(io::stdout(), "listening on http://{address}{}", options.base_path.as_str());
     serve(listener, host, stopped).await.map_err(Error::Serve)?;
