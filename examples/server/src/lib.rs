@@ -2,10 +2,12 @@
 //!
 //! A host that embeds the API does these things in its own way. Read [`run`] first.
 
+mod clock;
 mod connections;
 mod host;
 mod listen;
 mod log;
+mod one_line;
 mod options;
 mod process;
 mod run;
@@ -24,6 +26,7 @@ pub use self::{
     host::{Host, OpenError},
     listen::listen,
     log::Line,
+    one_line::{Chain, OneLine},
     options::{ApiKey, BasePath, Options, StoreAt},
     run::{Error, run},
     stop::{Stop, Stopped, stop},

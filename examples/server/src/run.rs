@@ -1,11 +1,12 @@
 use std::{
-    error::Error as _,
     io::{self, Write as _},
     net::{SocketAddr, TcpListener},
     process::ExitCode,
 };
 
-use crate::{Host, OpenError, Options, Stopped, keep_up, listen, log, stop, stop::Signals};
+use crate::{
+    Chain, Host, OneLine, OpenError, Options, Stopped, keep_up, listen, log, stop, stop::Signals,
+};
 
 /// Why a server did not run, or not to its proper end.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ where
     match start(&options, serve).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&error);
+            let _ = writeln!(io::stderr(), "error: {}", Chain(&error));
             ExitCode::FAILURE
         }
     }
@@ -61,24 +62,14 @@ where
         stop.ask();
     });
     let connections = host.connections().bounds().most;
-    tracing::info!(%address, store = %options.store, connections, "serving");
+    tracing::info!(%address, store = %OneLine(&options.store), connections, "serving");
     // Nobody may be reading.
     let _ = writeln!(io::stdout(), "listening on http://{address}{}", options.base_path.as_str());
     serve(listener, host, stopped).await.map_err(Error::Serve)?;
     // What was answered is in the store for good; what is due waits for the next start.
     if let Err(error) = upkeep.await {
-        tracing::error!(%error, "the upkeep failed");
+        tracing::error!(error = %Chain(&error), "the upkeep failed");
     }
     tracing::info!("stopped");
     Ok(())
-}
-
-fn complain(error: &Error) {
-    let mut message = format!("error: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message += &format!(": {cause}");
-        source = cause.source();
-    }
-    let _ = writeln!(io::stderr(), "{message}");
 }
