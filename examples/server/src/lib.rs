@@ -2,9 +2,11 @@
 //!
 //! A host that embeds the API does these things in its own way. Read [`run`] first.
 
+mod auth;
 mod clock;
 mod connections;
 mod host;
+mod keys;
 mod listen;
 mod log;
 mod one_line;
@@ -24,10 +26,14 @@ pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 pub use self::{
     connections::{Attended, ConnectionBounds, Connections, Place, Serving},
     host::{Host, OpenError},
+    keys::{KeysCommand, KeysError, Of},
     listen::listen,
     log::Line,
     one_line::{Chain, OneLine},
-    options::{ApiKey, BasePath, Options, StoreAt},
+    options::{
+        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, Options, RateLimitPlan,
+        ServeOptions, StoreAt, StoreOpenError,
+    },
     run::{Error, run},
     stop::{Stop, Stopped, stop},
     upkeep::keep_up,

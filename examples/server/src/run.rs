@@ -5,13 +5,17 @@ use std::{
 };
 
 use crate::{
-    Chain, Host, OneLine, OpenError, Options, Stopped, keep_up, listen, log, stop, stop::Signals,
+    Chain, Command, Host, OneLine, OpenError, Options, ServeOptions, Stopped, keep_up,
+    keys::KeysError, listen, log, process, stop, stop::Signals,
 };
 
 /// Why a server did not run, or not to its proper end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Nothing was done with API keys.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
     /// There is nothing to serve.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -29,13 +33,20 @@ pub enum Error {
 }
 
 /// Runs a server until SIGINT or SIGTERM: opens the store, listens, and hands both to `serve`, which
-/// returns once it is asked to stop and what is in flight is answered.
+/// returns once it is asked to stop and what is in flight is answered. Or does what the options say
+/// instead.
 pub async fn run<S>(options: Options, serve: S) -> ExitCode
 where
     S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
 {
-    log::begin();
-    match start(&options, serve).await {
+    process::keep_files_private();
+    let done = match options.command {
+        None => start(&options.serve, serve).await,
+        Some(Command::Keys(command)) => {
+            command.run(&mut io::stdout(), &mut io::stderr()).await.map_err(Error::Keys)
+        }
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {}", Chain(&error));
@@ -44,11 +55,12 @@ where
     }
 }
 
-async fn start<S>(options: &Options, serve: S) -> Result<(), Error>
+async fn start<S>(options: &ServeOptions, serve: S) -> Result<(), Error>
 where
     S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
 {
-    let host = Host::open(options)?;
+    log::begin();
+    let host = Host::open(options).await?;
     let refused = |source| Error::Listen { address: options.listen, source };
     let listener = listen(options.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;

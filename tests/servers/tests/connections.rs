@@ -21,6 +21,8 @@ use tokio::{
 
 /// How much later than its time-out a connection may be closed, on a machine that does much else.
 const SLACK: Duration = Duration::from_secs(5);
+/// How long a test may take with one server.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long an answer may take that comes at once.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
@@ -43,7 +45,8 @@ fn each<F: Future<Output = ()>>(
         let server = Server::serve(framework, host).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         println!("{framework:?}");
-        runtime.block_on(test(server.address()));
+        let test = test(server.address());
+        runtime.block_on(async { timeout(PATIENCE, test).await.expect("it ends in time") });
         drop(runtime);
         server.end().unwrap();
     }
