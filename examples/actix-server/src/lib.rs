@@ -5,6 +5,8 @@ mod shim;
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    num::NonZeroUsize,
+    thread::available_parallelism,
     time::Duration,
 };
 
@@ -26,6 +28,9 @@ use tokio::{net::TcpStream, time::timeout};
 /// sending would take the answer with it.
 const LINGER_TIME: Duration = Duration::from_secs(5);
 
+/// The most threads that actix serves connections with.
+const MOST_WORKERS: usize = 512;
+
 /// Serves until it is asked to stop, and then until the requests in flight are answered, or have had
 /// [`STOP_TIME`].
 ///
@@ -37,7 +42,10 @@ const LINGER_TIME: Duration = Duration::from_secs(5);
 ///
 /// Where the listener cannot be used.
 pub async fn serve(listener: TcpListener, host: Host, stopped: Stopped) -> io::Result<()> {
-    let builder = ServerBuilder::new();
+    let workers = available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_WORKERS);
+    // Each worker accepts one more than its share, which takes the place of another.
+    let share = host.connections().bounds().most.get().div_ceil(workers).saturating_add(1);
+    let builder = ServerBuilder::new().workers(workers).max_concurrent_connections(share);
     let stopping = builder.graceful_shutdown_signal();
     let service = move || {
         let (host, connections) = (web::Data::new(host.clone()), host.connections().clone());

@@ -44,7 +44,7 @@ fn each<F: Future<Output = ()>>(
         let host = Server::host(MemoryStore::new()).unwrap().connection_bounds(bounds);
         let server = Server::serve(framework, host).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        println!("{framework:?}");
+        eprintln!("{framework:?}");
         let test = test(server.address());
         runtime.block_on(async { timeout(PATIENCE, test).await.expect("it ends in time") });
         drop(runtime);
@@ -236,7 +236,7 @@ fn an_answer_that_nobody_takes_is_given_up() {
         let document = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n";
         let once = {
             let mut other = TcpStream::connect(address).await.unwrap();
-            other.write_all(&document.repeat(1)).await.unwrap();
+            other.write_all(document).await.unwrap();
             let mut all = Vec::new();
             other.read_to_end(&mut all).await.unwrap();
             all.len()
