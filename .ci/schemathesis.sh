@@ -17,7 +17,7 @@ if [[ ! -x "$tools/bin/st" ]]; then
 fi
 
 work="$(mktemp -d)"
-"$SERVER" --listen 127.0.0.1:0 --store memory --api-key secret >"$work/log" 2>&1 &
+"$SERVER" --listen 127.0.0.1:0 --store memory --api-key secret --rate-limit none >"$work/log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 

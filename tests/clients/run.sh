@@ -22,7 +22,7 @@ fail() {
 start() {
   local out="$work/$1.out"
   : >"$out"
-  "$target/debug/$1" --listen 127.0.0.1:0 --store memory --api-key "$KEY" \
+  ACCRUE_API_KEY="$KEY" "$target/debug/$1" --listen 127.0.0.1:0 --store memory --rate-limit none \
     >"$out" 2>"$work/$1.log" &
   server=$!
   for _ in {1..100}; do

@@ -138,6 +138,11 @@ pub(crate) fn api_key(id: ApiKeyId) -> Slot<ApiKeyEntry> {
     KeyBytes::default().bytes(id.as_bytes()).slot(API_KEY)
 }
 
+/// One row of `api_key`, where there is any.
+pub(crate) fn any_api_key() -> Scan {
+    Scan::prefix(API_KEY, &[], 1)
+}
+
 /// `api_key_by_time (account, created at, key id)`
 pub(crate) fn api_key_by_time(account: &AccountId, key: &ApiKey) -> Slot<Nothing> {
     KeyBytes::of(account).listed(key.created_at, key.id.as_bytes()).slot(API_KEY_BY_TIME)

@@ -12,29 +12,65 @@ use axum::{
     middleware::{Next, from_fn},
     response::{IntoResponse as _, Response},
     routing::get,
+    serve::Listener,
 };
-use example_server::{Host, Line, REQUEST_TIME, STOP_TIME, Stopped};
-use tokio::time::timeout;
+use example_server::{Attended, Host, Line, REQUEST_TIME, STOP_TIME, Stopped};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{
+    rt::TokioIo,
+    server::graceful::{GracefulConnection, GracefulShutdown},
+};
+use tokio::{net::TcpStream, time::timeout};
+use tower_service::Service as _;
 
 /// Serves until it is asked to stop, and then until the requests in flight are answered, or have had
 /// [`STOP_TIME`].
+///
+/// It accepts connections itself: `axum::serve` has no time-out for them.
 ///
 /// # Errors
 ///
 /// Where the listener cannot be used.
 pub async fn serve(listener: TcpListener, host: Host, stopped: Stopped) -> io::Result<()> {
     listener.set_nonblocking(true)?;
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let end = stopped.clone();
-    let server = axum::serve(listener, router(host)).with_graceful_shutdown(stopped.wait());
-    let late = async {
-        end.wait().await;
-        let _ = timeout(STOP_TIME, std::future::pending::<()>()).await;
+    let mut listener = tokio::net::TcpListener::from_std(listener)?;
+    let connections = host.connections().clone();
+    let router = router(host);
+    let open = GracefulShutdown::new();
+    // What cannot be accepted is logged and tried again after a second.
+    let accept = async {
+        loop {
+            let (stream, _) = Listener::accept(&mut listener).await;
+            let stream = connections.enter(stream).await;
+            // It fails where the client goes away, or sends what is no HTTP.
+            tokio::spawn(open.watch(connection(stream, router.clone())));
+        }
     };
     tokio::select! {
-        served = async { server.await } => served,
-        () = late => Ok(()),
+        () = accept => {}
+        () = stopped.wait() => {}
     }
+    drop(listener);
+    let _ = timeout(STOP_TIME, open.shutdown()).await;
+    Ok(())
+}
+
+/// Serves the requests of a connection one after the other.
+fn connection(
+    stream: Attended<TcpStream>,
+    router: Router,
+) -> impl GracefulConnection<Error = hyper::Error> + Send {
+    let place = stream.place().clone();
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let serving = place.serve();
+        let answer = router.clone().call(request);
+        async move {
+            let answer = answer.await;
+            drop(serving);
+            answer
+        }
+    });
+    http1::Builder::new().serve_connection(TokioIo::new(stream), service)
 }
 
 /// Puts the API behind everything that has a route of its own: it is a service of tower.

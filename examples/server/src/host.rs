@@ -1,30 +1,49 @@
-use accrue::{AccountId, Billing, store::MemoryStore};
-use accrue_fjall::FjallStore;
-use accrue_http::{Api, FixedKey};
-use accrue_sled::SledStore;
+use accrue::{AccountId, Billing};
+use accrue_http::{Api, ApiKeys, FixedKey, RateLimits};
 
-use crate::{Options, StoreAt};
+use crate::{
+    ApiKey, ApiKeyError, ConnectionBounds, Connections, ServeOptions, StoreAt, StoreOpenError,
+    auth::FixedOrKept, process,
+};
 
-/// What a server serves: the engine, and the API over it. Cheap to clone.
+/// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Host {
     billing: Billing,
     api: Api,
+    connections: Connections,
 }
 
 /// Why a host cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The folder of a store on fjall cannot be used.
+    /// The API key that was named is none.
     #[error(transparent)]
-    Fjall(accrue_fjall::OpenError),
-    /// The folder of a store on sled cannot be used.
+    ApiKey(#[from] ApiKeyError),
+    /// The store cannot be opened.
     #[error(transparent)]
-    Sled(accrue_sled::OpenError),
+    Store(#[from] StoreOpenError),
+    /// The store cannot be read.
+    #[error("the store cannot be read")]
+    Read(#[from] accrue::Error),
+    /// Nobody could be let in.
+    #[error(
+        "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
+        instead(.0)
+    )]
+    NoApiKey(StoreAt),
 }
 
-/// The account that the key of the API is for.
+/// Says how a store gets an API key that can keep one.
+fn instead(store: &StoreAt) -> String {
+    match store {
+        StoreAt::Memory => String::new(),
+        _ => format!(", or issue one: keys issue --store {store} --account NAME --name NAME"),
+    }
+}
+
+/// The account that the key is for that the server is started with.
 const ACCOUNT: &str = "default";
 
 impl Host {
@@ -32,27 +51,47 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Where it cannot be opened.
-    pub fn open(options: &Options) -> Result<Self, OpenError> {
-        let billing = match &options.store {
-            StoreAt::Memory => Billing::with_system(MemoryStore::new()),
-            StoreAt::Fjall(folder) => {
-                Billing::with_system(FjallStore::open(folder).map_err(OpenError::Fjall)?)
-            }
-            StoreAt::Sled(folder) => {
-                Billing::with_system(SledStore::open(folder).map_err(OpenError::Sled)?)
+    /// Where it cannot be opened, or nobody could be let in.
+    pub async fn open(options: &ServeOptions) -> Result<Self, OpenError> {
+        let key = options.api_key.read()?;
+        let billing = options.store.open()?;
+        if key.is_none() && !billing.has_api_keys().await? {
+            return Err(OpenError::NoApiKey(options.store.clone()));
+        }
+        Ok(Self::over(billing, options, key))
+    }
+
+    /// Serves an engine as the options say, to whom this key is shown by, or one that is kept in the
+    /// store.
+    #[must_use]
+    pub fn over(billing: Billing, options: &ServeOptions, key: Option<ApiKey>) -> Self {
+        let builder = match key {
+            None => Api::builder(billing.clone(), ApiKeys::new(&billing)),
+            Some(key) => {
+                let account = AccountId::parse(ACCOUNT).expect("the name of the account is one");
+                let fixed = FixedKey::new(key.as_str(), account);
+                Api::builder(billing.clone(), FixedOrKept::new(fixed, &billing))
             }
         };
-        let account = AccountId::parse(ACCOUNT).expect("the name of the account is one");
-        let key = FixedKey::new(options.api_key.as_str(), account);
-        let api = Api::builder(billing.clone(), key).base_path(options.base_path.as_str()).build();
-        Ok(Self::new(billing, api))
+        let builder = match options.rate_limit.quotas() {
+            None => builder,
+            Some(quotas) => builder.rate_limit(RateLimits::new(&billing, quotas)),
+        };
+        let api = builder.base_path(options.base_path.as_str()).build();
+        Self::new(billing, api)
     }
 
     /// Makes a host of an engine and its API.
     #[must_use]
-    pub const fn new(billing: Billing, api: Api) -> Self {
-        Self { billing, api }
+    pub fn new(billing: Billing, api: Api) -> Self {
+        let bounds = ConnectionBounds::default().within(process::open_files());
+        Self { billing, api, connections: Connections::new(bounds) }
+    }
+
+    /// Bounds the connections; by [`ConnectionBounds::default`] where nothing is said.
+    #[must_use]
+    pub fn connection_bounds(self, bounds: ConnectionBounds) -> Self {
+        Self { connections: Connections::new(bounds), ..self }
     }
 
     /// Returns the engine.
@@ -65,6 +104,12 @@ impl Host {
     #[must_use]
     pub const fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// Returns the connections.
+    #[must_use]
+    pub const fn connections(&self) -> &Connections {
+        &self.connections
     }
 
     /// Tells whether the store answers.

@@ -2,9 +2,16 @@
 //!
 //! A host that embeds the API does these things in its own way. Read [`run`] first.
 
+mod auth;
+mod clock;
+mod connections;
 mod host;
+mod keys;
+mod listen;
 mod log;
+mod one_line;
 mod options;
+mod process;
 mod run;
 mod stop;
 mod upkeep;
@@ -17,9 +24,16 @@ pub const REQUEST_TIME: std::time::Duration = std::time::Duration::from_secs(60)
 pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use self::{
+    connections::{Attended, ConnectionBounds, Connections, Place, Serving},
     host::{Host, OpenError},
+    keys::{KeysCommand, KeysError, Of},
+    listen::listen,
     log::Line,
-    options::{ApiKey, BasePath, Options, StoreAt},
+    one_line::{Chain, OneLine},
+    options::{
+        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, Options, RateLimitPlan,
+        ServeOptions, StoreAt, StoreOpenError,
+    },
     run::{Error, run},
     stop::{Stop, Stopped, stop},
     upkeep::keep_up,

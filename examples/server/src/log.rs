@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::OneLine;
+
 /// The line of the log for a request: method, path, status and how long it took.
 ///
 /// Nothing else of a request goes there: its query, headers and body may hold secrets.
@@ -23,6 +25,7 @@ impl Line {
     pub fn end(self, status: u16) {
         let Self { method, path, begun } = self;
         let took: Duration = begun.elapsed();
+        let (method, path) = (OneLine(method), OneLine(path));
         tracing::info!(%method, %path, status, ?took, "request");
     }
 }

@@ -1,14 +1,51 @@
-use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
+//! What a server is started with.
 
-use clap::Parser;
+mod api_key;
+mod base_path;
+mod rate_limit;
+mod store_at;
+
+use std::net::SocketAddr;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use self::{
+    api_key::{ApiKey, ApiKeyError, ApiKeyOptions},
+    base_path::BasePath,
+    rate_limit::RateLimitPlan,
+    store_at::{StoreAt, StoreOpenError},
+};
+use crate::keys::KeysCommand;
 
 /// Serves the billing API.
 ///
 /// Requests go below the base path, with `Authorization: Bearer KEY`. `GET /healthz` needs no key: it
 /// answers 200 while the store answers. SIGINT and SIGTERM let requests in flight finish.
 #[derive(Clone, Debug, Parser)]
-#[command(version)]
+#[command(version, args_conflicts_with_subcommands = true)]
 pub struct Options {
+    /// How to serve, where no command is given.
+    #[command(flatten)]
+    pub serve: ServeOptions,
+
+    /// What to do instead.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What can be done instead of serving.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Issues, lists, rotates and revokes the API keys that are kept in a store
+    ///
+    /// The store must not be open elsewhere: stop the server first.
+    #[command(subcommand)]
+    Keys(KeysCommand),
+}
+
+/// How to serve.
+#[derive(Args, Clone, Debug)]
+pub struct ServeOptions {
     /// The address and port to listen on; port 0 takes a free one
     ///
     /// Standard output says which it became: `listening on http://127.0.0.1:8080/v1`.
@@ -26,9 +63,13 @@ pub struct Options {
     #[arg(long, value_name = "PATH", default_value = "/v1")]
     pub base_path: BasePath,
 
-    /// The API key that clients send, for the one account `default`
-    #[arg(long, value_name = "KEY")]
-    pub api_key: ApiKey,
+    /// Who is let in.
+    #[command(flatten)]
+    pub api_key: ApiKeyOptions,
+
+    /// The quotas of each account, beyond which it is answered 429
+    #[arg(long, value_enum, value_name = "QUOTAS", default_value = "live")]
+    pub rate_limit: RateLimitPlan,
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -36,108 +77,15 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| expected())
 }
 
-/// Where everything is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoreAt {
-    /// In memory, gone at the end.
-    Memory,
-    /// On fjall, in a folder.
-    Fjall(PathBuf),
-    /// On sled, in a folder.
-    Sled(PathBuf),
-}
-
-impl FromStr for StoreAt {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "memory" => Ok(Self::Memory),
-            Some(("fjall", folder)) if !folder.is_empty() => Ok(Self::Fjall(folder.into())),
-            Some(("sled", folder)) if !folder.is_empty() => Ok(Self::Sled(folder.into())),
-            _ => Err("expected `memory`, `fjall:DIR` or `sled:DIR`".to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for StoreAt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Memory => f.write_str("memory"),
-            Self::Fjall(folder) => write!(f, "fjall:{}", folder.display()),
-            Self::Sled(folder) => write!(f, "sled:{}", folder.display()),
-        }
-    }
-}
-
-/// The path that the API is served below: empty, or from a slash to no slash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BasePath(String);
-
-impl BasePath {
-    /// Returns it as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for BasePath {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
-        let segments = match text.trim_end_matches('/') {
-            "" => "",
-            path => path.strip_prefix('/').unwrap_or("/"),
-        };
-        let is_path = segments.is_empty()
-            || segments
-                .split('/')
-                .all(|segment| !segment.is_empty() && segment.chars().all(is_plain));
-        match is_path {
-            true => Ok(Self(text.trim_end_matches('/').to_owned())),
-            false => Err("expected a path of letters, digits and -._~, as in /v1".to_owned()),
-        }
-    }
-}
-
-/// What clients show to be let in.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// Returns it as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for ApiKey {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            true => Ok(Self(text.to_owned())),
-            false => Err("expected visible ASCII characters without spaces".to_owned()),
-        }
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(..)")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(arguments: &[&str]) -> Result<Options, String> {
+    fn parsed(arguments: &[&str]) -> Result<ServeOptions, String> {
         let all = ["server"].iter().chain(arguments);
-        Options::try_parse_from(all).map_err(|error| error.to_string())
+        let options = Options::try_parse_from(all).map_err(|error| error.to_string())?;
+        assert!(options.command.is_none());
+        Ok(options.serve)
     }
 
     #[track_caller]
@@ -147,40 +95,36 @@ mod tests {
     }
 
     #[test]
-    fn only_the_key_is_needed() {
-        let options = parsed(&["--api-key", "secret"]).unwrap();
+    fn nothing_is_needed() {
+        let options = parsed(&[]).unwrap();
         assert_eq!(options.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(options.store, StoreAt::Memory);
         assert_eq!(options.base_path.as_str(), "/v1");
-        assert_eq!(options.api_key.as_str(), "secret");
-        assert!(!format!("{options:?}").contains("secret"));
-        refused(&[], "--api-key <KEY>");
+        assert_eq!(options.rate_limit, RateLimitPlan::Live);
     }
 
     #[test]
     fn an_address_has_a_port() {
-        let options = parsed(&["--api-key", "k", "--listen", "[::1]:0"]).unwrap();
+        let options = parsed(&["--listen", "[::1]:0"]).unwrap();
         assert_eq!(options.listen.to_string(), "[::1]:0");
         for wrong in ["8080", "127.0.0.1", "127.0.0.1:65536", "localhost", ""] {
-            refused(&["--api-key", "k", "--listen", wrong], "expected an address and a port");
+            refused(&["--listen", wrong], "expected an address and a port");
         }
     }
 
     #[test]
     fn a_store_is_in_memory_or_in_a_folder() {
-        let at = |store| parsed(&["--api-key", "k", "--store", store]).unwrap().store;
+        let at = |store| parsed(&["--store", store]).unwrap().store;
         assert_eq!(at("fjall:a b:c"), StoreAt::Fjall("a b:c".into()));
         assert_eq!(at("sled:a b:c"), StoreAt::Sled("a b:c".into()));
         for wrong in ["sled", "sled:", "fjall", "fjall:", "memory:", "Memory", "postgres:x", ""] {
-            let expected = "expected `memory`, `fjall:DIR` or `sled:DIR`";
-            refused(&["--api-key", "k", "--store", wrong], expected);
+            refused(&["--store", wrong], "expected `memory`, `fjall:DIR` or `sled:DIR`");
         }
     }
 
     #[test]
     fn a_base_path_is_plain() {
-        let base_path =
-            |text| Ok::<_, String>(parsed(&["--api-key", "k", "--base-path", text])?.base_path);
+        let base_path = |text| Ok::<_, String>(parsed(&["--base-path", text])?.base_path);
         for (text, expected) in [
             ("", ""),
             ("/", ""),
@@ -196,9 +140,30 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_visible() {
-        for wrong in ["", "a b", "ä", "a\n"] {
-            refused(&["--api-key", wrong], "expected visible ASCII characters");
+    fn quotas_have_names() {
+        let plan = |name| parsed(&["--rate-limit", name]).unwrap().rate_limit;
+        assert_eq!(plan("test"), RateLimitPlan::Test);
+        assert_eq!(plan("trial"), RateLimitPlan::Trial);
+        assert_eq!(plan("none").quotas(), None);
+        refused(&["--rate-limit", "some"], "live, test, trial, none");
+    }
+
+    #[test]
+    fn what_is_wrong_never_shows_a_key() {
+        for wrong in [
+            &["--api-key", "sec ret", "--listen", "x"][..],
+            &["--api-key", "secret", "--api-key", "secret2"],
+            &["--api-key", "secret", "keys", "list"],
+        ] {
+            let all = ["server"].iter().chain(wrong);
+            let error = Options::try_parse_from(all).unwrap_err().to_string();
+            assert!(!error.contains("sec"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_help_says_that_ps_shows_a_key() {
+        let help = <Options as clap::CommandFactory>::command().render_help().to_string();
+        assert!(help.contains("since `ps` shows it"), "{help}");
     }
 }

@@ -1,16 +1,21 @@
 use std::{
-    error::Error as _,
     io::{self, Write as _},
     net::{SocketAddr, TcpListener},
     process::ExitCode,
 };
 
-use crate::{Host, OpenError, Options, Stopped, keep_up, log, stop, stop::Signals};
+use crate::{
+    Chain, Command, Host, OneLine, OpenError, Options, ServeOptions, Stopped, keep_up,
+    keys::KeysError, listen, log, process, stop, stop::Signals,
+};
 
 /// Why a server did not run, or not to its proper end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Nothing was done with API keys.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
     /// There is nothing to serve.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -28,29 +33,37 @@ pub enum Error {
 }
 
 /// Runs a server until SIGINT or SIGTERM: opens the store, listens, and hands both to `serve`, which
-/// returns once it is asked to stop and what is in flight is answered.
+/// returns once it is asked to stop and what is in flight is answered. Or does what the options say
+/// instead.
 pub async fn run<S>(options: Options, serve: S) -> ExitCode
 where
     S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
 {
-    log::begin();
-    match start(&options, serve).await {
+    process::keep_files_private();
+    let done = match options.command {
+        None => start(&options.serve, serve).await,
+        Some(Command::Keys(command)) => {
+            command.run(&mut io::stdout(), &mut io::stderr()).await.map_err(Error::Keys)
+        }
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&error);
+            let _ = writeln!(io::stderr(), "error: {}", Chain(&error));
             ExitCode::FAILURE
         }
     }
 }
 
-async fn start<S>(options: &Options, serve: S) -> Result<(), Error>
+async fn start<S>(options: &ServeOptions, serve: S) -> Result<(), Error>
 where
     S: AsyncFnOnce(TcpListener, Host, Stopped) -> io::Result<()>,
 {
-    let host = Host::open(options)?;
-    let listen = |source| Error::Listen { address: options.listen, source };
-    let listener = TcpListener::bind(options.listen).map_err(listen)?;
-    let address = listener.local_addr().map_err(listen)?;
+    log::begin();
+    let host = Host::open(options).await?;
+    let refused = |source| Error::Listen { address: options.listen, source };
+    let listener = listen(options.listen).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
     let signals = Signals::listen().map_err(Error::Serve)?;
 
     let (stop, stopped) = stop();
@@ -60,24 +73,15 @@ where
         tracing::info!("stopping");
         stop.ask();
     });
-    tracing::info!(%address, store = %options.store, "serving");
+    let connections = host.connections().bounds().most;
+    tracing::info!(%address, store = %OneLine(&options.store), connections, "serving");
     // Nobody may be reading.
     let _ = writeln!(io::stdout(), "listening on http://{address}{}", options.base_path.as_str());
     serve(listener, host, stopped).await.map_err(Error::Serve)?;
     // What was answered is in the store for good; what is due waits for the next start.
     if let Err(error) = upkeep.await {
-        tracing::error!(%error, "the upkeep failed");
+        tracing::error!(error = %Chain(&error), "the upkeep failed");
     }
     tracing::info!("stopped");
     Ok(())
-}
-
-fn complain(error: &Error) {
-    let mut message = format!("error: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message += &format!(": {cause}");
-        source = cause.source();
-    }
-    let _ = writeln!(io::stderr(), "{message}");
 }

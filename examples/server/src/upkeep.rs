@@ -3,7 +3,7 @@ use std::time::Duration;
 use accrue::{Billing, Error};
 use tokio::time::timeout;
 
-use crate::Stopped;
+use crate::{Chain, Stopped, clock::ClockWatch};
 
 /// How many owners of something due one call settles, and how many keys another removes.
 const AT_ONCE: usize = 100;
@@ -12,13 +12,16 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// Does what time makes due, until the server is asked to stop.
 ///
-/// No answer depends on it: messages would wait, and the store would keep what nobody needs.
+/// No answer depends on it: messages would wait, and the store would keep what nobody needs. It logs
+/// besides that the clock was set back, while the present instant of the engine is ahead of it.
 pub async fn keep_up(billing: Billing, stopped: Stopped) {
+    let mut clock = ClockWatch::default();
     loop {
+        clock.look(&billing);
         let wait = match round(&billing).await {
             Ok(wait) => wait,
             Err(error) => {
-                tracing::warn!(%error, "what is due waits");
+                tracing::warn!(error = %Chain(&error), "what is due waits");
                 LONGEST_WAIT
             }
         };

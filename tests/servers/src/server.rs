@@ -1,12 +1,12 @@
 use std::{
     io,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     thread::{self, JoinHandle},
 };
 
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::Store};
 use accrue_http::{Api, Bounds, FixedKey};
-use example_server::{Host, Stop, stop};
+use example_server::{Host, Stop, listen, stop};
 
 /// A server of the examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,17 +36,31 @@ impl Server {
     /// The most bytes of a body.
     pub const BODY_BYTES: usize = 2_000;
 
-    /// Starts a server over a store. Its clock stands still and its entropy is seeded: two of them
-    /// that are asked the same answer the same.
-    pub fn start(framework: Framework, store: impl Store) -> io::Result<Self> {
+    /// Makes an engine on a store, whose clock stands still and whose entropy is seeded.
+    pub fn engine(store: impl Store) -> io::Result<Billing> {
         let noon = Timestamp::parse("2026-03-10T12:00:00Z").map_err(io::Error::other)?;
-        let billing = Billing::new(store, ManualClock::at(noon), SeededEntropy::new(1));
+        Ok(Billing::new(store, ManualClock::at(noon), SeededEntropy::new(1)))
+    }
+
+    /// Makes a host of an engine on a store, which lets [`KEY`](Self::KEY) in.
+    pub fn host(store: impl Store) -> io::Result<Host> {
+        let billing = Self::engine(store)?;
         let account = AccountId::parse("default").map_err(io::Error::other)?;
         let bounds = Bounds { body_bytes: Self::BODY_BYTES, ..Bounds::default() };
         let key = FixedKey::new(Self::KEY, account);
         let api = Api::builder(billing.clone(), key).bounds(bounds).build();
-        let host = Host::new(billing, api);
-        let listener = TcpListener::bind("127.0.0.1:0")?;
+        Ok(Host::new(billing, api))
+    }
+
+    /// Starts a server over a store. Its clock stands still and its entropy is seeded: two of them
+    /// that are asked the same answer the same.
+    pub fn start(framework: Framework, store: impl Store) -> io::Result<Self> {
+        Self::serve(framework, Self::host(store)?)
+    }
+
+    /// Starts a server of a host.
+    pub fn serve(framework: Framework, host: Host) -> io::Result<Self> {
+        let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let address = listener.local_addr()?;
         let (stop, stopped) = stop();
         let thread = thread::spawn(move || {

@@ -44,6 +44,23 @@ impl Billing {
         let entry = slot.decode(&row.document)?;
         Ok(entry.admits(&token, shared.now()).then_some(entry.account))
     }
+
+    /// Tells whether an API key was ever issued in this store, of whichever account: otherwise
+    /// [`authenticate`](Self::authenticate) lets nobody in.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Name, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// let billing = Billing::with_system(MemoryStore::new());
+    /// assert!(!billing.has_api_keys().await?);
+    /// billing.account(AccountId::parse("acme")?).issue_api_key(Name::parse("ci")?).await?;
+    /// assert!(billing.has_api_keys().await?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn has_api_keys(&self) -> Result<bool, Error> {
+        Ok(!self.shared().store.scan(&schema::any_api_key()).await?.is_empty())
+    }
 }
 
 /// API keys. Their operations take no idempotency key: a stored answer would keep a secret.

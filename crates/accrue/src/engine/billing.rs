@@ -4,6 +4,7 @@ use std::{
         Arc,
         atomic::{AtomicI64, Ordering},
     },
+    time::Duration,
 };
 
 use super::{Account, decoded::Decoded, in_flight::InFlight, stripes::Stripes};
@@ -63,6 +64,37 @@ impl Billing {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.0.now()
+    }
+
+    /// Returns how far [`now`](Self::now) is ahead of the clock, where that was set back: none where
+    /// it was not, or has caught up since.
+    ///
+    /// Until it has, the present instant stands still, and how old events are is judged by it. A host
+    /// logs it: only a restart, or that much time, ends it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use accrue::{Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
+    ///
+    /// let clock = ManualClock::at(Timestamp::parse("2026-03-03T00:00:00Z")?);
+    /// let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
+    /// let ahead = billing.now();
+    /// assert_eq!(billing.clock_lag(), None);
+    ///
+    /// clock.set(Timestamp::parse("2026-03-01T00:00:00Z")?);
+    /// assert_eq!(billing.clock_lag(), Some(Duration::from_secs(2 * 86_400)));
+    /// assert_eq!(billing.now(), ahead);
+    ///
+    /// clock.advance(Duration::from_secs(2 * 86_400));
+    /// assert_eq!(billing.clock_lag(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn clock_lag(&self) -> Option<Duration> {
+        // Before the clock: whoever moves it on meanwhile makes no lag.
+        let latest = self.0.latest.load(Ordering::SeqCst);
+        let micros = latest.saturating_sub(self.0.clock.now().micros());
+        u64::try_from(micros).ok().filter(|micros| *micros > 0).map(Duration::from_micros)
     }
 
     pub(super) fn shared(&self) -> &Shared {
