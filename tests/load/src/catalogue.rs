@@ -14,10 +14,12 @@ pub struct Catalogue {
     pub tokens: String,
     /// What a token costs.
     pub price: String,
+    /// The plan: what tokens cost, and a monthly fee.
+    pub plan: String,
 }
 
 impl Catalogue {
-    /// The alias of the plan: what tokens cost, and a monthly fee.
+    /// The alias of the plan.
     pub const PLAN: &str = "pro";
 
     /// Creates it in an account that is empty.
@@ -38,10 +40,10 @@ impl Catalogue {
             "name": "Fee", "item_id": item, "cadence": "monthly", "model_type": "unit",
             "unit_config": {"unit_amount": "20"}, "fixed_price_quantity": 1, "currency": "USD",
         });
-        client.ask(&plan(Self::PLAN, &[price.clone(), fee])).await?;
+        let plan = id(&client.ask(&plan(Self::PLAN, &[price.clone(), fee])).await?)?;
         let new = Request::post("price", "/prices", price.to_string());
         let price = id(&client.ask(&new).await?)?;
-        Ok(Self { item, tokens, price })
+        Ok(Self { item, tokens, price, plan })
     }
 
     /// Creates a customer that is subscribed to a plan and has an alert on its tokens, and returns

@@ -1,7 +1,7 @@
 //! The programs work, on little: each ends well only where nothing is lost, doubled or in error. Their
 //! figures mean nothing here.
 
-#![expect(clippy::expect_used, reason = "a test that cannot go on says so")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so")]
 
 use std::process::Command;
 

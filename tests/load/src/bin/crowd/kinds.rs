@@ -2,6 +2,7 @@
 
 mod backfills;
 mod bodies;
+mod condition;
 mod conditions;
 mod evaluations;
 mod packed;
@@ -39,6 +40,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) options: &'a Options,
     pub(crate) client: Client,
     pub(crate) catalogue: Catalogue,
+    /// How large requests are, where the server has a say in it.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Makes the requests of one connection: the next one, knowing the answer to the one before.

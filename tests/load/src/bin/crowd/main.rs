@@ -50,7 +50,7 @@ async fn run(options: &Options) -> Outcome<ExitCode> {
         rows.push(row);
     }
     println!("{}", table::healthy(&rows));
-    println!("{}", table::expensive(&rows, options.seconds));
+    println!("{}\n{}", table::expensive(&rows, options.seconds), table::notes(&rows));
     Ok(match rows.iter().all(Row::is_well) {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
@@ -65,7 +65,7 @@ async fn beside(options: &Options, crowd: &[Kind]) -> Outcome<Row> {
     let catalogue = Catalogue::create(&mut client).await?;
     let start = before_now(Duration::from_secs(60 * 60));
     catalogue.subscribe(&mut client, healthy::CUSTOMER, Catalogue::PLAN, start).await?;
-    let mut setting = Setting { options, client, catalogue };
+    let mut setting = Setting { options, client, catalogue, notes: Vec::new() };
     let mut makers = Vec::new();
     for kind in crowd {
         makers.push(kind.prepare(&mut setting).await?);
@@ -79,5 +79,6 @@ async fn beside(options: &Options, crowd: &[Kind]) -> Outcome<Row> {
     let expensive = expensive::send(server.address(), attacks, end).await;
     let healthy: Healthy = healthy.await??;
     let expensive: Expensive = expensive?;
-    Ok(Row { crowd: crowd.to_vec(), healthy, expensive, memory: server.memory() })
+    let (crowd, notes) = (crowd.to_vec(), setting.notes);
+    Ok(Row { crowd, healthy, expensive, notes, memory: server.memory() })
 }

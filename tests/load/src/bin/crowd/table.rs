@@ -17,6 +17,8 @@ pub(crate) struct Row {
     pub(crate) crowd: Vec<Kind>,
     pub(crate) healthy: Healthy,
     pub(crate) expensive: Expensive,
+    /// How large its requests are.
+    pub(crate) notes: Vec<String>,
     /// Resident memory of the server in the end, and the most that it was, in MiB.
     pub(crate) memory: Option<(u64, u64)>,
 }
@@ -42,8 +44,16 @@ impl Row {
     pub(crate) fn line(&self) -> String {
         let [ping, ingest] = [&self.healthy.pings, &self.healthy.ingests]
             .map(|latencies| milliseconds(latencies.percentiles([990])).join(" "));
-        format!("{}: 99 of 100 pings within {ping} ms, ingests {ingest} ms", self.name())
+        let (name, notes) = (self.name(), self.notes.join("; "));
+        format!("{name}: 99 of 100 pings within {ping} ms, ingests {ingest} ms; {notes}")
     }
+}
+
+/// How large requests are.
+pub(crate) fn notes(rows: &[Row]) -> String {
+    let rows = rows.iter().filter(|row| row.crowd.len() == 1 && !row.notes.is_empty());
+    let lines = rows.map(|row| format!("{}: {}", row.name(), row.notes.join("; ")));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A line for each crowd.

@@ -32,7 +32,9 @@ impl Caller {
         name: String,
         dice: Dice,
     ) -> Self {
-        let (client, events, record) = (Client::new(address), Vec::new(), Record::default());
+        // A search looks for one that is not there until some were ingested.
+        let (client, events) = (Client::new(address), vec![name.clone()]);
+        let record = Record::default();
         Self { client, setting, pace, name, dice, events, record }
     }
 

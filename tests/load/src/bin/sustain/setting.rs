@@ -39,7 +39,7 @@ impl Setting {
             "type": "usage_exceeded", "metric_id": catalogue.tokens, "thresholds": thresholds,
         });
         let cost = json!({"type": "cost_exceeded", "thresholds": thresholds});
-        let path = format!("/alerts/external_plan_id/{}", Catalogue::PLAN);
+        let path = format!("/alerts/plan_id/{}", catalogue.plan);
         for alert in [usage, cost] {
             client.ask(&Request::post("alert", path.clone(), alert.to_string())).await?;
         }

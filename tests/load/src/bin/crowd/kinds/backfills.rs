@@ -13,7 +13,7 @@ const BATCH: usize = 1_000;
 /// Fills a backfill and closes it, and ingests an event for the same customer, who has its own
 /// connection. Each backfill takes the place of the one before.
 pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
-    let Setting { options, client, catalogue } = setting;
+    let Setting { options, client, catalogue, .. } = setting;
     for connection in 0..options.connections {
         let start = before_now(HOUR * 24);
         catalogue.subscribe(client, &customer(connection), Catalogue::PLAN, start).await?;

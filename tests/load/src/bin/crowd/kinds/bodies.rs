@@ -21,9 +21,10 @@ fn batches(label: &'static str, events: usize, event_bytes: usize) -> Attacks {
     let properties = properties(event_bytes);
     numbered(move |connection, nth| {
         let at = before_now(Duration::from_secs(1));
+        let customer = format!("large-{connection}");
         let event = |event_nth: usize| {
             let key = format!("{label}-{connection}-{nth}-{event_nth}");
-            event(&key, "large", at, &properties)
+            event(&key, &customer, at, &properties)
         };
         ingest(label, &(0..events).map(event).collect::<Vec<_>>())
     })

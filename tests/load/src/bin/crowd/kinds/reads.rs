@@ -19,7 +19,7 @@ const DAYS: usize = 365;
 
 /// Reads figures by day over a year, and the longest lists, in turn.
 pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
-    let Setting { options, client, catalogue } = setting;
+    let Setting { options, client, catalogue, .. } = setting;
     let start = before_now(DAY * u32::try_from(DAYS)?);
     let subscription = catalogue.subscribe(client, CUSTOMER, Catalogue::PLAN, start).await?;
     fill(client, CUSTOMER, options.stored).await?;
