@@ -1,0 +1,163 @@
+//! A folder, and the servers that work in it until each is killed.
+
+use std::time::Duration;
+
+use accrue::Timestamp;
+use accrue_crash_tests::Dice;
+use accrue_load_tests::{Catalogue, Client, Launch, Outcome, Server, before_now, fill, pause};
+use tokio::{task::JoinSet, time::Instant};
+
+use crate::{
+    Options,
+    figures::Figures,
+    verdict::{Expected, Verdict},
+    work::{Asked, Worker},
+};
+
+/// Who has the events that are there from the beginning.
+const HISTORY: &str = "history";
+
+/// How long a server is under load at most before it is killed.
+const LOAD: Duration = Duration::from_millis(200);
+
+/// A folder, and all that was asked of its servers.
+pub(crate) struct Life {
+    launch: Launch,
+    /// Who uses something, with their subscriptions.
+    customers: Vec<(String, String)>,
+    /// From when on everything is.
+    start: Timestamp,
+    stored: usize,
+    connections: usize,
+    /// How long a server takes to open the store.
+    opening: Duration,
+    dice: Dice,
+    asked: Vec<Asked>,
+    figures: Figures,
+}
+
+impl Life {
+    /// Fills a folder, and measures how long opening it takes.
+    pub(crate) async fn begin(mut launch: Launch, options: &Options) -> Outcome<Self> {
+        let server = launch.start().await?;
+        let mut client = Client::new(server.address());
+        let catalogue = Catalogue::create(&mut client).await?;
+        let start = before_now(Duration::from_secs(24 * 60 * 60));
+        let mut customers = Vec::new();
+        for nth in 0..options.connections.max(1) {
+            let name = format!("customer-{nth}");
+            let plan = Catalogue::PLAN;
+            let subscription = catalogue.subscribe(&mut client, &name, plan, start).await?;
+            customers.push((name, subscription));
+        }
+        fill(&mut client, HISTORY, options.stored).await?;
+        server.kill().await?;
+        let begun = Instant::now();
+        launch.start().await?.kill().await?;
+        Ok(Self {
+            launch,
+            customers,
+            start,
+            stored: options.stored,
+            connections: options.connections,
+            opening: begun.elapsed(),
+            dice: Dice::new(options.seed),
+            asked: Vec::new(),
+            figures: Figures::default(),
+        })
+    }
+
+    /// Kills so many servers, and judges what each leaves.
+    pub(crate) async fn run(mut self, kills: usize) -> Outcome<Figures> {
+        while self.figures.kills < kills {
+            let server = self.launch.start().await?;
+            let since = self.asked.len();
+            self.work_until_killed(server).await?;
+            if self.figures.kills < kills {
+                self.kill_while_opening().await?;
+            }
+            let server = self.launch.start().await?;
+            self.settle(&server, since).await?;
+            self.judge(&server, since).await?;
+            server.kill().await?;
+            if self.figures.lost + self.figures.doubled > 0 {
+                break;
+            }
+        }
+        let server = self.launch.start().await?;
+        self.judge(&server, 0).await?;
+        Ok(self.figures)
+    }
+
+    async fn work_until_killed(&mut self, server: Server) -> Outcome<()> {
+        let customers: Vec<_> = self.customers.iter().map(|(name, _)| name.clone()).collect();
+        let mut workers = JoinSet::new();
+        for connection in 0..self.connections {
+            let name = format!("{}-{connection}", self.figures.kills);
+            let (address, seed) = (server.address(), self.dice.next());
+            workers.spawn(Worker::new(address, name, customers.clone(), seed).run());
+        }
+        pause(self.moment(LOAD)?).await;
+        server.kill().await?;
+        self.figures.kills += 1;
+        while let Some(asked) = workers.join_next().await {
+            self.asked.extend(asked??);
+        }
+        Ok(())
+    }
+
+    async fn kill_while_opening(&mut self) -> Outcome<()> {
+        let starting = self.launch.begin()?;
+        pause(self.moment(self.opening)?).await;
+        self.figures.opening += usize::from(starting.kill().await?);
+        self.figures.kills += 1;
+        Ok(())
+    }
+
+    /// Draws a moment.
+    fn moment(&mut self, within: Duration) -> Outcome<Duration> {
+        let micros = usize::try_from(within.as_micros())?;
+        Ok(Duration::from_micros(u64::try_from(self.dice.below(micros.max(1)))?))
+    }
+
+    /// Sends again what is in doubt, under the same keys.
+    async fn settle(&mut self, server: &Server, since: usize) -> Outcome<()> {
+        let mut client = Client::new(server.address());
+        for asked in self.asked.iter_mut().skip(since) {
+            if asked.answer.is_some() {
+                self.figures.acknowledged += 1;
+                continue;
+            }
+            let answer = client.send(&asked.request).await?;
+            if !answer.is_success() {
+                return Err(format!("{}: {}", asked.request.path, answer.status).into());
+            }
+            self.figures.in_doubt += 1;
+            self.figures.done += usize::from(answer.is_replayed);
+            asked.answer = Some(answer);
+        }
+        Ok(())
+    }
+
+    /// Compares what is there with what was asked from this number on.
+    async fn judge(&mut self, server: &Server, since: usize) -> Outcome<()> {
+        let mut verdict = Verdict::new(server.address());
+        let asked = self.asked.get(since..).unwrap_or_default();
+        for asked in asked {
+            verdict.replays(asked).await?;
+        }
+        let recent = Expected::of(asked);
+        verdict.has_events(&recent).await?;
+        verdict.has_customers(&recent).await?;
+        let all = Expected::of(&self.asked);
+        verdict.counts(self.start, all.events.len() + self.stored).await?;
+        for (customer, subscription) in &self.customers {
+            let tokens = all.tokens.get(customer).copied().unwrap_or(0);
+            verdict.uses(subscription, self.start, tokens).await?;
+        }
+        self.figures.replays += verdict.replays;
+        self.figures.lost += verdict.lost;
+        self.figures.doubled += verdict.doubled;
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Whether a server has what was asked for: each effect, once.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    time::Duration,
+};
+
+use accrue::{Timestamp, limits};
+use accrue_load_tests::{Client, Outcome, Request, before_now};
+use serde_json::{Value, json};
+
+use crate::work::{Asked, CREDITS, Effect};
+
+/// What is to be there.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    /// The keys of events.
+    pub(crate) events: BTreeSet<String>,
+    /// The tokens of each customer.
+    pub(crate) tokens: BTreeMap<String, u64>,
+    /// What new customers have.
+    customers: BTreeMap<String, Belongings>,
+}
+
+#[derive(Debug, Default)]
+struct Belongings {
+    alerts: usize,
+    entries: Vec<usize>,
+}
+
+/// What was found of it.
+pub(crate) struct Verdict {
+    client: Client,
+    pub(crate) replays: usize,
+    pub(crate) lost: usize,
+    pub(crate) doubled: usize,
+}
+
+impl Expected {
+    pub(crate) fn of(asked: &[Asked]) -> Self {
+        let mut expected = Self::default();
+        for Asked { effect, .. } in asked {
+            match effect {
+                Effect::Events { customer, keys, tokens } => {
+                    expected.events.extend(keys.iter().cloned());
+                    *expected.tokens.entry(customer.clone()).or_default() += tokens;
+                }
+                Effect::Customer(name) => drop(expected.belongings(name)),
+                Effect::Alert(customer) => expected.belongings(customer).alerts += 1,
+                Effect::Entry { customer, amount } => {
+                    expected.belongings(customer).entries.push(*amount);
+                }
+            }
+        }
+        expected
+    }
+
+    fn belongings(&mut self, customer: &str) -> &mut Belongings {
+        self.customers.entry(customer.to_owned()).or_default()
+    }
+}
+
+impl Verdict {
+    pub(crate) const fn new(address: SocketAddr) -> Self {
+        Self { client: Client::new(address), replays: 0, lost: 0, doubled: 0 }
+    }
+
+    /// Asks again: the answer is that of before.
+    pub(crate) async fn replays(&mut self, asked: &Asked) -> Outcome<()> {
+        let again = self.client.send(&asked.request).await?;
+        let is_same = asked.answer.as_ref().is_some_and(|answer| {
+            again.is_replayed && (again.status, &again.body) == (answer.status, &answer.body)
+        });
+        match is_same {
+            true => self.replays += 1,
+            false => self.find(0, 1, &format!("{:?}, was {:?}", again, asked)),
+        }
+        Ok(())
+    }
+
+    /// Looks each event up by its key.
+    pub(crate) async fn has_events(&mut self, expected: &Expected) -> Outcome<()> {
+        let keys: Vec<_> = expected.events.iter().collect();
+        for keys in keys.chunks(limits::SEARCH_EVENTS) {
+            let search = json!({"event_ids": keys}).to_string();
+            let found = self.client.ask(&Request::post("search", "/events/search", search)).await?;
+            let found: Vec<_> = rows(&found)?.iter().map(|event| text(event, "id")).collect();
+            for key in keys {
+                let times = found.iter().filter(|id| *id == *key).count();
+                self.find(times, 1, &format!("the event {key}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at each customer, its alerts and its ledger.
+    pub(crate) async fn has_customers(&mut self, expected: &Expected) -> Outcome<()> {
+        for (name, Belongings { alerts, entries }) in &expected.customers {
+            let customer = format!("/customers/external_customer_id/{name}");
+            let answer = self.client.send(&Request::get("customer", customer.clone())).await?;
+            self.find(usize::from(answer.is_success()), 1, &format!("the customer {name}"));
+            if !answer.is_success() {
+                continue;
+            }
+            let path = format!("/alerts?external_customer_id={name}");
+            let found = self.client.ask(&Request::get("alerts", path)).await?;
+            self.find(rows(&found)?.len(), *alerts, &format!("the alert of {name}"));
+            let path = format!("{customer}/credits/ledger?currency={CREDITS}&limit=100");
+            let found = self.client.ask(&Request::get("ledger", path)).await?;
+            let found: Vec<_> = rows(&found)?.iter().map(|entry| text(entry, "amount")).collect();
+            for amount in entries {
+                let times = found.iter().filter(|found| **found == amount.to_string()).count();
+                self.find(times, 1, &format!("the entry of {amount} of {name}"));
+            }
+            self.find(found.len(), entries.len(), &format!("the entries of {name}"));
+        }
+        Ok(())
+    }
+
+    /// Counts all events.
+    pub(crate) async fn counts(&mut self, start: Timestamp, events: usize) -> Outcome<()> {
+        let path = format!("/events/volume?limit=100&timeframe_start={}", in_query(start));
+        let hours = self.client.ask(&Request::get("volume", path)).await?;
+        let counts = rows(&hours)?.iter().map(|hour| hour.get("count").and_then(Value::as_u64));
+        let found: u64 = counts.flatten().sum();
+        self.find(usize::try_from(found)?, events, "events");
+        Ok(())
+    }
+
+    /// Reads how many tokens a subscription used.
+    pub(crate) async fn uses(
+        &mut self,
+        subscription: &str,
+        start: Timestamp,
+        tokens: u64,
+    ) -> Outcome<()> {
+        let [start, end] = [start, before_now(Duration::ZERO)].map(in_query);
+        let path = format!(
+            "/subscriptions/{subscription}/usage?timeframe_start={start}&timeframe_end={end}"
+        );
+        let usage = self.client.ask(&Request::get("usage", path)).await?;
+        let quantity = usage.pointer("/data/0/usage/0/quantity").and_then(Value::as_u64);
+        let found = quantity.ok_or_else(|| format!("usage without a quantity: {usage}"))?;
+        let what = format!("tokens of {subscription}");
+        self.find(usize::try_from(found)?, usize::try_from(tokens)?, &what);
+        Ok(())
+    }
+
+    /// Notes what is there too rarely or too often, and says so.
+    fn find(&mut self, found: usize, expected: usize, what: &str) {
+        if found != expected {
+            eprintln!("{what}: {found} found, {expected} expected");
+        }
+        self.lost += expected.saturating_sub(found);
+        self.doubled += found.saturating_sub(expected);
+    }
+}
+
+fn rows(answer: &Value) -> Outcome<&Vec<Value>> {
+    let rows = answer.get("data").and_then(Value::as_array);
+    Ok(rows.ok_or_else(|| format!("an answer without rows: {answer}"))?)
+}
+
+/// Returns a field as text.
+fn text(row: &Value, name: &str) -> String {
+    match row.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+fn in_query(at: Timestamp) -> String {
+    at.to_string().replace('+', "%2B")
+}

@@ -1,0 +1,69 @@
+//! The programs work, on little: each ends well only where nothing is lost, doubled or in error. Their
+//! figures mean nothing here.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on says so")]
+
+use std::process::Command;
+
+/// Runs a program to its end, and returns what it printed.
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().expect("the program starts");
+    let said = String::from_utf8(output.stdout).expect("text");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}{complaints}");
+    said
+}
+
+/// Returns the count in the line of a table.
+fn count(said: &str, what: &str) -> usize {
+    let line = said.lines().find_map(|line| line.trim().strip_prefix(what));
+    line.and_then(|rest| rest.trim().parse().ok()).unwrap_or_else(|| panic!("{what}: {said}"))
+}
+
+fn check_kills(arguments: &[&str]) {
+    let few = ["--kills", "6", "--stored", "2000", "--connections", "4"];
+    let said = run(env!("CARGO_BIN_EXE_kills"), &[&few, arguments].concat());
+    assert_eq!(["kills", "lost", "doubled"].map(|what| count(&said, what)), [6, 0, 0], "{said}");
+    assert!(count(&said, "acknowledged") > 0, "{said}");
+    assert!(count(&said, "replays") > count(&said, "acknowledged"), "{said}");
+}
+
+#[test]
+fn a_killed_server_on_fjall_loses_and_doubles_nothing() {
+    check_kills(&["--store", "fjall"]);
+}
+
+#[test]
+fn a_killed_server_on_sled_loses_and_doubles_nothing() {
+    check_kills(&["--store", "sled", "--framework", "actix"]);
+}
+
+#[test]
+fn a_healthy_client_is_answered_in_a_crowd() {
+    let few = [
+        ["--store", "memory"],
+        ["--seconds", "1"],
+        ["--stored", "600"],
+        ["--ors", "20"],
+        ["--metrics", "3"],
+        ["--events", "50"],
+        ["--event-bytes", "2000"],
+        ["--unpacked-bytes", "200000"],
+        ["--members", "1000"],
+        ["--backfilled", "100"],
+    ];
+    let said = run(env!("CARGO_BIN_EXE_crowd"), few.as_flattened());
+    for row in ["alone", "evaluations", "conditions", "members", "all at once"] {
+        assert!(said.contains(row), "{row} is not in {said}");
+    }
+}
+
+#[test]
+fn what_is_acknowledged_under_load_is_counted() {
+    let few =
+        [["--store", "fjall"], ["--customers", "500"], ["--seconds", "2"], ["--events", "5000"]];
+    let said = run(env!("CARGO_BIN_EXE_sustain"), few.as_flattened());
+    for row in ["new ledger entry", "slowest", "resident MiB", "events acknowledged"] {
+        assert!(said.contains(row), "{row} is not in {said}");
+    }
+}
