@@ -43,10 +43,12 @@
 mod encode;
 mod engine;
 mod error;
+mod folder;
 mod open;
 mod progress;
 mod rows;
 mod settings;
+mod snapshots;
 mod store;
 mod sync;
 
