@@ -44,6 +44,8 @@ pub(crate) enum Cause {
     Settings,
     #[error("the ceiling of versions has {bytes} bytes, expected 8")]
     Ceiling { bytes: usize },
+    #[error("its log is damaged, and has whole batches behind the damage")]
+    Log,
     #[error("the database cannot be recovered")]
     Corrupt(#[source] sled::Error),
     #[error("the database cannot be recovered: sled panicked")]
@@ -76,9 +78,11 @@ impl OpenError {
             Cause::Marker(MarkerError::Io(_)) | Cause::Sled(_) | Cause::Io { .. } => {
                 OpenErrorKind::Io
             }
-            Cause::Marker(_) | Cause::Ceiling { .. } | Cause::Corrupt(_) | Cause::Panic => {
-                OpenErrorKind::Corrupt
-            }
+            Cause::Marker(_)
+            | Cause::Log
+            | Cause::Ceiling { .. }
+            | Cause::Corrupt(_)
+            | Cause::Panic => OpenErrorKind::Corrupt,
         }
     }
 

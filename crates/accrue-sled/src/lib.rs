@@ -44,6 +44,7 @@ mod encode;
 mod engine;
 mod error;
 mod folder;
+mod log;
 mod open;
 mod progress;
 mod rows;

@@ -16,10 +16,10 @@ use sled::Db;
 use crate::{
     encode::FORMAT,
     error::{Cause, OpenError},
-    folder,
+    folder, log,
     rows::Rows,
     settings::check_settings,
-    snapshots::remove_unfinished,
+    snapshots::{newest, remove_unfinished},
     store::SledStore,
     sync::{DiskSync, Sync},
 };
@@ -127,13 +127,18 @@ pub(crate) struct Opened {
 /// Makes a directory ready for sled, which reads it without a question.
 fn make_ready(path: &Path) -> Result<(), Cause> {
     // sled takes this lock itself. Until then it keeps another process from writing a snapshot.
-    let locked = folder::open_database(path).map_err(io("the database file cannot be opened"))?;
+    let mut locked =
+        folder::open_database(path).map_err(io("the database file cannot be opened"))?;
     match locked.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(Cause::Locked),
         Err(TryLockError::Error(error)) => return Err(io("the lock cannot be taken")(error)),
     }
     remove_unfinished(path).map_err(io("an unfinished snapshot cannot be removed"))?;
+    let snapshot = newest(path).map_err(io("the directory cannot be read"))?;
+    if !log::is_whole(&mut locked, snapshot).map_err(io("the database file cannot be read"))? {
+        return Err(Cause::Log);
+    }
     // What sled is going to recover from, and to sum up in a durable snapshot, may have been left in
     // the cache of the operating system by a process that was killed.
     locked.sync_all().map_err(io("the database file cannot be flushed"))?;

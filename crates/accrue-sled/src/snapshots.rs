@@ -26,6 +26,18 @@ pub(crate) fn remove_unfinished(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the place in the log up to which the newest snapshot sums it up, and 0 where there is none.
+pub(crate) fn newest(path: &Path) -> io::Result<u64> {
+    let mut entries = fs::read_dir(path)?;
+    entries.try_fold(0, |newest, entry| {
+        Ok(entry?.file_name().to_str().and_then(place_of).map_or(newest, |place| newest.max(place)))
+    })
+}
+
+fn place_of(name: &str) -> Option<u64> {
+    u64::from_str_radix(name.strip_prefix(PREFIX)?, 16).ok()
+}
+
 fn is_unfinished(name: &str) -> bool {
     let place = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(UNFINISHED));
     place.is_some_and(|place| {
@@ -36,6 +48,16 @@ fn is_unfinished(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_greatest_place_is_that_of_the_newest() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(newest(directory.path()).unwrap(), 0);
+        for name in ["snap.000000000000001F", "snap.000000000000000A", "db", "snap.old"] {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        assert_eq!(newest(directory.path()).unwrap(), 0x1F);
+    }
 
     #[test]
     fn only_what_sled_was_writing_is_unfinished() {
