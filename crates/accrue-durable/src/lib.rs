@@ -11,14 +11,15 @@
 //! before it is durable ([`Writer::settled`] tells when it is) or after. A [`RowCache`] spares it
 //! most of its look-ups.
 //!
-//! [`row`] says how a row lies in an engine that keeps bytes, and [`make_folder`] makes a folder
-//! that a power cut does not take away.
+//! [`row`] says how a row lies in an engine that keeps bytes. [`make_folder`] makes a folder that a
+//! power cut does not take away, and a [`Marker`] in it tells a store that is new from one that was lost.
 
 mod cache;
 mod engine;
 mod folder;
 mod health;
 mod judge;
+mod marker;
 mod queue;
 pub mod row;
 mod versions;
@@ -30,6 +31,7 @@ mod tests;
 pub use self::{
     cache::RowCache,
     engine::{Engine, Group, WriteError},
-    folder::{flush_names, make_folder},
+    folder::{flush_names, make_folder, private_file, replace_file},
+    marker::{Marker, MarkerError},
     writer::Writer,
 };

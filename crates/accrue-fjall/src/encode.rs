@@ -6,7 +6,7 @@ use accrue::store::{Key, Scan, Table};
 use accrue_durable::row::{self, DecodeError};
 
 /// What this version of the crate writes and reads.
-pub(crate) const FORMAT: &[u8] = b"accrue-fjall 1";
+pub(crate) const FORMAT: &str = "accrue-fjall 1";
 
 pub(crate) fn encode_key(key: &Key) -> Vec<u8> {
     row::encode_key(key.table(), key.bytes())

@@ -3,6 +3,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use accrue_durable::MarkerError;
+
 use crate::{encode::FORMAT, rows::is_io};
 
 /// Why a folder could not be opened as a store.
@@ -20,7 +22,7 @@ pub enum OpenErrorKind {
     Locked,
     /// The folder was not written by this crate, or in a format that it does not know.
     Format,
-    /// Stored bytes are not what was written.
+    /// Stored bytes are not what was written, or are gone.
     Corrupt,
     /// The operating system failed.
     Io,
@@ -32,14 +34,16 @@ pub(crate) enum Cause {
     Locked,
     #[error("it holds {found:?}, which is no part of a store")]
     Foreign { found: String },
-    #[error("it has format {found:?}, expected {:?}", String::from_utf8_lossy(FORMAT))]
+    #[error(transparent)]
+    Marker(MarkerError),
+    #[error("it has format {found:?}, expected {FORMAT:?}")]
     UnknownFormat { found: String },
-    #[error("it holds a database without a format, expected {:?}", String::from_utf8_lossy(FORMAT))]
+    #[error("it holds a database without a format, expected {FORMAT:?}")]
     NoFormat,
     #[error("it holds a database of another version of fjall")]
     Version(#[source] fjall::Error),
-    #[error("its database has no version")]
-    NoVersion,
+    #[error("its database has no {part}")]
+    Missing { part: &'static str },
     #[error("its journal is damaged, and has whole batches behind the damage")]
     Journal,
     #[error("the ceiling of versions has {bytes} bytes, expected 8")]
@@ -69,15 +73,19 @@ impl OpenError {
         match self.cause {
             Cause::Locked => OpenErrorKind::Locked,
             Cause::Foreign { .. }
+            | Cause::Marker(MarkerError::Format { .. })
             | Cause::UnknownFormat { .. }
             | Cause::NoFormat
             | Cause::Version(_) => OpenErrorKind::Format,
-            Cause::NoVersion
+            Cause::Marker(MarkerError::Io(_)) | Cause::Fjall(_) | Cause::Io { .. } => {
+                OpenErrorKind::Io
+            }
+            Cause::Marker(_)
+            | Cause::Missing { .. }
             | Cause::Journal
             | Cause::Ceiling { .. }
             | Cause::Corrupt(_)
             | Cause::Panic => OpenErrorKind::Corrupt,
-            Cause::Fjall(_) | Cause::Io { .. } => OpenErrorKind::Io,
         }
     }
 
@@ -114,5 +122,11 @@ impl From<fjall::Error> for Cause {
             error if is_io(&error) => Self::Fjall(error),
             error => Self::Corrupt(error),
         }
+    }
+}
+
+impl From<MarkerError> for Cause {
+    fn from(error: MarkerError) -> Self {
+        Self::Marker(error)
     }
 }

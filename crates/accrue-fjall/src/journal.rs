@@ -59,7 +59,7 @@ pub(crate) fn mend(database: &Path) -> io::Result<bool> {
     }
     for entry in fs::read_dir(database)? {
         let path = entry?.path();
-        if path.extension() != Some(OsStr::new("jnl")) {
+        if !is_journal(&path) {
             continue;
         }
         match state_of(BufReader::new(File::open(&path)?))? {
@@ -73,6 +73,11 @@ pub(crate) fn mend(database: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Tells whether this is the name of a journal.
+pub(crate) fn is_journal(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("jnl"))
 }
 
 fn state_of(mut journal: impl BufRead + Seek) -> io::Result<State> {

@@ -1,12 +1,12 @@
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
 
 use accrue_durable::{
-    RowCache, flush_names, make_folder,
+    Marker, RowCache, flush_names, make_folder, private_file,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
@@ -30,6 +30,10 @@ const UNFINISHED: &str = "fjall.new";
 const OF_THE_FILE_SYSTEM: &str = "lost+found";
 /// What fjall writes last when it makes a database: its format.
 pub(crate) const VERSION: &str = "version";
+/// The folders of fjall's keyspaces, in its own.
+const KEYSPACES: &str = "keyspaces";
+/// What says in each of them which tables it has.
+const TABLES: &str = "current";
 /// The one keyspace.
 const KEYSPACE: &str = "rows";
 
@@ -91,22 +95,41 @@ impl FjallOptions {
 
     fn try_prepare(&self, path: &Path) -> Result<(Opened, ToDisk), Cause> {
         let path = make_folder(path).map_err(io("the folder cannot be made"))?;
-        let lock = lock(&path)?;
+        let marker = Marker::read(&path, FORMAT)?;
+        if !path.join(DATABASE).exists() {
+            marker.check_new()?;
+            check_empty(&path)?;
+        }
+        let lock_file = path.join(LOCK);
+        let was_locked_before = lock_file.exists();
+        let lock = lock(&lock_file)?;
+        let opened = self.open_locked(path, marker, lock);
+        if opened.is_err() && !was_locked_before {
+            // What is refused is left as it was.
+            drop(fs::remove_file(lock_file));
+        }
+        opened
+    }
+
+    fn open_locked(
+        &self,
+        path: PathBuf,
+        mut marker: Marker,
+        lock: File,
+    ) -> Result<(Opened, ToDisk), Cause> {
         let database = path.join(DATABASE);
         if !database.exists() {
-            check_empty(&path)?;
             self.create(&path)?;
         }
-        // Where that is missing, fjall would make a new database.
-        if !database.join(VERSION).exists() {
-            return Err(Cause::NoVersion);
-        }
+        check_parts(&database)?;
         if !journal::mend(&database).map_err(io("the journal cannot be read or cut"))? {
             return Err(Cause::Journal);
         }
+        // fjall flushes its journal before it looks for anything in it.
         let db = self.open_database(&database)?;
         let keyspace = open_keyspace(&db)?;
-        let ceiling = recover(&keyspace)?;
+        let ceiling = recover(&keyspace, &marker)?;
+        marker.note(ceiling)?;
         let rows = Rows::new(db, keyspace, RowCache::new(self.row_cache_bytes), lock);
         let step = ToDisk::new(rows.clone());
         Ok((Opened { path, rows, ceiling }, step))
@@ -122,6 +145,8 @@ impl FjallOptions {
             }
             _ => {}
         }
+        // fjall would let everybody in.
+        make_folder(&unfinished).map_err(io("the folder of the database cannot be made"))?;
         let db = self.open_database(&unfinished)?;
         let keyspace = db.keyspace(KEYSPACE, KeyspaceCreateOptions::default)?;
         keyspace.insert(FORMAT_KEY, FORMAT)?;
@@ -152,9 +177,9 @@ pub(crate) struct Opened {
     pub(crate) ceiling: u64,
 }
 
-/// Takes the lock of the folder, for as long as the file is open.
+/// Takes the lock of a folder, for as long as the file is open.
 fn lock(path: &Path) -> Result<File, Cause> {
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path.join(LOCK));
+    let file = private_file().create(true).truncate(false).write(true).open(path);
     let file = file.map_err(io("the lock cannot be made"))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -174,6 +199,33 @@ fn check_empty(path: &Path) -> Result<(), Cause> {
     Ok(())
 }
 
+/// Refuses a database of which a part is missing. fjall would make it anew, or remove what it is a
+/// part of.
+fn check_parts(database: &Path) -> Result<(), Cause> {
+    let has_journal = || {
+        let mut entries = fs::read_dir(database)?;
+        entries.try_fold(false, |found, entry| Ok(found || journal::is_journal(&entry?.path())))
+    };
+    let keyspaces = database.join(KEYSPACES);
+    let has_tables = || {
+        let mut entries = fs::read_dir(&keyspaces)?.map(|entry| Ok::<_, io::Error>(entry?.path()));
+        entries.try_fold(true, |all, path| {
+            let path = path?;
+            Ok(all && (path.is_file() || path.join(TABLES).exists()))
+        })
+    };
+    let part = if !database.join(VERSION).exists() {
+        "version"
+    } else if !has_journal().map_err(io("the database cannot be read"))? {
+        "journal"
+    } else if !keyspaces.exists() || !has_tables().map_err(io("the tables cannot be read"))? {
+        "list of tables"
+    } else {
+        return Ok(());
+    };
+    Err(Cause::Missing { part })
+}
+
 fn open_keyspace(db: &Database) -> Result<Keyspace, Cause> {
     if !db.keyspace_exists(KEYSPACE) {
         return Err(Cause::NoFormat);
@@ -182,15 +234,24 @@ fn open_keyspace(db: &Database) -> Result<Keyspace, Cause> {
 }
 
 /// Checks the format, and returns the ceiling of versions.
-fn recover(keyspace: &Keyspace) -> Result<u64, Cause> {
+fn recover(keyspace: &Keyspace, marker: &Marker) -> Result<u64, Cause> {
     match keyspace.get(FORMAT_KEY)? {
-        Some(found) if *found == *FORMAT => {}
+        Some(found) if *found == *FORMAT.as_bytes() => {}
         Some(found) => {
             let found = String::from_utf8_lossy(&found).into_owned();
             return Err(Cause::UnknownFormat { found });
         }
-        None => return Err(Cause::NoFormat),
+        None => {
+            marker.check_new()?;
+            return Err(Cause::NoFormat);
+        }
     }
+    let ceiling = stored_ceiling(keyspace)?;
+    marker.check(ceiling)?;
+    Ok(ceiling)
+}
+
+fn stored_ceiling(keyspace: &Keyspace) -> Result<u64, Cause> {
     let Some(stored) = keyspace.get(CEILING_KEY)? else { return Ok(0) };
     let ceiling = <[u8; 8]>::try_from(&*stored);
     ceiling.map(u64::from_be_bytes).map_err(|_| Cause::Ceiling { bytes: stored.len() })

@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so")]
 
-use std::{collections::HashSet, fs, path::Path};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use accrue::store::{Batch, Commit, Document, Key, Store, Table, Version};
 use accrue_fjall::{FjallStore, OpenErrorKind};
@@ -28,6 +32,27 @@ fn tamper(folder: &Path, change: impl FnOnce(&Keyspace)) {
     let db = Database::builder(folder.join("fjall")).open().unwrap();
     change(&db.keyspace("rows", Default::default).unwrap());
     db.persist(PersistMode::SyncAll).unwrap();
+}
+
+/// What lies in a folder.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            found.extend(contents(&entry));
+            found.insert(entry, Vec::new());
+        } else {
+            found.insert(entry.clone(), fs::read(entry).unwrap());
+        }
+    }
+    found
+}
+
+/// What is refused before fjall looks at it is left as it was.
+fn check_untouched(folder: &Path, kind: OpenErrorKind, says: &str) {
+    let before = contents(folder);
+    check_refused(folder, kind, says);
+    assert!(contents(folder) == before, "{folder:?} is no longer as it was");
 }
 
 fn check_refused(folder: &Path, kind: OpenErrorKind, says: &str) {
@@ -88,10 +113,94 @@ fn what_was_killed_while_it_was_made_is_made_again() {
     put(&FjallStore::open(folder.path()).unwrap());
     fs::rename(folder.path().join("fjall"), folder.path().join("fjall.new")).unwrap();
     fs::remove_file(folder.path().join("fjall.new/version")).unwrap();
+    fs::remove_file(folder.path().join("marker")).unwrap();
     let store = FjallStore::open(folder.path()).unwrap();
     assert_eq!(block_on(store.get(&[key()])).unwrap(), [None]);
     put(&store);
     assert!(!folder.path().join("fjall.new").exists());
+}
+
+#[test]
+fn a_store_without_a_marker_gets_one() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&FjallStore::open(folder.path()).unwrap());
+    let marker = folder.path().join("marker");
+    fs::remove_file(&marker).unwrap();
+    drop(FjallStore::open(folder.path()).unwrap());
+    assert_eq!(fs::read_to_string(marker).unwrap(), "accrue-fjall 1\nceiling 1048576\n");
+}
+
+#[test]
+fn a_store_of_another_kind_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("marker"), "accrue-sled 1\nceiling 0\n").unwrap();
+    let says = r#"it has format "accrue-sled 1", expected "accrue-fjall 1""#;
+    check_untouched(folder.path(), OpenErrorKind::Format, says);
+
+    fs::write(folder.path().join("marker"), "acc").unwrap();
+    let says = "its marker is not what was written";
+    check_untouched(folder.path(), OpenErrorKind::Corrupt, says);
+}
+
+#[test]
+fn a_store_that_was_filled_and_is_empty_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&FjallStore::open(folder.path()).unwrap());
+    fs::remove_file(folder.path().join("lock")).unwrap();
+    fs::rename(folder.path().join("fjall"), folder.path().join("away")).unwrap();
+    let says = "its marker says that there was a database, which is missing or empty";
+    check_untouched(folder.path(), OpenErrorKind::Corrupt, says);
+    fs::rename(folder.path().join("away"), folder.path().join("fjall")).unwrap();
+    put(&FjallStore::open(folder.path()).unwrap());
+    tamper(folder.path(), |rows| rows.remove("\0format").unwrap());
+    check_refused(folder.path(), OpenErrorKind::Corrupt, says);
+}
+
+#[test]
+fn a_database_without_a_part_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&FjallStore::open(folder.path()).unwrap());
+    fs::remove_file(folder.path().join("lock")).unwrap();
+    for (part, says) in [
+        ("version", "its database has no version"),
+        ("0.jnl", "its database has no journal"),
+        ("keyspaces", "its database has no list of tables"),
+        ("keyspaces/0/current", "its database has no list of tables"),
+        ("keyspaces/1/current", "its database has no list of tables"),
+    ] {
+        let (path, away) = (folder.path().join("fjall").join(part), folder.path().join("away"));
+        fs::rename(&path, &away).unwrap();
+        check_untouched(folder.path(), OpenErrorKind::Corrupt, says);
+        fs::rename(away, path).unwrap();
+    }
+    put(&FjallStore::open(folder.path()).unwrap());
+}
+
+#[test]
+fn a_database_that_is_older_than_its_marker_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&FjallStore::open(folder.path()).unwrap());
+    fs::write(folder.path().join("marker"), "accrue-fjall 1\nceiling 2097152\n").unwrap();
+    let says = "it has lost commits: its marker knows the ceiling 2097152 of versions, its \
+                database 1048576";
+    check_refused(folder.path(), OpenErrorKind::Corrupt, says);
+    // Whoever knows that, and wants what is there, removes the marker.
+    fs::remove_file(folder.path().join("marker")).unwrap();
+    put(&FjallStore::open(folder.path()).unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    put(&FjallStore::open(&path).unwrap());
+    assert_eq!(mode(&path), 0o700);
+    assert_eq!(mode(&path.join("fjall")), 0o700);
+    assert_eq!(["lock", "marker"].map(|name| mode(&path.join(name))), [0o600; 2]);
 }
 
 #[test]
@@ -103,6 +212,7 @@ fn an_unknown_format_is_refused() {
     check_refused(folder.path(), OpenErrorKind::Format, says);
 
     tamper(folder.path(), |rows| rows.remove("\0format").unwrap());
+    fs::remove_file(folder.path().join("marker")).unwrap();
     let says = r#"it holds a database without a format, expected "accrue-fjall 1""#;
     check_refused(folder.path(), OpenErrorKind::Format, says);
 }
@@ -118,8 +228,7 @@ fn a_database_of_something_else_is_refused() {
 
     let folder = tempfile::tempdir().unwrap();
     drop(Database::builder(folder.path()).open().unwrap());
-    let error = FjallStore::open(folder.path()).unwrap_err();
-    assert_eq!(error.kind(), OpenErrorKind::Format);
+    check_untouched(folder.path(), OpenErrorKind::Format, "which is no part of a store");
 }
 
 #[test]
@@ -128,7 +237,7 @@ fn a_folder_with_something_else_is_refused() {
     fs::create_dir(folder.path().join("lost+found")).unwrap();
     fs::write(folder.path().join("db"), "theirs").unwrap();
     let says = r#"it holds "db", which is no part of a store"#;
-    check_refused(folder.path(), OpenErrorKind::Format, says);
+    check_untouched(folder.path(), OpenErrorKind::Format, says);
     fs::remove_file(folder.path().join("db")).unwrap();
     put(&FjallStore::open(folder.path()).unwrap());
 }

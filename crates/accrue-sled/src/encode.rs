@@ -10,7 +10,7 @@ use accrue::store::{Key, Scan, Table};
 use accrue_durable::row::{self, DecodeError};
 
 /// What this version of the crate writes and reads.
-pub(crate) const FORMAT: &[u8] = b"accrue-sled 1";
+pub(crate) const FORMAT: &str = "accrue-sled 1";
 
 const ESCAPE: u8 = 0xFE;
 const ESCAPED_FE: u8 = 0x00;

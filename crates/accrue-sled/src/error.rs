@@ -3,6 +3,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use accrue_durable::MarkerError;
+
 use crate::encode::FORMAT;
 
 /// Why a directory could not be opened as a store.
@@ -20,7 +22,7 @@ pub enum OpenErrorKind {
     Locked,
     /// The directory was not written by this crate, or in a format that it does not know.
     Format,
-    /// Stored bytes are not what was written.
+    /// Stored bytes are not what was written, or are gone.
     Corrupt,
     /// The operating system failed.
     Io,
@@ -29,15 +31,21 @@ pub enum OpenErrorKind {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Cause {
     #[error("another store has it open")]
-    Locked(#[source] sled::Error),
-    #[error("it has format {found:?}, expected {:?}", String::from_utf8_lossy(FORMAT))]
+    Locked,
+    #[error("it holds {found:?}, which is no part of a store")]
+    Foreign { found: String },
+    #[error(transparent)]
+    Marker(MarkerError),
+    #[error("it has format {found:?}, expected {FORMAT:?}")]
     UnknownFormat { found: String },
-    #[error("it holds a database without a format, expected {:?}", String::from_utf8_lossy(FORMAT))]
+    #[error("it holds a database without a format, expected {FORMAT:?}")]
     NoFormat,
     #[error("it holds a database with other settings")]
-    Settings(#[source] sled::Error),
+    Settings,
     #[error("the ceiling of versions has {bytes} bytes, expected 8")]
     Ceiling { bytes: usize },
+    #[error("its log is damaged, and has whole batches behind the damage")]
+    Log,
     #[error("the database cannot be recovered")]
     Corrupt(#[source] sled::Error),
     #[error("the database cannot be recovered: sled panicked")]
@@ -61,12 +69,20 @@ impl OpenError {
     #[must_use]
     pub const fn kind(&self) -> OpenErrorKind {
         match self.cause {
-            Cause::Locked(_) => OpenErrorKind::Locked,
-            Cause::UnknownFormat { .. } | Cause::NoFormat | Cause::Settings(_) => {
-                OpenErrorKind::Format
+            Cause::Locked => OpenErrorKind::Locked,
+            Cause::Foreign { .. }
+            | Cause::Marker(MarkerError::Format { .. })
+            | Cause::UnknownFormat { .. }
+            | Cause::NoFormat
+            | Cause::Settings => OpenErrorKind::Format,
+            Cause::Marker(MarkerError::Io(_)) | Cause::Sled(_) | Cause::Io { .. } => {
+                OpenErrorKind::Io
             }
-            Cause::Ceiling { .. } | Cause::Corrupt(_) | Cause::Panic => OpenErrorKind::Corrupt,
-            Cause::Sled(_) | Cause::Io { .. } => OpenErrorKind::Io,
+            Cause::Marker(_)
+            | Cause::Log
+            | Cause::Ceiling { .. }
+            | Cause::Corrupt(_)
+            | Cause::Panic => OpenErrorKind::Corrupt,
         }
     }
 
@@ -100,11 +116,17 @@ impl From<sled::Error> for Cause {
         match error {
             // sled has no kind of its own for this.
             sled::Error::Io(ref io) if io.to_string().starts_with("could not acquire lock") => {
-                Self::Locked(error)
+                Self::Locked
             }
-            sled::Error::Unsupported(_) => Self::Settings(error),
+            sled::Error::Unsupported(_) => Self::Settings,
             sled::Error::Corruption { .. } => Self::Corrupt(error),
             error => Self::Sled(error),
         }
+    }
+}
+
+impl From<MarkerError> for Cause {
+    fn from(error: MarkerError) -> Self {
+        Self::Marker(error)
     }
 }

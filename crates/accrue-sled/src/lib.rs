@@ -43,10 +43,13 @@
 mod encode;
 mod engine;
 mod error;
+mod folder;
+mod log;
 mod open;
 mod progress;
 mod rows;
 mod settings;
+mod snapshots;
 mod store;
 mod sync;
 

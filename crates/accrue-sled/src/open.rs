@@ -1,5 +1,5 @@
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::TryLockError,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -8,7 +8,7 @@ use std::{
 };
 
 use accrue_durable::{
-    RowCache, flush_names, make_folder,
+    Marker, RowCache, flush_names, make_folder,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use sled::Db;
@@ -16,8 +16,10 @@ use sled::Db;
 use crate::{
     encode::FORMAT,
     error::{Cause, OpenError},
+    folder, log,
     rows::Rows,
-    settings::make_settings,
+    settings::check_settings,
+    snapshots::{newest, remove_unfinished},
     store::SledStore,
     sync::{DiskSync, Sync},
 };
@@ -84,10 +86,14 @@ impl SledOptions {
 
     fn try_prepare(&self, path: &Path) -> Result<(Opened, DiskSync), Cause> {
         let path = make_folder(path).map_err(io("the directory cannot be made"))?;
-        make_settings(&path).map_err(io("the settings of the database cannot be written"))?;
-        // What sled is going to recover from, and to sum up in a durable snapshot, may have been
-        // left in the cache of the operating system by a process that was killed.
-        sync_file_if_any(&database(&path))?;
+        let mut marker = Marker::read(&path, FORMAT)?;
+        if folder::has_database(&path).map_err(io("the directory cannot be read"))? {
+            check_settings(&path)?;
+        } else {
+            marker.check_new()?;
+            folder::make(&path)?;
+        }
+        make_ready(&path)?;
         let config = sled::Config::new()
             .path(&path)
             .segment_size(SEGMENT_BYTES)
@@ -96,12 +102,15 @@ impl SledOptions {
             .flush_every_ms(None);
         // sled panics where its log is damaged in some ways.
         let db = catch_unwind(AssertUnwindSafe(|| config.open())).map_err(|_| Cause::Panic)??;
-        let ceiling = recover(&db)?;
-        let file = open_database(&path).map_err(io("the database file cannot be opened"))?;
+        let ceiling = recover(&db, &marker)?;
+        let file =
+            folder::open_database(&path).map_err(io("the database file cannot be opened"))?;
         let rows = Rows::new(db, RowCache::new(self.row_cache_bytes));
         let mut sync = DiskSync::new(rows.clone(), file);
-        sync.sync().map_err(io("the database file cannot be flushed"))?;
+        // The name of the new snapshot first: sled has freed what only the one before it needs.
         flush_names(&path).map_err(io("the directory cannot be flushed"))?;
+        sync.sync().map_err(io("the database file cannot be flushed"))?;
+        marker.note(ceiling)?;
         Ok((Opened { path, rows, ceiling }, sync))
     }
 }
@@ -115,29 +124,52 @@ pub(crate) struct Opened {
     pub(crate) ceiling: u64,
 }
 
+/// Makes a directory ready for sled, which reads it without a question.
+fn make_ready(path: &Path) -> Result<(), Cause> {
+    // sled takes this lock itself. Until then it keeps another process from writing a snapshot.
+    let mut locked =
+        folder::open_database(path).map_err(io("the database file cannot be opened"))?;
+    match locked.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(Cause::Locked),
+        Err(TryLockError::Error(error)) => return Err(io("the lock cannot be taken")(error)),
+    }
+    remove_unfinished(path).map_err(io("an unfinished snapshot cannot be removed"))?;
+    let snapshot = newest(path).map_err(io("the directory cannot be read"))?;
+    if !log::is_whole(&mut locked, snapshot).map_err(io("the database file cannot be read"))? {
+        return Err(Cause::Log);
+    }
+    // What sled is going to recover from, and to sum up in a durable snapshot, may have been left in
+    // the cache of the operating system by a process that was killed.
+    locked.sync_all().map_err(io("the database file cannot be flushed"))?;
+    flush_names(path).map_err(io("the directory cannot be flushed"))
+}
+
 /// Checks the format, or writes it where the database is new. Returns the ceiling of versions.
-fn recover(db: &Db) -> Result<u64, Cause> {
+fn recover(db: &Db, marker: &Marker) -> Result<u64, Cause> {
     match db.get(FORMAT_KEY)? {
-        Some(found) if found == FORMAT => {}
+        Some(found) if *found == *FORMAT.as_bytes() => {}
         Some(found) => {
             let found = String::from_utf8_lossy(&found).into_owned();
             return Err(Cause::UnknownFormat { found });
         }
-        None if db.is_empty() => drop(db.insert(FORMAT_KEY, FORMAT)?),
-        None => return Err(Cause::NoFormat),
+        None => {
+            marker.check_new()?;
+            if !db.is_empty() {
+                return Err(Cause::NoFormat);
+            }
+            drop(db.insert(FORMAT_KEY, FORMAT)?);
+        }
     }
+    let ceiling = stored_ceiling(db)?;
+    marker.check(ceiling)?;
+    Ok(ceiling)
+}
+
+fn stored_ceiling(db: &Db) -> Result<u64, Cause> {
     let Some(stored) = db.get(CEILING_KEY)? else { return Ok(0) };
     let ceiling = <[u8; 8]>::try_from(&*stored);
     ceiling.map(u64::from_be_bytes).map_err(|_| Cause::Ceiling { bytes: stored.len() })
-}
-
-fn sync_file_if_any(path: &Path) -> Result<(), Cause> {
-    match OpenOptions::new().write(true).open(path).and_then(|file| file.sync_all()) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(io("a file of the database cannot be flushed")(error))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Waits until sled has let go of the directory, after the last handle of it is dropped.
@@ -146,7 +178,7 @@ fn sync_file_if_any(path: &Path) -> Result<(), Cause> {
 pub(crate) fn wait_until_unlocked(path: &Path) {
     const TRIES: u32 = 1_000;
     const PAUSE: Duration = Duration::from_millis(1);
-    let Ok(file) = open_database(path) else { return };
+    let Ok(file) = folder::open_database(path) else { return };
     for _ in 0..TRIES {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
@@ -156,15 +188,6 @@ pub(crate) fn wait_until_unlocked(path: &Path) {
     }
 }
 
-fn open_database(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open(database(path))
-}
-
-/// The file of sled's log.
-pub(crate) fn database(path: &Path) -> PathBuf {
-    path.join("db")
-}
-
-fn io(what: &'static str) -> impl FnOnce(io::Error) -> Cause {
+pub(crate) fn io(what: &'static str) -> impl FnOnce(io::Error) -> Cause {
     move |source| Cause::Io { what, source }
 }

@@ -16,6 +16,7 @@ mod dice;
 mod forgetful;
 mod host;
 mod life;
+mod openings;
 #[cfg(target_os = "linux")]
 pub mod power;
 mod told;
@@ -26,6 +27,7 @@ pub use self::{
     dice::Dice,
     host::{Host, Kind},
     life::{Ending, Figures, Life, kills},
+    openings::{Openings, fill},
     told::{Asked, Told},
     work::work,
 };

@@ -83,7 +83,14 @@ impl AddAssign for Figures {
 
 /// Held while a process starts. Until it runs its program it has all files open that the tests of other
 /// threads have, and with them the locks of their stores.
-static START: Mutex<()> = Mutex::new(());
+pub(crate) static START: Mutex<()> = Mutex::new(());
+
+/// Waits for a moment.
+pub(crate) fn wait(moment: Duration) {
+    // Nothing is sent on this one.
+    let (_open, never) = mpsc::channel::<()>();
+    assert!(never.recv_timeout(moment).is_err());
+}
 
 /// A folder, and what the processes that worked in it have told.
 #[derive(Debug)]
@@ -226,10 +233,7 @@ impl Life {
             output.lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
         });
         let mut heard: Vec<String> = receiver.iter().take(lines).collect();
-        let moment = Duration::from_micros(u64::try_from(micros).unwrap());
-        // Nothing is sent on this one: it waits for a moment.
-        let (_open, never) = mpsc::channel::<()>();
-        assert!(never.recv_timeout(moment).is_err());
+        wait(Duration::from_micros(u64::try_from(micros).unwrap()));
         child.kill().expect("the worker can be killed");
         let status = child.wait().unwrap();
         reader.join().unwrap();

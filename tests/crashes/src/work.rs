@@ -30,6 +30,11 @@ pub fn work(host: &Host, seed: u64, process: u64, say: impl Fn(&str) + Sync) {
     });
 }
 
+/// Makes what [`work`] begins with.
+pub(crate) fn set_up(host: &Host) {
+    Worker { host, seed: 0, process: 0, say: &|_: &str| {} }.set_up();
+}
+
 struct Worker<'a, S> {
     host: &'a Host,
     seed: u64,
@@ -163,6 +168,6 @@ impl<S: Fn(&str) + Sync> Worker<'_, S> {
 }
 
 /// The customer of a thread.
-fn own(thread: u64) -> String {
+pub(crate) fn own(thread: u64) -> String {
     format!("own-{thread}")
 }

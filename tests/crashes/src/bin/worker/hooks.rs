@@ -36,17 +36,25 @@ struct Notes {
     file: RawFd,
     written: u64,
     kept: u64,
+    /// How many more changes are made before the process ends.
+    left: Option<u64>,
 }
 
 static WATCH: OnceLock<Watch> = OnceLock::new();
 
-/// Begins to note what changes in a folder. Where flushes cover nothing, none is noted.
-pub(crate) fn watch(folder: &Path, notes: &Path, flushes_cover: bool) -> std::io::Result<()> {
+/// Begins to note what changes in a folder. Where flushes cover nothing, none is noted. After so many
+/// changes the process ends.
+pub(crate) fn watch(
+    folder: &Path,
+    notes: &Path,
+    flushes_cover: bool,
+    left: Option<u64>,
+) -> std::io::Result<()> {
     let folder = folder.canonicalize()?;
     let kept = notes.join(KEPT);
     std::fs::create_dir_all(&kept)?;
     let file = OpenOptions::new().create_new(true).append(true).open(notes.join(NOTES))?;
-    let notes = Mutex::new(Notes { file: file.into_raw_fd(), written: 0, kept: 0 });
+    let notes = Mutex::new(Notes { file: file.into_raw_fd(), written: 0, kept: 0, left });
     drop(WATCH.set(Watch { folder, kept, flushes_cover, notes }));
     Ok(())
 }
@@ -74,6 +82,12 @@ impl Notes {
     }
 
     fn change(&mut self, change: Change) {
+        match &mut self.left {
+            // SAFETY: it takes no pointers.
+            Some(0) => drop(unsafe { libc::raise(libc::SIGKILL) }),
+            Some(left) => *left -= 1,
+            None => {}
+        }
         self.note(&Note::Change(change));
     }
 
