@@ -21,8 +21,8 @@ use actix_web::{
     middleware::{Next, from_fn},
     web,
 };
-use example_server::{Attended, Connections, Host, Line, Place, REQUEST_TIME, STOP_TIME, Stopped};
-use tokio::{net::TcpStream, time::timeout};
+use example_server::{Attended, Connections, Host, Line, Place, STOP_TIME, Stopped};
+use tokio::net::TcpStream;
 
 /// How long what a refused request still sends is read: closing a connection on a client that is
 /// sending would take the answer with it.
@@ -94,10 +94,7 @@ async fn api(host: web::Data<Host>, request: HttpRequest, payload: web::Payload)
     let Some(request) = shim::request(&request, payload) else {
         return HttpResponse::BadRequest().finish();
     };
-    match timeout(REQUEST_TIME, host.api().handle(request)).await {
-        Ok(answer) => shim::response(answer),
-        Err(_) => HttpResponse::RequestTimeout().finish(),
-    }
+    shim::response(host.api().handle_until(request, host.end_of_request()).await)
 }
 
 async fn healthz(host: web::Data<Host>) -> HttpResponse {
@@ -112,7 +109,10 @@ async fn logged(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let line = Line::begin(request.method().as_str(), request.uri().path());
+    let host = request.app_data::<web::Data<Host>>();
+    let method = request.method().as_str();
+    let route = host.map_or("none", |host| host.route(method, request.uri().path()));
+    let line = Line::begin(method, route);
     let answer = next.call(request).await?;
     line.end(answer.status().as_u16());
     Ok(answer)

@@ -9,12 +9,12 @@ use axum::{
     body::Body,
     extract::{Request, State},
     http::StatusCode,
-    middleware::{Next, from_fn},
-    response::{IntoResponse as _, Response},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
     routing::get,
     serve::Listener,
 };
-use example_server::{Attended, Host, Line, REQUEST_TIME, STOP_TIME, Stopped};
+use example_server::{Attended, Host, Line, STOP_TIME, Stopped};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::TokioIo,
@@ -73,14 +73,18 @@ fn connection(
     http1::Builder::new().serve_connection(TokioIo::new(stream), service)
 }
 
-/// Puts the API behind everything that has a route of its own: it is a service of tower.
+/// Puts the API behind everything that has a route of its own.
 fn router(host: Host) -> Router {
-    let api = host.api().clone();
     Router::new()
         .route("/healthz", get(healthz))
+        .fallback(api)
+        .layer(from_fn_with_state(host.clone(), logged))
         .with_state(host)
-        .fallback_service(api)
-        .layer(from_fn(in_time_and_logged))
+}
+
+async fn api(State(host): State<Host>, request: Request) -> Response {
+    let request = request.map(linger::Lingering);
+    host.api().handle_until(request, host.end_of_request()).await.map(Body::from)
 }
 
 async fn healthz(State(host): State<Host>) -> (StatusCode, &'static str) {
@@ -90,11 +94,10 @@ async fn healthz(State(host): State<Host>) -> (StatusCode, &'static str) {
     }
 }
 
-async fn in_time_and_logged(request: Request, next: Next) -> Response {
-    let line = Line::begin(request.method().as_str(), request.uri().path());
-    let request = request.map(|body| Body::new(linger::Lingering(body)));
-    let answer = timeout(REQUEST_TIME, next.run(request)).await;
-    let answer = answer.unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response());
+async fn logged(State(host): State<Host>, request: Request, next: Next) -> Response {
+    let method = request.method().as_str();
+    let line = Line::begin(method, host.route(method, request.uri().path()));
+    let answer = next.run(request).await;
     line.end(answer.status().as_u16());
     answer
 }

@@ -1,9 +1,12 @@
+use std::time::Duration;
+
 use accrue::{AccountId, Billing};
-use accrue_http::{Api, ApiKeys, FixedKey, RateLimits};
+use accrue_http::{Api, ApiKeys, Failure, FixedKey, RateLimits};
+use http::Method;
 
 use crate::{
-    ApiKey, ApiKeyError, ConnectionBounds, Connections, ServeOptions, StoreAt, StoreOpenError,
-    auth::FixedOrKept, process,
+    ApiKey, ApiKeyError, Chain, ConnectionBounds, Connections, OneLine, REQUEST_TIME, ServeOptions,
+    StoreAt, StoreOpenError, auth::FixedOrKept, process,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
@@ -12,6 +15,7 @@ pub struct Host {
     billing: Billing,
     api: Api,
     connections: Connections,
+    request_time: Duration,
 }
 
 /// Why a host cannot be set up.
@@ -46,6 +50,13 @@ fn instead(store: &StoreAt) -> String {
 /// The account that the key is for that the server is started with.
 const ACCOUNT: &str = "default";
 
+/// Logs why a request was answered 500: what the operating system said above all.
+fn log_failure(failure: &Failure<'_>) {
+    let (route, account) = (failure.route.unwrap_or("none"), failure.account.map(OneLine));
+    let account = account.map_or_else(String::new, |account| account.to_string());
+    tracing::error!(route, account, cause = %Chain(failure.cause), "a request failed");
+}
+
 impl Host {
     /// Opens the store that the options name.
     ///
@@ -77,7 +88,7 @@ impl Host {
             None => builder,
             Some(quotas) => builder.rate_limit(RateLimits::new(&billing, quotas)),
         };
-        let api = builder.base_path(options.base_path.as_str()).build();
+        let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
         Self::new(billing, api)
     }
 
@@ -85,7 +96,14 @@ impl Host {
     #[must_use]
     pub fn new(billing: Billing, api: Api) -> Self {
         let bounds = ConnectionBounds::default().within(process::open_files());
-        Self { billing, api, connections: Connections::new(bounds) }
+        let connections = Connections::new(bounds);
+        Self { billing, api, connections, request_time: REQUEST_TIME }
+    }
+
+    /// Bounds the time of a request; by [`REQUEST_TIME`] where nothing is said.
+    #[must_use]
+    pub fn bound_requests(self, request_time: Duration) -> Self {
+        Self { request_time, ..self }
     }
 
     /// Bounds the connections; by [`ConnectionBounds::default`] where nothing is said.
@@ -110,6 +128,23 @@ impl Host {
     #[must_use]
     pub const fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    /// Is done when the time of a request is over that begins now.
+    pub async fn end_of_request(&self) {
+        tokio::time::sleep(self.request_time).await;
+    }
+
+    /// Returns what the log shows of the path of a request: the operation's, with its parameters in
+    /// braces.
+    #[must_use]
+    pub fn route(&self, method: &str, path: &str) -> &'static str {
+        let method = Method::from_bytes(method.as_bytes());
+        match method.ok().and_then(|method| self.api.route(&method, path)) {
+            Some(route) => route,
+            None if path == "/healthz" => "/healthz",
+            None => "none",
+        }
     }
 
     /// Tells whether the store answers.

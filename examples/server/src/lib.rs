@@ -16,8 +16,7 @@ mod run;
 mod stop;
 mod upkeep;
 
-/// How long a request may take, from its first byte to the answer: a client that sends slower is
-/// answered 408.
+/// How long a request may take, from its head to the answer: one that takes longer is answered 500.
 pub const REQUEST_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// How long requests in flight have once the server is asked to stop.

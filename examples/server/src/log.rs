@@ -4,29 +4,29 @@ use tokio::time::Instant;
 
 use crate::OneLine;
 
-/// The line of the log for a request: method, path, status and how long it took.
+/// The line of the log for a request: method, route, status and how long it took.
 ///
-/// Nothing else of a request goes there: its query, headers and body may hold secrets.
+/// Nothing else of a request goes there: its path has identifiers of customers, and its query, headers
+/// and body may hold secrets.
 #[derive(Debug)]
 #[must_use = "end it"]
 pub struct Line {
     method: String,
-    path: String,
+    route: &'static str,
     begun: Instant,
 }
 
 impl Line {
-    /// Begins the line of a request, with its path without the query.
-    pub fn begin(method: &str, path: &str) -> Self {
-        Self { method: method.to_owned(), path: path.to_owned(), begun: Instant::now() }
+    /// Begins the line of a request for a [route](crate::Host::route).
+    pub fn begin(method: &str, route: &'static str) -> Self {
+        Self { method: method.to_owned(), route, begun: Instant::now() }
     }
 
     /// Writes the line.
     pub fn end(self, status: u16) {
-        let Self { method, path, begun } = self;
+        let Self { method, route, begun } = self;
         let took: Duration = begun.elapsed();
-        let (method, path) = (OneLine(method), OneLine(path));
-        tracing::info!(%method, %path, status, ?took, "request");
+        tracing::info!(method = %OneLine(method), route, status, ?took, "request");
     }
 }
 

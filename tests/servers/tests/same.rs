@@ -11,6 +11,7 @@
 use std::{
     io::{self, Write as _},
     sync::{Arc, mpsc},
+    time::Duration,
 };
 
 use accrue::store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError};
@@ -161,6 +162,27 @@ fn a_head_is_a_get_without_its_body() {
         assert_eq!(head.headers, got.headers);
         assert_eq!(head.body, "");
     }
+}
+
+#[test]
+fn s4_5_10_a_body_that_does_not_come_in_time_is_a_500_with_its_key() {
+    let answers = Framework::ALL.map(|framework| {
+        let host = Server::host(MemoryStore::new()).unwrap();
+        let host = host.bound_requests(Duration::from_millis(200));
+        let server = Server::serve(framework, host).unwrap();
+        let mut client = Client::new(server.address());
+        let key = format!("Bearer {}", Server::KEY);
+        let late = [("authorization", &*key), ("idempotency-key", "k"), ("content-length", "20")];
+        let answer = client.send_with("POST", "/v1/items", &late, b"{").unwrap();
+        server.end().unwrap();
+        answer
+    });
+    let [axum, actix] = &answers;
+    assert_eq!(axum, actix);
+    assert_eq!(axum.status, 500);
+    assert_eq!(axum.header("idempotency-key"), Some("k"));
+    assert_eq!(axum.header("transient-error"), Some("true"));
+    assert_eq!(parsed(axum)["detail"], "the request took too long");
 }
 
 #[test]
