@@ -47,8 +47,9 @@
 //!
 //! # What it leaves to the host
 //!
-//! Connections, TLS, time-outs of slow clients and logs; [`Billing::tick`](accrue::Billing::tick),
-//! and the delivery of messages.
+//! Connections, TLS and logs; the timer that [`Api::handle_until`] takes;
+//! [`Billing::tick`](accrue::Billing::tick), and the delivery of messages. `docs/security.md` lists what
+//! has to be done.
 
 mod api;
 mod auth;

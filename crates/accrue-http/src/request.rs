@@ -11,7 +11,7 @@ use crate::{
     problem::{Problem, Violations},
     reply::{Reply, UNREADABLE},
     shape::{Maybe, Read, Reader, Source, Whole},
-    wire::pages::Rows,
+    wire::pages::{Listed, Rows},
 };
 
 /// A request that has passed the door, as an operation sees it.
@@ -117,7 +117,8 @@ impl Request {
     pub(crate) async fn answer(self, answer: &impl Serialize) -> Result<Reply, Problem> {
         // What cannot be written is a page beyond its bound.
         let too_large = |_| {
-            let detail = "the answer has too many bytes: a page of fewer rows helps".to_owned();
+            let detail = "the answer has too many bytes: fewer rows, or a shorter timeframe, help"
+                .to_owned();
             Problem::resource_too_large(detail)
         };
         let reply = Reply::try_json(self.operation.success(), answer).map_err(too_large)?;
@@ -135,6 +136,16 @@ impl Request {
     ) -> Result<Reply, Problem> {
         let rows = Rows::of(page, &self.pace, row).await;
         self.answer(&rows).await
+    }
+
+    /// Answers with a list of what was read, without pages.
+    pub(crate) async fn answer_list<R, T: Serialize>(
+        self,
+        data: Vec<R>,
+        row: impl FnMut(R) -> T,
+    ) -> Result<Reply, Problem> {
+        let list = Listed::of(data, &self.pace, row).await;
+        self.answer(&list).await
     }
 
     /// Answers with the error of a read that comes before an operation which writes. That something

@@ -118,6 +118,5 @@ async fn list_costs<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Resu
     complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
     let costs = request.account.customer_costs(id, &query.try_into()?).await?;
     let related = request.account.related(&costs).await?;
-    let data = costs.into_iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
-    request.answer(&Listed { data }).await
+    request.answer_list(costs, |cost| AggregatedCost::of(cost, &related)).await
 }

@@ -121,8 +121,7 @@ async fn evaluate(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<PriceId, NoQuery, Evaluate>()?;
     let evaluation = evaluation(body)?;
     let groups = request.account.evaluate_price(id, &evaluation).await?;
-    let data = groups.into_iter().map(EvaluatedPrice::from).collect();
-    request.answer(&Listed { data }).await
+    request.answer_list(groups, EvaluatedPrice::from).await
 }
 
 /// Makes a query of the engine of a body.

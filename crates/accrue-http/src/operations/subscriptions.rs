@@ -218,8 +218,7 @@ async fn fetch_costs(request: Request) -> Result<Reply, Problem> {
     let query: CostQuery = query.try_into()?;
     let costs = request.account.subscription_costs(id, &query).await?;
     let related = request.account.related(&costs).await?;
-    let data = costs.into_iter().map(|cost| AggregatedCost::of(cost, &related)).collect();
-    request.answer(&Listed { data }).await
+    request.answer_list(costs, |cost| AggregatedCost::of(cost, &related)).await
 }
 
 async fn fetch_usage(request: Request) -> Result<Reply, Problem> {

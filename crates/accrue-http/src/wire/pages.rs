@@ -67,7 +67,7 @@ impl<T: Describe> Describe for Sought<T> {
     }
 }
 
-/// The most bytes of the rows of a page: a row may have a hundred resources within it.
+/// The most bytes of the rows of an answer: a row may have a hundred resources within it.
 const PAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// What making and writing a row takes, beside reading as many bytes.
@@ -78,10 +78,19 @@ const MADE: usize = 4;
 /// A page beyond its bound cannot be written.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<T> {
-    data: Option<Vec<Box<RawValue>>>,
+    data: Written<T>,
     pagination_metadata: PaginationMetadata,
-    row: PhantomData<T>,
 }
+
+/// A list that has no pages, written and bounded likewise.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed<T> {
+    data: Written<T>,
+}
+
+/// Rows as they were written; none where they have too many bytes.
+#[derive(Clone, Debug)]
+struct Written<T>(Option<Vec<Box<RawValue>>>, PhantomData<T>);
 
 response! {
     /// Whether and where a list goes on.
@@ -100,37 +109,63 @@ impl PaginationMetadata {
 
 impl<T: Serialize> Rows<T> {
     /// Writes a page, row by row, as far as its bound.
-    pub(crate) async fn of<R>(page: Page<R>, pace: &Pace, mut row: impl FnMut(R) -> T) -> Self {
+    pub(crate) async fn of<R>(page: Page<R>, pace: &Pace, row: impl FnMut(R) -> T) -> Self {
         let next_cursor = page.next_cursor.map(|cursor| cursor.to_string());
         let has_more = next_cursor.is_some();
-        let (mut left, mut rows) = (PAGE_BYTES, Some(Vec::with_capacity(page.data.len())));
-        for data in page.data {
+        Self {
+            data: Written::of(page.data, pace, row).await,
+            pagination_metadata: PaginationMetadata { has_more, next_cursor },
+        }
+    }
+}
+
+impl<T: Serialize> Listed<T> {
+    /// Writes a list, row by row, as far as its bound.
+    pub(crate) async fn of<R>(data: Vec<R>, pace: &Pace, row: impl FnMut(R) -> T) -> Self {
+        Self { data: Written::of(data, pace, row).await }
+    }
+}
+
+impl<T: Serialize> Written<T> {
+    async fn of<R>(data: Vec<R>, pace: &Pace, mut row: impl FnMut(R) -> T) -> Self {
+        let (mut left, mut rows) = (PAGE_BYTES, Vec::with_capacity(data.len()));
+        for data in data {
             let text = serde_json::value::to_raw_value(&row(data)).ok();
             let bytes = text.as_ref().map_or(0, |text| text.get().len());
-            let fits = left.checked_sub(bytes);
-            left = fits.unwrap_or_default();
-            let written = rows.zip(text.filter(|_| fits.is_some()));
-            rows = written.map(|(mut rows, text)| {
-                rows.push(text);
-                rows
-            });
+            let (Some(text), Some(rest)) = (text, left.checked_sub(bytes)) else {
+                return Self(None, PhantomData);
+            };
+            rows.push(text);
+            left = rest;
             pace.spend_bytes(bytes.saturating_mul(MADE)).await;
         }
-        Self {
-            data: rows,
-            pagination_metadata: PaginationMetadata { has_more, next_cursor },
-            row: PhantomData,
+        Self(Some(rows), PhantomData)
+    }
+}
+
+impl<T> Serialize for Written<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Some(rows) => rows.serialize(serializer),
+            None => Err(ser::Error::custom("too many bytes")),
         }
     }
 }
 
 impl<T> Serialize for Rows<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(data) = &self.data else { return Err(ser::Error::custom("too many bytes")) };
         let mut page = serializer.serialize_struct("Rows", 2)?;
-        page.serialize_field("data", data)?;
+        page.serialize_field("data", &self.data)?;
         page.serialize_field("pagination_metadata", &self.pagination_metadata)?;
         page.end()
+    }
+}
+
+impl<T> Serialize for Listed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_struct("Listed", 1)?;
+        list.serialize_field("data", &self.data)?;
+        list.end()
     }
 }
 
@@ -139,12 +174,6 @@ impl<T: Describe> Describe for Rows<T> {
         let metadata = PaginationMetadata::schema();
         list(vec![("data", Vec::<T>::schema()), ("pagination_metadata", metadata)])
     }
-}
-
-/// A list that has no pages.
-#[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct Listed<T> {
-    pub(crate) data: Vec<T>,
 }
 
 impl<T: Describe> Describe for Listed<T> {

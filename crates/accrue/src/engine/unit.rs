@@ -161,6 +161,7 @@ impl<'a> Unit<'a> {
             return Ok(Vec::new());
         }
         let rows = self.shared.store.get(&missing).await?;
+        self.pace.spend(missing.len().saturating_mul(Pace::ROW)).await;
         if rows.len() != missing.len() {
             return Err(wrong_count());
         }
@@ -244,7 +245,7 @@ impl<'a> Unit<'a> {
     /// The rows are no preconditions: the caller has read the row that guards the range.
     pub(super) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
         let rows = self.shared.store.scan(scan).await?;
-        self.pace.spend(rows.len().saturating_mul(Pace::ROW)).await;
+        self.pace.spend(rows.len().saturating_add(1).saturating_mul(Pace::ROW)).await;
         Ok(rows)
     }
 
