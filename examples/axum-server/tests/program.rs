@@ -147,14 +147,15 @@ fn a_key_comes_from_the_environment_or_standard_input() {
 
 #[test]
 fn without_a_key_it_says_what_to_do() {
-    fails(
-        &[],
-        "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY\n",
-    );
+    // No address of this machine: a server that starts nevertheless ends.
+    let listen = ["--listen", "192.0.2.1:1"];
+    let expected =
+        "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY";
+    fails(&listen, &format!("{expected}\n"));
     let folder = tempfile::tempdir().unwrap();
     let store = store("fjall", folder.path());
     let expected = format!("keys issue --store {store} --account NAME --name NAME\n");
-    fails(&["--store", &store], &expected);
+    fails(&[&["--store", &store], &listen[..]].concat(), &expected);
 }
 
 #[test]
