@@ -4,7 +4,7 @@ mod admit;
 mod fingerprint;
 mod record;
 
-pub use self::fingerprint::Fingerprint;
+pub use self::fingerprint::{Fingerprint, Fingerprinting};
 pub(crate) use self::{
     admit::{Admission, admit},
     record::{Answer as StoredAnswer, Mark, Record},

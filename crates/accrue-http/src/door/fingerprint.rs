@@ -1,6 +1,9 @@
 //! What a payload is recognized by, however it is spelled (DESIGN 4).
 
-use accrue::{Pace, idempotency::Fingerprint};
+use accrue::{
+    Pace,
+    idempotency::{Fingerprint, Fingerprinting},
+};
 
 use crate::{json::Json, operation::Operation, problem::Violations, request::Input};
 
@@ -22,8 +25,19 @@ pub(crate) async fn fingerprint(
     let query = tree(input.query.as_ref().map(Some), raw_query.as_bytes(), pace).await;
     let body = tree(input.body.as_ref().map(Option::as_ref), raw_body, pace).await;
     let [http, method, name] = ["http", operation.method.name(), operation.name].map(str::as_bytes);
-    Fingerprint::of_long([http, method, name, path.as_bytes(), &query, &body], pace).await
+    let mut taking = Fingerprinting::default();
+    for part in [http, method, name, path.as_bytes(), &query, &body] {
+        taking.begin_part(part.len());
+        for piece in part.chunks(PIECE_BYTES) {
+            taking.add(piece);
+            pace.spend_bytes(piece.len()).await;
+        }
+    }
+    taking.finish()
 }
+
+/// How many bytes are taken between two looks at the pace.
+const PIECE_BYTES: usize = 16 * 1024;
 
 async fn tree(json: Result<Option<&Json>, &Violations>, raw: &[u8], pace: &Pace) -> Vec<u8> {
     match json {

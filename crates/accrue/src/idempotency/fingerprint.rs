@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-use crate::{Pace, hex};
+use crate::hex;
 
 /// What a payload is recognized by: SHA-256 over its parts, each with its length before it, and a
 /// version byte that leads.
@@ -19,47 +19,49 @@ pub struct Fingerprint([u8; 32]);
 
 const VERSION: u8 = 1;
 
+/// Takes a fingerprint piece by piece: where a payload is long, others can have their turn between two.
+///
+/// ```
+/// use accrue::idempotency::{Fingerprint, Fingerprinting};
+///
+/// let mut taking = Fingerprinting::default();
+/// for part in ["import", "a very long part"] {
+///     taking.begin_part(part.len());
+///     part.as_bytes().chunks(4).for_each(|piece| taking.add(piece));
+/// }
+/// assert_eq!(taking.finish(), Fingerprint::of(["import", "a very long part"]));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Fingerprinting(Sha256);
+
+impl Fingerprinting {
+    /// Begins a part of so many bytes.
+    pub fn begin_part(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.0.update(bytes.to_be_bytes());
+    }
+
+    /// Adds a piece of the part that was begun last.
+    pub fn add(&mut self, piece: impl AsRef<[u8]>) {
+        self.0.update(piece);
+    }
+
+    /// Returns the fingerprint of the parts.
+    #[must_use]
+    pub fn finish(self) -> Fingerprint {
+        Fingerprint(self.0.finalize().into())
+    }
+}
+
 impl Fingerprint {
     /// Takes the fingerprint of a payload in parts.
     pub fn of<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> Self {
-        let hasher = parts.into_iter().fold(Sha256::new(), |hasher, part| {
-            let length = u64::try_from(part.as_ref().len()).unwrap_or(u64::MAX);
-            hasher.chain_update(length.to_be_bytes()).chain_update(part)
-        });
-        Self(hasher.finalize().into())
-    }
-
-    /// Takes the same fingerprint of a payload that may be long, and lets others have their turn
-    /// meanwhile.
-    ///
-    /// ```
-    /// use accrue::{Pace, idempotency::Fingerprint};
-    ///
-    /// # pollster::block_on(async {
-    /// let (pace, parts) = (Pace::new(), ["import", &"a".repeat(1_000_000)]);
-    /// assert_eq!(Fingerprint::of_long(parts, &pace).await, Fingerprint::of(parts));
-    /// # });
-    /// ```
-    pub async fn of_long<P: AsRef<[u8]>>(
-        parts: impl IntoIterator<Item = P, IntoIter: Send> + Send,
-        pace: &Pace,
-    ) -> Self
-    where
-        P: Send + Sync,
-    {
-        /// How much is taken between two looks at the pace.
-        const CHUNK: usize = 16 * 1024;
-        let mut hasher = Sha256::new();
+        let mut taking = Fingerprinting::default();
         for part in parts {
-            let part = part.as_ref();
-            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
-            hasher.update(length.to_be_bytes());
-            for chunk in part.chunks(CHUNK) {
-                hasher.update(chunk);
-                pace.spend_bytes(chunk.len()).await;
-            }
+            taking.begin_part(part.as_ref().len());
+            taking.add(part);
         }
-        Self(hasher.finalize().into())
+        taking.finish()
     }
 }
 

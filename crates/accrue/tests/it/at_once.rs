@@ -1,8 +1,6 @@
 //! A threshold is judged in the commit that moves the cost, and no outcome depends on when somebody
 //! looks.
 
-use std::collections::BTreeSet;
-
 use accrue::{
     PriceId,
     alert::{FilterOperator, FilterValues, NewAlert, NewCondition, PriceFilter},

@@ -1,7 +1,5 @@
-use std::collections::BTreeSet;
-
 use accrue::{
-    ErrorKind, ItemId, PriceId,
+    ErrorKind, ItemId,
     alert::{
         Alert, AlertUpdate, Condition, FilterOperator, FilterValues, NewAlert, NewCondition,
         PriceFilter,
