@@ -35,10 +35,9 @@ pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
     }
     let of = format!("/subscriptions/{subscription}");
     let customer = format!("/customers/external_customer_id/{CUSTOMER}");
-    let mut requests = vec![
-        Request::get("100 subscriptions", format!("/subscriptions?limit={}", limits::PAGE_ROWS)),
-        search(options.stored),
-    ];
+    let list = |rows| Request::get("subscriptions", format!("/subscriptions?limit={rows}"));
+    let rows = largest(client, limits::PAGE_ROWS, list).await?;
+    let mut requests = vec![list(rows), search(options.stored)];
     for (label, path) in [
         ("usage by day", format!("{of}/usage?granularity=day")),
         ("usage by day and group", format!("{of}/usage?granularity=day&group_by=model")),
@@ -50,6 +49,7 @@ pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
         let most = largest(client, DAYS, make).await?;
         requests.push(make(most));
     }
+    setting.notes.push(format!("{rows} subscriptions of {} prices", limits::PRICES));
     Ok(numbered(move |connection, nth| {
         let mut turns = requests.iter().cycle();
         let turn = turns.nth((connection + nth) % requests.len());
