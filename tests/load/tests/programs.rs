@@ -60,6 +60,7 @@ fn check_crowd(kinds: &[&str]) {
         ["--ors", "20"],
         ["--metrics", "3"],
         ["--events", "50"],
+        ["--listed", "5"],
         ["--event-bytes", "2000"],
         ["--unpacked-bytes", "200000"],
         ["--members", "1000"],

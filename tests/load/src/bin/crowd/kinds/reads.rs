@@ -28,7 +28,7 @@ pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
         "unit_config": {"unit_amount": "20"}, "fixed_price_quantity": 1, "currency": "USD",
     });
     client.ask(&plan("wide", &vec![fee; limits::PRICES])).await?;
-    for nth in 0..limits::PAGE_ROWS {
+    for nth in 0..options.listed {
         let customer = format!("listed-{nth}");
         client.ask(&new_customer(&customer)).await?;
         client.ask(&new_subscription(&customer, "wide", before_now(DAY))).await?;
@@ -36,7 +36,7 @@ pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
     let of = format!("/subscriptions/{subscription}");
     let customer = format!("/customers/external_customer_id/{CUSTOMER}");
     let list = |rows| Request::get("subscriptions", format!("/subscriptions?limit={rows}"));
-    let rows = largest(client, limits::PAGE_ROWS, list).await?;
+    let rows = largest(client, options.listed, list).await?;
     let mut requests = vec![list(rows), search(options.stored)];
     for (label, path) in [
         ("usage by day", format!("{of}/usage?granularity=day")),
