@@ -7,11 +7,16 @@ use std::process::Command;
 
 /// Runs a program to its end, and returns what it printed.
 fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().expect("the program starts");
-    let said = String::from_utf8(output.stdout).expect("text");
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {said}{complaints}");
+    let (is_well, said) = try_run(program, arguments);
+    assert!(is_well, "{arguments:?}: {said}");
     said
+}
+
+/// The same, and whether it ended well.
+fn try_run(program: &str, arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(program).args(arguments).output().expect("the program starts");
+    let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).expect("text"));
+    (output.status.success(), said.concat())
 }
 
 /// Returns the count in the line of a table.
@@ -38,24 +43,44 @@ fn a_killed_server_on_sled_loses_and_doubles_nothing() {
     check_kills(&["--store", "sled", "--framework", "actix"]);
 }
 
+/// A server that forgets is found out.
 #[test]
-fn a_healthy_client_is_answered_in_a_crowd() {
+fn what_is_lost_is_found_out() {
+    let few = ["--store", "memory", "--kills", "2", "--stored", "0"];
+    let (is_well, said) = try_run(env!("CARGO_BIN_EXE_kills"), &few);
+    assert!(!is_well && count(&said, "lost") > 0, "{said}");
+}
+
+fn check_crowd(kinds: &[&str]) {
+    let (store, all) = (["--store", "memory"], kinds.join(","));
     let few = [
-        ["--store", "memory"],
+        ["--kinds", &all],
         ["--seconds", "1"],
         ["--stored", "600"],
         ["--ors", "20"],
         ["--metrics", "3"],
         ["--events", "50"],
+        ["--listed", "5"],
         ["--event-bytes", "2000"],
         ["--unpacked-bytes", "200000"],
         ["--members", "1000"],
         ["--backfilled", "100"],
     ];
-    let said = run(env!("CARGO_BIN_EXE_crowd"), few.as_flattened());
-    for row in ["alone", "evaluations", "conditions", "members", "all at once"] {
+    let arguments = [store.as_slice(), few.as_flattened()].concat();
+    let said = run(env!("CARGO_BIN_EXE_crowd"), &arguments);
+    for row in [&["alone", "all at once"], kinds].concat() {
         assert!(said.contains(row), "{row} is not in {said}");
     }
+}
+
+#[test]
+fn a_healthy_client_is_answered_beside_work() {
+    check_crowd(&["evaluations", "reads", "backfills", "conditions"]);
+}
+
+#[test]
+fn a_healthy_client_is_answered_beside_bodies() {
+    check_crowd(&["large-batches", "refused-batches", "expansions", "members"]);
 }
 
 #[test]

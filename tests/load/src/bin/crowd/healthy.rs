@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::{
     sync::oneshot,
     task::JoinSet,
-    time::{Instant, interval_at},
+    time::{Instant, interval_at, timeout_at},
 };
 
 /// The customer whose events are ingested.
@@ -15,6 +15,9 @@ pub(crate) const CUSTOMER: &str = "healthy";
 
 /// The connections of each kind of request: one that is held up holds up what it was to send.
 const CONNECTIONS: u32 = 4;
+
+/// How long after the end an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a healthy client saw.
 #[derive(Debug, Default)]
@@ -75,10 +78,11 @@ async fn paced(
             break;
         }
         let request = make(nth);
-        let failure = match client.send(&request).await {
-            Ok(answer) if answer.is_success() => None,
-            Ok(answer) => Some(answer.status.to_string()),
-            Err(error) => Some(error.kind().to_string()),
+        let failure = match timeout_at(end + PATIENCE, client.send(&request)).await {
+            Ok(Ok(answer)) if answer.is_success() => None,
+            Ok(Ok(answer)) => Some(answer.status.to_string()),
+            Ok(Err(error)) => Some(error.kind().to_string()),
+            Err(_) => Some("no answer".to_owned()),
         };
         let latencies =
             if request.method == "GET" { &mut healthy.pings } else { &mut healthy.ingests };

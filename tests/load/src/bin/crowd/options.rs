@@ -42,6 +42,10 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 100_000)]
     pub(crate) stored: usize,
 
+    /// How many subscriptions a list has at most: fewer where the server refuses
+    #[arg(long, default_value_t = 100)]
+    pub(crate) listed: usize,
+
     /// How many bytes the properties of a large event have; a fifth more is refused
     #[arg(long, default_value_t = 16_000)]
     pub(crate) event_bytes: usize,

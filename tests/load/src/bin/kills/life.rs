@@ -81,7 +81,7 @@ impl Life {
             self.judge(&server, since).await?;
             server.kill().await?;
             if self.figures.lost + self.figures.doubled > 0 {
-                break;
+                return Ok(self.figures);
             }
         }
         let server = self.launch.start().await?;
@@ -129,10 +129,12 @@ impl Life {
                 continue;
             }
             let answer = client.send(&asked.request).await?;
-            if !answer.is_success() {
-                return Err(format!("{}: {}", asked.request.path, answer.status).into());
-            }
             self.figures.in_doubt += 1;
+            if !answer.is_success() {
+                eprintln!("{}: {answer:?}", asked.request.path);
+                self.figures.lost += 1;
+                continue;
+            }
             self.figures.done += usize::from(answer.is_replayed);
             asked.answer = Some(answer);
         }

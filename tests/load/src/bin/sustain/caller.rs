@@ -18,6 +18,8 @@ pub(crate) struct Caller {
     pace: Arc<Pace>,
     /// What its keys begin with.
     name: String,
+    /// How many customers the events of one request are of at most.
+    mixed: usize,
     dice: Dice,
     /// The keys of the events that it ingested last.
     events: Vec<String>,
@@ -30,12 +32,13 @@ impl Caller {
         setting: Arc<Setting>,
         pace: Arc<Pace>,
         name: String,
+        mixed: usize,
         dice: Dice,
     ) -> Self {
         // A search looks for one that is not there until some were ingested.
         let (client, events) = (Client::new(address), vec![name.clone()]);
         let record = Record::default();
-        Self { client, setting, pace, name, dice, events, record }
+        Self { client, setting, pace, name, mixed, dice, events, record }
     }
 
     /// Asks for one thing after another until the time is over.
@@ -57,16 +60,17 @@ impl Caller {
         self.record
     }
 
-    /// Ingests events of as many customers.
+    /// Ingests events of a few customers, in turn.
     async fn ingest(&mut self, key: &str) {
         let batch = self.pace.next_batch();
         let at = before_now(Duration::from_millis(10));
+        let customers = self.setting.subscriptions.len();
+        let mixed: Vec<_> = (0..self.mixed).map(|_| customer(self.dice.below(customers))).collect();
         let (mut events, mut keys) = (Vec::new(), Vec::new());
-        for nth in 0..batch {
-            let customer = customer(self.dice.below(self.setting.subscriptions.len()));
+        for (nth, customer) in (0..batch).zip(mixed.iter().cycle()) {
             let properties = json!({"tokens": self.dice.below(20), "model": "large"});
             let key = format!("{key}-{nth}");
-            events.push(event(&key, &customer, at, &properties));
+            events.push(event(&key, customer, at, &properties));
             keys.push(key);
         }
         let request = ingest("ingest", &events).keyed(key);

@@ -39,6 +39,10 @@ struct Options {
     #[arg(long, default_value_t = 1_000_000)]
     events: u64,
 
+    /// How many customers the events of one request are of at most
+    #[arg(long, default_value_t = 4)]
+    mixed: usize,
+
     /// How long the load lasts, once the customers are there
     #[arg(long, default_value_t = 300)]
     seconds: u64,
@@ -71,7 +75,8 @@ async fn run(options: &Options) -> Outcome<ExitCode> {
     for connection in 0..options.connections {
         let (setting, pace, name) = (Arc::clone(&setting), Arc::clone(&pace), connection);
         let dice = Dice::new(dice.next());
-        let caller = Caller::new(server.address(), setting, pace, name.to_string(), dice);
+        let name = name.to_string();
+        let caller = Caller::new(server.address(), setting, pace, name, options.mixed, dice);
         callers.spawn(caller.run());
     }
     let watch = Watch::over(&server, &pace, time).await;

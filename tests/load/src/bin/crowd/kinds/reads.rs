@@ -28,17 +28,16 @@ pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
         "unit_config": {"unit_amount": "20"}, "fixed_price_quantity": 1, "currency": "USD",
     });
     client.ask(&plan("wide", &vec![fee; limits::PRICES])).await?;
-    for nth in 0..limits::PAGE_ROWS {
+    for nth in 0..options.listed {
         let customer = format!("listed-{nth}");
         client.ask(&new_customer(&customer)).await?;
         client.ask(&new_subscription(&customer, "wide", before_now(DAY))).await?;
     }
     let of = format!("/subscriptions/{subscription}");
     let customer = format!("/customers/external_customer_id/{CUSTOMER}");
-    let mut requests = vec![
-        Request::get("100 subscriptions", format!("/subscriptions?limit={}", limits::PAGE_ROWS)),
-        search(options.stored),
-    ];
+    let list = |rows| Request::get("subscriptions", format!("/subscriptions?limit={rows}"));
+    let rows = largest(client, options.listed, list).await?;
+    let mut requests = vec![list(rows), search(options.stored)];
     for (label, path) in [
         ("usage by day", format!("{of}/usage?granularity=day")),
         ("usage by day and group", format!("{of}/usage?granularity=day&group_by=model")),
@@ -50,6 +49,7 @@ pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
         let most = largest(client, DAYS, make).await?;
         requests.push(make(most));
     }
+    setting.notes.push(format!("{rows} subscriptions of {} prices", limits::PRICES));
     Ok(numbered(move |connection, nth| {
         let mut turns = requests.iter().cycle();
         let turn = turns.nth((connection + nth) % requests.len());
