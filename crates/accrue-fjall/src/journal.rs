@@ -25,7 +25,7 @@ use std::{
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::open::VERSION;
+use crate::folder::VERSION;
 
 const START: u8 = 1;
 const ITEM: u8 = 2;

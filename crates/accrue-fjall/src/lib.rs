@@ -53,6 +53,7 @@
 mod encode;
 mod engine;
 mod error;
+mod folder;
 mod journal;
 mod open;
 mod rows;

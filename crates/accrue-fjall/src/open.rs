@@ -1,12 +1,12 @@
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
 
 use accrue_durable::{
-    Marker, RowCache, flush_names, make_folder, private_file,
+    Marker, RowCache, flush_names, make_folder,
     row::{CEILING_KEY, FORMAT_KEY},
 };
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
@@ -14,26 +14,13 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use crate::{
     encode::FORMAT,
     error::{Cause, OpenError},
+    folder::{DATABASE, LOCK, UNFINISHED, check_empty, check_parts, lock},
     journal,
     rows::Rows,
     step::{Step, ToDisk},
     store::FjallStore,
 };
 
-/// What holds the lock of a store.
-const LOCK: &str = "lock";
-/// The folder of fjall in that of a store.
-const DATABASE: &str = "fjall";
-/// The same while it is made.
-const UNFINISHED: &str = "fjall.new";
-/// What file systems put at their root.
-const OF_THE_FILE_SYSTEM: &str = "lost+found";
-/// What fjall writes last when it makes a database: its format.
-pub(crate) const VERSION: &str = "version";
-/// The folders of fjall's keyspaces, in its own.
-const KEYSPACES: &str = "keyspaces";
-/// What says in each of them which tables it has.
-const TABLES: &str = "current";
 /// The one keyspace.
 const KEYSPACE: &str = "rows";
 
@@ -177,55 +164,6 @@ pub(crate) struct Opened {
     pub(crate) ceiling: u64,
 }
 
-/// Takes the lock of a folder, for as long as the file is open.
-fn lock(path: &Path) -> Result<File, Cause> {
-    let file = private_file().create(true).truncate(false).write(true).open(path);
-    let file = file.map_err(io("the lock cannot be made"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Cause::Locked),
-        Err(TryLockError::Error(error)) => Err(io("the lock cannot be taken")(error)),
-    }
-}
-
-/// Refuses to make a store among what something else wrote, a store of another kind for example.
-fn check_empty(path: &Path) -> Result<(), Cause> {
-    for entry in fs::read_dir(path).map_err(io("the folder cannot be read"))? {
-        let name = entry.map_err(io("the folder cannot be read"))?.file_name();
-        if ![LOCK, UNFINISHED, OF_THE_FILE_SYSTEM].iter().any(|known| name == *known) {
-            return Err(Cause::Foreign { found: name.to_string_lossy().into_owned() });
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a database of which a part is missing. fjall would make it anew, or remove what it is a
-/// part of.
-fn check_parts(database: &Path) -> Result<(), Cause> {
-    let has_journal = || {
-        let mut entries = fs::read_dir(database)?;
-        entries.try_fold(false, |found, entry| Ok(found || journal::is_journal(&entry?.path())))
-    };
-    let keyspaces = database.join(KEYSPACES);
-    let has_tables = || {
-        let mut entries = fs::read_dir(&keyspaces)?.map(|entry| Ok::<_, io::Error>(entry?.path()));
-        entries.try_fold(true, |all, path| {
-            let path = path?;
-            Ok(all && (path.is_file() || path.join(TABLES).exists()))
-        })
-    };
-    let part = if !database.join(VERSION).exists() {
-        "version"
-    } else if !has_journal().map_err(io("the database cannot be read"))? {
-        "journal"
-    } else if !keyspaces.exists() || !has_tables().map_err(io("the tables cannot be read"))? {
-        "list of tables"
-    } else {
-        return Ok(());
-    };
-    Err(Cause::Missing { part })
-}
-
 fn open_keyspace(db: &Database) -> Result<Keyspace, Cause> {
     if !db.keyspace_exists(KEYSPACE) {
         return Err(Cause::NoFormat);
@@ -257,6 +195,6 @@ fn stored_ceiling(keyspace: &Keyspace) -> Result<u64, Cause> {
     ceiling.map(u64::from_be_bytes).map_err(|_| Cause::Ceiling { bytes: stored.len() })
 }
 
-fn io(what: &'static str) -> impl FnOnce(io::Error) -> Cause {
+pub(crate) fn io(what: &'static str) -> impl FnOnce(io::Error) -> Cause {
     move |source| Cause::Io { what, source }
 }

@@ -33,8 +33,8 @@ impl FjallStore {
     ///
     /// # Errors
     ///
-    /// If another store has the folder open, if something else wrote it, or if it cannot be read or
-    /// written.
+    /// If another store has the folder open, if something else is in it, if what it had is lost or
+    /// damaged, or if it cannot be read or written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         FjallOptions::new().open(path)
     }

@@ -1,5 +1,5 @@
 use std::{
-    fs::TryLockError,
+    fs::{File, TryLockError},
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -134,14 +134,22 @@ fn make_ready(path: &Path) -> Result<(), Cause> {
         Err(TryLockError::WouldBlock) => return Err(Cause::Locked),
         Err(TryLockError::Error(error)) => return Err(io("the lock cannot be taken")(error)),
     }
+    let made = make_ready_locked(path, &mut locked);
+    // Closing is not enough: a process that another thread has just started has the file open too,
+    // until it runs its program.
+    locked.unlock().map_err(io("the lock cannot be given back"))?;
+    made
+}
+
+fn make_ready_locked(path: &Path, database: &mut File) -> Result<(), Cause> {
     remove_unfinished(path).map_err(io("an unfinished snapshot cannot be removed"))?;
     let snapshot = newest(path).map_err(io("the directory cannot be read"))?;
-    if !log::is_whole(&mut locked, snapshot).map_err(io("the database file cannot be read"))? {
+    if !log::is_whole(database, snapshot).map_err(io("the database file cannot be read"))? {
         return Err(Cause::Log);
     }
     // What sled is going to recover from, and to sum up in a durable snapshot, may have been left in
     // the cache of the operating system by a process that was killed.
-    locked.sync_all().map_err(io("the database file cannot be flushed"))?;
+    database.sync_all().map_err(io("the database file cannot be flushed"))?;
     flush_names(path).map_err(io("the directory cannot be flushed"))
 }
 

@@ -34,8 +34,8 @@ impl SledStore {
     ///
     /// # Errors
     ///
-    /// If another store has the directory open, if something else wrote it, or if it cannot be read
-    /// or written.
+    /// If another store has the directory open, if something else is in it, if what it had is lost or
+    /// damaged, or if it cannot be read or written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         SledOptions::new().open(path)
     }

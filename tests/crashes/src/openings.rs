@@ -27,6 +27,8 @@ use crate::{
 
 /// How many events are sent at once.
 const BATCH: u64 = 500;
+/// After how many kills it is measured again how long an opening takes.
+const MEASURED: u64 = 10;
 /// Whose events they are, in turn.
 const CUSTOMERS: u64 = 4;
 
@@ -62,6 +64,7 @@ pub struct Openings {
     folder: tempfile::TempDir,
     rows: u64,
     usual: Duration,
+    kills: u64,
     dice: Dice,
 }
 
@@ -85,10 +88,6 @@ impl Openings {
         let store = kind.open(&openings.store());
         openings.rows = digest(store.as_ref());
         assert_eq!(tokens(&Host::on(store, 1, 1)), events);
-        openings.copy();
-        let mut opener = openings.start_opening(|_| {});
-        openings.note(&opener.line().unwrap());
-        opener.kill();
         openings
     }
 
@@ -102,31 +101,34 @@ impl Openings {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("filled")).unwrap();
         let (rows, usual) = (DefaultHasher::new().finish(), Duration::ZERO);
-        Self { kind, worker: worker.to_owned(), folder, rows, usual, dice: Dice::new(1) }
+        Self { kind, worker: worker.to_owned(), folder, rows, usual, kills: 0, dice: Dice::new(1) }
     }
 
-    /// Returns how long the last opening took that was finished.
+    /// Returns how long an opening took that was measured last.
     #[must_use]
     pub const fn usual(&self) -> Duration {
         self.usual
     }
 
-    /// Kills a process at a random moment of its opening, or soon after it, and checks that everything
-    /// is there. Tells whether it had not finished.
+    /// Kills a process at a random moment of its opening, or soon after it, and checks that everything is
+    /// there. Tells whether it had not finished.
     ///
     /// # Panics
     ///
     /// If the store does not open, or any row is not as it was.
     pub fn kill_at_random(&mut self) -> bool {
+        if self.kills.is_multiple_of(MEASURED) {
+            self.measure();
+        }
+        self.kills += 1;
         self.copy();
         let mut opener = self.start_opening(|_| {});
-        // Four of five moments are within it, where it takes as long as the last one.
+        // Four of five moments are within it, where it takes as long as the one that was measured.
         let micros = usize::try_from(self.usual.as_micros() * 5 / 4).unwrap();
         wait(Duration::from_micros(u64::try_from(self.dice.below(micros)).unwrap()));
-        let said = opener.kill();
-        said.iter().for_each(|line| self.note(line));
+        let was_opening = opener.kill().is_empty();
         self.check();
-        said.is_empty()
+        was_opening
     }
 
     /// Ends a process after it has changed so many files and names in the folder while it opens it, and
@@ -159,8 +161,12 @@ impl Openings {
         assert_eq!(digest(store.as_ref()), self.rows, "rows are lost");
     }
 
-    /// Notes how long an opening took that was finished.
-    fn note(&mut self, line: &str) {
+    /// Lets a process finish its opening, and notes how long that takes.
+    fn measure(&mut self) {
+        self.copy();
+        let mut opener = self.start_opening(|_| {});
+        let line = opener.line().unwrap();
+        opener.kill();
         let micros = line.strip_prefix("opened ").unwrap().parse().unwrap();
         self.usual = Duration::from_micros(micros);
     }
