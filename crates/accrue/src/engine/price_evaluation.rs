@@ -44,12 +44,14 @@ impl Account {
         evaluation: &PriceEvaluation,
     ) -> Result<Vec<EvaluatedGroup>, Error> {
         let price = price.into();
+        let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
             let mut unit = self.reading();
-            let groups = unit.evaluate(&price, evaluation).await?;
+            let (customer_id, groups) = unit.evaluate(&price, evaluation).await?;
             if unit.holds().await? {
                 return Ok(groups);
             }
+            held.keep_out_writers(self.id(), customer_id).await;
         }
         Err(Error::contended())
     }
@@ -68,7 +70,7 @@ impl Unit<'_> {
         &mut self,
         price: &IdOr<PriceId>,
         evaluation: &PriceEvaluation,
-    ) -> Result<Vec<EvaluatedGroup>, Error> {
+    ) -> Result<(CustomerId, Vec<EvaluatedGroup>), Error> {
         evaluation.check(self.now)?;
         let price = self.price(price).await?;
         let customer_id = self.customer(&evaluation.customer).await?.id;
@@ -81,7 +83,8 @@ impl Unit<'_> {
             self.evaluated_groups(customer_id, meters, evaluation).await?
         };
         let priced = Priced::new(Arc::new(price));
-        Ok(groups.into_iter().map(|(values, total)| priced.evaluate(values, &total)).collect())
+        let groups = groups.into_iter().map(|(values, total)| priced.evaluate(values, &total));
+        Ok((customer_id, groups.collect()))
     }
 
     /// Returns what a price measures: its metric, and the split of it where it is a matrix.

@@ -59,6 +59,14 @@ impl Held<'_> {
         self.guards.is_empty()
     }
 
+    /// Makes the writers of a customer in this process wait for a read that they have spoilt once: one
+    /// that takes longer than they do would lose every race.
+    pub(super) async fn keep_out_writers(&mut self, account: &AccountId, customer: CustomerId) {
+        if let Some(wanted) = self.missing(account, &[IdOr::Id(customer)]) {
+            self.take(wanted).await;
+        }
+    }
+
     /// Takes these locks and no others, in ascending order: nobody waits in a circle.
     pub(super) async fn take(&mut self, wanted: BTreeSet<usize>) {
         self.guards.clear();

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::{Account, comparisons::Comparisons, figures::Running, unit::Unit};
 use crate::{
-    Error, PropertyName, SubscriptionId, Timeframe,
+    CustomerId, Error, PropertyName, SubscriptionId, Timeframe,
     expression::Fields,
     limits, schema,
     subscription::Subscription,
@@ -28,12 +28,14 @@ impl Account {
         id: SubscriptionId,
         query: &UsageQuery,
     ) -> Result<Vec<UsageSeries>, Error> {
+        let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
             let mut unit = self.reading();
-            let series = unit.usage_series(id, query).await?;
+            let (customer_id, series) = unit.usage_series(id, query).await?;
             if unit.holds().await? {
                 return Ok(series);
             }
+            held.keep_out_writers(self.id(), customer_id).await;
         }
         Err(Error::contended())
     }
@@ -48,7 +50,7 @@ impl Unit<'_> {
         &mut self,
         id: SubscriptionId,
         query: &UsageQuery,
-    ) -> Result<Vec<UsageSeries>, Error> {
+    ) -> Result<(CustomerId, Vec<UsageSeries>), Error> {
         let enrolment = self.enrolment(id).await?;
         let subscription = &enrolment.subscription;
         self.get(&schema::head(self.account, subscription.customer_id)).await?;
@@ -88,7 +90,7 @@ impl Unit<'_> {
                 });
             }
         }
-        Ok(series)
+        Ok((subscription.customer_id, series))
     }
 
     async fn totals(

@@ -93,6 +93,41 @@ fn others_get_their_turn_beside_an_evaluation() {
 }
 
 #[test]
+fn an_evaluation_ends_though_its_customer_is_written_all_the_while() {
+    let fixture = Fixture::new();
+    fixture.customer("ada");
+    let metric = fixture.metric("SELECT sum(n) FROM events");
+    let price = run(fixture.account.create_price(fixture.per_unit(&metric, Cadence::Monthly)));
+    fixture.ingest_all("a", 200);
+    let now = fixture.clock.now();
+    let day = Timeframe::new(now.saturating_sub(std::time::Duration::from_secs(86_400)), now);
+    let mut evaluation = PriceEvaluation::new(external("ada"), day.unwrap());
+    evaluation.filter = Some(Expression::parse(&long(500)).unwrap());
+    let id = price.unwrap().id;
+    let mut evaluating = pin!(fixture.account.evaluate_price(id, &evaluation));
+    let mut context = Context::from_waker(Waker::noop());
+    let write = |n: usize| {
+        let events = fixture.events(&format!("b-{n}"), 1);
+        Box::pin(fixture.account.ingest(events).into_future())
+    };
+    let (mut written, mut writing) = (0, write(0));
+    let groups = loop {
+        if let Poll::Ready(groups) = evaluating.as_mut().poll(&mut context) {
+            break groups.unwrap();
+        }
+        if let Poll::Ready(done) = writing.as_mut().poll(&mut context) {
+            done.unwrap();
+            written += 1;
+            writing = write(written);
+        }
+    };
+    // The events of this instant are not before it.
+    assert_eq!(groups[0].quantity, 199.into());
+    assert!(written > 10, "the first run had no peace: {written}");
+    block_on(writing).unwrap();
+}
+
+#[test]
 fn a_batch_of_too_many_comparisons_is_too_large_and_a_part_of_it_is_taken() {
     let fixture = Fixture::new();
     (0..25).for_each(|_| drop(fixture.long_metric(400)));
