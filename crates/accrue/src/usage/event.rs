@@ -87,7 +87,7 @@ impl Event {
             PropertyValue::Text(text) => text.len().saturating_add(SMALL),
             _ => SMALL,
         };
-        self.properties.iter().map(|(_, value)| bytes(value)).fold(SMALL, usize::saturating_add)
+        self.properties.values().map(bytes).fold(SMALL, usize::saturating_add)
     }
 
     /// The bytes of all its texts as JSON writes them; a number counts as the longest that comes in.
