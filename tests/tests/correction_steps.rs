@@ -38,15 +38,20 @@ impl Turn {
     /// whether there was none.
     fn take(self, story: &Story) -> bool {
         let account = &story.host.account;
-        let asked = match self {
-            Self::Close => Some(account.close_backfill(story.backfill)),
-            Self::Revert => Some(account.revert_backfill(story.backfill)),
-            Self::Measure => None,
-        };
-        if let Some(Err(error)) = asked.map(|call| block_on(call.into_future()))
-            && error.kind() != accrue::ErrorKind::ConstraintViolation
-        {
-            return false;
+        loop {
+            let asked = match self {
+                Self::Close => account.close_backfill(story.backfill),
+                Self::Revert => account.revert_backfill(story.backfill),
+                Self::Measure => break,
+            };
+            match block_on(asked.into_future()) {
+                // A part of a correction was done that comes first.
+                Err(error) if error.is_conflict() && error.can_be_retried() => {}
+                Err(error) if error.kind() != accrue::ErrorKind::ConstraintViolation => {
+                    return false;
+                }
+                _ => break,
+            }
         }
         loop {
             match block_on(story.host.billing.tick(1)) {

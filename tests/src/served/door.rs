@@ -1,6 +1,10 @@
 use std::{
     pin::pin,
-    task::{Context, Poll, Waker},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
 };
 
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, store::Store};
@@ -25,6 +29,18 @@ pub struct Door {
     api: Api,
 }
 
+/// Whether a request that is not answered yet has offered others their turn: it goes on then.
+#[derive(Default)]
+struct Turn {
+    is_offered: AtomicBool,
+}
+
+impl Wake for Turn {
+    fn wake(self: Arc<Self>) {
+        self.is_offered.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Door {
     pub(super) fn on(store: impl Store, now: &str, seed: u64) -> Self {
         let clock = ManualClock::at(instant(now));
@@ -34,18 +50,21 @@ impl Door {
         Self { billing, api }
     }
 
-    /// Asks once; there is no answer where the process ends.
-    ///
-    /// # Panics
-    ///
-    /// If it waits for anything else.
+    /// Asks once, and lets others have their turn when it offers that; there is no answer where the
+    /// process ends.
     pub(super) fn send(&self, case: &Case, key: &str) -> Option<Response<Bytes>> {
         let request = request(case.method(), &case.path, &case.body, Some(key));
         let mut answer = pin!(self.api.handle(request));
-        let mut context = Context::from_waker(Waker::noop());
-        match answer.as_mut().poll(&mut context) {
-            Poll::Ready(answer) => Some(answer),
-            Poll::Pending => None,
+        let turn = Arc::new(Turn::default());
+        let waker = Waker::from(Arc::clone(&turn));
+        let mut context = Context::from_waker(&waker);
+        loop {
+            if let Poll::Ready(answer) = answer.as_mut().poll(&mut context) {
+                return Some(answer);
+            }
+            if !turn.is_offered.swap(false, Ordering::Relaxed) {
+                return None;
+            }
         }
     }
 

@@ -5,9 +5,9 @@ use std::{num::NonZeroU32, time::Duration};
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
 use accrue_http::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits};
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::Host;
+use crate::support::{Host, event};
 
 fn engine() -> (Billing, ManualClock) {
     let clock = ManualClock::at(Timestamp::parse("2026-03-10T12:00:00Z").unwrap());
@@ -154,4 +154,22 @@ fn a_limit_of_ones_own_says_how_long_or_never() {
     let refused = answer(Exceeded::TooMuch { most: amount(100) });
     refused.error(413, "413-resource-too-large");
     assert_eq!(refused.header("retry-after"), None);
+}
+
+#[test]
+fn a_batch_that_is_refused_gives_its_events_back() {
+    let quotas = Quotas { ingest_events: Some(Quota::per_minute(amount(2))), ..Quotas::default() };
+    let host =
+        Host::with_engine(|builder, billing| builder.rate_limit(RateLimits::new(billing, quotas)));
+    let ingest = |events: Vec<Value>| host.post("/v1/ingest", json!({"events": events}));
+    let mut nameless = event("b");
+    nameless["event_name"] = json!("");
+    // Refused by the adapter, and by the engine: two of the quota each time.
+    for other in [nameless, event("a")] {
+        let mut late = event("c");
+        late["timestamp"] = json!("2020-01-01T00:00:00Z");
+        ingest(vec![other, late]).error(400, "400-request-validation-errors");
+    }
+    ingest(vec![event("a"), event("b")]).ok(StatusCode::OK);
+    ingest(vec![event("c")]).error(429, "429-too-many-requests");
 }
