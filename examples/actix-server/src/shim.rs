@@ -1,14 +1,20 @@
 //! actix-web speaks the types of `http` 0.2, the API those of `http` 1.
 
 use std::{
+    convert::Infallible,
     pin::Pin,
     task::{Context, Poll},
 };
 
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, error::PayloadError, web};
+use actix_web::{
+    HttpRequest, HttpResponse, HttpResponseBuilder,
+    body::{BodySize, MessageBody},
+    error::PayloadError,
+    web,
+};
 use bytes::Bytes;
 use futures_core::Stream as _;
-use http::{HeaderName, HeaderValue, Method, Request, Response, Uri};
+use http::{HeaderName, HeaderValue, Method, Request, Response, Uri, header::CONTENT_LENGTH};
 use http_body::Frame;
 
 /// A body that is read as it comes, so that the API can refuse it unread.
@@ -46,5 +52,28 @@ pub(crate) fn response(from: Response<Bytes>) -> HttpResponse {
     for (name, value) in &head.headers {
         response.append_header((name.as_str(), value.as_bytes()));
     }
-    response.body(body)
+    // That of a `HEAD` says how long the body would have been, and has none.
+    let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    match length.and_then(|length| length.parse().ok()) {
+        Some(length) => response.no_chunking(length).body(Nothing),
+        None => response.body(body),
+    }
+}
+
+/// A body of which nothing is sent, whatever its length is said to be.
+struct Nothing;
+
+impl MessageBody for Nothing {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Stream
+    }
+
+    fn poll_next(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Infallible>>> {
+        Poll::Ready(None)
+    }
 }
