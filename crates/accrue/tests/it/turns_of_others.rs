@@ -6,7 +6,7 @@ use std::{
 };
 
 use accrue::{
-    Clock as _, Error, ErrorKind, Timeframe,
+    Clock as _, Error, ErrorKind, PriceId, Timeframe,
     backfill::NewBackfill,
     cost::PriceEvaluation,
     expression::Expression,
@@ -48,6 +48,21 @@ impl Fixture {
     }
 }
 
+/// A customer with so many events, and a price that is evaluated over all but the last of them with a
+/// long filter.
+fn evaluated(events: u64) -> (Fixture, PriceId, PriceEvaluation) {
+    let fixture = Fixture::new();
+    fixture.customer("ada");
+    let metric = fixture.metric("SELECT sum(n) FROM events");
+    let price = run(fixture.account.create_price(fixture.per_unit(&metric, Cadence::Monthly)));
+    fixture.ingest_all("a", events);
+    let now = fixture.clock.now();
+    let day = Timeframe::new(now.saturating_sub(std::time::Duration::from_secs(86_400)), now);
+    let mut evaluation = PriceEvaluation::new(external("ada"), day.unwrap());
+    evaluation.filter = Some(Expression::parse(&long(500)).unwrap());
+    (fixture, price.unwrap().id, evaluation)
+}
+
 /// Polls a future to its end, and counts how often others had their turn.
 fn turns<T>(future: impl Future<Output = T>) -> (T, usize) {
     let mut future = pin!(future);
@@ -76,34 +91,15 @@ fn others_get_their_turn_beside_a_batch() {
 
 #[test]
 fn others_get_their_turn_beside_an_evaluation() {
-    let fixture = Fixture::new();
-    fixture.customer("ada");
-    let metric = fixture.metric("SELECT sum(n) FROM events");
-    let price = run(fixture.account.create_price(fixture.per_unit(&metric, Cadence::Monthly)));
-    fixture.ingest_all("a", 1_000);
-    let now = fixture.clock.now();
-    let day = Timeframe::new(now.saturating_sub(std::time::Duration::from_secs(86_400)), now);
-    let mut evaluation = PriceEvaluation::new(external("ada"), day.unwrap());
-    evaluation.filter = Some(Expression::parse(&long(500)).unwrap());
-    let id = price.unwrap().id;
+    let (fixture, id, evaluation) = evaluated(1_000);
     let (groups, many) = turns(fixture.account.evaluate_price(id, &evaluation));
-    // The event of this instant is not before it.
     assert_eq!(groups.unwrap()[0].quantity, 999.into());
     assert!(many >= 240, "{many}");
 }
 
 #[test]
 fn an_evaluation_ends_though_its_customer_is_written_all_the_while() {
-    let fixture = Fixture::new();
-    fixture.customer("ada");
-    let metric = fixture.metric("SELECT sum(n) FROM events");
-    let price = run(fixture.account.create_price(fixture.per_unit(&metric, Cadence::Monthly)));
-    fixture.ingest_all("a", 200);
-    let now = fixture.clock.now();
-    let day = Timeframe::new(now.saturating_sub(std::time::Duration::from_secs(86_400)), now);
-    let mut evaluation = PriceEvaluation::new(external("ada"), day.unwrap());
-    evaluation.filter = Some(Expression::parse(&long(500)).unwrap());
-    let id = price.unwrap().id;
+    let (fixture, id, evaluation) = evaluated(200);
     let mut evaluating = pin!(fixture.account.evaluate_price(id, &evaluation));
     let mut context = Context::from_waker(Waker::noop());
     let write = |n: usize| {
