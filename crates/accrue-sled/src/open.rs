@@ -190,8 +190,12 @@ pub(crate) fn wait_until_unlocked(path: &Path) {
     for _ in 0..TRIES {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
-            // The lock goes with the handle.
-            Ok(()) | Err(TryLockError::Error(_)) => return,
+            Err(TryLockError::Error(_)) => return,
+            // As above, closing is not enough.
+            Ok(()) => {
+                let _ = file.unlock();
+                return;
+            }
         }
     }
 }

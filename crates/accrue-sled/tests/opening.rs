@@ -80,26 +80,6 @@ fn a_directory_is_free_as_soon_as_its_store_is_dropped() {
     }
 }
 
-/// A process that is started has all files of this one open, and with them their locks, until it runs its
-/// program.
-#[cfg(unix)]
-#[test]
-fn a_store_opens_while_processes_are_started() {
-    let is_done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
-                std::process::Command::new("true").status().unwrap();
-            }
-        });
-        let opened: Vec<_> = (0..40)
-            .map(|_| SledStore::open(tempfile::tempdir().unwrap().path()).map(drop))
-            .collect();
-        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
-        opened.into_iter().for_each(|opened| opened.unwrap());
-    });
-}
-
 #[test]
 fn a_directory_has_one_store_at_a_time() {
     let directory = tempfile::tempdir().unwrap();
@@ -349,4 +329,5 @@ fn close(db: sled::Db, path: &Path) {
     drop(db);
     let file = fs::File::open(path.join("db")).unwrap();
     file.lock().unwrap();
+    file.unlock().unwrap();
 }
