@@ -2,7 +2,6 @@
 //! this one open, and with them their locks, until it runs its program.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 use std::{
     process::Command,
