@@ -20,17 +20,10 @@ impl Patience {
         Self { left: None }
     }
 
-    /// Makes sure that there is some left for a step more.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        match self.left {
-            Some(0) => Err(Error::correction_under_way()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Takes the work of a step off.
-    pub(super) fn take(&mut self, work: usize) {
-        let left = self.left.as_mut();
-        left.into_iter().for_each(|left| *left = left.saturating_sub(work.max(Self::STEP)));
+    /// Takes the work of a step off, and makes sure that there is some left for another.
+    pub(super) fn take(&mut self, work: usize) -> Result<(), Error> {
+        let Some(left) = &mut self.left else { return Ok(()) };
+        *left = left.saturating_sub(work.max(Self::STEP));
+        if *left == 0 { Err(Error::correction_under_way()) } else { Ok(()) }
     }
 }

@@ -29,10 +29,7 @@ pub(in crate::engine) async fn correct(
             Applied::Unknown(_, error) => return Err(Error::from(error).retry_doubles_nothing()),
         };
         match stepped {
-            Stepped::On { work } => {
-                patience.take(work);
-                patience.check()?;
-            }
+            Stepped::On { work } => patience.take(work)?,
             Stepped::First(until) => {
                 Box::pin(settle_until(shared, account, customer, until)).await?;
             }
