@@ -159,6 +159,8 @@ pub const SWITCHES: usize = 1_000;
 pub const API_KEY_OVERLAP_DAYS: u64 = 30;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
+/// The most comparisons that an event takes with all metrics of an account.
+pub const METRIC_TERMS: usize = 5_000;
 /// The most live subscriptions of a customer.
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.

@@ -116,6 +116,7 @@ impl Command for CreateMetric {
             let detail = format!("the account has {} metrics already", limits::METRICS);
             return Err(Error::constraint(detail).into());
         }
+        check_terms(&unit.meters().await?, &self.new)?;
         let id = MetricId::generate(unit.now, unit.entropy());
         catalogue.generation = catalogue.generation.saturating_add(1);
         catalogue.metrics.push(id);
@@ -132,6 +133,18 @@ impl Request for CreateMetric {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         fingerprint("create_metric", &self.new)
     }
+}
+
+/// Refuses a metric with which each event of the account would take too many comparisons.
+fn check_terms(meters: &Meters, new: &NewMetric) -> Result<(), Error> {
+    let (there, own, most) = (meters.terms(), new.sql.terms(), limits::METRIC_TERMS);
+    if there.saturating_add(own) <= most {
+        return Ok(());
+    }
+    Err(Error::constraint(format!(
+        "with {own} comparisons beside {there} of other metrics, an event would take more than {most}: a \
+         shorter condition helps"
+    )))
 }
 
 struct UpdateMetric {

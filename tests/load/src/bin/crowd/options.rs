@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 20)]
     pub(crate) seconds: u64,
 
-    /// How many comparisons a condition has at most: fewer where the text is full or the server refuses
+    /// How many comparisons a condition has at most: fewer where the text is full or the server would refuse
     #[arg(long, default_value_t = 600)]
     pub(crate) ors: usize,
 

@@ -13,7 +13,10 @@ const SELECT: &str = "SELECT count(*) FROM events WHERE ";
 /// Ingests batches under metrics with conditions that no event meets.
 pub(super) async fn prepare(setting: &mut Setting<'_>) -> Outcome<Attacks> {
     let Setting { options, client, catalogue, .. } = setting;
-    let comparisons = options.ors.min(Condition::fitting(limits::EXPRESSION_BYTES - SELECT.len()));
+    let fitting = Condition::fitting(limits::EXPRESSION_BYTES - SELECT.len());
+    // A metric has one more, that of its function.
+    let allowed = limits::METRIC_TERMS / options.metrics.max(1) - 1;
+    let comparisons = options.ors.min(fitting).min(allowed);
     for nth in 0..options.metrics {
         // Equal conditions would be held against an event once.
         let condition = Condition { first: 100 + nth, comparisons };
