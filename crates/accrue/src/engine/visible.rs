@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use super::unit::Unit;
 use crate::{
@@ -31,27 +31,34 @@ pub(super) struct EventWalk {
     sources: Vec<Source>,
 }
 
+/// How many places a walk goes on by at once.
+const SPOTS: usize = 256;
+
 /// The events that one backfill has brought, or none: what is still to be read of them, and what was
 /// read and not passed.
 struct Source {
     backfill_id: Option<BackfillId>,
     rest: Option<Scan>,
-    ahead: VecDeque<(EventPlace, StoredEvent<'static>)>,
-    /// The minute of the last row that was read, and its events so far: the next row may have more.
+    ahead: BTreeMap<EventPlace, StoredEvent<'static>>,
+    /// The minute of the last row that was read: the next row may have more of its events.
     minute: Option<Minute>,
-    of_minute: Vec<(EventPlace, StoredEvent<'static>)>,
 }
 
 impl Source {
-    /// Tells whether there may be more, which is still to be read.
+    /// Tells whether there may be more, which is still to be read and comes before what was read.
     fn has_run_out(&self) -> bool {
-        self.ahead.is_empty() && self.rest.is_some()
+        let is_whole = |place: &EventPlace| self.minute != Some(Minute::of(place.at));
+        self.rest.is_some() && !self.next().is_some_and(is_whole)
     }
 
-    /// Says that all events of a minute were read.
-    fn end_minute(&mut self) {
-        self.of_minute.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.ahead.extend(self.of_minute.drain(..));
+    fn next(&self) -> Option<&EventPlace> {
+        self.ahead.first_key_value().map(|(place, _)| place)
+    }
+
+    /// Takes the event of a place where it is the next one.
+    fn take(&mut self, place: &EventPlace) -> Option<StoredEvent<'static>> {
+        let first = self.ahead.first_entry().filter(|first| first.key() == place)?;
+        Some(first.remove())
     }
 }
 
@@ -150,9 +157,8 @@ impl Unit<'_> {
         let sources = sources.map(|backfill_id| Source {
             backfill_id,
             rest: Some(self.packs(backfill_id, customer, rest)),
-            ahead: VecDeque::new(),
+            ahead: BTreeMap::new(),
             minute: None,
-            of_minute: Vec::new(),
         });
         let sources = sources.collect();
         EventWalk { overlays, timeframe, behind: behind.cloned(), sources }
@@ -161,26 +167,22 @@ impl Unit<'_> {
     /// Goes on with a walk: some places more, and none where it ends.
     pub(super) async fn walk_on(&self, walk: &mut EventWalk) -> Result<Vec<Spot>, Error> {
         let EventWalk { overlays, timeframe, behind, sources } = walk;
+        let is_ahead = |place: &EventPlace| {
+            timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
+        };
         for source in &mut *sources {
             while source.has_run_out() {
-                self.read_on(source).await?;
-                source.ahead.retain(|(place, _)| {
-                    timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
-                });
+                self.read_on(source, is_ahead).await?;
             }
         }
         let (mut spots, terms) = (Vec::new(), overlays.terms());
         // Where one has run out, an event of it that is still to be read may come first.
-        while !sources.iter().any(Source::has_run_out) {
-            let next = sources.iter().filter_map(|source| Some(&source.ahead.front()?.0)).min();
-            let Some(place) = next.cloned() else { break };
+        while spots.len() < SPOTS && !sources.iter().any(Source::has_run_out) {
+            let Some(place) = sources.iter().filter_map(Source::next).min().cloned() else { break };
             self.pace.spend(Pace::ROW.saturating_add(terms)).await;
             let mut event: Option<Brought> = None;
             for source in &mut *sources {
-                if source.ahead.front().is_none_or(|(at, _)| *at != place) {
-                    continue;
-                }
-                let Some((_, found)) = source.ahead.pop_front() else { continue };
+                let Some(found) = source.take(&place) else { continue };
                 let fields = Fields::new(&found.event_name, place.at, &found.properties);
                 let is_hidden = overlays.hide(found.accepted, source.backfill_id, &fields);
                 let is_first =
@@ -194,21 +196,30 @@ impl Unit<'_> {
         Ok(spots)
     }
 
-    async fn read_on(&self, source: &mut Source) -> Result<(), Error> {
+    /// Ends a walk before its end: lets go of what was read in pieces, for a minute may have any number
+    /// of events.
+    pub(super) async fn leave(&self, walk: EventWalk) {
+        for mut source in walk.sources {
+            while source.ahead.pop_first().is_some() {
+                self.pace.spend(Pace::KEY).await;
+            }
+        }
+    }
+
+    async fn read_on(
+        &self,
+        source: &mut Source,
+        is_ahead: impl Fn(&EventPlace) -> bool,
+    ) -> Result<(), Error> {
         let Some(scan) = source.rest.take() else { return Ok(()) };
         let part = self.range(&scan).await?;
         for (key, document) in part.rows {
             self.pace.spend_bytes(document.as_str().len()).await;
             let (minute, events) = self.read_pack(key, &document)?;
-            if source.minute.replace(minute) != Some(minute) {
-                source.end_minute();
-            }
-            source.of_minute.extend(events);
+            source.minute = Some(minute);
+            source.ahead.extend(events.into_iter().filter(|(place, _)| is_ahead(place)));
         }
         source.rest = part.rest;
-        if source.rest.is_none() {
-            source.end_minute();
-        }
         Ok(())
     }
 

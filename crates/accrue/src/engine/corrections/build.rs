@@ -6,7 +6,7 @@ use crate::{
     engine::{
         tallies::Sighted,
         unit::Unit,
-        visible::{Brought, Generations, Spot},
+        visible::{Brought, EventWalk, Generations, Spot},
     },
     expression::Fields,
     limits,
@@ -50,10 +50,27 @@ impl Unit<'_> {
         let meters = self.meters().await?.since(0..=head.measured);
         let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
         let mut chunk = Chunk::of(&meters);
+        self.fill(&mut chunk, &mut walk).await?;
+        self.leave(walk).await;
+        let built = self.generations(customer, days).await?.others();
+        self.add_chunk(customer, &built, &chunk, Sighted::No).await?;
+        self.count_hours(customer, &chunk).await?;
+        Ok(match chunk.last {
+            None => Progress::Built { correction, until: None },
+            Some(last) => Progress::Building { correction, behind: Some(last) },
+        })
+    }
+
+    /// Takes the next places of a walk until a chunk is full. Tells whether the walk has ended.
+    pub(super) async fn fill(
+        &self,
+        chunk: &mut Chunk<'_>,
+        walk: &mut EventWalk,
+    ) -> Result<bool, Error> {
         while !chunk.is_full() {
-            let spots = self.walk_on(&mut walk).await?;
+            let spots = self.walk_on(walk).await?;
             if spots.is_empty() {
-                break;
+                return Ok(true);
             }
             for spot in spots {
                 chunk.add(self, spot).await;
@@ -62,13 +79,7 @@ impl Unit<'_> {
                 }
             }
         }
-        let built = self.generations(customer, days).await?.others();
-        self.add_chunk(customer, &built, &chunk, Sighted::No).await?;
-        self.count_hours(customer, &chunk).await?;
-        Ok(match chunk.last {
-            None => Progress::Built { correction, until: None },
-            Some(last) => Progress::Building { correction, behind: Some(last) },
-        })
+        Ok(false)
     }
 
     /// Marks the days as built: each of them, since one that has events now may be left without.
@@ -89,7 +100,9 @@ impl Unit<'_> {
         timeframe: Timeframe,
     ) -> Result<bool, Error> {
         let mut walk = self.walk_events_under(overlays.clone(), customer, timeframe, None);
-        Ok(!self.walk_on(&mut walk).await?.is_empty())
+        let has_any = !self.walk_on(&mut walk).await?.is_empty();
+        self.leave(walk).await;
+        Ok(has_any)
     }
 
     /// Adds the readings of a chunk to some generations.

@@ -75,19 +75,10 @@ impl Unit<'_> {
         };
         while let Some(day) = next.filter(|_| !chunk.is_full()) {
             let mut walk = self.walk_events(customer, day.timeframe(), behind.as_ref()).await?;
-            loop {
-                let spots = self.walk_on(&mut walk).await?;
-                if spots.is_empty() {
-                    next = self.next_day(customer, day.end()).await?;
-                    break;
-                }
-                for spot in spots {
-                    chunk.add(self, spot).await;
-                    if chunk.is_full() {
-                        return Ok(chunk);
-                    }
-                }
+            if self.fill(&mut chunk, &mut walk).await? {
+                next = self.next_day(customer, day.end()).await?;
             }
+            self.leave(walk).await;
         }
         Ok(chunk)
     }
