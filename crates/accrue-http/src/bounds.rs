@@ -41,7 +41,7 @@ impl Default for Bounds {
             header_bytes: 32 * 1024,
             // A thousand events, each as large as an event may be, and something around them.
             body_bytes: 20 * 1024 * 1024,
-            bodies_bytes: 128 * 1024 * 1024,
+            bodies_bytes: 48 * 1024 * 1024,
             depth: 16,
             string_bytes: 64 * 1024,
             array_items: 10_000,
