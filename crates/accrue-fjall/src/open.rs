@@ -23,6 +23,9 @@ use crate::{
 
 /// The one keyspace.
 const KEYSPACE: &str = "rows";
+/// The threads that write tables and merge them: of several, fjall has one turn in a loop while another
+/// merges (`docs/decisions/fjall-one-worker.md`).
+const WORKERS: usize = 1;
 
 /// How to open a [`FjallStore`].
 ///
@@ -148,7 +151,8 @@ impl FjallOptions {
     }
 
     fn open_database(&self, path: &Path) -> Result<Database, Cause> {
-        let builder = Database::builder(path).cache_size(self.cache_bytes);
+        let builder =
+            Database::builder(path).cache_size(self.cache_bytes).worker_threads(WORKERS);
         // fjall panics where its files are damaged in some ways.
         let opened = catch_unwind(AssertUnwindSafe(|| builder.open()));
         opened.map_err(|_| Cause::Panic)?.map_err(Cause::from)
