@@ -151,8 +151,7 @@ impl FjallOptions {
     }
 
     fn open_database(&self, path: &Path) -> Result<Database, Cause> {
-        let builder =
-            Database::builder(path).cache_size(self.cache_bytes).worker_threads(WORKERS);
+        let builder = Database::builder(path).cache_size(self.cache_bytes).worker_threads(WORKERS);
         // fjall panics where its files are damaged in some ways.
         let opened = catch_unwind(AssertUnwindSafe(|| builder.open()));
         opened.map_err(|_| Cause::Panic)?.map_err(Cause::from)

@@ -1,8 +1,8 @@
 //! The engine: the handles that a host embeds, and one file per resource that loads, decides and
 //! saves.
 //!
-//! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Unit` of
-//! work (reads become preconditions, writes are buffered) and commits it, under an idempotency key
+//! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Transaction` of
+//! (reads become preconditions, writes are buffered) and commits it, under an idempotency key
 //! together with the answer. What a customer is owed by time comes first, in `settle`, and before that
 //! what corrects it, in `corrections`.
 //!
@@ -72,7 +72,7 @@ mod subscriptions;
 mod tallies;
 mod tick;
 mod totals;
-mod unit;
+mod transaction;
 mod usage;
 mod usage_series;
 mod visible;

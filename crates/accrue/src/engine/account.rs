@@ -4,7 +4,7 @@ use super::{
     Billing, Call,
     apply::{Command, Request, fingerprint},
     billing::Shared,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     AccountId, Error, Timestamp,
@@ -43,9 +43,9 @@ impl Account {
         self.billing.shared()
     }
 
-    /// A unit for an operation that only reads.
-    pub(super) fn reading(&self) -> Unit<'_> {
-        Unit::dry(self.shared(), &self.id)
+    /// A transaction for an operation that only reads.
+    pub(super) fn reading(&self) -> Transaction<'_> {
+        Transaction::dry(self.shared(), &self.id)
     }
 
     /// Sets what the account configures.
@@ -75,7 +75,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns what the account configures.
     pub(super) async fn configuration(&mut self) -> Result<Configuration, Error> {
         Ok(self.account_entry().await?.configuration)
@@ -117,11 +117,11 @@ struct Configure {
 impl Command for Configure {
     type Outcome = Configuration;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Configuration, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Configuration, Stop> {
         self.configuration.check()?;
-        let before = unit.account_entry().await?;
-        let after = before.configure(self.configuration.clone(), unit.now);
-        unit.put(&schema::account(unit.account), &after)?;
+        let before = tx.account_entry().await?;
+        let after = before.configure(self.configuration.clone(), tx.now);
+        tx.put(&schema::account(tx.account), &after)?;
         Ok(self.configuration.clone())
     }
 }

@@ -8,7 +8,7 @@ use self::{
     changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
     creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
 };
-use super::{Account, Call, ListFilter, lists::page_in_order, unit::Unit};
+use super::{Account, Call, ListFilter, lists::page_in_order, transaction::Transaction};
 use crate::{
     AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
     alert::{
@@ -154,11 +154,11 @@ impl Account {
     /// Returns an alert.
     pub async fn fetch_alert(&self, id: AlertId) -> Result<Alert, Error> {
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            unit.require_alerts().await?;
-            let alert = unit.alert(id).await?;
-            let alert = unit.shown(alert).await?;
-            if unit.holds().await? {
+            let mut tx = self.reading();
+            tx.require_alerts().await?;
+            let alert = tx.alert(id).await?;
+            let alert = tx.shown(alert).await?;
+            if tx.holds().await? {
                 return Ok(alert);
             }
         }
@@ -175,14 +175,14 @@ impl Account {
     ) -> Result<Page<Alert>, Error> {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            unit.require_alerts().await?;
-            let customer = unit.customer(&customer).await?;
-            let alerts = unit.balance_alerts(customer.id).await?;
+            let mut tx = self.reading();
+            tx.require_alerts().await?;
+            let customer = tx.customer(&customer).await?;
+            let alerts = tx.balance_alerts(customer.id).await?;
             let filtered = format!("{} {filter:?}", customer.id);
             let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
-            let data = unit.shown_all(data).await?;
-            if unit.holds().await? {
+            let data = tx.shown_all(data).await?;
+            if tx.holds().await? {
                 return Ok(Page { data, next_cursor });
             }
         }
@@ -197,12 +197,12 @@ impl Account {
         filter: ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
-        let mut unit = self.reading();
-        unit.require_alerts().await?;
-        let enrolment = unit.enrolment(id).await?;
-        let roster = unit.plan_roster_of(&enrolment).await?;
-        let own = unit.alerts(&enrolment.alerts).await?;
-        let shared = unit.alerts(&roster.alerts).await?.into_iter();
+        let mut tx = self.reading();
+        tx.require_alerts().await?;
+        let enrolment = tx.enrolment(id).await?;
+        let roster = tx.plan_roster_of(&enrolment).await?;
+        let own = tx.alerts(&enrolment.alerts).await?;
+        let shared = tx.alerts(&roster.alerts).await?.into_iter();
         let shared = shared.map(|alert| as_seen_by(&enrolment, alert));
         let alerts = own.into_iter().chain(shared).collect();
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
@@ -222,7 +222,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns an alert that exists, on something that is not deleted.
     async fn alert(&mut self, id: AlertId) -> Result<Alert, Error> {
         let unknown = || Error::not_found("alert", id);
@@ -280,7 +280,7 @@ impl Unit<'_> {
                 self.get(&roster).await?.unwrap_or_default().alerts
             }
             Scope::Customer { customer_id } => match alert.condition.ledger() {
-                Some(unit) => return self.balance_alerts_in(customer_id, unit).await,
+                Some(tx) => return self.balance_alerts_in(customer_id, tx).await,
                 None => Vec::new(),
             },
         };

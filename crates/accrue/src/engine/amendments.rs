@@ -13,7 +13,7 @@ use super::{
     places::{counting, only},
     quarters::Moved,
     recount::Untotalled,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Timestamp,
@@ -124,11 +124,11 @@ struct AmendEvent {
 impl Command for AmendEvent {
     type Outcome = EventKey;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<EventKey, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<EventKey, Stop> {
         let Self { id, amendment } = self;
         amendment.check(id)?;
-        let Found { mut entry, customer_id, place, standing } = unit.find_event(id).await?;
-        if unit.customer(&amendment.customer).await?.id != customer_id {
+        let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
+        if tx.customer(&amendment.customer).await?.id != customer_id {
             return Err(Error::constraint("the event is of another customer").into());
         }
         if amendment.timestamp != place.at {
@@ -147,15 +147,15 @@ impl Command for AmendEvent {
         if says == (&amendment.event_name, &amendment.properties) {
             return Ok(id.clone());
         }
-        unit.check_open(customer_id, place.at).await?;
-        unit.count(customer_id, "amended", |of| &mut of.amended).await?;
+        tx.check_open(customer_id, place.at).await?;
+        tx.count(customer_id, "amended", |of| &mut of.amended).await?;
         let after = StoredEvent {
             event_name: Cow::Borrowed(&amendment.event_name),
             properties: Cow::Borrowed(&amendment.properties),
             ..brought.event.clone()
         };
-        unit.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
-        unit.correct(customer_id, &place, &entry, &brought.event).await?;
+        tx.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
+        tx.correct(customer_id, &place, &entry, &brought.event).await?;
         Ok(id.clone())
     }
 }
@@ -174,19 +174,19 @@ struct DeprecateEvent {
 impl Command for DeprecateEvent {
     type Outcome = EventKey;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<EventKey, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<EventKey, Stop> {
         let id = &self.id;
-        let Found { mut entry, customer_id, place, standing } = unit.find_event(id).await?;
+        let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
         let brought = match standing {
             Standing::Counts(brought) => *brought,
             Standing::Deprecated => return Ok(id.clone()),
             Standing::Replaced(by) => return Err(replaced(id, by).into()),
         };
-        unit.check_open(customer_id, place.at).await?;
-        unit.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
+        tx.check_open(customer_id, place.at).await?;
+        tx.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
         let after = StoredEvent { deprecated: true, ..brought.event.clone() };
-        unit.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
-        unit.correct(customer_id, &place, &entry, &brought.event).await?;
+        tx.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
+        tx.correct(customer_id, &place, &entry, &brought.event).await?;
         Ok(id.clone())
     }
 }
@@ -201,7 +201,7 @@ fn replaced(id: &EventKey, by: BackfillId) -> Error {
     Error::constraint(format!("the event {id} was replaced by backfill {by}"))
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Counts an amendment or a deprecation.
     async fn count(
         &mut self,

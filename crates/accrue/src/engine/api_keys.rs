@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Billing, ListFilter,
     apply::{Command, apply_open},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     AccountId, ApiKeyId, Error, Name, Page, PageRequest,
@@ -138,7 +138,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     async fn api_key(&mut self, id: ApiKeyId) -> Result<ApiKeyEntry, Error> {
         let found = self.get(&schema::api_key(id)).await?;
         // The table has the keys of every account.
@@ -155,12 +155,12 @@ struct IssueApiKey {
 impl Command for IssueApiKey {
     type Outcome = IssuedApiKey;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<IssuedApiKey, Stop> {
-        let id = ApiKeyId::generate(unit.now, unit.entropy());
-        let token = ApiToken::draw(id, unit.entropy());
-        let entry = ApiKeyEntry::issue(unit.account.clone(), self.name.clone(), &token, unit.now);
-        unit.put(&schema::api_key(id), &entry)?;
-        unit.put(&schema::api_key_by_time(unit.account, &entry.key), &Nothing {})?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
+        let id = ApiKeyId::generate(tx.now, tx.entropy());
+        let token = ApiToken::draw(id, tx.entropy());
+        let entry = ApiKeyEntry::issue(tx.account.clone(), self.name.clone(), &token, tx.now);
+        tx.put(&schema::api_key(id), &entry)?;
+        tx.put(&schema::api_key_by_time(tx.account, &entry.key), &Nothing {})?;
         Ok(IssuedApiKey { key: entry.key, token })
     }
 }
@@ -174,11 +174,11 @@ struct RotateApiKey {
 impl Command for RotateApiKey {
     type Outcome = IssuedApiKey;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<IssuedApiKey, Stop> {
-        let before = unit.api_key(self.id).await?;
-        let token = ApiToken::draw(self.id, unit.entropy());
-        let entry = before.rotate(&token, self.overlap, unit.now)?;
-        unit.put(&schema::api_key(self.id), &entry)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
+        let before = tx.api_key(self.id).await?;
+        let token = ApiToken::draw(self.id, tx.entropy());
+        let entry = before.rotate(&token, self.overlap, tx.now)?;
+        tx.put(&schema::api_key(self.id), &entry)?;
         Ok(IssuedApiKey { key: entry.key, token })
     }
 }
@@ -191,9 +191,9 @@ struct RevokeApiKey {
 impl Command for RevokeApiKey {
     type Outcome = ApiKey;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<ApiKey, Stop> {
-        let entry = unit.api_key(self.id).await?.revoke(unit.now);
-        unit.put(&schema::api_key(self.id), &entry)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<ApiKey, Stop> {
+        let entry = tx.api_key(self.id).await?.revoke(tx.now);
+        tx.put(&schema::api_key(self.id), &entry)?;
         Ok(entry.key)
     }
 }

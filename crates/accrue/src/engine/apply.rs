@@ -8,7 +8,7 @@ use super::{
     corrections::{Patience, correct_all},
     settle::settle,
     stripes::Held,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     AccountId, Error, Timestamp,
@@ -26,7 +26,7 @@ pub(super) trait Command: Send + Sync {
     type Outcome: Send;
 
     /// Runs it. What it writes is dropped where it ends with an error.
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Self::Outcome, Stop>;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Outcome, Stop>;
 }
 
 /// An operation that a caller asks for, and can ask for under an idempotency key.
@@ -51,8 +51,11 @@ pub(super) trait Door<T>: Send + Sync {
     fn record(&self) -> (Key, Option<Version>);
 
     /// Writes the answer where it is one to keep, which an error can be too, and returns it.
-    fn keep(&self, result: &Result<T, Error>, unit: &mut Unit<'_>)
-    -> Result<Option<String>, Error>;
+    fn keep(
+        &self,
+        result: &Result<T, Error>,
+        tx: &mut Transaction<'_>,
+    ) -> Result<Option<String>, Error>;
 }
 
 /// What became of an operation.
@@ -102,38 +105,38 @@ pub(super) async fn apply<C: Command + ?Sized>(
     let mut held = shared.stripes.hold_none();
     let (mut lost, mut patience) = (0_usize, Patience::of_request());
     while lost < limits::RUNS {
-        let mut unit = Unit::new(shared, account, shared.now(), held);
-        let decided = match command.run(&mut unit).await {
+        let mut tx = Transaction::new(shared, account, shared.now(), held);
+        let decided = match command.run(&mut tx).await {
             Ok(outcome) => Ok(outcome),
             Err(Stop::Error(error)) => {
-                unit.discard_writes();
+                tx.discard_writes();
                 Err(error)
             }
             Err(Stop::Locks(wanted)) => {
-                held = unit.into_held();
+                held = tx.into_held();
                 held.take(wanted).await;
                 continue;
             }
             Err(Stop::Backfill(id)) => {
-                drop(unit);
+                drop(tx);
                 Box::pin(correct_all(shared, account, id, &mut patience)).await?;
                 held = shared.stripes.hold_none();
                 continue;
             }
             Err(Stop::Due(customers)) => {
                 // Settling takes its own locks.
-                drop(unit);
+                drop(tx);
                 Box::pin(settle(shared, account, &customers, &mut patience)).await?;
                 held = shared.stripes.hold_none();
                 continue;
             }
         };
-        if decided_long_ago(unit.now, shared.now()) {
-            held = unit.into_held();
+        if decided_long_ago(tx.now, shared.now()) {
+            held = tx.into_held();
             lost = lost.saturating_add(1);
             continue;
         }
-        let Sealed { decided, batch, locks } = seal(decided, unit, door, shared)?;
+        let Sealed { decided, batch, locks } = seal(decided, tx, door, shared)?;
         held = locks;
         let kept = !batch.changes.is_empty();
         if !kept && batch.preconditions.is_empty() {
@@ -170,23 +173,23 @@ struct Sealed<'a, T> {
 
 fn seal<'a, T>(
     result: Result<T, Error>,
-    mut unit: Unit<'a>,
+    mut tx: Transaction<'a>,
     door: Option<&dyn Door<T>>,
     shared: &'a Shared,
 ) -> Result<Sealed<'a, T>, Error> {
     let answer = match door {
-        Some(door) => door.keep(&result, &mut unit)?,
+        Some(door) => door.keep(&result, &mut tx)?,
         None => None,
     };
-    let (account, now) = (unit.account, unit.now);
-    match (unit.into_batch(door.map(Door::record)), result) {
+    let (account, now) = (tx.account, tx.now);
+    match (tx.into_batch(door.map(Door::record)), result) {
         (Ok((batch, locks)), result) => {
             Ok(Sealed { decided: Decided { result, answer }, batch, locks })
         }
         (Err(error), Ok(_)) => {
             // What was decided does not fit one commit: that is the answer then.
-            let unit = Unit::new(shared, account, now, shared.stripes.hold_none());
-            seal(Err(error), unit, door, shared)
+            let tx = Transaction::new(shared, account, now, shared.stripes.hold_none());
+            seal(Err(error), tx, door, shared)
         }
         (Err(_), Err(error)) => Err(error),
     }

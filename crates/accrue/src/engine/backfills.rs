@@ -10,7 +10,7 @@ use self::{
 use super::{
     Account, Call,
     lists::Walk,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     BackfillId, Error, Page, PageRequest,
@@ -107,10 +107,10 @@ impl Account {
 
     /// Returns a backfill.
     pub async fn fetch_backfill(&self, id: BackfillId) -> Result<Backfill, Error> {
-        let mut unit = self.reading();
-        unit.require_backfills().await?;
-        let backfill = unit.backfill(id).await?;
-        unit.counted(backfill).await
+        let mut tx = self.reading();
+        tx.require_backfills().await?;
+        let backfill = tx.backfill(id).await?;
+        tx.counted(backfill).await
     }
 
     /// Lists the backfills, newest first (§4.1).
@@ -126,8 +126,8 @@ impl Account {
     ) -> Result<Page<Backfill>, Error> {
         let listing =
             Listing { name: "backfills", account: self.id(), filter: format!("{filter:?}") };
-        let mut unit = self.reading();
-        unit.require_backfills().await?;
+        let mut tx = self.reading();
+        tx.require_backfills().await?;
         // Where both are given, a customer has fewer than there are of a status.
         let index = match (filter.customer_id, filter.status) {
             (Some(id), _) => Index::backfills_of_customer(self.id(), id),
@@ -138,16 +138,16 @@ impl Account {
         let slot = |id| schema::backfill(self.id(), BackfillId::from_bytes(id));
         let passes = |of: &Backfill| filter.status.is_none_or(|status| status == of.status);
         let show = |backfill: Backfill| passes(&backfill).then_some(backfill);
-        let found = walk.run(&mut unit, |at| slot(schema::id_at(at)), show).await?;
+        let found = walk.run(&mut tx, |at| slot(schema::id_at(at)), show).await?;
         let mut data = Vec::with_capacity(found.data.len());
         for backfill in found.data {
-            data.push(unit.counted(backfill).await?);
+            data.push(tx.counted(backfill).await?);
         }
         Ok(Page { data, ..found })
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     async fn require_backfills(&mut self) -> Result<(), Error> {
         if self.configuration().await?.features.backfills {
             return Ok(());

@@ -1,14 +1,14 @@
 #[cfg(test)]
 mod tests;
 
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     AlertId, CustomerId, Error, PricingUnit,
     alert::{Alert, BalanceWatch, Scope},
     schema::{self, BalanceAlertState, Credits, CreditsIn, Slot},
 };
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Reads what it takes to watch some ledgers, in two calls of the store.
     pub(super) async fn fetch_balance_watches(
         &mut self,

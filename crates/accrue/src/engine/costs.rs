@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use super::{Account, figures::Running, lists::position, standings::INSTANT, unit::Unit};
+use super::{
+    Account, figures::Running, lists::position, standings::INSTANT, transaction::Transaction,
+};
 use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery, Statement},
@@ -52,15 +54,15 @@ impl Account {
         query: &CostQuery,
     ) -> Result<Vec<Cost>, Error> {
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let enrolment = unit.enrolment(id).await?;
+            let mut tx = self.reading();
+            let enrolment = tx.enrolment(id).await?;
             let Subscription { customer_id, currency, .. } = enrolment.subscription;
-            unit.get(&schema::head(self.id(), customer_id)).await?;
-            let timeframe = query.timeframe.unwrap_or_else(|| unit.current_period(&enrolment));
+            tx.get(&schema::head(self.id(), customer_id)).await?;
+            let timeframe = query.timeframe.unwrap_or_else(|| tx.current_period(&enrolment));
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
             let slots = cut(timeframe, query.view, &enrolment.subscription.timezone)?;
-            let costs = unit.costs(&enrolment, &slots, &currency).await?;
-            if unit.holds().await? {
+            let costs = tx.costs(&enrolment, &slots, &currency).await?;
+            if tx.holds().await? {
                 return Ok(Cost::gather(costs, query.view));
             }
         }
@@ -80,14 +82,14 @@ impl Account {
     ) -> Result<Vec<Cost>, Error> {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let customer = unit.customer(&customer).await?;
-            unit.get(&schema::head(self.id(), customer.id)).await?;
+            let mut tx = self.reading();
+            let customer = tx.customer(&customer).await?;
+            tx.get(&schema::head(self.id(), customer.id)).await?;
             let (enrolments, timeframe) = match query.timeframe {
-                Some(timeframe) => (unit.every_enrolment(customer.id).await?, timeframe),
+                Some(timeframe) => (tx.every_enrolment(customer.id).await?, timeframe),
                 None => {
-                    let live = unit.live_enrolments(customer.id).await?;
-                    let timeframe = unit.current_periods(&live)?;
+                    let live = tx.live_enrolments(customer.id).await?;
+                    let timeframe = tx.current_periods(&live)?;
                     (live, timeframe)
                 }
             };
@@ -103,12 +105,12 @@ impl Account {
             for enrolment in &enrolments {
                 let slots = match query.timeframe {
                     Some(_) => slots.clone(),
-                    None => within(&slots, unit.current_period(enrolment)),
+                    None => within(&slots, tx.current_period(enrolment)),
                 };
-                let more = unit.costs(enrolment, &slots, &currency).await?;
+                let more = tx.costs(enrolment, &slots, &currency).await?;
                 costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
             }
-            if unit.holds().await? {
+            if tx.holds().await? {
                 return Ok(Cost::gather(costs, query.view));
             }
         }
@@ -117,7 +119,7 @@ impl Account {
 }
 
 /// The caller has read the head of the customer, which guards the ranges.
-impl Unit<'_> {
+impl Transaction<'_> {
     pub(super) async fn costs(
         &mut self,
         enrolment: &Enrolment,

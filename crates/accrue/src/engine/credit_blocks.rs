@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     CreditBlockId, Error, MetadataUpdate,
@@ -68,7 +68,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns a block that is there, and whose ledger is settled.
     async fn settled_block(&mut self, id: CreditBlockId) -> Result<Block, Stop> {
         self.require_credits().await?;
@@ -97,18 +97,18 @@ struct UpdateCreditBlock {
 impl Command for UpdateCreditBlock {
     type Outcome = CreditBlock;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<CreditBlock, Stop> {
-        let Block { block, customer_id, .. } = unit.settled_block(self.id).await?;
-        let found = unit.block_metadata(self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<CreditBlock, Stop> {
+        let Block { block, customer_id, .. } = tx.settled_block(self.id).await?;
+        let found = tx.block_metadata(self.id).await?;
         let mut metadata = found.clone().unwrap_or_default().metadata;
         self.metadata.clone().apply(&mut metadata)?;
-        let slot = schema::credit_block_metadata(unit.account, self.id);
+        let slot = schema::credit_block_metadata(tx.account, self.id);
         if !metadata.is_empty() {
-            unit.put(&slot, &BlockMetadata { metadata: metadata.clone() })?;
+            tx.put(&slot, &BlockMetadata { metadata: metadata.clone() })?;
         } else if found.is_some() {
-            unit.delete(&slot);
+            tx.delete(&slot);
         }
-        unit.touch(customer_id).await?;
+        tx.touch(customer_id).await?;
         Ok(CreditBlock { metadata, ..block })
     }
 }
@@ -127,24 +127,24 @@ struct DeleteCreditBlock {
 impl Command for DeleteCreditBlock {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        let block = unit.settled_block(self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let block = tx.settled_block(self.id).await?;
         let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
-        let ledger = unit.ledger(customer_id, &currency).await?;
+        let ledger = tx.ledger(customer_id, &currency).await?;
         let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;
-        let index = schema::credit_block_by_time(unit.account, &block);
+        let index = schema::credit_block_by_time(tx.account, &block);
         ledger.book.insert([block]);
         let before = ledger.book.balance().cloned();
-        if let Some(entry) = ledger.book.delete(self.id, unit.now)? {
+        if let Some(entry) = ledger.book.delete(self.id, tx.now)? {
             let cause = Cause::Credit { entry_id: entry.id };
-            unit.judge_balance(&mut ledger, before, &cause).await?;
+            tx.judge_balance(&mut ledger, before, &cause).await?;
         }
-        unit.save_ledgers(customer_id, std::iter::once(&ledger)).await?;
-        unit.delete(&index);
-        if unit.block_metadata(self.id).await?.is_some() {
-            unit.delete(&schema::credit_block_metadata(unit.account, self.id));
+        tx.save_ledgers(customer_id, std::iter::once(&ledger)).await?;
+        tx.delete(&index);
+        if tx.block_metadata(self.id).await?.is_some() {
+            tx.delete(&schema::credit_block_metadata(tx.account, self.id));
         }
-        unit.touch(customer_id).await?;
+        tx.touch(customer_id).await?;
         Ok(())
     }
 }

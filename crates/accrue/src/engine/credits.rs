@@ -7,7 +7,7 @@ use super::{
     apply::{Command, Request, fingerprint},
     ledgers::OpenLedger,
     lists::{Walk, page_in_order},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     CreditBlockId, CustomerId, Decimal, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,
@@ -102,14 +102,14 @@ impl Account {
     ) -> Result<CreditBalance, Error> {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let (customer, ledger) = unit.read_ledger(&customer, currency).await?;
+            let mut tx = self.reading();
+            let (customer, ledger) = tx.read_ledger(&customer, currency).await?;
             let book = match ledger {
                 Some(ledger) => ledger.book,
                 None => Book::new(customer.id, currency.clone(), customer.timezone),
             };
-            let balance = book.credit_balance(unit.now);
-            if unit.holds().await? {
+            let balance = book.credit_balance(tx.now);
+            if tx.holds().await? {
                 return Ok(balance);
             }
         }
@@ -127,13 +127,13 @@ impl Account {
     ) -> Result<Vec<CreditBalance>, Error> {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
+            let mut tx = self.reading();
             let mut balances = Vec::new();
-            for currency in unit.ledgers_of(&customer).await? {
-                let (_, ledger) = unit.read_ledger(&customer, &currency).await?;
-                balances.extend(ledger.map(|ledger| ledger.book.credit_balance(unit.now)));
+            for currency in tx.ledgers_of(&customer).await? {
+                let (_, ledger) = tx.read_ledger(&customer, &currency).await?;
+                balances.extend(ledger.map(|ledger| ledger.book.credit_balance(tx.now)));
             }
-            if unit.holds().await? {
+            if tx.holds().await? {
                 return Ok(balances);
             }
         }
@@ -148,18 +148,18 @@ impl Account {
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
     pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            unit.require_credits().await?;
+            let mut tx = self.reading();
+            tx.require_credits().await?;
             let slot = schema::credit_block(self.id(), id);
             let unknown = || Error::not_found("credit block", id);
-            let found = unit.get(&slot).await?.filter(|of| of.deletion.is_none());
+            let found = tx.get(&slot).await?.filter(|of| of.deletion.is_none());
             let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
-            let read = unit.read_ledger(&customer_id.into(), &block.currency).await;
+            let read = tx.read_ledger(&customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-            let found = unit.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+            let found = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
             let mut block = [found.ok_or_else(unknown)?.block];
-            unit.with_metadata(&mut block).await?;
-            if unit.holds().await? {
+            tx.with_metadata(&mut block).await?;
+            if tx.holds().await? {
                 let [block] = block;
                 return Ok(block);
             }
@@ -188,8 +188,8 @@ impl Account {
                 || block.effective_date.is_some_and(|date| filter.effective.contains(date))
         };
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let (customer, ledger) = unit.read_ledger(&customer, currency).await?;
+            let mut tx = self.reading();
+            let (customer, ledger) = tx.read_ledger(&customer, currency).await?;
             let filtered = format!("{} {currency} {filter:?}", customer.id);
             let listing = Listing { name: "credit_blocks", account: self.id(), filter: filtered };
             let mut found = if filter.include_all_blocks {
@@ -197,7 +197,7 @@ impl Account {
                 let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
                 let slot = |at| schema::credit_block(self.id(), CreditBlockId::from_bytes(at));
                 let show = |of: Block| is_listed(&of.block).then_some(of.block);
-                walk.run(&mut unit, |at| slot(schema::id_at(at)), show).await?
+                walk.run(&mut tx, |at| slot(schema::id_at(at)), show).await?
             } else {
                 let open = ledger.iter().flat_map(OpenLedger::open_blocks);
                 let open = open
@@ -205,8 +205,8 @@ impl Account {
                     .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
                 page_in_order(&listing, page, page.rows()?, open)?
             };
-            unit.with_metadata(&mut found.data).await?;
-            if unit.holds().await? {
+            tx.with_metadata(&mut found.data).await?;
+            if tx.holds().await? {
                 return Ok(found);
             }
         }
@@ -230,14 +230,14 @@ impl Account {
     ) -> Result<Page<LedgerEntry>, Error> {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let (Customer { id, .. }, ledger) = unit.read_ledger(&customer, currency).await?;
-            let settled = unit.writes().to_vec();
-            if unit.holds().await? {
+            let mut tx = self.reading();
+            let (Customer { id, .. }, ledger) = tx.read_ledger(&customer, currency).await?;
+            let settled = tx.writes().to_vec();
+            if tx.holds().await? {
                 // Nothing that a ledger has committed changes, so it can be read at leisure.
-                let mut unit = self.reading();
-                unit.set_writes(settled);
-                return unit.entries(id, currency, ledger, filter, page).await;
+                let mut tx = self.reading();
+                tx.set_writes(settled);
+                return tx.entries(id, currency, ledger, filter, page).await;
             }
         }
         Err(Error::contended())
@@ -254,7 +254,7 @@ impl LedgerFilter {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     pub(super) async fn require_credits(&mut self) -> Result<(), Error> {
         if self.configuration().await?.features.credits {
             return Ok(());
@@ -268,7 +268,7 @@ impl Unit<'_> {
         let customer = self.customer(customer).await?;
         let credits = self.get(&schema::credits(self.account, customer.id)).await?;
         let units = credits.unwrap_or_default().units.into_iter();
-        Ok(units.filter(|(_, of)| of.has_ledger).map(|(unit, _)| unit).collect())
+        Ok(units.filter(|(_, of)| of.has_ledger).map(|(tx, _)| tx).collect())
     }
 
     /// Reads a ledger of a customer as if what time has brought it were settled, corrections aside.
@@ -287,7 +287,7 @@ impl Unit<'_> {
 }
 
 /// A ledger's entries as they were when it was read, whatever is added to it meanwhile.
-impl Unit<'_> {
+impl Transaction<'_> {
     async fn entries(
         &mut self,
         customer: CustomerId,
@@ -335,42 +335,42 @@ struct CreateLedgerEntry {
 impl Command for CreateLedgerEntry {
     type Outcome = LedgerEntry;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<LedgerEntry, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<LedgerEntry, Stop> {
         let Self { new, .. } = self;
         new.check()?;
-        unit.require_credits().await?;
-        let customer = unit.customer(&self.customer).await?;
-        unit.settled_head(customer.id).await?;
-        let mut ledger = match unit.ledger(customer.id, &new.currency).await? {
+        tx.require_credits().await?;
+        let customer = tx.customer(&self.customer).await?;
+        tx.settled_head(customer.id).await?;
+        let mut ledger = match tx.ledger(customer.id, &new.currency).await? {
             Some(ledger) => ledger,
             None => {
                 let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
-                unit.open_ledger(book).await?
+                tx.open_ledger(book).await?
             }
         };
         if let Some(id) = new.change.block_id()
-            && let Some(block) = unit.get(&schema::credit_block(unit.account, id)).await?
+            && let Some(block) = tx.get(&schema::credit_block(tx.account, id)).await?
         {
             ledger.book.insert([block]);
         }
         let before = ledger.book.balance().cloned();
-        let entry = ledger.book.book(new, unit.now)?;
+        let entry = ledger.book.book(new, tx.now)?;
         if let LedgerChange::Increment(_) = new.change {
             let mut blocks = ledger.book.blocks();
             let block = blocks.find(|of| of.block.id == entry.credit_block.id);
             let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
             let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
             drop(blocks);
-            unit.tell(customer.id, unit.now, body).await?;
+            tx.tell(customer.id, tx.now, body).await?;
         }
         // A block's metadata is in a row of its own, which the book does not see.
         if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
-            unit.copy_metadata(entry.credit_block.id, new_block_id).await?;
+            tx.copy_metadata(entry.credit_block.id, new_block_id).await?;
         }
         let cause = Cause::Credit { entry_id: entry.id };
-        unit.judge_balance(&mut ledger, before, &cause).await?;
-        unit.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
-        unit.touch(customer.id).await?;
+        tx.judge_balance(&mut ledger, before, &cause).await?;
+        tx.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
+        tx.touch(customer.id).await?;
         Ok(entry)
     }
 }

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call, ListFilter,
     apply::{Command, Request, fingerprint},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Error, ExternalId, IdOr, Page, PageRequest,
@@ -75,25 +75,25 @@ struct CreateCustomer {
 impl Command for CreateCustomer {
     type Outcome = Customer;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Customer, Stop> {
-        let zone = unit.configuration().await?.timezone;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Customer, Stop> {
+        let zone = tx.configuration().await?.timezone;
         let reserved = match &self.new.external_customer_id {
-            Some(external) => reservation(unit, external).await?,
+            Some(external) => reservation(tx, external).await?,
             None => None,
         };
         if let Some(reserved) = reserved {
-            unit.lock(&[reserved.into()]).await?;
+            tx.lock(&[reserved.into()]).await?;
         }
-        let id = reserved.unwrap_or_else(|| CustomerId::generate(unit.now, unit.entropy()));
-        let customer = self.new.clone().decide(id, &zone, unit.now)?;
+        let id = reserved.unwrap_or_else(|| CustomerId::generate(tx.now, tx.entropy()));
+        let customer = self.new.clone().decide(id, &zone, tx.now)?;
         if let Some(external) = &customer.external_customer_id {
             let alias = CustomerAlias { customer_id: id, reserved: false };
-            unit.put(&schema::customer_external(unit.account, external), &alias)?;
+            tx.put(&schema::customer_external(tx.account, external), &alias)?;
         }
         let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
-        unit.put(&schema::customer(unit.account, id), &entry)?;
-        unit.put(&schema::customer_by_time(unit.account, &customer), &Nothing {})?;
-        unit.tell(id, unit.now, Body::CustomerCreated).await?;
+        tx.put(&schema::customer(tx.account, id), &entry)?;
+        tx.put(&schema::customer_by_time(tx.account, &customer), &Nothing {})?;
+        tx.tell(id, tx.now, Body::CustomerCreated).await?;
         Ok(customer)
     }
 }
@@ -106,10 +106,10 @@ impl Request for CreateCustomer {
 
 /// Returns the customer id that events wait under, if any do.
 async fn reservation(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     external: &ExternalId,
 ) -> Result<Option<CustomerId>, Error> {
-    match unit.get(&schema::customer_external(unit.account, external)).await? {
+    match tx.get(&schema::customer_external(tx.account, external)).await? {
         None => Ok(None),
         Some(CustomerAlias { customer_id, reserved: true }) => Ok(Some(customer_id)),
         Some(_) => {
@@ -128,26 +128,26 @@ struct UpdateCustomer {
 impl Command for UpdateCustomer {
     type Outcome = Customer;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Customer, Stop> {
-        let before = unit.customer(&self.id).await?;
-        unit.settled_head(before.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Customer, Stop> {
+        let before = tx.customer(&self.id).await?;
+        tx.settled_head(before.id).await?;
         let after = self.update.clone().decide(&before)?;
         if after == before {
             return Ok(after);
         }
         if let (None, Some(external)) = (&before.external_customer_id, &after.external_customer_id)
         {
-            if reservation(unit, external).await?.is_some() {
+            if reservation(tx, external).await?.is_some() {
                 let detail = format!("events wait for a new customer with external id {external}");
                 return Err(Error::constraint(detail).into());
             }
             let alias = CustomerAlias { customer_id: after.id, reserved: false };
-            unit.put(&schema::customer_external(unit.account, external), &alias)?;
+            tx.put(&schema::customer_external(tx.account, external), &alias)?;
         }
         let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
-        unit.put(&schema::customer(unit.account, after.id), &entry)?;
+        tx.put(&schema::customer(tx.account, after.id), &entry)?;
         let previous_attributes = previous_attributes(&before, &after);
-        unit.tell(after.id, unit.now, Body::CustomerEdited { previous_attributes }).await?;
+        tx.tell(after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
         Ok(after)
     }
 }
@@ -166,22 +166,22 @@ struct DeleteCustomer {
 impl Command for DeleteCustomer {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        let customer = unit.customer(&self.id.into()).await?;
-        unit.settled_head(self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let customer = tx.customer(&self.id.into()).await?;
+        tx.settled_head(self.id).await?;
         if let Some(external) = &customer.external_customer_id {
-            unit.delete(&schema::customer_external(unit.account, external));
+            tx.delete(&schema::customer_external(tx.account, external));
         }
-        unit.delete(&schema::customer_by_time(unit.account, &customer));
-        unit.put(&schema::roster(unit.account, self.id), &Roster::default())?;
-        let credits = schema::credits(unit.account, self.id);
-        if unit.get(&credits).await?.is_some() {
-            unit.delete(&credits);
+        tx.delete(&schema::customer_by_time(tx.account, &customer));
+        tx.put(&schema::roster(tx.account, self.id), &Roster::default())?;
+        let credits = schema::credits(tx.account, self.id);
+        if tx.get(&credits).await?.is_some() {
+            tx.delete(&credits);
         }
         // Its backfills go on to close.
-        unit.reschedule(self.id).await?;
-        let entry = CustomerEntry { customer, deleted_at: Some(unit.now) };
-        unit.put(&schema::customer(unit.account, self.id), &entry)?;
+        tx.reschedule(self.id).await?;
+        let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
+        tx.put(&schema::customer(tx.account, self.id), &entry)?;
         Ok(())
     }
 }

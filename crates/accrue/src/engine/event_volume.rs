@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Account, unit::Unit};
+use super::{Account, transaction::Transaction};
 use crate::{
     Error, limits,
     page::{Listing, Page, PageRequest},
@@ -54,14 +54,14 @@ impl Account {
         let query = query.into();
         let listing =
             Listing { name: "event_volume", account: self.id(), filter: format!("{query:?}") };
-        let unit = self.reading();
-        let all = query.hours(unit.now)?;
+        let tx = self.reading();
+        let all = query.hours(tx.now)?;
         let limit = page.rows()?;
         let rest = match listing.position(page)?.as_ref().and_then(schema::hour_at) {
             Some(last) => all.before(last),
             None => all,
         };
-        let (counted, counts) = unit.count_events(rest.newest(limit)).await?;
+        let (counted, counts) = tx.count_events(rest.newest(limit)).await?;
         let count = |hour: Hour| counts.get(&hour).copied().unwrap_or_default();
         let data = counted.iter().map(|hour| EventVolume::new(hour.timeframe(), count(hour)));
         let data: Vec<_> = data.collect();
@@ -71,7 +71,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Counts the events of hours, from the newest on until enough rows were read. Returns the hours
     /// that were counted to their end, at least one, and those of them that have events.
     async fn count_events(&self, hours: Hours) -> Result<(Hours, BTreeMap<Hour, u64>), Error> {

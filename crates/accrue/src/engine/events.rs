@@ -13,7 +13,7 @@ use super::{
     Account, Call,
     apply::{Command, Request},
     rosters::Enrolled,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Error,
@@ -71,49 +71,49 @@ struct Ingest {
 impl Command for Ingest {
     type Outcome = Ingestion;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Ingestion, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
         check_size(self.events.len())?;
-        let Sorted { mut new, duplicates } = sort(unit, &self.events, None).await?;
+        let Sorted { mut new, duplicates } = sort(tx, &self.events, None).await?;
         let ingestion = Ingestion { ingested: new.len(), duplicates };
         if new.is_empty() {
             return Ok(ingestion);
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
-        let enrolled = settled(unit, &customers.into_iter().collect::<Vec<_>>()).await?;
-        keys::find_brought(unit, &mut new).await?;
-        let meters = unit.meters().await?;
-        let mut shares = Share::split(unit, enrolled, &new, &meters).await?;
+        let enrolled = settled(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
+        keys::find_brought(tx, &mut new).await?;
+        let meters = tx.meters().await?;
+        let mut shares = Share::split(tx, enrolled, &new, &meters).await?;
         for share in &mut shares {
-            share.find_ledgers(unit).await?;
-            share.find_generations(unit).await?;
+            share.find_ledgers(tx).await?;
+            share.find_generations(tx).await?;
         }
-        unit.fetch(&share::alert_keys(unit, &shares)?).await?;
-        let keys = share::figure_keys(unit, &shares).await?;
-        unit.fetch(&keys).await?;
-        share::fetch_ledgers(unit, &shares).await?;
+        tx.fetch(&share::alert_keys(tx, &shares)?).await?;
+        let keys = share::figure_keys(tx, &shares).await?;
+        tx.fetch(&keys).await?;
+        share::fetch_ledgers(tx, &shares).await?;
         for share in &shares {
-            let (mut tally, mut watched) = share.load(unit, &meters).await?;
-            let mut ledgers = share.ledgers(unit).await?;
+            let (mut tally, mut watched) = share.load(tx, &meters).await?;
+            let mut ledgers = share.ledgers(tx).await?;
             for (event, readings) in &share.events {
                 let (at, key) = (event.timestamp, &event.idempotency_key);
                 let mut charges = Vec::new();
                 for watched in &mut watched {
-                    unit.pace.spend(readings.len()).await;
+                    tx.pace.spend(readings.len()).await;
                     let added = watched.add(at, key, readings, &tally.sightings);
                     for exceeded in added.exceeded {
-                        unit.tell(share.customer_id, unit.now, exceeded.into()).await?;
+                        tx.tell(share.customer_id, tx.now, exceeded.into()).await?;
                     }
                     charges.extend(added.charges);
                 }
                 tally.add(at, readings);
                 if !charges.is_empty() {
                     let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-                    unit.draw(&mut ledgers, &charges, &cause, unit.now).await?;
+                    tx.draw(&mut ledgers, &charges, &cause, tx.now).await?;
                 }
             }
-            share.save(unit, &tally, &watched).await?;
-            unit.save_ledgers(share.customer_id, ledgers.values()).await?;
-            share.accept(unit, meters.generation).await?;
+            share.save(tx, &tally, &watched).await?;
+            tx.save_ledgers(share.customer_id, ledgers.values()).await?;
+            share.accept(tx, meters.generation).await?;
         }
         Ok(ingestion)
     }
@@ -138,14 +138,17 @@ pub(super) fn check_size(events: usize) -> Result<(), Error> {
 }
 
 /// Reads the subscriptions of customers, to whom time and their plans owe nothing.
-async fn settled(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<Vec<Enrolled>, Stop> {
-    let enrolled = unit.enrolled(customers).await?;
-    unit.fetch_plan_rosters(&enrolled).await?;
+async fn settled(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+) -> Result<Vec<Enrolled>, Stop> {
+    let enrolled = tx.enrolled(customers).await?;
+    tx.fetch_plan_rosters(&enrolled).await?;
     let mut due = Vec::new();
     for Enrolled { customer_id, head, enrolments, .. } in &enrolled {
-        let mut is_due = unit.is_due(*customer_id, head).await?;
+        let mut is_due = tx.is_due(*customer_id, head).await?;
         for enrolment in enrolments {
-            is_due |= unit.is_behind(enrolment).await?;
+            is_due |= tx.is_behind(enrolment).await?;
         }
         if is_due {
             due.push(*customer_id);

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     CustomerId, Error, Pace, Timeframe,
     expression::Fields,
@@ -36,7 +36,7 @@ impl Running {
 /// Figures between two instants, from the buckets and the events of the two quarters that are cut.
 ///
 /// The caller has read the head of the customer, which guards the ranges.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns what a customer's events add up to within a timeframe.
     pub(super) async fn total_between(
         &mut self,

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call, ListFilter,
     apply::{Command, Request, fingerprint},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, ItemId, Page, PageRequest,
@@ -54,7 +54,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     pub(super) async fn item(&mut self, id: ItemId) -> Result<Item, Error> {
         let found = self.get(&schema::item(self.account, id)).await?;
         found.ok_or_else(|| Error::not_found("item", id))
@@ -69,11 +69,11 @@ struct CreateItem {
 impl Command for CreateItem {
     type Outcome = Item;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Item, Stop> {
-        let id = ItemId::generate(unit.now, unit.entropy());
-        let item = self.new.clone().decide(id, unit.now)?;
-        unit.put(&schema::item(unit.account, id), &item)?;
-        unit.put(&schema::item_by_time(unit.account, &item), &Nothing {})?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Item, Stop> {
+        let id = ItemId::generate(tx.now, tx.entropy());
+        let item = self.new.clone().decide(id, tx.now)?;
+        tx.put(&schema::item(tx.account, id), &item)?;
+        tx.put(&schema::item_by_time(tx.account, &item), &Nothing {})?;
         Ok(item)
     }
 }
@@ -93,9 +93,9 @@ struct UpdateItem {
 impl Command for UpdateItem {
     type Outcome = Item;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Item, Stop> {
-        let item = self.update.clone().decide(unit.item(self.id).await?)?;
-        unit.put(&schema::item(unit.account, self.id), &item)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Item, Stop> {
+        let item = self.update.clone().decide(tx.item(self.id).await?)?;
+        tx.put(&schema::item(tx.account, self.id), &item)?;
         Ok(item)
     }
 }
@@ -114,9 +114,9 @@ struct ArchiveItem {
 impl Command for ArchiveItem {
     type Outcome = Item;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Item, Stop> {
-        let item = unit.item(self.id).await?.archive(unit.now)?;
-        unit.put(&schema::item(unit.account, self.id), &item)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Item, Stop> {
+        let item = tx.item(self.id).await?.archive(tx.now)?;
+        tx.put(&schema::item(tx.account, self.id), &item)?;
         Ok(item)
     }
 }

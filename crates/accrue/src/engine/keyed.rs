@@ -7,7 +7,7 @@ use super::{
     Account, Call,
     apply::{Applied, Command, Decided, Door, Request, apply, fingerprint},
     in_flight::Place,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdempotencyKey, Timestamp,
@@ -268,7 +268,7 @@ impl<T> Door<T> for KeyedDoor<'_, T> {
     fn keep(
         &self,
         result: &Result<T, Error>,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
     ) -> Result<Option<String>, Error> {
         if result.as_ref().is_err_and(|error| !error.is_an_answer()) {
             return Ok(None);
@@ -281,7 +281,7 @@ impl<T> Door<T> for KeyedDoor<'_, T> {
                 limits::ANSWER_BYTES
             )));
         }
-        self.attempt.write(&text, unit.now, unit)?;
+        self.attempt.write(&text, tx.now, tx)?;
         Ok(Some(text))
     }
 }
@@ -293,7 +293,7 @@ struct NoEffect;
 impl Command for NoEffect {
     type Outcome = ();
 
-    async fn run(&self, _: &mut Unit<'_>) -> Result<(), Stop> {
+    async fn run(&self, _: &mut Transaction<'_>) -> Result<(), Stop> {
         Ok(())
     }
 }
@@ -305,14 +305,14 @@ impl Request for NoEffect {
 }
 
 impl Attempt {
-    fn write(&self, text: &str, now: Timestamp, unit: &mut Unit<'_>) -> Result<(), Error> {
+    fn write(&self, text: &str, now: Timestamp, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let answer = match StoredAnswer::pieces(text).as_slice() {
             [whole] => StoredAnswer::Inline((*whole).to_owned()),
             pieces => {
                 let mut count = 0;
                 for (number, piece) in (0_u32..).zip(pieces) {
                     let part = schema::RecordPart { text: (*piece).to_owned() };
-                    unit.put(&schema::record_part(self.account.id(), number, &self.key), &part)?;
+                    tx.put(&schema::record_part(self.account.id(), number, &self.key), &part)?;
                     count = number.saturating_add(1);
                 }
                 StoredAnswer::Parts(count)
@@ -323,7 +323,7 @@ impl Attempt {
         {
             let kept = if let StoredAnswer::Parts(count) = answer { count } else { 0 };
             for number in kept..*old {
-                unit.delete(&schema::record_part(self.account.id(), number, &self.key));
+                tx.delete(&schema::record_part(self.account.id(), number, &self.key));
             }
         }
         let record = Record {
@@ -333,10 +333,7 @@ impl Attempt {
             answer,
         };
         let owner = schema::Expiry { account: self.account.id().clone(), key: self.key.clone() };
-        unit.put(
-            &schema::record_expiry(record.expires_at(), self.account.id(), &self.key),
-            &owner,
-        )?;
-        unit.put(&schema::record(self.account.id(), &self.key), &record)
+        tx.put(&schema::record_expiry(record.expires_at(), self.account.id(), &self.key), &owner)?;
+        tx.put(&schema::record(self.account.id(), &self.key), &record)
     }
 }

@@ -3,7 +3,7 @@ mod save;
 
 use std::collections::BTreeMap;
 
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     AccountId, CreditBlockId, CustomerId, Error, PricingUnit, SubscriptionId, Timestamp,
     alert::BalanceWatch,
@@ -49,7 +49,7 @@ fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = S
 pub(super) type Ledgers = BTreeMap<PricingUnit, OpenLedger>;
 
 /// The head of the customer guards the ledgers: the caller has read it, and who writes one writes it.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns the currencies and pricing units in which usage of a subscription draws credits.
     pub(super) async fn draws_in(
         &mut self,

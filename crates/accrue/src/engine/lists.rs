@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use super::{Account, decoded::Says, unit::Unit};
+use super::{Account, decoded::Says, transaction::Transaction};
 use crate::{
     CustomerId, Error, IdOr, PlanId, limits,
     metric::MetricStatus,
@@ -155,28 +155,28 @@ impl<'a> Walk<'a> {
     /// must agree has read the row that guards them, or reads what never changes.
     pub(super) async fn run<T: Says, S>(
         &mut self,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         slot: impl Fn(&Position) -> Slot<T>,
         show: impl Fn(T) -> Option<S>,
     ) -> Result<Page<S>, Error> {
         let mut found = Vec::new();
         while !self.is_full(&found) {
-            let places = self.next(unit).await?;
+            let places = self.next(tx).await?;
             if places.is_empty() {
                 break;
             }
             let slots: Vec<_> = places.iter().map(&slot).collect();
             // A row that went away since the index was read is left out.
-            let rows = places.into_iter().zip(unit.peek(&slots).await?);
+            let rows = places.into_iter().zip(tx.peek(&slots).await?);
             found.extend(rows.filter_map(|(at, row)| Some((at, show(row?)?))));
         }
         Ok(self.page(found))
     }
 
     /// Returns the next places of the indexes; none where they end.
-    pub(super) async fn next(&mut self, unit: &Unit<'_>) -> Result<Vec<Position>, Error> {
+    pub(super) async fn next(&mut self, tx: &Transaction<'_>) -> Result<Vec<Position>, Error> {
         for track in &mut self.tracks {
-            track.look_ahead(unit).await?;
+            track.look_ahead(tx).await?;
         }
         let mut places = Vec::new();
         // Where one has run out, a row of it that is still to be read may come first.
@@ -206,12 +206,12 @@ impl<'a> Walk<'a> {
 
 impl Track {
     /// Reads on where everything was passed.
-    async fn look_ahead(&mut self, unit: &Unit<'_>) -> Result<(), Error> {
+    async fn look_ahead(&mut self, tx: &Transaction<'_>) -> Result<(), Error> {
         if !self.has_run_out() {
             return Ok(());
         }
         let Some(scan) = self.rest.take() else { return Ok(()) };
-        let keys = unit.keys(&scan).await?;
+        let keys = tx.keys(&scan).await?;
         self.rest = keys.last().map(|last| scan.after(last.bytes()));
         self.ahead = keys.iter().map(position).collect::<Result<_, _>>()?;
         Ok(())

@@ -7,7 +7,7 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     decoded::Says,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Error, MessageId, Timestamp,
@@ -38,10 +38,10 @@ impl Account {
     }
 
     async fn read_messages(&self, scan: Scan) -> Result<Vec<Message>, Error> {
-        let mut unit = self.reading();
-        let rows = unit.scan(&scan).await?;
+        let mut tx = self.reading();
+        let rows = tx.scan(&scan).await?;
         let entries = rows.iter().map(schema::read_outbox).collect::<Result<_, _>>()?;
-        unit.render(entries).await
+        tx.render(entries).await
     }
 
     /// Removes messages that were delivered; those that are gone already are left alone.
@@ -50,7 +50,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Writes a message into the outbox, with the next number of its customer.
     pub(super) async fn tell(
         &mut self,
@@ -146,9 +146,9 @@ struct Acknowledge {
 impl Command for Acknowledge {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         for place in &self.places {
-            unit.delete(&schema::outbox(unit.account, *place));
+            tx.delete(&schema::outbox(tx.account, *place));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     lists::{MetricFilter, Walk},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, MetricId, Page, PageRequest,
@@ -75,7 +75,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     pub(super) async fn metric(&mut self, id: MetricId) -> Result<Metric, Error> {
         let found = self.get(&schema::metric(self.account, id)).await?;
         found.ok_or_else(|| Error::not_found("metric", id))
@@ -105,26 +105,26 @@ struct CreateMetric {
 impl Command for CreateMetric {
     type Outcome = Metric;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
-        let item = unit.item(self.new.item_id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
+        let item = tx.item(self.new.item_id).await?;
         if item.archived_at.is_some() {
             return Err(Error::constraint("the item is archived").into());
         }
-        let slot = schema::metric_catalogue(unit.account);
-        let mut catalogue = unit.get(&slot).await?.unwrap_or_default();
+        let slot = schema::metric_catalogue(tx.account);
+        let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
         if catalogue.metrics.len() >= limits::METRICS {
             let detail = format!("the account has {} metrics already", limits::METRICS);
             return Err(Error::constraint(detail).into());
         }
-        check_terms(&unit.meters().await?, &self.new)?;
-        let id = MetricId::generate(unit.now, unit.entropy());
+        check_terms(&tx.meters().await?, &self.new)?;
+        let id = MetricId::generate(tx.now, tx.entropy());
         catalogue.generation = catalogue.generation.saturating_add(1);
         catalogue.metrics.push(id);
-        let metric = self.new.clone().decide(id, catalogue.generation, unit.now)?;
-        unit.schedule_measuring(&mut catalogue).await?;
-        unit.put(&slot, &catalogue)?;
-        unit.put(&schema::metric(unit.account, id), &metric)?;
-        unit.put(&schema::metric_by_time(unit.account, &metric), &Nothing {})?;
+        let metric = self.new.clone().decide(id, catalogue.generation, tx.now)?;
+        tx.schedule_measuring(&mut catalogue).await?;
+        tx.put(&slot, &catalogue)?;
+        tx.put(&schema::metric(tx.account, id), &metric)?;
+        tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;
         Ok(metric)
     }
 }
@@ -156,9 +156,9 @@ struct UpdateMetric {
 impl Command for UpdateMetric {
     type Outcome = Metric;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
-        let metric = self.update.clone().decide(unit.metric(self.id).await?)?;
-        unit.put(&schema::metric(unit.account, self.id), &metric)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
+        let metric = self.update.clone().decide(tx.metric(self.id).await?)?;
+        tx.put(&schema::metric(tx.account, self.id), &metric)?;
         Ok(metric)
     }
 }
@@ -177,9 +177,9 @@ struct ArchiveMetric {
 impl Command for ArchiveMetric {
     type Outcome = Metric;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
-        let metric = unit.metric(self.id).await?.archive()?;
-        unit.put(&schema::metric(unit.account, self.id), &metric)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
+        let metric = tx.metric(self.id).await?.archive()?;
+        tx.put(&schema::metric(tx.account, self.id), &metric)?;
         Ok(metric)
     }
 }
@@ -198,9 +198,9 @@ struct UnarchiveMetric {
 impl Command for UnarchiveMetric {
     type Outcome = Metric;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Metric, Stop> {
-        let metric = unit.metric(self.id).await?.unarchive()?;
-        unit.put(&schema::metric(unit.account, self.id), &metric)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
+        let metric = tx.metric(self.id).await?.unarchive()?;
+        tx.put(&schema::metric(tx.account, self.id), &metric)?;
         Ok(metric)
     }
 }

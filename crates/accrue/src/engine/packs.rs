@@ -1,4 +1,4 @@
-use super::{events::New, unit::Unit};
+use super::{events::New, transaction::Transaction};
 use crate::{
     BackfillId, CustomerId, Error, ErrorKind, EventKey, Timeframe, limits,
     schema::{self, Slot},
@@ -8,7 +8,7 @@ use crate::{
 
 /// The rows of events: a row has those of one minute that a customer got in one commit, from one
 /// backfill or from none. It is numbered as the first of them is among all that the customer got.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Writes new events of a customer that a backfill brings, or none: each with its number among
     /// those of the customer. The head was read.
     ///

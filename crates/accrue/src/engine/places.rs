@@ -1,4 +1,4 @@
-use super::{standings::INSTANT, unit::Unit, visible::Brought};
+use super::{standings::INSTANT, transaction::Transaction, visible::Brought};
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     expression::Fields,
@@ -29,7 +29,7 @@ pub(super) fn counting(known: Vec<Known>) -> Option<Brought> {
     known.into_iter().find(Known::may_count).map(|known| known.brought)
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Reads the events that are there at a place, the first accepted first, which some carriers have
     /// brought. The caller has read the head, which guards them.
     pub(super) async fn events_at(

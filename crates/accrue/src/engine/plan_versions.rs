@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdOr, MetricId, PlanId, PricingUnit,
@@ -124,13 +124,13 @@ impl Account {
         version: PlanVersion,
     ) -> Result<PricedVersion, Error> {
         let plan = plan.into();
-        let mut unit = self.reading();
-        let plan_id = unit.plan(&plan).await?.id;
-        unit.priced_version(plan_id, version).await
+        let mut tx = self.reading();
+        let plan_id = tx.plan(&plan).await?.id;
+        tx.priced_version(plan_id, version).await
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns the row of a version of a plan that exists.
     pub(super) async fn plan_version(
         &mut self,
@@ -239,14 +239,14 @@ struct CreatePlanVersion {
 impl Command for CreatePlanVersion {
     type Outcome = PricedVersion;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<PricedVersion, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<PricedVersion, Stop> {
         self.new.check()?;
-        let plan = unit.plan(&self.plan).await?;
+        let plan = tx.plan(&self.plan).await?;
         let version = plan.latest_version.next()?;
-        let priced = unit.create_version(plan.id, version, &Placed::all(&self.new.prices)).await?;
+        let priced = tx.create_version(plan.id, version, &Placed::all(&self.new.prices)).await?;
         // Who creates a version at the same time reads this row, so that only one gets the number.
         let plan = plan.with_version(version, self.new.default);
-        unit.put(&schema::plan(unit.account, plan.id), &plan)?;
+        tx.put(&schema::plan(tx.account, plan.id), &plan)?;
         Ok(priced)
     }
 }
@@ -266,15 +266,15 @@ struct ChangePlanVersion {
 impl Command for ChangePlanVersion {
     type Outcome = PricedVersion;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<PricedVersion, Stop> {
-        let plan = unit.plan(&self.plan).await?;
-        let latest = unit.plan_version(plan.id, plan.latest_version).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<PricedVersion, Stop> {
+        let plan = tx.plan(&self.plan).await?;
+        let latest = tx.plan_version(plan.id, plan.latest_version).await?;
         let version = plan.latest_version.next()?;
         let prices = self.change.decide(version, &latest.prices)?;
-        let priced = unit.create_version(plan.id, version, &prices).await?;
+        let priced = tx.create_version(plan.id, version, &prices).await?;
         // Who creates a version at the same time reads this row, so that only one gets the number.
         let plan = plan.with_version(version, self.change.default);
-        unit.put(&schema::plan(unit.account, plan.id), &plan)?;
+        tx.put(&schema::plan(tx.account, plan.id), &plan)?;
         Ok(priced)
     }
 }
@@ -294,11 +294,11 @@ struct SetDefaultPlanVersion {
 impl Command for SetDefaultPlanVersion {
     type Outcome = Plan;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Plan, Stop> {
-        let plan = unit.plan(&self.plan).await?;
-        unit.plan_version(plan.id, self.version).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Plan, Stop> {
+        let plan = tx.plan(&self.plan).await?;
+        tx.plan_version(plan.id, self.version).await?;
         let plan = plan.with_default(self.version);
-        unit.put(&schema::plan(unit.account, plan.id), &plan)?;
+        tx.put(&schema::plan(tx.account, plan.id), &plan)?;
         Ok(plan)
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     lists::{PlanFilter, Walk, page_in_order},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, ExternalId, IdOr, Page, PageRequest, PlanId,
@@ -85,7 +85,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Makes an external id that of a plan, where no plan has it.
     async fn name_plan(&mut self, external: &ExternalId, plan_id: PlanId) -> Result<(), Error> {
         let alias = schema::plan_external(self.account, external);
@@ -105,15 +105,15 @@ struct CreatePlan {
 impl Command for CreatePlan {
     type Outcome = Plan;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Plan, Stop> {
-        let id = PlanId::generate(unit.now, unit.entropy());
-        let plan = self.new.clone().decide(id, unit.now)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Plan, Stop> {
+        let id = PlanId::generate(tx.now, tx.entropy());
+        let plan = self.new.clone().decide(id, tx.now)?;
         if let Some(external) = &plan.external_plan_id {
-            unit.name_plan(external, id).await?;
+            tx.name_plan(external, id).await?;
         }
-        unit.put(&schema::plan(unit.account, id), &plan)?;
-        unit.put(&schema::plan_by_time(unit.account, &plan), &Nothing {})?;
-        unit.create_version(id, plan.version, &Placed::all(&self.new.prices)).await?;
+        tx.put(&schema::plan(tx.account, id), &plan)?;
+        tx.put(&schema::plan_by_time(tx.account, &plan), &Nothing {})?;
+        tx.create_version(id, plan.version, &Placed::all(&self.new.prices)).await?;
         Ok(plan)
     }
 }
@@ -133,20 +133,20 @@ struct UpdatePlan {
 impl Command for UpdatePlan {
     type Outcome = Plan;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Plan, Stop> {
-        let before = unit.plan(&self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Plan, Stop> {
+        let before = tx.plan(&self.id).await?;
         let after = self.update.clone().decide(before.clone())?;
         if before.external_plan_id != after.external_plan_id {
             if let Some(external) = &before.external_plan_id {
-                let alias = schema::plan_external(unit.account, external);
-                unit.get(&alias).await?;
-                unit.delete(&alias);
+                let alias = schema::plan_external(tx.account, external);
+                tx.get(&alias).await?;
+                tx.delete(&alias);
             }
             if let Some(external) = &after.external_plan_id {
-                unit.name_plan(external, after.id).await?;
+                tx.name_plan(external, after.id).await?;
             }
         }
-        unit.put(&schema::plan(unit.account, after.id), &after)?;
+        tx.put(&schema::plan(tx.account, after.id), &after)?;
         Ok(after)
     }
 }

@@ -98,13 +98,13 @@ async fn preview<C: Command + ?Sized>(
     command: &C,
 ) -> Result<Preview<C::Outcome>, Error> {
     for _ in 0..limits::RUNS {
-        let mut unit = account.reading();
-        if !unit.configuration().await?.features.previews {
+        let mut tx = account.reading();
+        if !tx.configuration().await?.features.previews {
             return Err(Error::feature("previews are not available to this account"));
         }
         let mut rehearsal = Rehearsal::default();
-        let preview = rehearsal.run(&mut unit, command).await;
-        match unit.holds().await {
+        let preview = rehearsal.run(&mut tx, command).await;
+        match tx.holds().await {
             Ok(true) => return preview,
             Ok(false) => {}
             // What was settled for it would have been many commits.

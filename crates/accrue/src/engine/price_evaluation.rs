@@ -3,7 +3,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Account, comparisons::Comparisons, figures::Running, unit::Unit};
+use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};
 use crate::{
     CustomerId, Error, IdOr, PriceId,
     cost::{EvaluatedGroup, PriceEvaluation, Priced},
@@ -46,9 +46,9 @@ impl Account {
         let price = price.into();
         let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let (customer_id, groups) = unit.evaluate(&price, evaluation).await?;
-            if unit.holds().await? {
+            let mut tx = self.reading();
+            let (customer_id, groups) = tx.evaluate(&price, evaluation).await?;
+            if tx.holds().await? {
                 return Ok(groups);
             }
             held.keep_out_writers(self.id(), customer_id).await;
@@ -65,7 +65,7 @@ struct Groups {
     bytes: usize,
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     async fn evaluate(
         &mut self,
         price: &IdOr<PriceId>,

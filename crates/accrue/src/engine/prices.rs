@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call, ListFilter,
     apply::{Command, Request, fingerprint},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdOr, Page, PageRequest, PriceId,
@@ -69,7 +69,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns a price that exists.
     pub(super) async fn price(&mut self, id: &IdOr<PriceId>) -> Result<Price, Error> {
         let unknown = || Error::not_found("price", id);
@@ -152,8 +152,8 @@ struct CreatePrice {
 impl Command for CreatePrice {
     type Outcome = Price;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Price, Stop> {
-        Ok(unit.create_price(&self.new).await?)
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Price, Stop> {
+        Ok(tx.create_price(&self.new).await?)
     }
 }
 
@@ -172,9 +172,9 @@ struct UpdatePrice {
 impl Command for UpdatePrice {
     type Outcome = Price;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Price, Stop> {
-        let price = self.update.clone().decide(unit.price(&self.id).await?)?;
-        unit.put(&schema::price(unit.account, price.id), &price)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Price, Stop> {
+        let price = self.update.clone().decide(tx.price(&self.id).await?)?;
+        tx.put(&schema::price(tx.account, price.id), &price)?;
         Ok(price)
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     CustomerId, Error, Timestamp,
     expression::Fields,
@@ -35,7 +35,7 @@ fn values(readings: &[Reading]) -> Values {
 /// A quarter of an hour that is added up anew, since one of its events says something else.
 ///
 /// The caller has read the head of the customer, which guards the rows.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Adds the events of a quarter up anew that count there, for the meters that an event adds to
     /// or has added to. The event is written already.
     pub(super) async fn rebuild_quarter(

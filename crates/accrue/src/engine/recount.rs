@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::{
     standings::{INSTANT, judged_at_once, oldest_judged},
-    unit::Unit,
+    transaction::Transaction,
 };
 use crate::{
     CustomerId, Decimal, Error, SubscriptionId, Timeframe, Timestamp,
@@ -19,7 +19,7 @@ pub(super) type Untotalled = BTreeMap<(SubscriptionId, Timestamp), Total>;
 
 /// Billing periods that are summed anew from their buckets: where a subscription begins over usage
 /// that there is, or its end moves.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Counts the usage that a new subscription finds in its open billing periods, and judges the
     /// alerts that watch it.
     pub(super) async fn count_earlier_usage(&mut self, enrolment: &Enrolment) -> Result<(), Error> {

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call,
     apply::{Command, Request},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error,
@@ -53,11 +53,11 @@ struct WithRelated<T> {
 impl<T: Naming + Send + Sync> Command for WithRelated<T> {
     type Outcome = (T, Related);
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(T, Related), Stop> {
-        let outcome = self.request.run(unit).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(T, Related), Stop> {
+        let outcome = self.request.run(tx).await?;
         let mut names = Names::default();
         outcome.name(&mut names);
-        let related = unit.related(names).await?;
+        let related = tx.related(names).await?;
         Ok((outcome, related))
     }
 }
@@ -68,7 +68,7 @@ impl<T: Naming + Send + Sync> Request for WithRelated<T> {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Reads what is named, and what that names, in one call of the store for each kind.
     async fn related(&mut self, mut names: Names) -> Result<Related, Error> {
         let mut related = Related::default();

@@ -1,4 +1,4 @@
-use super::unit::{Stop, Unit};
+use super::transaction::{Stop, Transaction};
 use crate::{
     CustomerId, Error, IdOr, PlanId, SubscriptionId,
     customer::Customer,
@@ -7,7 +7,7 @@ use crate::{
     subscription::{Enrolment, Subscription},
 };
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns a customer that exists and is not deleted.
     pub(super) async fn customer(&mut self, id: &IdOr<CustomerId>) -> Result<Customer, Error> {
         let unknown = || Error::not_found("customer", id);

@@ -1,4 +1,4 @@
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
@@ -13,7 +13,7 @@ pub(super) struct Enrolled {
     pub(super) enrolments: Vec<Enrolment>,
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Reads the subscriptions of customers whose locks are held.
     pub(super) async fn enrolled(
         &mut self,

@@ -12,7 +12,7 @@ use super::{
     billing::Shared,
     corrections::{Patience, correct},
     rosters::Enrolled,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::Enrolment};
 
@@ -97,25 +97,25 @@ pub(super) struct Settle<'a> {
 impl Command for Settle<'_> {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let named: Vec<_> = self.customers.iter().map(|id| IdOr::Id(*id)).collect();
-        unit.lock(&named).await?;
-        let enrolled = unit.enrolled(self.customers).await?;
-        unit.fetch_plan_rosters(&enrolled).await?;
+        tx.lock(&named).await?;
+        let enrolled = tx.enrolled(self.customers).await?;
+        tx.fetch_plan_rosters(&enrolled).await?;
         for Enrolled { customer_id, enrolments, .. } in enrolled {
-            if self.until == Timestamp::MAX && unit.is_to_be_corrected(customer_id).await? {
+            if self.until == Timestamp::MAX && tx.is_to_be_corrected(customer_id).await? {
                 // It came in between, and comes first: whoever asked finds it due again.
                 continue;
             }
-            let mut debtors = unit.debtors(customer_id, enrolments, self.most).await?;
-            settle_first(unit, &mut debtors, self.most, self.until).await?;
-            save(unit, customer_id, debtors).await?;
+            let mut debtors = tx.debtors(customer_id, enrolments, self.most).await?;
+            settle_first(tx, &mut debtors, self.most, self.until).await?;
+            save(tx, customer_id, debtors).await?;
         }
         Ok(())
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Tells whether time owes a customer anything up to an instant, corrections aside.
     pub(super) async fn owes_until(
         &mut self,
@@ -150,19 +150,19 @@ impl Unit<'_> {
 
 /// Settles what came due first for some debtors, one thing after the other.
 async fn settle_first(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     debtors: &mut [Debtor],
     most: usize,
     until: Timestamp,
 ) -> Result<(), Error> {
-    let now = unit.now;
+    let now = tx.now;
     let all = debtors.iter().enumerate();
     let mut next: BTreeSet<_> =
         all.filter_map(|(index, debtor)| Some((debtor.next(now, until)?, index))).collect();
     for _ in 0..most {
         let Some((due, index)) = next.pop_first() else { break };
         let Some(debtor) = debtors.get_mut(index) else { break };
-        debtor.settle(unit, due).await?;
+        debtor.settle(tx, due).await?;
         next.extend(debtor.next(now, until).map(|due| (due, index)));
     }
     Ok(())
@@ -170,7 +170,7 @@ async fn settle_first(
 
 /// Writes what was settled, and when time brings the next thing.
 async fn save(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     customer_id: CustomerId,
     debtors: Vec<Debtor>,
 ) -> Result<(), Error> {
@@ -180,13 +180,13 @@ async fn save(
             Debtor::Subscriber(subscriber) => {
                 let Subscriber { enrolment, has_moved, .. } = *subscriber;
                 if has_moved {
-                    unit.save_enrolment(&enrolment)?;
+                    tx.save_enrolment(&enrolment)?;
                 }
                 enrolments.push(enrolment);
             }
             Debtor::Ledger(ledger) => ledgers.push(*ledger),
         }
     }
-    unit.save_ledgers(customer_id, ledgers.iter()).await?;
-    unit.save_roster(customer_id, &enrolments).await
+    tx.save_ledgers(customer_id, ledgers.iter()).await?;
+    tx.save_roster(customer_id, &enrolments).await
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     Decimal, Error, Timeframe, Timestamp,
     alert::{Alert, Cause, Standing},
@@ -31,7 +31,7 @@ pub(super) fn oldest_judged(subscription: &Subscription, now: Timestamp) -> Time
     before.or(current).map_or(Timestamp::MIN, Timeframe::start)
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Judges an alert of a subscription on the usage that there is at an instant.
     pub(super) async fn judge_at_once(
         &mut self,

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdOr, PriceId, SubscriptionId,
@@ -116,7 +116,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Writes a subscription whose life or fees have changed, and when time brings its customer the
     /// next thing.
     async fn save_change(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
@@ -149,8 +149,8 @@ struct UpdateSubscription {
 impl Command for UpdateSubscription {
     type Outcome = Subscription;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = unit.settled_enrolment(self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
+        let mut enrolment = tx.settled_enrolment(self.id).await?;
         let after = self.update.clone().decide(&enrolment.subscription)?;
         let previous_attributes = previous_attributes(&enrolment.subscription, &after);
         if previous_attributes.is_empty() {
@@ -159,8 +159,8 @@ impl Command for UpdateSubscription {
         enrolment.subscription = after;
         let subscription_id = self.id;
         let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
-        unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
-        unit.save_enrolment(&enrolment)?;
+        tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
+        tx.save_enrolment(&enrolment)?;
         Ok(enrolment.subscription)
     }
 }
@@ -180,23 +180,23 @@ struct CancelSubscription {
 impl Command for CancelSubscription {
     type Outcome = Subscription;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = unit.settled_enrolment(self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
+        let mut enrolment = tx.settled_enrolment(self.id).await?;
         let customer_id = enrolment.subscription.customer_id;
-        let end = self.cancellation.decide(&enrolment.subscription, unit.now)?;
+        let end = self.cancellation.decide(&enrolment.subscription, tx.now)?;
         let before = enrolment.clone();
         enrolment.subscription.end_date = Some(end);
 
         let subscription_id = self.id;
-        let body = if end <= unit.now {
+        let body = if end <= tx.now {
             (enrolment.told, enrolment.turned) = (Told::Ended, Some(end));
             Body::SubscriptionEnded { subscription_id }
         } else {
             Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
         };
-        unit.tell(customer_id, unit.now, body).await?;
-        unit.judge_change(&before, &enrolment).await?;
-        unit.save_change(&enrolment).await?;
+        tx.tell(customer_id, tx.now, body).await?;
+        tx.judge_change(&before, &enrolment).await?;
+        tx.save_change(&enrolment).await?;
         Ok(enrolment.subscription)
     }
 }
@@ -215,9 +215,9 @@ struct UnscheduleCancellation {
 impl Command for UnscheduleCancellation {
     type Outcome = Subscription;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
-        let before = unit.settled_enrolment(self.id).await?;
-        let original_cancellation_date = unscheduled_end(&before.subscription, unit.now)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
+        let before = tx.settled_enrolment(self.id).await?;
+        let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
         let mut enrolment = before.clone();
         enrolment.subscription.end_date = None;
         let subscription_id = self.id;
@@ -225,9 +225,9 @@ impl Command for UnscheduleCancellation {
             subscription_id,
             original_cancellation_date,
         };
-        unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
-        unit.judge_change(&before, &enrolment).await?;
-        unit.save_change(&enrolment).await?;
+        tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
+        tx.judge_change(&before, &enrolment).await?;
+        tx.save_change(&enrolment).await?;
         Ok(enrolment.subscription)
     }
 }
@@ -247,12 +247,12 @@ struct UpdateFeeQuantity {
 impl Command for UpdateFeeQuantity {
     type Outcome = Subscription;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
         self.change.check()?;
-        let before = unit.settled_enrolment(self.id).await?;
+        let before = tx.settled_enrolment(self.id).await?;
         let FeeQuantityChange { price, quantity, when } = &self.change;
-        let price = unit.fee_of(&before, price).await?;
-        let at = when.decide(&before.subscription, &price, unit.now)?;
+        let price = tx.fee_of(&before, price).await?;
+        let at = when.decide(&before.subscription, &price, tx.now)?;
         let Some(old) = before.subscription.fee_quantity(&price, at).cloned() else {
             return Err(Error::corrupt("a fixed fee has no quantity").into());
         };
@@ -269,14 +269,14 @@ impl Command for UpdateFeeQuantity {
             new_quantity: quantity.clone(),
             old_quantity: old,
         };
-        unit.tell(enrolment.subscription.customer_id, unit.now, body).await?;
-        if at <= unit.now {
+        tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
+        if at <= tx.now {
             // What it charges so far is judged here. Another process, whose clock is ahead, may have
             // settled a later turn: that one is not judged once more.
-            enrolment.turned = enrolment.turned.max(Some(unit.now));
-            unit.judge_change(&before, &enrolment).await?;
+            enrolment.turned = enrolment.turned.max(Some(tx.now));
+            tx.judge_change(&before, &enrolment).await?;
         }
-        unit.save_change(&enrolment).await?;
+        tx.save_change(&enrolment).await?;
         Ok(enrolment.subscription)
     }
 }

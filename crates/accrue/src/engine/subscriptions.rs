@@ -7,7 +7,7 @@ use super::{
     apply::{Command, Request, fingerprint},
     lists::{Walk, position},
     rosters::Enrolled,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,
@@ -62,10 +62,10 @@ impl Account {
         let filter = in_order(filter);
         let listing =
             Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
-        let mut unit = self.reading();
+        let mut tx = self.reading();
         let SubscriptionFilter { created, customers, plan, statuses } = filter;
         let plan_id = match plan.as_ref() {
-            Some(plan) => Some(unit.plan_id(plan).await?),
+            Some(plan) => Some(tx.plan_id(plan).await?),
             None => None,
         };
         // The narrowest index is read until the page is full. What is filtered by an external id that
@@ -73,7 +73,7 @@ impl Account {
         let indexes: Vec<_> = match plan_id {
             Some(None) => Vec::new(),
             _ if !customers.is_empty() => {
-                let ids = unit.customer_ids(&customers).await?;
+                let ids = tx.customer_ids(&customers).await?;
                 let index = |id: &CustomerId| Index::subscriptions_of_customer(self.id(), *id);
                 ids.iter().map(index).collect()
             }
@@ -90,13 +90,13 @@ impl Account {
         let plan_id = plan_id.flatten();
         let mut walk = Walk::merged(listing, &indexes, created, page)?;
         if is_by_status {
-            walk.also(unit.changed_subscriptions().await?, created, page)?;
+            walk.also(tx.changed_subscriptions().await?, created, page)?;
         }
         let passes = |of: &Subscription| {
             plan_id.is_none_or(|id| id == of.plan_id)
-                && (statuses.is_empty() || statuses.contains(&of.status(unit.now)))
+                && (statuses.is_empty() || statuses.contains(&of.status(tx.now)))
         };
-        unit.subscriptions_of(walk, passes).await
+        tx.subscriptions_of(walk, passes).await
     }
 }
 
@@ -119,7 +119,7 @@ fn check_customers(customers: &[IdOr<CustomerId>]) -> Result<(), Error> {
     Ok(())
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Finds a page of the subscriptions that pass.
     async fn subscriptions_of(
         &self,
@@ -257,19 +257,19 @@ struct CreateSubscription {
 impl Command for CreateSubscription {
     type Outcome = Subscription;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Subscription, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
         self.new.check()?;
-        let mut customer = unit.customer(&self.new.customer).await?;
-        let plan = unit.plan(&self.new.plan).await?;
-        unit.settled_head(customer.id).await?;
+        let mut customer = tx.customer(&self.new.customer).await?;
+        let plan = tx.plan(&self.new.plan).await?;
+        tx.settled_head(customer.id).await?;
         let plan_version = self.new.plan_version.unwrap_or(plan.version);
-        let roster = unit.plan_version(plan.id, plan_version).await?;
-        check_fees(unit, &roster, &self.new.fee_quantities).await?;
+        let roster = tx.plan_version(plan.id, plan_version).await?;
+        check_fees(tx, &roster, &self.new.fee_quantities).await?;
 
-        let id = SubscriptionId::generate(unit.now, unit.entropy());
+        let id = SubscriptionId::generate(tx.now, tx.entropy());
         let PlanRoster { cycle, generation, .. } = roster;
         let terms = Terms { plan_id: plan.id, plan_version, cycle, currency: plan.currency };
-        let subscription = self.new.clone().decide(id, &customer, terms, unit.now)?;
+        let subscription = self.new.clone().decide(id, &customer, terms, tx.now)?;
         let mut enrolment = Enrolment {
             subscription,
             alerts: Vec::new(),
@@ -279,38 +279,38 @@ impl Command for CreateSubscription {
             turns: Turns::default(),
             turned: None,
         };
-        enrolment.turns = unit.tariff(&enrolment).await?.turns();
-        let enrolled = unit.enrolled(&[customer.id]).await?;
+        enrolment.turns = tx.tariff(&enrolment).await?.turns();
+        let enrolled = tx.enrolled(&[customer.id]).await?;
         let mut enrolments: Vec<_> =
             enrolled.into_iter().flat_map(|Enrolled { enrolments, .. }| enrolments).collect();
-        let oldest_open = unit.oldest_open();
+        let oldest_open = tx.oldest_open();
         enrolments.retain(|enrolment| !enrolment.is_past(oldest_open));
-        check_count(&enrolments, unit.now)?;
+        check_count(&enrolments, tx.now)?;
 
-        unit.tell(customer.id, unit.now, Body::SubscriptionCreated { subscription_id: id }).await?;
-        while let Some((_, told)) = enrolment.next_told().filter(|(at, _)| *at <= unit.now) {
+        tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
+        while let Some((_, told)) = enrolment.next_told().filter(|(at, _)| *at <= tx.now) {
             enrolment.told = told;
             let body = match told {
                 Told::Ended => Body::SubscriptionEnded { subscription_id: id },
                 _ => Body::SubscriptionStarted { subscription_id: id },
             };
-            unit.tell(customer.id, unit.now, body).await?;
+            tx.tell(customer.id, tx.now, body).await?;
         }
-        if enrolment.subscription.start_date <= unit.now {
+        if enrolment.subscription.start_date <= tx.now {
             // What was charged so far is judged with the usage, all at once.
-            enrolment.turned = Some(unit.now);
+            enrolment.turned = Some(tx.now);
         }
-        unit.count_earlier_usage(&enrolment).await?;
+        tx.count_earlier_usage(&enrolment).await?;
 
         if customer.currency.is_none() {
             customer.currency = Some(plan.currency);
-            let slot = schema::customer(unit.account, customer.id);
-            unit.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
+            let slot = schema::customer(tx.account, customer.id);
+            tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
         }
-        unit.save_new_enrolment(&enrolment)?;
+        tx.save_new_enrolment(&enrolment)?;
         let subscription = enrolment.subscription.clone();
         enrolments.push(enrolment);
-        unit.save_roster(customer.id, &enrolments).await?;
+        tx.save_roster(customer.id, &enrolments).await?;
         Ok(subscription)
     }
 }
@@ -333,7 +333,7 @@ fn check_looked_at(found: usize) -> Result<(), Error> {
 
 /// Refuses quantities of prices that are no fixed fees of the plan version.
 async fn check_fees(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     version: &PlanRoster,
     quantities: &BTreeMap<PriceId, Decimal>,
 ) -> Result<(), Error> {
@@ -342,8 +342,8 @@ async fn check_fees(
     if let Some(other) = quantities.keys().find(|id| !version.prices.contains(id)) {
         return Err(wrong(other));
     }
-    let slots: Vec<_> = quantities.keys().map(|id| schema::price(unit.account, *id)).collect();
-    let prices = unit.get_all(&slots).await?;
+    let slots: Vec<_> = quantities.keys().map(|id| schema::price(tx.account, *id)).collect();
+    let prices = tx.get_all(&slots).await?;
     match prices.iter().flatten().find(|price| !price.charge.is_fixed()) {
         Some(usage) => Err(wrong(&usage.id)),
         None => Ok(()),

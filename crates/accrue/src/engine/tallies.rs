@@ -1,6 +1,6 @@
 use std::collections::btree_map::Entry;
 
-use super::{unit::Unit, visible::Generations};
+use super::{transaction::Transaction, visible::Generations};
 use crate::{
     CustomerId, Error, Pace, Timestamp,
     schema::{self, Bucket, Nothing},
@@ -16,7 +16,7 @@ pub(super) enum Sighted {
 }
 
 /// Buckets and distinct values of a customer while readings are added to them.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Names the rows that readings are added to.
     pub(super) async fn tally_keys<'r>(
         &self,

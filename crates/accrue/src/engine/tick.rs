@@ -8,7 +8,7 @@ use super::{
     corrections::{Patience, correct_some, measure_all},
     lists::position,
     settle::settle,
-    unit::{Stop, Unit},
+    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, PlanId, SubscriptionId, Timestamp, limits,
@@ -112,19 +112,19 @@ async fn settle_plan(
         Some(cursor) => scan.after(&index.key_at(cursor)),
         None => scan,
     };
-    let mut unit = account.reading();
+    let mut tx = account.reading();
     let slot = schema::plan_roster(account.id(), plan_id, plan_version);
-    let generation = unit.get(&slot).await?.unwrap_or_default().generation;
-    let rows = unit.scan(&scan).await?;
+    let generation = tx.get(&slot).await?.unwrap_or_default().generation;
+    let rows = tx.scan(&scan).await?;
     let places = rows.iter().map(|row| position(&row.key)).collect::<Result<Vec<_>, _>>()?;
     loop {
-        let mut unit = account.reading();
+        let mut tx = account.reading();
         let mut behind = BTreeSet::new();
         for place in &places {
             let id = SubscriptionId::from_bytes(schema::id_at(place));
-            if let Some(enrolment) = unit.get(&schema::subscription(account.id(), id)).await?
+            if let Some(enrolment) = tx.get(&schema::subscription(account.id(), id)).await?
                 && enrolment.subscription.plan_version == plan_version
-                && unit.is_behind(&enrolment).await?
+                && tx.is_behind(&enrolment).await?
                 && enrolment.generation < generation
             {
                 behind.insert(enrolment.subscription.customer_id);
@@ -160,30 +160,30 @@ struct EndPlanStep {
 impl Command for EndPlanStep {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        let slot = schema::plan_roster(unit.account, self.plan_id, self.plan_version);
-        let mut roster = unit.get(&slot).await?.unwrap_or_default();
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let slot = schema::plan_roster(tx.account, self.plan_id, self.plan_version);
+        let mut roster = tx.get(&slot).await?.unwrap_or_default();
         if roster.generation != self.generation || roster.deadline != Some(self.deadline.at) {
             // Another change came meanwhile, with a deadline of its own.
             return Ok(());
         }
-        let place = schema::deadline(self.deadline.at, unit.account, self.deadline.owner);
-        unit.get(&place).await?;
+        let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);
+        tx.get(&place).await?;
         if self.cursor.is_some() {
-            unit.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
+            tx.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
             return Ok(());
         }
         let last = self.generation.min(roster.settled.saturating_add(CHANGES_TOGETHER));
         for number in roster.settled.saturating_add(1)..=last {
             let (id, version) = (self.plan_id, self.plan_version);
-            unit.delete(&schema::plan_generation(unit.account, id, version, number));
+            tx.delete(&schema::plan_generation(tx.account, id, version, number));
         }
         roster.settled = last;
         if last == self.generation {
-            unit.delete(&place);
+            tx.delete(&place);
             roster.deadline = None;
         }
-        unit.put(&slot, &roster)?;
+        tx.put(&slot, &roster)?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     Error, SubscriptionId, Timestamp,
     schema::{self, CellTotalEntry, TotalEntry},
@@ -8,7 +8,7 @@ use crate::{
 
 /// The running totals of billing periods: a row for the metrics, and one for the cells of matrices,
 /// so that each fits a document however many there are.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns what the billing period that begins at an instant adds up to.
     pub(super) async fn total(
         &mut self,

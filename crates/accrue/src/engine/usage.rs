@@ -1,6 +1,6 @@
 use std::{borrow::Cow, collections::HashSet};
 
-use super::{Account, places::Known, unit::Unit};
+use super::{Account, places::Known, transaction::Transaction};
 use crate::{
     CustomerId, Decimal, Error, EventKey, IdOr, MetricId, SubscriptionId, Timeframe, limits,
     schema,
@@ -12,9 +12,9 @@ impl Account {
     /// has not begun, of its last one where it has ended.
     pub async fn subscription_usage(&self, id: SubscriptionId) -> Result<Usage, Error> {
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let usage = unit.usage(id).await?;
-            if unit.holds().await? {
+            let mut tx = self.reading();
+            let usage = tx.usage(id).await?;
+            if tx.holds().await? {
                 return Ok(usage);
             }
         }
@@ -33,14 +33,14 @@ impl Account {
     ) -> Result<Option<Decimal>, Error> {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let customer_id = unit.customer(&customer).await?.id;
-            let metric = unit.metric(metric_id).await?;
-            unit.get(&schema::head(self.id(), customer_id)).await?;
+            let mut tx = self.reading();
+            let customer_id = tx.customer(&customer).await?.id;
+            let metric = tx.metric(metric_id).await?;
+            tx.get(&schema::head(self.id(), customer_id)).await?;
             let without_events = metric.figure_without_events();
             let meters = Meters::one(metric);
-            let total = unit.total_between(customer_id, &meters, timeframe).await?;
-            if unit.holds().await? {
+            let total = tx.total_between(customer_id, &meters, timeframe).await?;
+            if tx.holds().await? {
                 return Ok(total.figure(metric_id).or(without_events));
             }
         }
@@ -69,13 +69,13 @@ impl Account {
         let event_ids: Vec<_> =
             event_ids.into_iter().filter(|id| asked.insert(id.clone())).collect();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let start = timeframe_start.unwrap_or_else(|| unit.now.saturating_sub(WEEK));
-            let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(unit.now))
+            let mut tx = self.reading();
+            let start = timeframe_start.unwrap_or_else(|| tx.now.saturating_sub(WEEK));
+            let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(tx.now))
                 .map_err(|error| Error::invalid("/timeframe_end", error.to_string()))?;
-            let found = unit.search(&event_ids, timeframe).await?;
+            let found = tx.search(&event_ids, timeframe).await?;
             // What is not there needs no agreement.
-            if found.is_empty() || unit.holds().await? {
+            if found.is_empty() || tx.holds().await? {
                 return Ok(found);
             }
         }
@@ -83,7 +83,7 @@ impl Account {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     async fn search(
         &mut self,
         event_ids: &[EventKey],

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Account, comparisons::Comparisons, figures::Running, unit::Unit};
+use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};
 use crate::{
     CustomerId, Error, PropertyName, SubscriptionId, Timeframe,
     expression::Fields,
@@ -30,9 +30,9 @@ impl Account {
     ) -> Result<Vec<UsageSeries>, Error> {
         let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
-            let mut unit = self.reading();
-            let (customer_id, series) = unit.usage_series(id, query).await?;
-            if unit.holds().await? {
+            let mut tx = self.reading();
+            let (customer_id, series) = tx.usage_series(id, query).await?;
+            if tx.holds().await? {
                 return Ok(series);
             }
             held.keep_out_writers(self.id(), customer_id).await;
@@ -45,7 +45,7 @@ impl Account {
 type Slots = Vec<Total>;
 
 /// The caller has read the head of the customer, which guards the ranges.
-impl Unit<'_> {
+impl Transaction<'_> {
     async fn usage_series(
         &mut self,
         id: SubscriptionId,

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::unit::Unit;
+use super::transaction::Transaction;
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
     backfill::{Overlay, Overlays},
@@ -83,7 +83,7 @@ impl Generations {
 }
 
 /// What counts of a customer. The caller has read the head, which guards the ranges.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Reads which generations count within a timeframe.
     pub(super) async fn generations(
         &mut self,

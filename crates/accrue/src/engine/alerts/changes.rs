@@ -6,7 +6,7 @@ use crate::{
     alert::{Alert, AlertUpdate, Scope},
     engine::{
         apply::{Command, Request, fingerprint},
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     idempotency::Fingerprint,
     schema::{self, AlertEntry},
@@ -33,11 +33,11 @@ impl Change {
         }
     }
 
-    async fn apply(&self, alert: Alert, unit: &mut Unit<'_>) -> Result<Alert, Error> {
+    async fn apply(&self, alert: Alert, tx: &mut Transaction<'_>) -> Result<Alert, Error> {
         match self {
             Self::Update(update) => {
-                unit.check_filters(update.price_filters.as_deref().unwrap_or_default()).await?;
-                let siblings = unit.siblings(&alert).await?;
+                tx.check_filters(update.price_filters.as_deref().unwrap_or_default()).await?;
+                let siblings = tx.siblings(&alert).await?;
                 update.clone().decide(alert, &siblings)
             }
             Self::Enable => Ok(Alert { enabled: true, ..alert }),
@@ -50,32 +50,32 @@ impl Change {
 impl Command for ChangeAlert {
     type Outcome = Alert;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         self.change.check()?;
-        unit.require_alerts().await?;
-        let before = unit.alert(self.id).await?;
+        tx.require_alerts().await?;
+        let before = tx.alert(self.id).await?;
         if let Scope::Customer { customer_id } = before.scope {
-            unit.settled_head(customer_id).await?;
+            tx.settled_head(customer_id).await?;
         }
-        let alert = self.change.apply(before.clone(), unit).await?;
+        let alert = self.change.apply(before.clone(), tx).await?;
         if alert == before {
-            return Ok(unit.shown(alert).await?);
+            return Ok(tx.shown(alert).await?);
         }
         match alert.scope {
             Scope::Plan { plan_id, plan_version } => {
-                unit.save_plan_alert(plan_id, plan_version, &alert).await?;
+                tx.save_plan_alert(plan_id, plan_version, &alert).await?;
             }
             Scope::Subscription { subscription_id, .. } => {
-                let enrolment = unit.settled_enrolment(subscription_id).await?;
-                unit.save_alert(&alert).await?;
-                unit.judge_at_once(&enrolment, &alert, unit.now).await?;
-                unit.save_watched(&enrolment).await?;
+                let enrolment = tx.settled_enrolment(subscription_id).await?;
+                tx.save_alert(&alert).await?;
+                tx.judge_at_once(&enrolment, &alert, tx.now).await?;
+                tx.save_watched(&enrolment).await?;
             }
             Scope::Customer { customer_id } => {
-                unit.save_balance_alert(customer_id, &alert).await?;
+                tx.save_balance_alert(customer_id, &alert).await?;
             }
         }
-        Ok(unit.shown(alert).await?)
+        Ok(tx.shown(alert).await?)
     }
 }
 
@@ -102,18 +102,18 @@ pub(super) struct ChangeAlertFor {
 impl Command for ChangeAlertFor {
     type Outcome = Alert;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
-        unit.require_alerts().await?;
-        let alert = unit.alert(self.id).await?;
-        let mut enrolment = unit.settled_enrolment(self.subscription).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
+        tx.require_alerts().await?;
+        let alert = tx.alert(self.id).await?;
+        let mut enrolment = tx.settled_enrolment(self.subscription).await?;
         if enrolment.alerts.contains(&self.id) {
             let whole = match self.change {
                 ChangeFor::Enable => Change::Enable,
                 ChangeFor::Disable => Change::Disable,
             };
-            return ChangeAlert { id: self.id, change: whole }.run(unit).await;
+            return ChangeAlert { id: self.id, change: whole }.run(tx).await;
         }
-        if !unit.plan_roster_of(&enrolment).await?.alerts.contains(&self.id) {
+        if !tx.plan_roster_of(&enrolment).await?.alerts.contains(&self.id) {
             let detail =
                 format!("alert {} does not watch subscription {}", self.id, self.subscription);
             return Err(Error::constraint(detail).into());
@@ -124,8 +124,8 @@ impl Command for ChangeAlertFor {
         };
         let seen = as_seen_by(&enrolment, alert);
         if changed {
-            unit.judge_at_once(&enrolment, &seen, unit.now).await?;
-            unit.save_watched(&enrolment).await?;
+            tx.judge_at_once(&enrolment, &seen, tx.now).await?;
+            tx.save_watched(&enrolment).await?;
         }
         Ok(seen)
     }
@@ -145,29 +145,29 @@ pub(super) struct DeleteAlert {
 impl Command for DeleteAlert {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        unit.require_alerts().await?;
-        let alert = unit.alert(self.id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        tx.require_alerts().await?;
+        let alert = tx.alert(self.id).await?;
         match alert.scope {
             Scope::Plan { .. } => {
                 let detail = "an alert of a plan can be disabled and not deleted";
                 return Err(Error::constraint(detail).into());
             }
             Scope::Subscription { subscription_id, .. } => {
-                let mut enrolment = unit.settled_enrolment(subscription_id).await?;
+                let mut enrolment = tx.settled_enrolment(subscription_id).await?;
                 enrolment.alerts.retain(|id| *id != self.id);
-                unit.save_watched(&enrolment).await?;
+                tx.save_watched(&enrolment).await?;
             }
             Scope::Customer { customer_id } => {
-                unit.settled_head(customer_id).await?;
-                unit.remove_balance_alert(customer_id, &alert).await?;
-                unit.touch(customer_id).await?;
+                tx.settled_head(customer_id).await?;
+                tx.remove_balance_alert(customer_id, &alert).await?;
+                tx.touch(customer_id).await?;
             }
         }
-        let slot = schema::alert(unit.account, self.id);
-        let before = unit.get(&slot).await?;
+        let slot = schema::alert(tx.account, self.id);
+        let before = tx.get(&slot).await?;
         let given = before.map_or(0, |before| before.given);
-        unit.put(&slot, &AlertEntry { alert, given, deleted_at: Some(unit.now) })?;
+        tx.put(&slot, &AlertEntry { alert, given, deleted_at: Some(tx.now) })?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     alert::{Alert, NewAlert, NewBalanceAlert, Scope},
     engine::{
         apply::{Command, Request, fingerprint},
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     idempotency::Fingerprint,
     plan::PlanVersion,
@@ -21,22 +21,22 @@ pub(super) struct CreateSubscriptionAlert {
 impl Command for CreateSubscriptionAlert {
     type Outcome = Alert;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         self.new.check()?;
-        unit.require_alerts().await?;
-        let mut enrolment = unit.settled_enrolment(self.id).await?;
-        unit.check_metric(&self.new).await?;
-        unit.check_filters(self.new.condition.price_filters()).await?;
-        let siblings = unit.alerts(&enrolment.alerts).await?;
-        let id = AlertId::generate(unit.now, unit.entropy());
+        tx.require_alerts().await?;
+        let mut enrolment = tx.settled_enrolment(self.id).await?;
+        tx.check_metric(&self.new).await?;
+        tx.check_filters(self.new.condition.price_filters()).await?;
+        let siblings = tx.alerts(&enrolment.alerts).await?;
+        let id = AlertId::generate(tx.now, tx.entropy());
         let customer_id = enrolment.subscription.customer_id;
         let scope = Scope::Subscription { subscription_id: self.id, customer_id };
         let invoiced_in = enrolment.subscription.currency;
-        let alert = self.new.clone().decide(id, scope, invoiced_in, &siblings, unit.now)?;
+        let alert = self.new.clone().decide(id, scope, invoiced_in, &siblings, tx.now)?;
         enrolment.alerts.push(id);
-        unit.save_alert(&alert).await?;
-        unit.judge_at_once(&enrolment, &alert, unit.now).await?;
-        unit.save_watched(&enrolment).await?;
+        tx.save_alert(&alert).await?;
+        tx.judge_at_once(&enrolment, &alert, tx.now).await?;
+        tx.save_watched(&enrolment).await?;
         Ok(alert)
     }
 }
@@ -57,21 +57,21 @@ pub(super) struct CreatePlanAlert {
 impl Command for CreatePlanAlert {
     type Outcome = Alert;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         self.new.check()?;
-        unit.require_alerts().await?;
-        let plan = unit.plan(&self.plan).await?;
+        tx.require_alerts().await?;
+        let plan = tx.plan(&self.plan).await?;
         let version = self.version.unwrap_or(plan.version);
-        let roster = unit.get(&schema::plan_roster(unit.account, plan.id, version)).await?;
+        let roster = tx.get(&schema::plan_roster(tx.account, plan.id, version)).await?;
         let PlanRoster { alerts, .. } =
             roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
-        unit.check_metric(&self.new).await?;
-        unit.check_filters(self.new.condition.price_filters()).await?;
-        let siblings = unit.alerts(&alerts).await?;
-        let id = AlertId::generate(unit.now, unit.entropy());
+        tx.check_metric(&self.new).await?;
+        tx.check_filters(self.new.condition.price_filters()).await?;
+        let siblings = tx.alerts(&alerts).await?;
+        let id = AlertId::generate(tx.now, tx.entropy());
         let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
-        let alert = self.new.clone().decide(id, scope, plan.currency, &siblings, unit.now)?;
-        unit.save_plan_alert(plan.id, version, &alert).await?;
+        let alert = self.new.clone().decide(id, scope, plan.currency, &siblings, tx.now)?;
+        tx.save_plan_alert(plan.id, version, &alert).await?;
         Ok(alert)
     }
 }
@@ -91,17 +91,17 @@ pub(super) struct CreateCustomerAlert {
 impl Command for CreateCustomerAlert {
     type Outcome = Alert;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Alert, Stop> {
-        unit.require_alerts().await?;
-        let customer_id = unit.customer(&self.customer).await?.id;
-        unit.settled_head(customer_id).await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
+        tx.require_alerts().await?;
+        let customer_id = tx.customer(&self.customer).await?.id;
+        tx.settled_head(customer_id).await?;
         let currency = &self.new.currency;
-        let siblings = unit.balance_alerts_in(customer_id, currency).await?;
-        let id = AlertId::generate(unit.now, unit.entropy());
-        let alert = self.new.clone().decide(id, customer_id, &siblings, unit.now)?;
-        unit.add_balance_alert(customer_id, currency, id).await?;
-        unit.save_balance_alert(customer_id, &alert).await?;
-        Ok(unit.shown(alert).await?)
+        let siblings = tx.balance_alerts_in(customer_id, currency).await?;
+        let id = AlertId::generate(tx.now, tx.entropy());
+        let alert = self.new.clone().decide(id, customer_id, &siblings, tx.now)?;
+        tx.add_balance_alert(customer_id, currency, id).await?;
+        tx.save_balance_alert(customer_id, &alert).await?;
+        Ok(tx.shown(alert).await?)
     }
 }
 

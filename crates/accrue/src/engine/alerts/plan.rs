@@ -1,13 +1,13 @@
 use crate::{
     Error, PlanId,
     alert::Alert,
-    engine::unit::Unit,
+    engine::transaction::Transaction,
     limits,
     plan::PlanVersion,
     schema::{self, Deadline, Owner, PlanGeneration},
 };
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Writes an alert of a plan version, and the change that its subscriptions have to settle.
     pub(super) async fn save_plan_alert(
         &mut self,

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         places::{Known, counting},
         standings::oldest_judged,
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
         visible::Brought,
     },
     schema,
@@ -37,7 +37,7 @@ impl Standing {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Finds the event that a key stands for, of a customer that exists and to whom time owes
     /// nothing: the one that counts, or else what became of it.
     pub(super) async fn find_event(&mut self, key: &EventKey) -> Result<Found, Stop> {

@@ -1,12 +1,12 @@
 use crate::{
     Error,
     backfill::Backfill,
-    engine::unit::{Stop, Unit},
+    engine::transaction::{Stop, Transaction},
     limits,
     schema::{self, OpenBackfill},
 };
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Makes sure that a backfill may be open beside those that are: none of them overlaps it that
     /// has a customer in common with it, and they are not too many. What is due of them comes first.
     pub(super) async fn check_apart(&mut self, backfill: &Backfill) -> Result<(), Stop> {

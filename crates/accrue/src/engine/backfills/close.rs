@@ -5,7 +5,7 @@ use crate::{
     backfill::{Backfill, Effect},
     engine::{
         apply::{Command, Request, fingerprint},
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     idempotency::Fingerprint,
 };
@@ -18,15 +18,15 @@ pub(super) struct CloseBackfill {
 impl Command for CloseBackfill {
     type Outcome = Backfill;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Backfill, Stop> {
-        unit.require_backfills().await?;
-        let before = unit.backfill(self.id).await?;
-        unit.check_taking(&before).await?;
-        unit.settled_owner(&before).await?;
-        let after = before.clone().close(unit.now)?;
-        unit.put_backfill(Some(&before), &after).await?;
-        unit.schedule(&after, Effect::Reflect, unit.now).await?;
-        Ok(unit.counted(after).await?)
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Backfill, Stop> {
+        tx.require_backfills().await?;
+        let before = tx.backfill(self.id).await?;
+        tx.check_taking(&before).await?;
+        tx.settled_owner(&before).await?;
+        let after = before.clone().close(tx.now)?;
+        tx.put_backfill(Some(&before), &after).await?;
+        tx.schedule(&after, Effect::Reflect, tx.now).await?;
+        Ok(tx.counted(after).await?)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     backfill::{Backfill, Effect, NewBackfill},
     engine::{
         apply::{Command, Request, fingerprint},
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     idempotency::Fingerprint,
 };
@@ -18,20 +18,20 @@ pub(super) struct CreateBackfill {
 impl Command for CreateBackfill {
     type Outcome = Backfill;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Backfill, Stop> {
-        unit.require_backfills().await?;
-        self.new.check(unit.configuration().await?.backfill_days, unit.now)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Backfill, Stop> {
+        tx.require_backfills().await?;
+        self.new.check(tx.configuration().await?.backfill_days, tx.now)?;
         let customer_id = match &self.new.customer {
-            Some(customer) => Some(unit.customer(customer).await?.id),
+            Some(customer) => Some(tx.customer(customer).await?.id),
             None => None,
         };
-        let id = BackfillId::generate(unit.now, unit.entropy());
-        let backfill = self.new.clone().decide(id, customer_id, unit.now);
-        unit.settled_owner(&backfill).await?;
-        unit.check_apart(&backfill).await?;
-        unit.put_backfill(None, &backfill).await?;
+        let id = BackfillId::generate(tx.now, tx.entropy());
+        let backfill = self.new.clone().decide(id, customer_id, tx.now);
+        tx.settled_owner(&backfill).await?;
+        tx.check_apart(&backfill).await?;
+        tx.put_backfill(None, &backfill).await?;
         if let Some(close_time) = backfill.close_time {
-            unit.schedule(&backfill, Effect::Reflect, close_time).await?;
+            tx.schedule(&backfill, Effect::Reflect, close_time).await?;
         }
         Ok(backfill)
     }

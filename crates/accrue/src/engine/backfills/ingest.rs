@@ -7,7 +7,7 @@ use crate::{
     engine::{
         apply::{Command, Request},
         events::{New, Sorted, check_size, sort},
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     idempotency::Fingerprint,
     schema,
@@ -23,30 +23,30 @@ pub(super) struct IngestBackfill {
 impl Command for IngestBackfill {
     type Outcome = Ingestion;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Ingestion, Stop> {
-        unit.require_backfills().await?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
+        tx.require_backfills().await?;
         check_size(self.events.len())?;
-        let backfill = unit.backfill(self.id).await?;
-        unit.check_taking(&backfill).await?;
-        let Sorted { new, duplicates } = sort(unit, &self.events, Some(&backfill)).await?;
+        let backfill = tx.backfill(self.id).await?;
+        tx.check_taking(&backfill).await?;
+        let Sorted { new, duplicates } = sort(tx, &self.events, Some(&backfill)).await?;
         let mut shares: BTreeMap<CustomerId, Vec<&New<'_>>> = BTreeMap::new();
         for new in &new {
             shares.entry(new.customer_id).or_default().push(new);
         }
         let customers: Vec<_> = shares.keys().copied().collect();
-        unit.settled_heads(&customers).await?;
-        let catalogue = unit.get(&schema::metric_catalogue(unit.account)).await?;
+        tx.settled_heads(&customers).await?;
+        let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
         let metrics = catalogue.unwrap_or_default().generation;
-        let share = |id| schema::backfill_share(unit.account, self.id, id);
+        let share = |id| schema::backfill_share(tx.account, self.id, id);
         let slots: Vec<_> = customers.into_iter().map(share).collect();
         // Whoever writes one of these writes the head too.
-        let found = unit.get_guarded(&slots).await?;
+        let found = tx.get_guarded(&slots).await?;
         for ((customer_id, new), (slot, found)) in shares.iter().zip(slots.iter().zip(found)) {
-            unit.accept(*customer_id, Some(self.id), new, metrics).await?;
+            tx.accept(*customer_id, Some(self.id), new, metrics).await?;
             let mut share = found.unwrap_or_default();
             let more = u64::try_from(new.len()).unwrap_or(u64::MAX);
             share.events = share.events.saturating_add(more);
-            unit.put(slot, &share)?;
+            tx.put(slot, &share)?;
         }
         Ok(Ingestion { ingested: new.len(), duplicates })
     }

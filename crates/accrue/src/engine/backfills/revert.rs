@@ -5,7 +5,7 @@ use crate::{
     backfill::{Backfill, Effect},
     engine::{
         apply::{Command, Request, fingerprint},
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     idempotency::Fingerprint,
 };
@@ -18,21 +18,21 @@ pub(super) struct RevertBackfill {
 impl Command for RevertBackfill {
     type Outcome = Backfill;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Backfill, Stop> {
-        unit.require_backfills().await?;
-        let before = unit.backfill(self.id).await?;
-        unit.settled_backfill(&before).await?;
-        unit.settled_owner(&before).await?;
-        let after = before.clone().revert(unit.now)?;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Backfill, Stop> {
+        tx.require_backfills().await?;
+        let before = tx.backfill(self.id).await?;
+        tx.settled_backfill(&before).await?;
+        tx.settled_owner(&before).await?;
+        let after = before.clone().revert(tx.now)?;
         if after.is_open() {
-            unit.check_apart(&after).await?;
-            unit.put_backfill(Some(&before), &after).await?;
-            unit.schedule(&after, Effect::Revert, unit.now).await?;
+            tx.check_apart(&after).await?;
+            tx.put_backfill(Some(&before), &after).await?;
+            tx.schedule(&after, Effect::Revert, tx.now).await?;
         } else {
-            unit.put_backfill(Some(&before), &after).await?;
-            unit.unschedule(&after).await?;
+            tx.put_backfill(Some(&before), &after).await?;
+            tx.unschedule(&after).await?;
         }
-        Ok(unit.counted(after).await?)
+        Ok(tx.counted(after).await?)
     }
 }
 

@@ -151,11 +151,11 @@ fn a_deleted_alert_is_not_watched_and_leaves_no_state() {
     let rich = Rich::new(50);
     let alert = rich.dropped(&[70]);
     block_on(rich.account.delete_alert(alert.id).into_future()).unwrap();
-    let mut unit = rich.account.reading();
-    let watch = block_on(unit.balance_watch(rich.customer_id, &credits())).unwrap();
+    let mut tx = rich.account.reading();
+    let watch = block_on(tx.balance_watch(rich.customer_id, &credits())).unwrap();
     assert_eq!(watch.moved().count(), 0);
     let state = schema::balance_alert_state(rich.account.id(), alert.id);
-    assert_eq!(block_on(unit.get(&state)).unwrap(), None);
+    assert_eq!(block_on(tx.get(&state)).unwrap(), None);
     rich.told();
     rich.dropped(&[70]);
     assert_eq!(rich.told(), [r#"customer.credit_balance_dropped ["70"]: 50 -> 50"#]);

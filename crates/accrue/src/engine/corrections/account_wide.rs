@@ -9,7 +9,7 @@ use crate::{
     engine::{
         apply::{Applied, Command, apply},
         billing::Shared,
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     limits,
     schema::{self, AccountCorrection, Deadline, Owner},
@@ -73,26 +73,26 @@ struct FindPart {
 impl Command for FindPart {
     type Outcome = Option<Part>;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Option<Part>, Stop> {
-        let slot = schema::account_corrections(unit.account);
-        let all = unit.get(&slot).await?.unwrap_or_default();
-        let now = unit.now;
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Part>, Stop> {
+        let slot = schema::account_corrections(tx.account);
+        let all = tx.get(&slot).await?.unwrap_or_default();
+        let now = tx.now;
         let own = all.corrections.iter().find(|of| {
             of.correction.backfill_id == self.id && (of.has_begun || of.correction.at <= now)
         });
         let Some(AccountCorrection { correction, .. }) = own.cloned() else { return Ok(None) };
         let owner = Owner::Backfill(self.id);
-        let place = schema::deadline(correction.at, unit.account, owner);
-        let deadline = unit.get(&place).await?;
+        let place = schema::deadline(correction.at, tx.account, owner);
+        let deadline = tx.get(&place).await?;
         let deadline = deadline.ok_or_else(|| Error::corrupt("a correction has no deadline"))?;
-        if unit.begin_of_all(correction).await? {
+        if tx.begin_of_all(correction).await? {
             // Customers are looked for once nobody ingests into it any more.
             let cursor = Some(vec![SHARES]);
             return Ok(Some(Part { correction, deadline, customers: BTreeSet::new(), cursor }));
         }
-        let backfill = unit.backfill(correction.backfill_id).await?;
+        let backfill = tx.backfill(correction.backfill_id).await?;
         let cursor = deadline.cursor.clone();
-        let (customers, cursor) = unit.concerned(&backfill, correction.effect, cursor).await?;
+        let (customers, cursor) = tx.concerned(&backfill, correction.effect, cursor).await?;
         Ok(Some(Part { correction, deadline, customers, cursor }))
     }
 }
@@ -106,24 +106,24 @@ struct EndPart<'a> {
 impl Command for EndPart<'_> {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let Part { correction, deadline, cursor, .. } = self.part;
-        let place = schema::deadline(deadline.at, unit.account, deadline.owner);
-        if unit.get(&place).await?.as_ref() != Some(deadline) {
+        let place = schema::deadline(deadline.at, tx.account, deadline.owner);
+        if tx.get(&place).await?.as_ref() != Some(deadline) {
             // Somebody else has ended this part.
             return Ok(());
         }
         if cursor.is_some() {
-            unit.put(&place, &Deadline { cursor: cursor.clone(), ..deadline.clone() })?;
+            tx.put(&place, &Deadline { cursor: cursor.clone(), ..deadline.clone() })?;
             return Ok(());
         }
-        unit.delete(&place);
-        let slot = schema::account_corrections(unit.account);
-        let mut all = unit.get(&slot).await?.unwrap_or_default();
+        tx.delete(&place);
+        let slot = schema::account_corrections(tx.account);
+        let mut all = tx.get(&slot).await?.unwrap_or_default();
         all.corrections.retain(|of| of.correction != *correction);
-        unit.put(&slot, &all)?;
-        let backfill = unit.backfill(correction.backfill_id).await?;
-        unit.end_backfill(&backfill, *correction).await?;
+        tx.put(&slot, &all)?;
+        let backfill = tx.backfill(correction.backfill_id).await?;
+        tx.end_backfill(&backfill, *correction).await?;
         Ok(())
     }
 }
@@ -132,7 +132,7 @@ impl Command for EndPart<'_> {
 const SHARES: u8 = 0;
 const VOLUMES: u8 = 1;
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Finds some customers that a backfill concerns, and where the next ones are found: those that it
     /// has events of, or was reflected for; where it replaces events, those that have any.
     pub(in crate::engine) async fn concerned(
@@ -195,20 +195,20 @@ struct FindUnmeasured<'a> {
 impl Command for FindUnmeasured<'_> {
     type Outcome = Unmeasured;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Unmeasured, Stop> {
-        let scan = schema::heads(unit.account, limits::SCAN_ROWS);
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Unmeasured, Stop> {
+        let scan = schema::heads(tx.account, limits::SCAN_ROWS);
         let scan = match &self.deadline.cursor {
             Some(cursor) => scan.after(cursor),
             None => scan,
         };
-        let rows = unit.scan(&scan).await?;
+        let rows = tx.scan(&scan).await?;
         let mut customers = Vec::new();
         for row in &rows {
-            if unit.is_unmeasured(&schema::read_head(row)?).await? {
+            if tx.is_unmeasured(&schema::read_head(row)?).await? {
                 customers.push(schema::customer_of(&row.key)?);
             }
         }
-        let catalogue = unit.get(&schema::metric_catalogue(unit.account)).await?;
+        let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
         let generation = catalogue.unwrap_or_default().generation;
         let cursor = rows.last().map(|row| row.key.bytes().to_vec());
         Ok(Unmeasured { generation, customers, cursor })
@@ -225,27 +225,27 @@ struct EndUnmeasured<'a> {
 impl Command for EndUnmeasured<'_> {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        let place = schema::deadline(self.deadline.at, unit.account, self.deadline.owner);
-        let slot = schema::metric_catalogue(unit.account);
-        let mut catalogue = unit.get(&slot).await?.unwrap_or_default();
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);
+        let slot = schema::metric_catalogue(tx.account);
+        let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
         let has_begun_anew = catalogue.generation != self.found.generation;
-        if has_begun_anew || unit.get(&place).await?.as_ref() != Some(self.deadline) {
+        if has_begun_anew || tx.get(&place).await?.as_ref() != Some(self.deadline) {
             return Ok(());
         }
         if let Some(cursor) = &self.found.cursor {
             let deadline = Deadline { cursor: Some(cursor.clone()), ..self.deadline.clone() };
-            unit.put(&place, &deadline)?;
+            tx.put(&place, &deadline)?;
             return Ok(());
         }
-        unit.delete(&place);
+        tx.delete(&place);
         catalogue.deadline = None;
-        unit.put(&slot, &catalogue)?;
+        tx.put(&slot, &catalogue)?;
         Ok(())
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Says that the account has more metrics than its customers' events are measured by: from now on
     /// those are looked for, from the first one. `catalogue` is to be written.
     pub(in crate::engine) async fn schedule_measuring(

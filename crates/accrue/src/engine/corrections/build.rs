@@ -5,7 +5,7 @@ use crate::{
     backfill::{Correction, Effect, Overlays},
     engine::{
         tallies::Sighted,
-        unit::Unit,
+        transaction::Transaction,
         visible::{Brought, EventWalk, Generations, Spot},
     },
     expression::Fields,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Adding up the days of a backfill beside what counts.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Adds more of the events up that are to count.
     pub(super) async fn build(
         &mut self,
@@ -178,7 +178,7 @@ impl<'m> Chunk<'m> {
         }
     }
 
-    pub(super) async fn add(&mut self, unit: &Unit<'_>, spot: Spot) {
+    pub(super) async fn add(&mut self, tx: &Transaction<'_>, spot: Spot) {
         let Spot { place, event } = spot;
         let count = self.hours.entry(Hour::of(place.at)).or_default();
         *count = count.saturating_add(u64::from(event.is_some()));
@@ -186,7 +186,7 @@ impl<'m> Chunk<'m> {
         self.last = Some(place.clone());
         if let Some(Brought { event, .. }) = event {
             let fields = Fields::new(&event.event_name, place.at, &event.properties);
-            let readings = unit.readings(self.meters, &fields, &place.key).await;
+            let readings = tx.readings(self.meters, &fields, &place.key).await;
             self.readings = self.readings.saturating_add(readings.len());
             self.terms = self.terms.saturating_add(self.terms_each);
             self.events.push((place, readings));

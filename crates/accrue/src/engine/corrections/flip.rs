@@ -2,7 +2,7 @@ use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     alert::Cause,
     backfill::{Backfill, BackfillStatus, Correction, Effect},
-    engine::unit::Unit,
+    engine::transaction::Transaction,
     limits,
     schema::{self, CalendarDay, EventCount, OverlayEntry, Progress, SweepPlace},
     usage::{Day, Generation, Hour},
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Making what was built count.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Makes more of a correction count for a customer, with everything that follows from it: totals,
     /// alerts, credits and messages. That is all of it, unless more billing periods are concerned than
     /// one commit should take.

@@ -1,7 +1,7 @@
 use super::build::Chunk;
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
-    engine::{standings::INSTANT, tallies::Sighted, unit::Unit},
+    engine::{standings::INSTANT, tallies::Sighted, transaction::Transaction},
     limits,
     schema::{self, Head, Progress},
     subscription::Enrolment,
@@ -11,7 +11,7 @@ use crate::{
 /// Measuring the events of a customer by metrics that came after them.
 ///
 /// Their rows are not read before all of them are there, so that they need no other generation.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Measures more of them, up to a generation of the metrics.
     pub(super) async fn measure(
         &mut self,

@@ -1,12 +1,12 @@
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},
-    engine::unit::{Stop, Unit},
+    engine::transaction::{Stop, Transaction},
     schema::{self, AccountCorrection, Deadline, Head, Owner, Progress},
 };
 
 /// When corrections come due, for one customer or for all.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Says when a backfill is reflected or reverted for its customer, or for all: in place of what
     /// was said before.
     pub(in crate::engine) async fn schedule(

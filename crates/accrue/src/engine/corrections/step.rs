@@ -8,7 +8,7 @@ use crate::{
         apply::{Applied, Command, apply},
         billing::Shared,
         settle::settle_until,
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     schema::{self, Corrections, Progress},
 };
@@ -58,48 +58,48 @@ pub(in crate::engine) enum Stepped {
 impl Command for Step {
     type Outcome = Stepped;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<Stepped, Stop> {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Stepped, Stop> {
         let customer = self.customer;
-        unit.lock(&[customer.into()]).await?;
-        let head = unit.get(&schema::head(unit.account, customer)).await?.unwrap_or_default();
-        let slot = schema::corrections(unit.account, customer);
-        let corrections = unit.get(&slot).await?.unwrap_or_default();
+        tx.lock(&[customer.into()]).await?;
+        let head = tx.get(&schema::head(tx.account, customer)).await?.unwrap_or_default();
+        let slot = schema::corrections(tx.account, customer);
+        let corrections = tx.get(&slot).await?.unwrap_or_default();
         let progress = match corrections.progress {
             Some(progress) => progress,
-            None => match unit.next_progress(customer, &corrections).await? {
+            None => match tx.next_progress(customer, &corrections).await? {
                 Some(progress) => progress,
                 None => return Ok(Stepped::Done),
             },
         };
         let progress = match progress {
             Progress::Measuring { generation, behind } => {
-                unit.measure(customer, &head, generation, behind).await?
+                tx.measure(customer, &head, generation, behind).await?
             }
             Progress::Totalling { generation, behind } => {
-                unit.total_anew(customer, &head, generation, behind).await?
+                tx.total_anew(customer, &head, generation, behind).await?
             }
             Progress::Building { correction, behind } => {
-                Some(unit.build(customer, &head, correction, behind).await?)
+                Some(tx.build(customer, &head, correction, behind).await?)
             }
             Progress::Built { correction, until } => {
-                if unit.owes_until(customer, correction.at).await? {
+                if tx.owes_until(customer, correction.at).await? {
                     return Ok(Stepped::First(correction.at));
                 }
-                unit.flip(customer, correction, until).await?
+                tx.flip(customer, correction, until).await?
             }
             Progress::Sweeping { correction, behind } => {
-                unit.sweep(customer, correction, behind).await?
+                tx.sweep(customer, correction, behind).await?
             }
         };
         // It was written where a correction was done.
-        let corrections = unit.get(&slot).await?.unwrap_or_default();
-        unit.put(&slot, &Corrections { progress, ..corrections })?;
-        unit.reschedule(customer).await?;
-        Ok(Stepped::On { work: unit.pace.spent() })
+        let corrections = tx.get(&slot).await?.unwrap_or_default();
+        tx.put(&slot, &Corrections { progress, ..corrections })?;
+        tx.reschedule(customer).await?;
+        Ok(Stepped::On { work: tx.pace.spent() })
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Tells whether a customer is to be corrected now, or is being.
     pub(in crate::engine) async fn is_to_be_corrected(
         &mut self,

@@ -1,7 +1,7 @@
 use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,
-    engine::{unit::Unit, visible::Generations},
+    engine::{transaction::Transaction, visible::Generations},
     limits,
     schema::{self, Progress, Slot, SweepPlace},
     store::{Document, Key, Scan},
@@ -24,7 +24,7 @@ impl Pass {
 }
 
 /// Removing what counted before a correction.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Removes more of what counted before, and corrects when distinct values were seen.
     pub(super) async fn sweep(
         &mut self,

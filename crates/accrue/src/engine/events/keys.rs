@@ -4,31 +4,31 @@ use super::sort::New;
 use crate::{
     Error,
     backfill::{Backfill, KeyRules, Verdict},
-    engine::{places::counting, unit::Unit},
+    engine::{places::counting, transaction::Transaction},
     limits, schema,
     usage::{EventKeyEntry, EventPlace},
 };
 
 /// Returns what the backfills say that the entries of some keys name.
 pub(super) async fn rules<'b>(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     entries: &[Option<EventKeyEntry>],
     into: Option<&'b Backfill>,
 ) -> Result<KeyRules<'b>, Error> {
     let carriers = entries.iter().flatten().flat_map(|entry| &entry.carriers);
     let ids: BTreeSet<_> = carriers.filter_map(|carrier| carrier.backfill_id).collect();
-    let backfills: Vec<_> = ids.iter().map(|id| schema::backfill(unit.account, *id)).collect();
-    let found = unit.get_all(&backfills).await?;
+    let backfills: Vec<_> = ids.iter().map(|id| schema::backfill(tx.account, *id)).collect();
+    let found = tx.get_all(&backfills).await?;
     let missing = || Error::corrupt("a key names no backfill");
     let others = ids.into_iter().zip(found).map(|(id, found)| Ok((id, found.ok_or_else(missing)?)));
     let others = others.collect::<Result<BTreeMap<_, _>, Error>>()?;
     let mut begun = BTreeSet::new();
     if others.values().any(|other| other.customer_id.is_none()) {
-        let all = unit.get(&schema::account_corrections(unit.account)).await?.unwrap_or_default();
+        let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
         let all = all.corrections.iter().filter(|of| of.has_begun);
         begun.extend(all.map(|of| of.correction.backfill_id));
     }
-    Ok(KeyRules { into, others, begun, now: unit.now })
+    Ok(KeyRules { into, others, begun, now: tx.now })
 }
 
 /// Says why a key is refused.
@@ -48,18 +48,21 @@ pub(super) fn reason(verdict: Verdict) -> Option<String> {
 
 /// Finds the new events of no backfill that do not count, since the event of a backfill counts at the
 /// same place. Time owes nothing to their customers, whose heads were read.
-pub(super) async fn find_brought(unit: &mut Unit<'_>, new: &mut [New<'_>]) -> Result<(), Error> {
+pub(super) async fn find_brought(
+    tx: &mut Transaction<'_>,
+    new: &mut [New<'_>],
+) -> Result<(), Error> {
     for new in new {
         // Only a key that has come before costs anything.
         if new.entry.carriers.len() > 1 {
-            new.counts = !is_brought(unit, new).await?;
+            new.counts = !is_brought(tx, new).await?;
         }
     }
     Ok(())
 }
 
 /// Tells whether the event of a backfill counts at the place of an event.
-async fn is_brought(unit: &mut Unit<'_>, new: &New<'_>) -> Result<bool, Error> {
+async fn is_brought(tx: &mut Transaction<'_>, new: &New<'_>) -> Result<bool, Error> {
     let place = EventPlace { at: new.event.timestamp, key: new.event.idempotency_key.clone() };
-    Ok(counting(unit.events_at(new.customer_id, &place, &new.entry.carriers).await?).is_some())
+    Ok(counting(tx.events_at(new.customer_id, &place, &new.entry.carriers).await?).is_some())
 }

@@ -10,7 +10,7 @@ use crate::{
         rosters::Enrolled,
         standings::{INSTANT, oldest_judged},
         tallies::Sighted,
-        unit::Unit,
+        transaction::Transaction,
         visible::Generations,
     },
     expression::Fields,
@@ -43,7 +43,7 @@ impl<'a> Share<'a> {
     /// are [few enough](limits::METRIC_TERMS) for the largest batch, and what each adds to for each
     /// subscription.
     pub(super) async fn split(
-        unit: &Unit<'_>,
+        tx: &Transaction<'_>,
         enrolled: Vec<Enrolled>,
         new: &'a [New<'a>],
         meters: &Meters,
@@ -55,7 +55,7 @@ impl<'a> Share<'a> {
             all.entry(new.customer_id).or_default().push(new);
             if new.counts {
                 let fields = Fields::from(new.event);
-                let readings = unit.readings(meters, &fields, &new.event.idempotency_key).await;
+                let readings = tx.readings(meters, &fields, &new.event.idempotency_key).await;
                 events.entry(new.customer_id).or_default().push((new.event, readings));
             }
         }
@@ -65,7 +65,7 @@ impl<'a> Share<'a> {
             let mut periods = Vec::with_capacity(enrolments.len());
             for enrolment in enrolments {
                 let found = periods_of(&enrolment, &events);
-                unit.pace.spend(events.len()).await;
+                tx.pace.spend(events.len()).await;
                 if !found.is_empty() {
                     periods.push((enrolment, found));
                 }
@@ -88,27 +88,27 @@ impl<'a> Share<'a> {
     }
 
     /// Writes the events. The head was read.
-    pub(super) async fn accept(&self, unit: &mut Unit<'_>, metrics: u64) -> Result<(), Error> {
-        unit.accept(self.customer_id, None, &self.new, metrics).await
+    pub(super) async fn accept(&self, tx: &mut Transaction<'_>, metrics: u64) -> Result<(), Error> {
+        tx.accept(self.customer_id, None, &self.new, metrics).await
     }
 
     /// Finds out which generations of the figures the events are added to.
-    pub(super) async fn find_generations(&mut self, unit: &mut Unit<'_>) -> Result<(), Error> {
+    pub(super) async fn find_generations(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let instants = || self.events.iter().map(|(event, _)| event.timestamp);
         if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
             let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
-            self.generations = unit.generations(self.customer_id, timeframe).await?;
+            self.generations = tx.generations(self.customer_id, timeframe).await?;
         }
         Ok(())
     }
 
     /// Finds out which ledgers the events draw on. The customer's credits were fetched.
-    pub(super) async fn find_ledgers(&mut self, unit: &mut Unit<'_>) -> Result<(), Error> {
-        let Some(credits) = unit.row(&schema::credits(unit.account, self.customer_id))? else {
+    pub(super) async fn find_ledgers(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        let Some(credits) = tx.row(&schema::credits(tx.account, self.customer_id))? else {
             return Ok(());
         };
         for (enrolment, _) in &self.periods {
-            let version = unit.plan_roster_of(enrolment).await?;
+            let version = tx.plan_roster_of(enrolment).await?;
             let moves = |metric: MetricId| self.moved.contains(&metric.into());
             let draws_in = credits.drawn_by(&version, moves);
             if !draws_in.is_empty() {
@@ -126,37 +126,37 @@ impl<'a> Share<'a> {
     /// Loads what the events are added to. Its rows were fetched.
     pub(super) async fn load(
         &self,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         meters: &Meters,
     ) -> Result<(Tally, Vec<Watched>), Error> {
         let customer_id = self.customer_id;
-        let oldest_taken = unit.oldest_taken().await?;
+        let oldest_taken = tx.oldest_taken().await?;
         let (generations, readings) = (&self.generations, self.readings());
         let tally =
-            unit.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken).await?;
+            tx.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken).await?;
         let mut watched = Vec::with_capacity(self.periods.len());
         for (enrolment, periods) in &self.periods {
-            let alerts = self.alerts(unit, enrolment).await?;
-            let splits = unit.plan_roster_of(enrolment).await?.splits;
+            let alerts = self.alerts(tx, enrolment).await?;
+            let splits = tx.plan_roster_of(enrolment).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
-            let oldest_judged = oldest_judged(&enrolment.subscription, unit.now);
+            let oldest_judged = oldest_judged(&enrolment.subscription, tx.now);
             let draws_in = self.draws_in.get(&enrolment.subscription.id);
             let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost());
             let tariff = match is_rated || draws_in.is_some() {
-                true => Some(unit.tariff(enrolment).await?),
+                true => Some(tx.tariff(enrolment).await?),
                 false => None,
             };
             for period in periods {
-                let standing = unit.standing_unrated(enrolment, period.start(), &alerts).await?;
+                let standing = tx.standing_unrated(enrolment, period.start(), &alerts).await?;
                 let Some(mut standing) = standing else { continue };
                 if let Some(tariff) = &tariff {
-                    standing.accrue(tariff, &alerts, unit.now);
+                    standing.accrue(tariff, &alerts, tx.now);
                 }
                 standing.is_judged = oldest_judged <= period.start();
                 if standing.needs_members(tally.sightings.values()) {
                     let meters = meters.with_splits(&splits).only_distinct();
                     let mut running = Running::default();
-                    unit.run_on(&mut running, customer_id, &meters, *period).await?;
+                    tx.run_on(&mut running, customer_id, &meters, *period).await?;
                     standing.members = Some(running.members);
                 }
                 standings.push(standing);
@@ -169,10 +169,10 @@ impl<'a> Share<'a> {
     }
 
     /// Opens the ledgers that the events draw on.
-    pub(super) async fn ledgers(&self, unit: &mut Unit<'_>) -> Result<Ledgers, Error> {
+    pub(super) async fn ledgers(&self, tx: &mut Transaction<'_>) -> Result<Ledgers, Error> {
         let mut ledgers = Ledgers::new();
         for currency in self.units() {
-            if let Some(ledger) = unit.ledger(self.customer_id, currency).await? {
+            if let Some(ledger) = tx.ledger(self.customer_id, currency).await? {
                 ledgers.insert(currency.clone(), ledger);
             }
         }
@@ -182,20 +182,20 @@ impl<'a> Share<'a> {
     /// Saves what has moved.
     pub(super) async fn save(
         &self,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         tally: &Tally,
         watched: &[Watched],
     ) -> Result<(), Error> {
-        let (account, customer_id) = (unit.account, self.customer_id);
-        unit.save_tally(customer_id, &self.generations, tally, Sighted::Yes).await?;
+        let (account, customer_id) = (tx.account, self.customer_id);
+        tx.save_tally(customer_id, &self.generations, tally, Sighted::Yes).await?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
-            let EventCount { events } = unit.row(&slot)?.unwrap_or_default();
-            unit.put(&slot, &EventCount { events: events.saturating_add(more) })?;
+            let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
+            tx.put(&slot, &EventCount { events: events.saturating_add(more) })?;
         }
         for ((enrolment, _), watched) in self.periods.iter().zip(watched) {
             for standing in &watched.standings {
-                unit.save_standing(enrolment, standing)?;
+                tx.save_standing(enrolment, standing)?;
             }
         }
         Ok(())
@@ -204,10 +204,10 @@ impl<'a> Share<'a> {
     /// Returns the alerts that watch a metric which some event adds to.
     async fn alerts(
         &self,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         enrolment: &Enrolment,
     ) -> Result<Vec<Alert>, Error> {
-        let mut alerts = unit.watching(enrolment).await?;
+        let mut alerts = tx.watching(enrolment).await?;
         alerts.retain(|alert| match alert.condition.metric_id() {
             Some(metric_id) => self.moved.contains(&metric_id.into()),
             None => true,
@@ -257,35 +257,35 @@ fn periods_of(enrolment: &Enrolment, events: &[(&Event, Vec<Reading>)]) -> Vec<T
 }
 
 /// The rows of the alerts that watch the subscriptions. Those of their plans were fetched.
-pub(super) fn alert_keys(unit: &Unit<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
+pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
     let mut keys = BTreeSet::new();
     for (enrolment, _) in shares.iter().flat_map(|share| &share.periods) {
         let of = &enrolment.subscription;
-        let roster = schema::plan_roster(unit.account, of.plan_id, of.plan_version);
-        let shared = unit.row(&roster)?.unwrap_or_default().alerts;
+        let roster = schema::plan_roster(tx.account, of.plan_id, of.plan_version);
+        let shared = tx.row(&roster)?.unwrap_or_default().alerts;
         let ids = enrolment.alerts.iter().chain(&shared);
-        keys.extend(ids.map(|id| schema::alert(unit.account, *id).key().clone()));
+        keys.extend(ids.map(|id| schema::alert(tx.account, *id).key().clone()));
     }
     Ok(keys.into_iter().collect())
 }
 
 /// The rows that events are added to. Those of the alerts were fetched.
 pub(super) async fn figure_keys(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     shares: &[Share<'_>],
 ) -> Result<Vec<Key>, Error> {
-    let account = unit.account;
+    let account = tx.account;
     let mut keys = Vec::new();
     for share in shares {
         let customer_id = share.customer_id;
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
         let (generations, readings) = (&share.generations, share.readings());
-        keys.extend(unit.tally_keys(customer_id, generations, readings, Sighted::Yes).await);
+        keys.extend(tx.tally_keys(customer_id, generations, readings, Sighted::Yes).await);
         for (enrolment, periods) in &share.periods {
             let id = enrolment.subscription.id;
-            let alerts = share.alerts(unit, enrolment).await?;
-            let has_cells = !unit.plan_roster_of(enrolment).await?.splits.is_empty();
+            let alerts = share.alerts(tx, enrolment).await?;
+            let has_cells = !tx.plan_roster_of(enrolment).await?.splits.is_empty();
             for start in periods.iter().map(|period| period.start()) {
                 let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
                 keys.push(schema::total(account, id, start).key().clone());
@@ -300,8 +300,11 @@ pub(super) async fn figure_keys(
 }
 
 /// Reads the ledgers that events draw on, in as few calls of the store as for one.
-pub(super) async fn fetch_ledgers(unit: &mut Unit<'_>, shares: &[Share<'_>]) -> Result<(), Error> {
-    let account = unit.account;
+pub(super) async fn fetch_ledgers(
+    tx: &mut Transaction<'_>,
+    shares: &[Share<'_>],
+) -> Result<(), Error> {
+    let account = tx.account;
     let (mut ledgers, mut drawn) = (Vec::new(), Vec::new());
     for share in shares {
         ledgers.extend(share.units().into_iter().map(|unit| (share.customer_id, unit)));
@@ -313,6 +316,6 @@ pub(super) async fn fetch_ledgers(unit: &mut Unit<'_>, shares: &[Share<'_>]) -> 
             }
         }
     }
-    unit.fetch_guarded(&drawn).await?;
-    unit.fetch_ledgers(&ledgers).await
+    tx.fetch_guarded(&drawn).await?;
+    tx.fetch_ledgers(&ledgers).await
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     CustomerId, Error, EventKey, ExternalId, IdOr,
     backfill::{Backfill, Verdict},
-    engine::unit::{Stop, Unit},
+    engine::transaction::{Stop, Transaction},
     error::RefusedEvent,
     schema::{self, CustomerAlias, CustomerEntry, Slot},
     usage::{Carrier, ContentHash, Event, EventKeyEntry, Incoming},
@@ -35,23 +35,22 @@ pub(in crate::engine) struct New<'a> {
 ///
 /// The key is judged first, however old the event is; only a new one has to lie where it is taken.
 pub(in crate::engine) async fn sort<'a>(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
     into: Option<&Backfill>,
 ) -> Result<Sorted<'a>, Stop> {
-    let customers = customers(unit, batch).await?;
+    let customers = customers(tx, batch).await?;
     let found = customers.values().filter_map(|found| match found {
         Found::Known(id) => Some(IdOr::Id(*id)),
         Found::Reserved(_, external) => Some(IdOr::External((*external).clone())),
         Found::Unknown => None,
     });
-    unit.lock(&found.collect::<Vec<_>>()).await?;
-    let slots: Vec<_> = events(batch)
-        .map(|event| schema::event_key(unit.account, &event.idempotency_key))
-        .collect();
-    let entries = unit.get_all(&slots).await?;
-    let rules = keys::rules(unit, &entries, into).await?;
-    let window = Window::find(unit, into).await?;
+    tx.lock(&found.collect::<Vec<_>>()).await?;
+    let slots: Vec<_> =
+        events(batch).map(|event| schema::event_key(tx.account, &event.idempotency_key)).collect();
+    let entries = tx.get_all(&slots).await?;
+    let rules = keys::rules(tx, &entries, into).await?;
+    let window = Window::find(tx, into).await?;
     let mut slots = slots.into_iter().zip(entries);
     let backfill_id = into.map(|backfill| backfill.id);
 
@@ -67,7 +66,7 @@ pub(in crate::engine) async fn sort<'a>(
             }
         };
         let Some((slot, entry)) = slots.next() else { continue };
-        unit.pace.spend_bytes(event.rough_bytes()).await;
+        tx.pace.spend_bytes(event.rough_bytes()).await;
         let mut reasons = event.problems();
         let Some(customer_id) = customers.get(&event.customer).and_then(Found::id) else {
             reasons.push(format!("customer_id: no customer with identifier {}", event.customer));
@@ -137,31 +136,31 @@ impl Found<'_> {
 
 /// Finds the customers that a batch names.
 async fn customers<'a>(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
 ) -> Result<BTreeMap<&'a IdOr<CustomerId>, Found<'a>>, Error> {
     let named: BTreeSet<_> = events(batch).map(|event| &event.customer).collect();
-    let account = unit.account;
+    let account = tx.account;
     let keys = named.iter().map(|name| match name {
         IdOr::Id(id) => schema::customer(account, *id).key().clone(),
         IdOr::External(external) => schema::customer_external(account, external).key().clone(),
     });
-    unit.fetch(&keys.collect::<Vec<_>>()).await?;
+    tx.fetch(&keys.collect::<Vec<_>>()).await?;
     let mut customers = BTreeMap::new();
     for name in named {
         let found = match name {
-            IdOr::Id(id) => match unit.row(&schema::customer(account, *id))? {
+            IdOr::Id(id) => match tx.row(&schema::customer(account, *id))? {
                 Some(CustomerEntry { deleted_at: None, .. }) => Found::Known(*id),
                 _ => Found::Unknown,
             },
             IdOr::External(external) => {
                 let slot = schema::customer_external(account, external);
-                match unit.row(&slot)? {
+                match tx.row(&slot)? {
                     Some(CustomerAlias { customer_id, .. }) => Found::Known(customer_id),
                     None => {
-                        let customer_id = CustomerId::generate(unit.now, unit.entropy());
-                        unit.put(&slot, &CustomerAlias { customer_id, reserved: true })?;
-                        unit.begin_customer(customer_id).await?;
+                        let customer_id = CustomerId::generate(tx.now, tx.entropy());
+                        tx.put(&slot, &CustomerAlias { customer_id, reserved: true })?;
+                        tx.begin_customer(customer_id).await?;
                         Found::Reserved(customer_id, external)
                     }
                 }

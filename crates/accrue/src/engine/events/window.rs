@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use crate::{CustomerId, Error, Timestamp, backfill::Backfill, engine::unit::Unit, limits};
+use crate::{
+    CustomerId, Error, Timestamp, backfill::Backfill, engine::transaction::Transaction, limits,
+};
 
 /// Which new events are taken: of when, and of whom.
 pub(super) struct Window<'b> {
@@ -18,13 +20,13 @@ enum Taker<'b> {
 
 impl<'b> Window<'b> {
     pub(super) async fn find(
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         into: Option<&'b Backfill>,
     ) -> Result<Self, Error> {
-        let newest = unit.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+        let newest = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
         let taker = match into {
             Some(backfill) => Taker::Backfill(backfill),
-            None => Taker::Recent { oldest: unit.oldest_taken().await? },
+            None => Taker::Recent { oldest: tx.oldest_taken().await? },
         };
         Ok(Self { newest, taker })
     }

@@ -5,12 +5,12 @@ use crate::{
     CustomerId, Decimal, Error, Timestamp,
     alert::Cause,
     credit::{Book, Charge, Drawn, Returned},
-    engine::unit::Unit,
+    engine::transaction::Transaction,
     schema,
 };
 
 /// What moves a balance: charges for usage, and the alerts that watch it.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
     /// instant.
     pub(in crate::engine) async fn draw(

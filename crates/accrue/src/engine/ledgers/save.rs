@@ -2,14 +2,14 @@ use super::OpenLedger;
 use crate::{
     CreditBlockId, CustomerId, Error,
     credit::{Block, Booked, CreditBlock},
-    engine::unit::Unit,
+    engine::transaction::Transaction,
     limits,
     schema::{self, BlockMetadata, Credits, Nothing},
 };
 
 /// The rows of a ledger: its blocks, with their metadata apart, its entries with their indexes, and
 /// what of them the customer's credits name.
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Writes what has moved of some ledgers of a customer, and when time brings the next thing.
     pub(in crate::engine) async fn save_ledgers<'l>(
         &mut self,

@@ -16,10 +16,10 @@ struct Told(Backfill);
 impl Command for Told {
     type Outcome = ();
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<(), Stop> {
-        let (of, now, backfill_id) = (&self.0, unit.now, self.0.id);
-        unit.tell_of_backfill(of, now, Body::BackfillReflected { backfill_id }).await?;
-        Ok(unit.tell_of_backfill(of, now, Body::BackfillReverted { backfill_id }).await?)
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let (of, now, backfill_id) = (&self.0, tx.now, self.0.id);
+        tx.tell_of_backfill(of, now, Body::BackfillReflected { backfill_id }).await?;
+        Ok(tx.tell_of_backfill(of, now, Body::BackfillReverted { backfill_id }).await?)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     CustomerId, Decimal, Error, MetricId, PricingUnit, SubscriptionId, Timeframe,
     backfill::{Backfill, Effect},
-    engine::unit::Unit,
+    engine::transaction::Transaction,
     limits,
     usage::{Day, Total},
 };
@@ -79,7 +79,7 @@ impl PeriodChange {
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Finds the customers that a backfill concerns, as long as a preview can look at them.
     pub(super) async fn corrected_customers(
         &mut self,

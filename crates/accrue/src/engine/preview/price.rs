@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Account,
         apply::Command,
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     plan::{Placed, PlanPrice},
     price::NewPrice,
@@ -61,31 +61,31 @@ struct ReplacePrice {
 impl Command for ReplacePrice {
     type Outcome = CostChange;
 
-    async fn run(&self, unit: &mut Unit<'_>) -> Result<CostChange, Stop> {
-        let before = unit.settled_enrolment(self.id).await?;
-        if before.is_past(unit.oldest_open()) {
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<CostChange, Stop> {
+        let before = tx.settled_enrolment(self.id).await?;
+        if before.is_past(tx.oldest_open()) {
             let detail = format!("subscription {} has ended", self.id);
             return Err(Error::constraint(detail).into());
         }
-        let now = unit.now;
-        let period = unit.current_period(&before);
+        let now = tx.now;
+        let period = tx.current_period(&before);
         let currency = PricingUnit::from(before.subscription.currency);
-        let alerts = unit.watching(&before).await?;
-        let moved = unit.values(&before, period.start(), &alerts, now).await?;
-        let earlier = unit.costs(&before, &[period], &currency).await?;
-        let used_before = unit.total(&before, period.start()).await?;
+        let alerts = tx.watching(&before).await?;
+        let moved = tx.values(&before, period.start(), &alerts, now).await?;
+        let earlier = tx.costs(&before, &[period], &currency).await?;
+        let used_before = tx.total(&before, period.start()).await?;
 
-        let after = self.repriced(unit, &before).await?;
-        unit.recount(&after, period).await?;
-        let later = unit.costs(&after, &[period], &currency).await?;
+        let after = self.repriced(tx, &before).await?;
+        tx.recount(&after, period).await?;
+        let later = tx.costs(&after, &[period], &currency).await?;
         let cause = Cause::Subscription { subscription_id: self.id };
-        if let Some(mut standing) = unit.standing(&after, period.start(), &alerts, now).await? {
-            unit.judge_moved(&after, &mut standing, &moved, &cause, now).await?;
+        if let Some(mut standing) = tx.standing(&after, period.start(), &alerts, now).await? {
+            tx.judge_moved(&after, &mut standing, &moved, &cause, now).await?;
         }
-        let used_after = unit.total(&after, period.start()).await?;
+        let used_after = tx.total(&after, period.start()).await?;
         let used = ((&before, &used_before), (&after, &used_after));
-        let charges = unit.charges(period, used.0, used.1).await?;
-        unit.draw_alone(before.subscription.customer_id, &charges, &cause, now).await?;
+        let charges = tx.charges(period, used.0, used.1).await?;
+        tx.draw_alone(before.subscription.customer_id, &charges, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),
@@ -95,9 +95,9 @@ impl Command for ReplacePrice {
 
 impl ReplacePrice {
     /// Puts the subscription on a version of its plan that has the other price.
-    async fn repriced(&self, unit: &mut Unit<'_>, of: &Enrolment) -> Result<Enrolment, Error> {
+    async fn repriced(&self, tx: &mut Transaction<'_>, of: &Enrolment) -> Result<Enrolment, Error> {
         let plan_id = of.subscription.plan_id;
-        let ids = unit.plan_roster_of(of).await?.prices;
+        let ids = tx.plan_roster_of(of).await?.prices;
         if !ids.contains(&self.replaced) {
             let detail = format!("subscription {} has no price {}", self.id, self.replaced);
             return Err(Error::constraint(detail));
@@ -107,10 +107,10 @@ impl ReplacePrice {
             true => PlanPrice::from(self.new.clone()),
             false => PlanPrice::from(*id),
         });
-        let plan = unit.plan(&plan_id.into()).await?;
+        let plan = tx.plan(&plan_id.into()).await?;
         let version = plan.latest_version.next()?;
         let prices: Vec<_> = prices.collect();
-        let priced = unit.create_version(plan_id, version, &Placed::all(&prices)).await?;
+        let priced = tx.create_version(plan_id, version, &Placed::all(&prices)).await?;
         let mut after = of.clone();
         let Subscription { cycle, fee_quantities, fee_changes, plan_version, .. } =
             &mut after.subscription;
@@ -127,7 +127,7 @@ impl ReplacePrice {
             fee_changes.extend(changes.map(|changes| (price.id, changes)));
         }
         *plan_version = version;
-        unit.put(&schema::subscription(unit.account, self.id), &after)?;
+        tx.put(&schema::subscription(tx.account, self.id), &after)?;
         Ok(after)
     }
 }

@@ -9,7 +9,7 @@ use crate::{
         corrections::{Step, Stepped},
         lists::position,
         settle::Settle,
-        unit::{Stop, Unit},
+        transaction::{Stop, Transaction},
     },
     limits,
     plan::PlanVersion,
@@ -27,49 +27,49 @@ pub(super) struct Rehearsal {
 impl Rehearsal {
     pub(super) async fn run<C: Command + ?Sized>(
         &mut self,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         command: &C,
     ) -> Result<Preview<C::Outcome>, Error> {
-        let mut answer = self.settle_and_run(unit, command).await?;
-        let versions = unit.take_moved_versions();
+        let mut answer = self.settle_and_run(tx, command).await?;
+        let versions = tx.take_moved_versions();
         if !versions.is_empty() {
             // The subscriptions of a plan settle a change to its alerts one by one: here at once,
             // and before it what they are owed otherwise.
-            let customers = subscribers(unit, &versions).await?;
-            self.settle(unit, &customers).await?;
-            answer = self.settle_and_run(unit, command).await?;
-            settle(unit, &customers).await?;
+            let customers = subscribers(tx, &versions).await?;
+            self.settle(tx, &customers).await?;
+            answer = self.settle_and_run(tx, command).await?;
+            settle(tx, &customers).await?;
         }
         let mut periods = Vec::new();
-        if let Some((backfill, effect)) = unit.take_moved_backfill() {
+        if let Some((backfill, effect)) = tx.take_moved_backfill() {
             // Its customers are corrected one by one: here at once, and before it what they are owed
             // otherwise.
-            let customers = unit.corrected_customers(&backfill, effect).await?;
-            self.settle(unit, &customers).await?;
-            let before = unit.periods(&customers, backfill.timeframe).await?;
-            answer = self.settle_and_run(unit, command).await?;
-            settle(unit, &customers).await?;
-            let after = unit.periods(&customers, backfill.timeframe).await?;
+            let customers = tx.corrected_customers(&backfill, effect).await?;
+            self.settle(tx, &customers).await?;
+            let before = tx.periods(&customers, backfill.timeframe).await?;
+            answer = self.settle_and_run(tx, command).await?;
+            settle(tx, &customers).await?;
+            let after = tx.periods(&customers, backfill.timeframe).await?;
             periods = PeriodChange::between(before, after);
         }
-        let (messages, balances) = (self.messages(unit)?, self.balances(unit)?);
+        let (messages, balances) = (self.messages(tx)?, self.balances(tx)?);
         Ok(Preview { answer, messages, balances, periods })
     }
 
     /// Runs it on what is settled: what it finds due is settled first.
     async fn settle_and_run<C: Command + ?Sized>(
         &mut self,
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         command: &C,
     ) -> Result<C::Outcome, Error> {
         loop {
-            match command.run(unit).await {
+            match command.run(tx).await {
                 Ok(answer) => {
-                    unit.check_writes(self.settled.len())?;
+                    tx.check_writes(self.settled.len())?;
                     return Ok(answer);
                 }
                 Err(Stop::Error(error)) => return Err(error),
-                Err(Stop::Due(customers)) => self.settle(unit, &customers).await?,
+                Err(Stop::Due(customers)) => self.settle(tx, &customers).await?,
                 Err(Stop::Backfill(id)) => {
                     let detail = format!("the backfill {id} is to be reflected or reverted first");
                     return Err(Error::constraint(detail));
@@ -80,16 +80,20 @@ impl Rehearsal {
     }
 
     /// Settles customers, and forgets what the operation has written.
-    async fn settle(&mut self, unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<(), Error> {
-        unit.set_writes(std::mem::take(&mut self.settled));
-        settle(unit, customers).await?;
-        self.settled = unit.writes().to_vec();
+    async fn settle(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        customers: &[CustomerId],
+    ) -> Result<(), Error> {
+        tx.set_writes(std::mem::take(&mut self.settled));
+        settle(tx, customers).await?;
+        self.settled = tx.writes().to_vec();
         Ok(())
     }
 
-    fn messages(&self, unit: &Unit<'_>) -> Result<Vec<PreviewedMessage>, Error> {
+    fn messages(&self, tx: &Transaction<'_>) -> Result<Vec<PreviewedMessage>, Error> {
         let before: BTreeSet<_> = self.settled.iter().map(|(key, _)| key).collect();
-        let new = unit.writes().iter().filter(|(key, _)| !before.contains(key));
+        let new = tx.writes().iter().filter(|(key, _)| !before.contains(key));
         let entries =
             new.filter_map(|(key, document)| schema::written_message(key, document.as_ref()?));
         let messages = entries.map(|entry| {
@@ -100,11 +104,11 @@ impl Rehearsal {
         messages.collect()
     }
 
-    fn balances(&self, unit: &Unit<'_>) -> Result<Vec<BalanceChange>, Error> {
+    fn balances(&self, tx: &Transaction<'_>) -> Result<Vec<BalanceChange>, Error> {
         let settled: HashMap<_, _> =
             self.settled.iter().map(|(key, document)| (key, document.as_ref())).collect();
         let mut moved = Vec::new();
-        for (key, document) in unit.writes() {
+        for (key, document) in tx.writes() {
             let Some(after) = document.as_ref().and_then(|of| schema::written_ledger(key, of))
             else {
                 continue;
@@ -112,7 +116,7 @@ impl Rehearsal {
             let after = after?;
             let before = match settled.get(key) {
                 Some(document) => *document,
-                None => unit.stored(key),
+                None => tx.stored(key),
             };
             let before = before.and_then(|of| schema::written_ledger(key, of)).transpose()?;
             let before = before.map(|before| before.balance);
@@ -125,26 +129,26 @@ impl Rehearsal {
     }
 }
 
-/// Brings everything that time owes some customers to order, in the unit.
-async fn settle(unit: &mut Unit<'_>, customers: &[CustomerId]) -> Result<(), Error> {
+/// Brings everything that time owes some customers to order, in the transaction.
+async fn settle(tx: &mut Transaction<'_>, customers: &[CustomerId]) -> Result<(), Error> {
     for customer in customers {
         loop {
-            match ended((Step { customer: *customer }).run(unit).await)? {
+            match ended((Step { customer: *customer }).run(tx).await)? {
                 Stepped::On { .. } => {}
-                Stepped::First(until) => settle_until(unit, &[*customer], until).await?,
+                Stepped::First(until) => settle_until(tx, &[*customer], until).await?,
                 Stepped::Done => break,
             }
         }
     }
-    settle_until(unit, customers, Timestamp::MAX).await
+    settle_until(tx, customers, Timestamp::MAX).await
 }
 
 async fn settle_until(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     customers: &[CustomerId],
     until: Timestamp,
 ) -> Result<(), Error> {
-    ended((Settle { customers, most: usize::MAX, until }).run(unit).await)
+    ended((Settle { customers, most: usize::MAX, until }).run(tx).await)
 }
 
 /// What a command has come to that takes no locks, and finds nothing due.
@@ -158,14 +162,14 @@ fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
 
 /// Returns the customers that have subscriptions of some versions of plans.
 async fn subscribers(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     versions: &BTreeSet<(PlanId, PlanVersion)>,
 ) -> Result<Vec<CustomerId>, Error> {
     let mut customers = BTreeSet::new();
     for (plan_id, version) in versions {
-        let index = Index::subscriptions_of_plan(unit.account, *plan_id);
+        let index = Index::subscriptions_of_plan(tx.account, *plan_id);
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::PREVIEWED);
-        let rows = unit.scan(&scan).await?;
+        let rows = tx.scan(&scan).await?;
         if rows.len() >= limits::PREVIEWED {
             let most = limits::PREVIEWED;
             return Err(Error::too_many(format!(
@@ -174,7 +178,7 @@ async fn subscribers(
         }
         for row in rows {
             let id = SubscriptionId::from_bytes(schema::id_at(&position(&row.key)?));
-            let found = unit.get(&schema::subscription(unit.account, id)).await?;
+            let found = tx.get(&schema::subscription(tx.account, id)).await?;
             let of = found.filter(|found| found.subscription.plan_version == *version);
             customers.extend(of.map(|found| found.subscription.customer_id));
         }

@@ -5,7 +5,7 @@ use super::{
 use crate::{
     CustomerId, Error, PricingUnit, Timestamp,
     alert::Cause,
-    engine::{ledgers::OpenLedger, unit::Unit},
+    engine::{ledgers::OpenLedger, transaction::Transaction},
     schema,
 };
 
@@ -25,10 +25,10 @@ impl Debtor {
     }
 
     /// Settles what came due first.
-    pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
+    pub(super) async fn settle(&mut self, tx: &mut Transaction<'_>, due: Due) -> Result<(), Error> {
         match self {
-            Self::Subscriber(subscriber) => subscriber.settle(unit, due).await,
-            Self::Ledger(ledger) => expire(unit, ledger, due).await,
+            Self::Subscriber(subscriber) => subscriber.settle(tx, due).await,
+            Self::Ledger(ledger) => expire(tx, ledger, due).await,
         }
     }
 }
@@ -39,16 +39,16 @@ fn next_expiry(ledger: &OpenLedger, now: Timestamp) -> Option<Due> {
     Some(Due { at, what: What::Expired(id) })
 }
 
-async fn expire(unit: &mut Unit<'_>, ledger: &mut OpenLedger, due: Due) -> Result<(), Error> {
+async fn expire(tx: &mut Transaction<'_>, ledger: &mut OpenLedger, due: Due) -> Result<(), Error> {
     let What::Expired(block_id) = due.what else { return Ok(()) };
     let before = ledger.book.balance().cloned();
     ledger.book.expire(block_id);
-    let fires = unit.had_alerts_until(due.at).await?;
+    let fires = tx.had_alerts_until(due.at).await?;
     let cause = Cause::Expiry { block_id };
-    unit.judge_balance_at(ledger, before, &cause, due.at, fires).await
+    tx.judge_balance_at(ledger, before, &cause, due.at, fires).await
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Reads the ledgers of a customer of which blocks have expired.
     pub(super) async fn expired_ledgers(
         &mut self,

@@ -4,7 +4,7 @@ use super::due::{Due, What};
 use crate::{
     AlertId, Error, Timestamp,
     alert::Alert,
-    engine::unit::Unit,
+    engine::transaction::Transaction,
     schema::{self, PlanGeneration},
     subscription::{Enrolment, Subscription, Told},
     webhook::Body,
@@ -35,15 +35,15 @@ struct Change {
 impl Subscriber {
     /// Reads what a subscription is owed: at most so many changes to its plan's alerts.
     pub(super) async fn new(
-        unit: &mut Unit<'_>,
+        tx: &mut Transaction<'_>,
         enrolment: Enrolment,
         most: usize,
     ) -> Result<Self, Error> {
-        let generation = unit.plan_roster_of(&enrolment).await?.generation;
+        let generation = tx.plan_roster_of(&enrolment).await?.generation;
         let most = u64::try_from(most).unwrap_or(u64::MAX);
         let last = generation.min(enrolment.generation.saturating_add(most));
         let (mut changes, mut due) = (VecDeque::new(), Timestamp::MIN);
-        for (number, PlanGeneration { at, alert, .. }) in unseen(unit, &enrolment, last).await? {
+        for (number, PlanGeneration { at, alert, .. }) in unseen(tx, &enrolment, last).await? {
             due = due.max(at);
             changes.push_back(Change { number, at, due, alert });
         }
@@ -64,35 +64,35 @@ impl Subscriber {
     }
 
     /// Settles what came due first.
-    pub(super) async fn settle(&mut self, unit: &mut Unit<'_>, due: Due) -> Result<(), Error> {
+    pub(super) async fn settle(&mut self, tx: &mut Transaction<'_>, due: Due) -> Result<(), Error> {
         let Due { at, what } = due;
         self.has_moved = true;
         let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
         match what {
             What::Began => {
                 self.enrolment.told = Told::Started;
-                unit.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
+                tx.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
             }
             What::Ended => {
                 self.enrolment.told = Told::Ended;
-                unit.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
+                tx.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
             }
             What::Turn => {
-                let shared = self.plan_alerts(unit).await?;
+                let shared = self.plan_alerts(tx).await?;
                 self.enrolment.turned = Some(at);
-                if !unit.had_alerts_until(at).await? {
+                if !tx.had_alerts_until(at).await? {
                     return Ok(());
                 }
-                let alerts = unit.watching_with(&self.enrolment, shared).await?;
-                unit.judge_turn(&self.enrolment, &alerts, at).await
+                let alerts = tx.watching_with(&self.enrolment, shared).await?;
+                tx.judge_turn(&self.enrolment, &alerts, at).await
             }
-            What::Changed => self.change(unit).await,
+            What::Changed => self.change(tx).await,
             What::Expired(_) => Err(Error::corrupt("a subscription has no credits")),
         }
     }
 
     /// Settles the next change to an alert of its plan.
-    async fn change(&mut self, unit: &mut Unit<'_>) -> Result<(), Error> {
+    async fn change(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let Some(Change { number, at, alert, .. }) = self.changes.pop_front() else {
             return Ok(());
         };
@@ -103,21 +103,21 @@ impl Subscriber {
         if self.enrolment.muted.contains(&alert.id) {
             return Ok(());
         }
-        unit.judge_at_once(&self.enrolment, &alert, at).await
+        tx.judge_at_once(&self.enrolment, &alert, at).await
     }
 
-    async fn plan_alerts(&mut self, unit: &mut Unit<'_>) -> Result<Vec<Alert>, Error> {
+    async fn plan_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<Vec<Alert>, Error> {
         let alerts = match self.plan_alerts.take() {
             Some(alerts) => alerts,
-            None => plan_alerts(unit, &self.enrolment).await?,
+            None => plan_alerts(tx, &self.enrolment).await?,
         };
         let alerts = self.plan_alerts.insert(alerts);
-        let order = unit.plan_roster_of(&self.enrolment).await?.alerts;
+        let order = tx.plan_roster_of(&self.enrolment).await?.alerts;
         Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
 }
 
-impl Unit<'_> {
+impl Transaction<'_> {
     /// Returns the enabled alerts that watch a subscription: those of its plan version as they were
     /// at the last change that it has settled.
     pub(in crate::engine) async fn watching_settled(
@@ -134,13 +134,13 @@ impl Unit<'_> {
 /// Returns the alerts of a subscription's plan version, as they were at the last change that it has
 /// settled: all later ones are undone.
 async fn plan_alerts(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     enrolment: &Enrolment,
 ) -> Result<BTreeMap<AlertId, Alert>, Error> {
-    let roster = unit.plan_roster_of(enrolment).await?;
-    let now = unit.alerts(&roster.alerts).await?;
+    let roster = tx.plan_roster_of(enrolment).await?;
+    let now = tx.alerts(&roster.alerts).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
-    let later = unseen(unit, enrolment, roster.generation).await?;
+    let later = unseen(tx, enrolment, roster.generation).await?;
     for (_, PlanGeneration { alert, before, .. }) in later.into_iter().rev() {
         match before {
             Some(before) => alerts.insert(alert.id, before),
@@ -152,7 +152,7 @@ async fn plan_alerts(
 
 /// Reads the changes to a plan's alerts that a subscription has not settled, up to one of them.
 async fn unseen(
-    unit: &mut Unit<'_>,
+    tx: &mut Transaction<'_>,
     enrolment: &Enrolment,
     last: u64,
 ) -> Result<Vec<(u64, PlanGeneration)>, Error> {
@@ -160,9 +160,9 @@ async fn unseen(
     let numbers = enrolment.generation.saturating_add(1)..=last;
     let slots: Vec<_> = numbers
         .clone()
-        .map(|number| schema::plan_generation(unit.account, plan_id, plan_version, number))
+        .map(|number| schema::plan_generation(tx.account, plan_id, plan_version, number))
         .collect();
-    let found: Option<Vec<_>> = unit.get_all(&slots).await?.into_iter().collect();
+    let found: Option<Vec<_>> = tx.get_all(&slots).await?.into_iter().collect();
     let found = found.ok_or_else(|| Error::corrupt("a change to a plan's alerts is missing"))?;
     Ok(numbers.zip(found).collect())
 }

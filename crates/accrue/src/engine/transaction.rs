@@ -16,18 +16,18 @@ use crate::{
     },
 };
 
-/// A unit of work: one run of an operation.
+/// Unit of work: one run of an operation.
 ///
 /// Every row read through it becomes a precondition, or is guarded by one that does; every write is
 /// buffered, and one commit ends it. So what an operation decides holds at the instant of its commit,
 /// or it is run again.
-pub(super) struct Unit<'a> {
+pub(super) struct Transaction<'a> {
     pub(super) account: &'a AccountId,
     pub(super) now: Timestamp,
     pub(super) pace: Pace,
     shared: &'a Shared,
     held: Held<'a>,
-    /// What ids are drawn from where it is never committed: such a unit takes nothing from the host's
+    /// What ids are drawn from where it is never committed: such a transaction takes nothing from the host's
     /// entropy, and no locks.
     dry: Option<SeededEntropy>,
     /// The versions of plans whose alerts it has changed.
@@ -73,7 +73,7 @@ impl From<Error> for Stop {
     }
 }
 
-impl<'a> Unit<'a> {
+impl<'a> Transaction<'a> {
     pub(super) fn new(
         shared: &'a Shared,
         account: &'a AccountId,
@@ -97,10 +97,10 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// A unit that is never committed.
+    /// A transaction that is never committed.
     pub(super) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
-        let unit = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
-        Self { dry: Some(SeededEntropy::new(0)), ..unit }
+        let tx = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
+        Self { dry: Some(SeededEntropy::new(0)), ..tx }
     }
 
     pub(super) fn entropy(&self) -> &dyn Entropy {
@@ -326,7 +326,7 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// Writes a row when the unit is committed.
+    /// Writes a row when the transaction is committed.
     pub(super) fn put<T: Serialize>(&mut self, slot: &Slot<T>, value: &T) -> Result<(), Error> {
         let document = slot.encode(value, &mut self.text)?;
         if slot.key().bytes().len() > limits::KEY_BYTES {
@@ -336,7 +336,7 @@ impl<'a> Unit<'a> {
         Ok(())
     }
 
-    /// Removes a row when the unit is committed.
+    /// Removes a row when the transaction is committed.
     pub(super) fn delete<T>(&mut self, slot: &Slot<T>) {
         self.write(slot.key(), None);
     }
@@ -403,7 +403,7 @@ impl<'a> Unit<'a> {
         check_bounds(&Batch { preconditions: Vec::new(), changes: changes.collect() })
     }
 
-    /// Ends the unit: what to commit, and the locks that go on to be held.
+    /// Ends the transaction: what to commit, and the locks that go on to be held.
     ///
     /// `record` is listed first, so that a race for an idempotency key is told from any other.
     pub(super) fn into_batch(
@@ -421,7 +421,7 @@ impl<'a> Unit<'a> {
         Ok((batch, self.held))
     }
 
-    /// Ends the unit without a commit.
+    /// Ends the transaction without a commit.
     pub(super) fn into_held(self) -> Held<'a> {
         self.held
     }
