@@ -1,4 +1,4 @@
-//! What a tick costs that settles 100 customers: among themselves, and among 100,000.
+//! What a tick costs that applies 100 customers: among themselves, and among 100,000.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ fn tick(criterion: &mut Criterion) {
                     let start = now();
                     let tick = block_on(crowd.account.billing().tick(1_000));
                     spent += start.elapsed();
-                    assert_eq!(tick.expect("a working store").settled, DUE);
+                    assert_eq!(tick.expect("a working store").applied, DUE);
                 }
                 spent
             });

@@ -63,7 +63,7 @@ impl Host {
         block_on(self.account.create_plan(plan).into_future()).unwrap()
     }
 
-    /// Settles everything that is due.
+    /// Applies everything that is due.
     pub fn tick(&self) {
         while block_on(self.billing.tick(100)).unwrap().more {}
     }

@@ -379,12 +379,12 @@ fn script((metrics, subscriptions): (Vec<MetricSpec>, Vec<Step>), steps: Vec<Ste
 pub struct Manner {
     /// The sizes of batches, in turn; all events of a step in one where there are none.
     pub batches: Vec<usize>,
-    /// Before which steps time is settled, in turn.
+    /// Before which steps time is applied, in turn.
     pub ticks: Vec<bool>,
 }
 
 impl Manner {
-    /// Whole batches, and time that nobody settles.
+    /// Whole batches, and time that nobody applies.
     #[must_use]
     pub const fn plain() -> Self {
         Self { batches: Vec::new(), ticks: Vec::new() }

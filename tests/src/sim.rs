@@ -15,9 +15,9 @@ mod messages;
 mod model;
 mod plan;
 mod random;
-mod settle;
 mod shorten;
 mod store;
+mod transitions;
 mod world;
 
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ pub const OTHERS: &[&str] = &[
     "reflected",
     "retry",
     "reverted",
-    "settle",
+    "apply",
     "tick",
 ];
 

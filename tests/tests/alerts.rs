@@ -1,4 +1,4 @@
-//! Alerts fire as a naive model says, whatever the batches, and whenever time is settled.
+//! Alerts fire as a naive model says, whatever the batches, and whenever time is applied.
 
 use accrue_tests::{
     cases,

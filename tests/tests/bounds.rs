@@ -92,7 +92,7 @@ fn a_thousand_events_of_a_thousand_customers_fit() {
                 host.account.create_subscription(NewSubscription::new(id, plan)).await.unwrap();
             }
         }
-        // Nobody has settled these when the batch comes.
+        // Nobody has applied these when the batch comes.
         let new = NewAlert::usage_exceeded(count, thresholds(&["1", "2"]));
         host.account.create_plan_alert(plan, new).await.unwrap();
         let now = host.clock.now();

@@ -34,7 +34,7 @@ impl Turn {
         }
     }
 
-    /// Asks for it, unless that was done, and settles everything; stops at the first failure. Tells
+    /// Asks for it, unless that was done, and applies everything; stops at the first failure. Tells
     /// whether there was none.
     fn take(self, story: &Story) -> bool {
         let account = &story.host.account;

@@ -124,12 +124,12 @@ fn commits(store: &RecordingStore<MemoryStore>) -> Vec<usize> {
     sizes.filter(|size| *size > 0).collect()
 }
 
-/// §6: "every operation that writes settles what time has made due for the customer it touches, in
-/// bounded commits of their own; a read computes as if settled and writes nothing".
+/// §6: "every operation that writes applies what time has made due for the customer it touches, in
+/// bounded commits of their own; a read computes as if applied and writes nothing".
 ///
 /// The host's store panics where a commit exceeds the bounds.
 #[test]
-fn a_year_that_nobody_looked_at_is_settled_in_bounded_commits() {
+fn a_year_that_nobody_looked_at_is_applied_in_bounded_commits() {
     let store = Arc::new(RecordingStore::new(MemoryStore::new()));
     let host = Host::on(Arc::clone(&store));
     let ada = crowd(&host);
@@ -144,7 +144,7 @@ fn a_year_that_nobody_looked_at_is_settled_in_bounded_commits() {
     // The 200 subscriptions took 50 of the first blocks.
     assert_eq!(expired.count(), 200 - 50);
     while block_on(host.billing.tick(1)).unwrap().more {
-        assert_eq!(answers(&host, ada), early, "whoever has settled how much");
+        assert_eq!(answers(&host, ada), early, "whoever has applied how much");
     }
     let sizes = commits(&store);
     assert!(sizes.len() > 2, "{sizes:?}");

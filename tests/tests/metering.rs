@@ -116,7 +116,7 @@ fn a_grace_period_that_grows_lets_late_events_count_for_ended_subscriptions() {
         new.end_date = Some(began.saturating_add(hours(2)));
         let subscription = host.account.create_subscription(new).await.unwrap().id;
         host.clock.advance(hours(10));
-        // Settles the end, when no event of that life is taken.
+        // Applies the end, when no event of that life is taken.
         host.tick();
         grace(hours(24)).await.unwrap();
         let at = began.saturating_add(hours(1));

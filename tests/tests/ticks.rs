@@ -9,7 +9,7 @@ use accrue_conformance::{Recorded, RecordingStore};
 use accrue_tests::host::{Host, customer};
 use pollster::block_on;
 
-/// How many rows a tick asks for and changes that settles ten customers among so many.
+/// How many rows a tick asks for and changes that applies ten customers among so many.
 fn rows(customers: usize) -> (usize, usize) {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let store = Arc::new(RecordingStore::new(MemoryStore::new()));
@@ -28,7 +28,7 @@ fn rows(customers: usize) -> (usize, usize) {
     host.clock.advance(DAY);
     store.take_log();
     let tick = block_on(host.billing.tick(1_000)).unwrap();
-    assert_eq!((tick.settled, tick.more), (10, false));
+    assert_eq!((tick.applied, tick.more), (10, false));
     let (mut read, mut changed) = (0, 0);
     for call in store.take_log() {
         match call {

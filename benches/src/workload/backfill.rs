@@ -66,7 +66,7 @@ impl Workload {
         for batch in self.events_of_first("backfilled", day, events)?.chunks(TOGETHER) {
             block_on(self.account.ingest_backfill(id, batch.to_vec()).into_future())?;
         }
-        self.settle()?;
+        self.apply_transitions()?;
         Ok(id)
     }
 
@@ -77,7 +77,7 @@ impl Workload {
     /// If the store fails.
     pub fn reflect(&self, id: BackfillId) -> Outcome<()> {
         block_on(self.account.close_backfill(id).into_future())?;
-        self.settle_backfill(id, BackfillStatus::Reflected)
+        self.apply_backfill(id, BackfillStatus::Reflected)
     }
 
     /// Reverts a backfill, and waits until it counts no longer and nothing of it is left to do.
@@ -87,22 +87,22 @@ impl Workload {
     /// If the store fails.
     pub fn revert(&self, id: BackfillId) -> Outcome<()> {
         block_on(self.account.revert_backfill(id).into_future())?;
-        self.settle_backfill(id, BackfillStatus::Reverted)
+        self.apply_backfill(id, BackfillStatus::Reverted)
     }
 
-    fn settle_backfill(&self, id: BackfillId, expected: BackfillStatus) -> Outcome<()> {
-        self.settle()?;
+    fn apply_backfill(&self, id: BackfillId, expected: BackfillStatus) -> Outcome<()> {
+        self.apply_transitions()?;
         match block_on(self.account.fetch_backfill(id))?.status {
             found if found == expected => Ok(()),
             found => Err(format!("found the backfill {found:?}, expected {expected:?}").into()),
         }
     }
 
-    fn settle(&self) -> Outcome<()> {
+    fn apply_transitions(&self) -> Outcome<()> {
         loop {
             let tick = block_on(self.account.billing().tick(limits::SCAN_ROWS))?;
             if tick.failed > 0 {
-                return Err("found something due that cannot be settled".into());
+                return Err("found something due that cannot be applied".into());
             }
             if !tick.more {
                 return Ok(());

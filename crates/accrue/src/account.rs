@@ -64,7 +64,7 @@ impl Default for Configuration {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AccountEntry {
     pub(crate) configuration: Configuration,
-    /// When alerts were switched off and on again, in turns: what comes due is judged as of its own
+    /// When alerts were switched off and on again, in turns: a transition is judged as of its own
     /// instant, whenever that is.
     switches: Vec<Timestamp>,
 }

@@ -3,7 +3,7 @@
 //!
 //! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Transaction` of
 //! (reads become preconditions, writes are buffered) and commits it, under an idempotency key
-//! together with the answer. What a customer is owed by time comes first, in `settle`, and before that
+//! together with the answer. What time has brought a customer comes first, in `transitions`, and before that
 //! what corrects it, in `corrections`.
 //!
 //! Events come in through `events`, in order and each once; those of `backfills` lie apart until they
@@ -64,7 +64,6 @@ mod recount;
 mod related;
 mod resolve;
 mod rosters;
-mod settle;
 mod standings;
 mod stripes;
 mod subscription_changes;
@@ -73,6 +72,7 @@ mod tallies;
 mod tick;
 mod totals;
 mod transaction;
+mod transitions;
 mod usage;
 mod usage_series;
 mod visible;

@@ -221,9 +221,9 @@ pub const DELETED_BLOCKS: usize = 100;
 pub const INSTEAD_BLOCKS: usize = 10;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
-/// The most changes to the alerts of a version of a plan that its subscriptions have yet to settle:
-/// a tick settles them.
-pub const UNSETTLED_CHANGES: u64 = 10_000;
+/// The most changes to the alerts of a version of a plan that its subscriptions have yet to apply:
+/// a tick applies them.
+pub const PENDING_CHANGES: u64 = 10_000;
 /// The most thresholds that an alert is given over its life.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 

@@ -204,13 +204,13 @@ pub(crate) fn deadline(at: Timestamp, account: &AccountId, owner: Owner) -> Slot
     KeyBytes::default().instant(at).account(account).owner(owner).slot(DEADLINE)
 }
 
-/// Whose deadline it is, and how far its settling has come.
+/// Whose deadline it is, and how far its applying has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Deadline {
     pub(crate) at: Timestamp,
     pub(crate) account: AccountId,
     pub(crate) owner: Owner,
-    /// The last subscription of a plan that was settled.
+    /// The last subscription of a plan that was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<Vec<u8>>,
 }
@@ -470,8 +470,8 @@ pub(crate) struct PlanRoster {
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
     pub(crate) generation: u64,
-    /// The last generation that every subscription has settled: those up to it are gone.
-    pub(crate) settled: u64,
+    /// The last generation that every subscription has applied: those up to it are gone.
+    pub(crate) applied: u64,
     pub(crate) alerts: Vec<AlertId>,
     pub(crate) deadline: Option<Timestamp>,
 }
@@ -486,7 +486,7 @@ impl Default for PlanRoster {
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
             generation: 0,
-            settled: 0,
+            applied: 0,
             alerts: Vec::new(),
             deadline: None,
         }
@@ -1056,7 +1056,7 @@ pub(crate) fn account_corrections(account: &AccountId) -> Slot<AccountCorrection
     KeyBytes::of(account).slot(ACCOUNT_CORRECTIONS)
 }
 
-/// The backfills for all customers that are pending, or about to be reverted: when each comes due for
+/// The backfills for all customers that are pending, or about to be reverted: when each begins for
 /// every customer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AccountCorrections {
@@ -1079,8 +1079,8 @@ pub(crate) fn corrections(account: &AccountId, id: CustomerId) -> Slot<Correctio
 /// What corrects the figures of a customer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Corrections {
-    /// What comes due for it alone, in order.
-    pub(crate) due: Vec<Correction>,
+    /// Those for it alone, in order.
+    pub(crate) scheduled: Vec<Correction>,
     /// What of that for all customers is done for it.
     pub(crate) done: Vec<Correction>,
     /// What is under way: nobody else writes for the customer before it is through.

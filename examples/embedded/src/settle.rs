@@ -7,7 +7,7 @@ pub(crate) async fn settle(billing: &Billing) -> Result<usize, Error> {
     let mut settled = 0;
     loop {
         let tick = billing.tick(limits::SCAN_ROWS).await.doing("settle what is due")?;
-        settled += tick.settled;
+        settled += tick.applied;
         if tick.failed > 0 {
             return Err(Error::Unsettled { failed: tick.failed });
         }

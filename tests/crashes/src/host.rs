@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// Settles everything that is due.
+    /// Applies everything that is due.
     pub(crate) fn tick(&self) {
         while block_on(self.billing.tick(100)).unwrap().more {}
     }

@@ -163,7 +163,7 @@ impl Life {
             true => Arc::new(Forgetful(Arc::clone(&store))),
             false => Arc::clone(&store),
         };
-        self.figures.done += self.told.settle(&self.host(asked_again, 1));
+        self.figures.done += self.told.apply_transitions(&self.host(asked_again, 1));
         self.told.check(&self.host(store, 2), since);
         self.figures.messages = self.told.acknowledged.len();
     }

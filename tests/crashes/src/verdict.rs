@@ -32,7 +32,7 @@ struct Expected {
 
 impl Told {
     /// Asks again what is in doubt, under the same keys. Returns how many were done before.
-    pub(crate) fn settle(&mut self, host: &Host) -> usize {
+    pub(crate) fn apply_transitions(&mut self, host: &Host) -> usize {
         let mut done = 0;
         for Asked { key, path, body } in self.in_doubt() {
             let answer = host.post(&path, &key, &body);

@@ -30,7 +30,7 @@ pub struct Bench {
     pub backfills: Vec<BackfillId>,
     /// What is to be told of backfills: whether one was reflected or reverted.
     pub(super) told: Vec<(bool, BackfillId)>,
-    /// Whether time is settled and everything compared after each step.
+    /// Whether time is applied and everything compared after each step.
     watches: bool,
     pub(super) keys: usize,
 }

@@ -110,14 +110,14 @@ impl Bench {
         })
     }
 
-    /// Makes sure that something is refused, and changes nothing once what is due is settled.
+    /// Makes sure that something is refused, and changes nothing once what is due is applied.
     fn refused<T: std::fmt::Debug>(
         &self,
         kind: ErrorKind,
         call: impl Fn(&Self) -> Result<T, Error>,
     ) -> Error {
-        let settles = call(self).unwrap_err();
-        assert_eq!(settles.kind(), kind, "{settles:?}");
+        let applies = call(self).unwrap_err();
+        assert_eq!(applies.kind(), kind, "{applies:?}");
         let before = dump(&*self.bill.host.store);
         let error = call(self).unwrap_err();
         assert_eq!(error.kind(), kind, "{error:?}");

@@ -38,7 +38,7 @@ pub fn aggregates(rows: &Dump) -> Dump {
 const HOUR: i64 = 3_600_000_000;
 
 impl Bench {
-    /// Compares all figures, once everything due is settled.
+    /// Compares all figures, once everything due is applied.
     pub(super) fn check(&self) {
         let now = self.now();
         for life in 0..self.bill.lives.len() {

@@ -25,7 +25,7 @@ pub struct Bench {
 }
 
 /// Runs a script. All ledgers are compared after each step, and all messages at the end, and
-/// wherever time is settled.
+/// wherever time is applied.
 pub fn run(beginning: &str, opening: &Opening, steps: &[Step], manner: &Manner) -> Bench {
     let bill = bill::Bench::at(beginning, opening);
     let bank = Bank { now: bill.biller.now, zones: bill.zones.clone(), ..Bank::default() };

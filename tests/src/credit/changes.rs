@@ -33,7 +33,7 @@ impl Bench {
             block_on(call.into_future())
         };
         if self.bank.clone().book(place, &change).is_err() {
-            // What is due is settled all the same.
+            // What is due is applied all the same.
             self.bill.host.tick();
             let before = dump(&*self.bill.host.store);
             let error = call(self).unwrap_err();
@@ -56,7 +56,7 @@ impl Bench {
         let account = &self.bill.host.account;
         let delete = || block_on(account.delete_credit_block(id).into_future());
         if self.bank.clone().delete(place, block).is_err() {
-            // What is due is settled all the same.
+            // What is due is applied all the same.
             self.bill.host.tick();
             let before = dump(&*self.bill.host.store);
             let error = delete().unwrap_err();

@@ -98,7 +98,7 @@ impl Door {
         self.create(path, body)["id"].as_str().unwrap().to_owned()
     }
 
-    /// Settles everything that is due.
+    /// Applies everything that is due.
     pub(super) fn tick(&self) {
         while block_on(self.billing.tick(100)).unwrap().more {}
     }
@@ -106,13 +106,13 @@ impl Door {
     /// Does what a host does beside requests, and tells whether all that it took could be read.
     pub(super) fn attend(&self) -> bool {
         let account = self.billing.account(account());
-        let settled = (0..TICKS).map(|_| block_on(self.billing.tick(100)));
+        let applied = (0..TICKS).map(|_| block_on(self.billing.tick(100)));
         // All of it, also where something cannot be read.
-        let settled: Vec<_> = settled.map(|tick| tick.is_ok_and(|tick| tick.failed == 0)).collect();
+        let applied: Vec<_> = applied.map(|tick| tick.is_ok_and(|tick| tick.failed == 0)).collect();
         let collected = block_on(self.billing.collect_garbage(100)).is_ok();
         let next = block_on(self.billing.next_deadline()).is_ok();
         let messages = block_on(account.messages(100)).is_ok();
-        settled.into_iter().chain([collected, next, messages]).all(|is_read| is_read)
+        applied.into_iter().chain([collected, next, messages]).all(|is_read| is_read)
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Step {
     Crash { process: usize },
     /// Time passes, in microseconds.
     Pass { micros: i64 },
-    /// A process settles what is due.
+    /// A process applies what is due.
     Tick { process: usize, limit: usize },
     /// A process removes what has expired.
     Collect { process: usize, limit: usize },
@@ -28,7 +28,7 @@ pub enum Step {
     Deliver { process: usize, account: usize, limit: usize, acknowledged: usize },
     /// Nothing fails any more, until every client has an answer and nothing is due: everything is
     /// compared.
-    Settle,
+    ApplyTransitions,
 }
 
 /// What a client asks for. Places of things are taken modulo how many there are.
@@ -118,7 +118,7 @@ pub fn plan(seed: u64, steps: usize) -> Vec<Step> {
         let step = step(&mut random, storm);
         plan.push(step);
     }
-    plan.push(Step::Settle);
+    plan.push(Step::ApplyTransitions);
     plan
 }
 
@@ -145,7 +145,7 @@ fn step(random: &mut Random, storm: usize) -> Step {
             let (account, limit) = (random.below(ACCOUNTS), 1 + random.below(12));
             Step::Deliver { process, account, limit, acknowledged: random.below(limit + 1) }
         }
-        _ => Step::Settle,
+        _ => Step::ApplyTransitions,
     }
 }
 

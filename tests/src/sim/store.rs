@@ -341,9 +341,9 @@ impl SimStore {
         }
         let mut due = None;
         for (index, (after, fault)) in state.faults.iter_mut().enumerate() {
-            let is_due = *after == 0 && (is_commit || !fault.is_of_commits());
+            let has_transitions = *after == 0 && (is_commit || !fault.is_of_commits());
             *after = after.saturating_sub(1);
-            if is_due && due.is_none() {
+            if has_transitions && due.is_none() {
                 due = Some(index);
             }
         }

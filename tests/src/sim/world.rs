@@ -205,7 +205,7 @@ impl World {
                 self.count("deliver");
                 self.fly(process % PROCESSES, None, Box::pin(deliver));
             }
-            Step::Settle => self.settle()?,
+            Step::ApplyTransitions => self.apply_transitions()?,
         }
         self.look()
     }

@@ -22,8 +22,8 @@ pub(crate) struct Probed {
 const CALLS: u64 = 300;
 /// How many rows a page has.
 const PAGE: usize = 20;
-/// How many customers or plans a tick settles at most.
-const SETTLED: usize = 100;
+/// How many customers or plans a tick applies at most.
+const APPLIED: usize = 100;
 
 /// Creates the customers that a page needs besides those of the workload.
 pub(crate) fn set_up(account: &Account) -> Outcome<()> {
@@ -75,12 +75,12 @@ pub(crate) fn operations<S: Store>(
         let balance = account.credit_balance(customer(number)?, &usd);
         Span::of(store, || block_on(balance).map(drop).map_err(Into::into))
     })?;
-    // What is due is settled first: what is measured is a look at what is due when nothing is.
-    while block_on(account.billing().tick(SETTLED))?.settled > 0 {}
+    // What is due is applied first: what is measured is a look at what is due when nothing is.
+    while block_on(account.billing().tick(APPLIED))?.applied > 0 {}
     probe("tick", &mut |_| {
-        let tick = account.billing().tick(SETTLED);
+        let tick = account.billing().tick(APPLIED);
         Span::of(store, || match block_on(tick)? {
-            tick if tick.settled == 0 && tick.failed == 0 => Ok(()),
+            tick if tick.applied == 0 && tick.failed == 0 => Ok(()),
             tick => Err(format!("found {tick:?}, expected nothing due").into()),
         })
     })?;

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BackfillId, Timestamp};
 
-/// What a customer's figures are to be corrected by, and when that comes due.
+/// What a customer's figures are to be corrected by, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Correction {
     pub(crate) at: Timestamp,

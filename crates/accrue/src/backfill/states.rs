@@ -25,7 +25,7 @@ impl Backfill {
     }
 
     /// Reverts it: at once where it takes events, and where it counts only once it counts no longer.
-    /// What is due of it is done.
+    /// Its corrections up to now are done.
     pub(crate) fn revert(self, now: Timestamp) -> Result<Self, Error> {
         let (status, close_time) = match self.status {
             BackfillStatus::Pending if self.is_taking(now) => (BackfillStatus::Reverted, None),

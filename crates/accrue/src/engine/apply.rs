@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::{
     billing::Shared,
     corrections::{Patience, correct_all},
-    settle::settle,
     stripes::Held,
     transaction::{Stop, Transaction},
+    transitions::apply_transitions,
 };
 use crate::{
     AccountId, Error, Timestamp,
@@ -89,7 +89,7 @@ pub(super) async fn apply_open<C: Command + ?Sized>(
 }
 
 /// Tells whether an operation took so long to decide that it is to be decided anew: others have gone
-/// on meanwhile, and what was to come then has been settled.
+/// on meanwhile, and what was to come then has been applied.
 fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
     at.saturating_add(Duration::from_secs(limits::DECISION_SECONDS)) < now
 }
@@ -123,10 +123,10 @@ pub(super) async fn apply<C: Command + ?Sized>(
                 held = shared.stripes.hold_none();
                 continue;
             }
-            Err(Stop::Due(customers)) => {
+            Err(Stop::Transitions(customers)) => {
                 // Settling takes its own locks.
                 drop(tx);
-                Box::pin(settle(shared, account, &customers, &mut patience)).await?;
+                Box::pin(apply_transitions(shared, account, &customers, &mut patience)).await?;
                 held = shared.stripes.hold_none();
                 continue;
             }

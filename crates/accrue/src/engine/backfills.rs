@@ -184,10 +184,10 @@ impl Transaction<'_> {
         Ok(events)
     }
 
-    /// Takes the lock of a backfill's customer, where it is for one. What time owes it comes first.
-    async fn settled_owner(&mut self, backfill: &Backfill) -> Result<(), Stop> {
+    /// Takes the lock of a backfill's customer, where it is for one. Its transitions come first.
+    async fn current_owner(&mut self, backfill: &Backfill) -> Result<(), Stop> {
         if let Some(customer_id) = backfill.customer_id {
-            self.settled_head(customer_id).await?;
+            self.current_head(customer_id).await?;
         }
         Ok(())
     }

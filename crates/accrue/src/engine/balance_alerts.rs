@@ -149,13 +149,13 @@ impl Transaction<'_> {
     }
 
     /// Returns an alert as operations answer it. One on a balance is shown as if what time has
-    /// brought its customer were settled.
+    /// brought its customer were applied.
     pub(super) async fn shown(&mut self, mut alert: Alert) -> Result<Alert, Error> {
         if let (Scope::Customer { customer_id }, Some(currency)) =
             (alert.scope, alert.condition.ledger())
         {
             self.get(&schema::head(self.account, customer_id)).await?;
-            self.settle_ledger(customer_id, currency).await?;
+            self.expire_ledger(customer_id, currency).await?;
             let state = self.get(&schema::balance_alert_state(self.account, alert.id)).await?;
             alert.show_status(&state.unwrap_or_default().in_alert);
         }

@@ -6,8 +6,8 @@
 //! commit, with everything that follows from it; `sweep` removes what counted before. `measure` does
 //! the same for metrics, whose rows nobody reads before all of them are there.
 //!
-//! What has come due comes first: whoever writes for a customer takes these steps before, as it
-//! settles what time owes. So no event comes in between, and no outcome depends on when it is done.
+//! Corrections come first: whoever writes for a customer takes these steps before, as it applies
+//! transitions. So no event comes in between, and no outcome depends on when it is done.
 
 mod account_wide;
 mod build;

@@ -69,15 +69,15 @@ impl Account {
 }
 
 impl Transaction<'_> {
-    /// Returns a block that is there, and whose ledger is settled.
-    async fn settled_block(&mut self, id: CreditBlockId) -> Result<Block, Stop> {
+    /// Returns a block that is there, and whose ledger is applied.
+    async fn applied_block(&mut self, id: CreditBlockId) -> Result<Block, Stop> {
         self.require_credits().await?;
         let unknown = || Error::not_found("credit block", id);
         let found = self.get(&schema::credit_block(self.account, id)).await?;
         let block = found.filter(|of| of.deletion.is_none()).ok_or_else(unknown)?;
         let customer = self.customer(&block.customer_id.into()).await;
         customer.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-        self.settled_head(block.customer_id).await?;
+        self.current_head(block.customer_id).await?;
         Ok(block)
     }
 
@@ -98,7 +98,7 @@ impl Command for UpdateCreditBlock {
     type Outcome = CreditBlock;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<CreditBlock, Stop> {
-        let Block { block, customer_id, .. } = tx.settled_block(self.id).await?;
+        let Block { block, customer_id, .. } = tx.applied_block(self.id).await?;
         let found = tx.block_metadata(self.id).await?;
         let mut metadata = found.clone().unwrap_or_default().metadata;
         self.metadata.clone().apply(&mut metadata)?;
@@ -128,7 +128,7 @@ impl Command for DeleteCreditBlock {
     type Outcome = ();
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let block = tx.settled_block(self.id).await?;
+        let block = tx.applied_block(self.id).await?;
         let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
         let ledger = tx.ledger(customer_id, &currency).await?;
         let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;

@@ -232,11 +232,11 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
             let (Customer { id, .. }, ledger) = tx.read_ledger(&customer, currency).await?;
-            let settled = tx.writes().to_vec();
+            let applied = tx.writes().to_vec();
             if tx.holds().await? {
                 // Nothing that a ledger has committed changes, so it can be read at leisure.
                 let mut tx = self.reading();
-                tx.set_writes(settled);
+                tx.set_writes(applied);
                 return tx.entries(id, currency, ledger, filter, page).await;
             }
         }
@@ -271,7 +271,7 @@ impl Transaction<'_> {
         Ok(units.filter(|(_, of)| of.has_ledger).map(|(tx, _)| tx).collect())
     }
 
-    /// Reads a ledger of a customer as if what time has brought it were settled, corrections aside.
+    /// Reads a ledger of a customer as if what time has brought it were applied, corrections aside.
     async fn read_ledger(
         &mut self,
         customer: &IdOr<CustomerId>,
@@ -280,7 +280,7 @@ impl Transaction<'_> {
         self.require_credits().await?;
         let customer = self.customer(customer).await?;
         self.get(&schema::head(self.account, customer.id)).await?;
-        self.settle_ledger(customer.id, currency).await?;
+        self.expire_ledger(customer.id, currency).await?;
         let ledger = self.ledger(customer.id, currency).await?;
         Ok((customer, ledger))
     }
@@ -340,7 +340,7 @@ impl Command for CreateLedgerEntry {
         new.check()?;
         tx.require_credits().await?;
         let customer = tx.customer(&self.customer).await?;
-        tx.settled_head(customer.id).await?;
+        tx.current_head(customer.id).await?;
         let mut ledger = match tx.ledger(customer.id, &new.currency).await? {
             Some(ledger) => ledger,
             None => {

@@ -130,7 +130,7 @@ impl Command for UpdateCustomer {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Customer, Stop> {
         let before = tx.customer(&self.id).await?;
-        tx.settled_head(before.id).await?;
+        tx.current_head(before.id).await?;
         let after = self.update.clone().decide(&before)?;
         if after == before {
             return Ok(after);
@@ -168,7 +168,7 @@ impl Command for DeleteCustomer {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let customer = tx.customer(&self.id.into()).await?;
-        tx.settled_head(self.id).await?;
+        tx.current_head(self.id).await?;
         if let Some(external) = &customer.external_customer_id {
             tx.delete(&schema::customer_external(tx.account, external));
         }

@@ -79,7 +79,7 @@ impl Command for Ingest {
             return Ok(ingestion);
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
-        let enrolled = settled(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
+        let enrolled = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
         keys::find_brought(tx, &mut new).await?;
         let meters = tx.meters().await?;
         let mut shares = Share::split(tx, enrolled, &new, &meters).await?;
@@ -137,22 +137,22 @@ pub(super) fn check_size(events: usize) -> Result<(), Error> {
     }
 }
 
-/// Reads the subscriptions of customers, to whom time and their plans owe nothing.
-async fn settled(
+/// Reads the active subscriptions of customers whose transitions are applied.
+async fn applied(
     tx: &mut Transaction<'_>,
     customers: &[CustomerId],
 ) -> Result<Vec<Enrolled>, Stop> {
     let enrolled = tx.enrolled(customers).await?;
     tx.fetch_plan_rosters(&enrolled).await?;
-    let mut due = Vec::new();
+    let mut behind = Vec::new();
     for Enrolled { customer_id, head, enrolments, .. } in &enrolled {
-        let mut is_due = tx.is_due(*customer_id, head).await?;
+        let mut has_transitions = tx.has_transitions(*customer_id, head).await?;
         for enrolment in enrolments {
-            is_due |= tx.is_behind(enrolment).await?;
+            has_transitions |= tx.is_behind(enrolment).await?;
         }
-        if is_due {
-            due.push(*customer_id);
+        if has_transitions {
+            behind.push(*customer_id);
         }
     }
-    if due.is_empty() { Ok(enrolled) } else { Err(Stop::Due(due)) }
+    if behind.is_empty() { Ok(enrolled) } else { Err(Stop::Transitions(behind)) }
 }

@@ -130,7 +130,7 @@ impl Attempt {
                 let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
                 self.look_again(decided, unknown).await
             }
-            // The key protects a retry, also where the settling before has an unknown outcome.
+            // The key protects a retry, also where the applying before has an unknown outcome.
             Err(error) => Err(error.retry_doubles_nothing()),
         }
     }

@@ -14,7 +14,7 @@ use crate::{CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp, limit
 
 /// What an operation would bring, had it been asked for now.
 ///
-/// It was run as it runs, on what there is once time owes its customer nothing, and nothing was
+/// It was run as it runs, on what there is once the transitions of its customer are applied, and nothing was
 /// written. Ids in it are left open: the operation draws others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -66,7 +66,7 @@ impl<T: Send + 'static> Call<T> {
     /// What the operation answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
-    /// plan with 1,000 subscriptions or more, or more is owed to the customer than one commit settles,
+    /// plan with 1,000 subscriptions or more, or more transitions wait for the customer than one commit applies,
     /// or a backfill concerns 1,000 customers or more, or days with more than 100,000 events;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a backfill for all
     /// customers is to be reflected or reverted first.
@@ -107,7 +107,7 @@ async fn preview<C: Command + ?Sized>(
         match tx.holds().await {
             Ok(true) => return preview,
             Ok(false) => {}
-            // What was settled for it would have been many commits.
+            // What was applied for it would have been many commits.
             Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {
                 return Err(Error::too_many("too much would have to be looked at for a preview"));
             }

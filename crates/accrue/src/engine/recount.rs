@@ -40,7 +40,7 @@ impl Transaction<'_> {
 
     /// Judges the alerts that watch a subscription on what a change of it brings: where its end has
     /// moved, what it used up to the new one is counted, and fees are prorated to it; an end that is
-    /// now brings what was owed then.
+    /// now brings the charges of then.
     pub(super) async fn judge_change(
         &mut self,
         before: &Enrolment,
@@ -100,7 +100,7 @@ impl Transaction<'_> {
                 }
                 let is_judged = oldest_judged <= period.start() && oldest_taken < period.end();
                 let alerts = match is_judged && has_alerts {
-                    true => self.watching_settled(&enrolment).await?,
+                    true => self.watching_applied(&enrolment).await?,
                     false => Vec::new(),
                 };
                 let earlier = self.values(&enrolment, period.start(), &alerts, at).await?;

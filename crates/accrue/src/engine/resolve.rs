@@ -49,43 +49,47 @@ impl Transaction<'_> {
         }
     }
 
-    /// Takes the lock of a customer and reads the head that guards what is its own. What time owes
-    /// it comes first.
-    pub(super) async fn settled_head(&mut self, id: CustomerId) -> Result<Head, Stop> {
+    /// Takes the lock of a customer and reads the head that guards what is its own. Its
+    /// transitions come first.
+    pub(super) async fn current_head(&mut self, id: CustomerId) -> Result<Head, Stop> {
         self.lock(&[id.into()]).await?;
         let head = self.get(&schema::head(self.account, id)).await?.unwrap_or_default();
-        if self.is_due(id, &head).await? { Err(Stop::Due(vec![id])) } else { Ok(head) }
+        if self.has_transitions(id, &head).await? {
+            Err(Stop::Transitions(vec![id]))
+        } else {
+            Ok(head)
+        }
     }
 
-    /// Reads the heads of customers whose locks are held. What time owes them comes first.
-    pub(super) async fn settled_heads(&mut self, ids: &[CustomerId]) -> Result<(), Stop> {
+    /// Reads the heads of customers whose locks are held. Their transitions come first.
+    pub(super) async fn current_heads(&mut self, ids: &[CustomerId]) -> Result<(), Stop> {
         let slots: Vec<_> = ids.iter().map(|id| schema::head(self.account, *id)).collect();
         let heads = self.get_all(&slots).await?;
-        let mut due = Vec::new();
+        let mut behind = Vec::new();
         for (id, head) in ids.iter().zip(heads) {
-            if self.is_due(*id, &head.unwrap_or_default()).await? {
-                due.push(*id);
+            if self.has_transitions(*id, &head.unwrap_or_default()).await? {
+                behind.push(*id);
             }
         }
-        if due.is_empty() { Ok(()) } else { Err(Stop::Due(due)) }
+        if behind.is_empty() { Ok(()) } else { Err(Stop::Transitions(behind)) }
     }
 
-    /// Returns a subscription whose customer is settled. The changes to its plan's alerts come first
+    /// Returns a subscription whose customer is applied. The changes to its plan's alerts come first
     /// too.
-    pub(super) async fn settled_enrolment(
+    pub(super) async fn current_enrolment(
         &mut self,
         id: SubscriptionId,
     ) -> Result<Enrolment, Stop> {
         let enrolment = self.enrolment(id).await?;
         let customer_id = enrolment.subscription.customer_id;
-        self.settled_head(customer_id).await?;
+        self.current_head(customer_id).await?;
         if self.is_behind(&enrolment).await? {
-            return Err(Stop::Due(vec![customer_id]));
+            return Err(Stop::Transitions(vec![customer_id]));
         }
         Ok(enrolment)
     }
 
-    /// Tells whether a subscription has changes to its plan's alerts to settle. One that ended so
+    /// Tells whether a subscription has changes to its plan's alerts to apply. One that ended so
     /// long ago that no event counts for it has none.
     pub(super) async fn is_behind(&mut self, enrolment: &Enrolment) -> Result<bool, Error> {
         let Subscription { id, customer_id, .. } = enrolment.subscription;

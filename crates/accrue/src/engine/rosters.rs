@@ -115,7 +115,7 @@ impl Transaction<'_> {
         let corrections = self.get(&schema::corrections(self.account, customer_id)).await?;
         let corrections = corrections.unwrap_or_default();
         let under_way = corrections.progress.map(|_| Timestamp::MIN);
-        let correction = corrections.due.first().map(|of| of.at);
+        let correction = corrections.scheduled.first().map(|of| of.at);
         let roster = roster.unwrap_or_default().deadline;
         let next = expiries.chain([roster, correction, under_way]).flatten().min();
         let slot = schema::head(self.account, customer_id);

@@ -150,7 +150,7 @@ impl Command for UpdateSubscription {
     type Outcome = Subscription;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = tx.settled_enrolment(self.id).await?;
+        let mut enrolment = tx.current_enrolment(self.id).await?;
         let after = self.update.clone().decide(&enrolment.subscription)?;
         let previous_attributes = previous_attributes(&enrolment.subscription, &after);
         if previous_attributes.is_empty() {
@@ -181,7 +181,7 @@ impl Command for CancelSubscription {
     type Outcome = Subscription;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = tx.settled_enrolment(self.id).await?;
+        let mut enrolment = tx.current_enrolment(self.id).await?;
         let customer_id = enrolment.subscription.customer_id;
         let end = self.cancellation.decide(&enrolment.subscription, tx.now)?;
         let before = enrolment.clone();
@@ -216,7 +216,7 @@ impl Command for UnscheduleCancellation {
     type Outcome = Subscription;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let before = tx.settled_enrolment(self.id).await?;
+        let before = tx.current_enrolment(self.id).await?;
         let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
         let mut enrolment = before.clone();
         enrolment.subscription.end_date = None;
@@ -249,7 +249,7 @@ impl Command for UpdateFeeQuantity {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
         self.change.check()?;
-        let before = tx.settled_enrolment(self.id).await?;
+        let before = tx.current_enrolment(self.id).await?;
         let FeeQuantityChange { price, quantity, when } = &self.change;
         let price = tx.fee_of(&before, price).await?;
         let at = when.decide(&before.subscription, &price, tx.now)?;
@@ -272,7 +272,7 @@ impl Command for UpdateFeeQuantity {
         tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
         if at <= tx.now {
             // What it charges so far is judged here. Another process, whose clock is ahead, may have
-            // settled a later turn: that one is not judged once more.
+            // applied a later turn: that one is not judged once more.
             enrolment.turned = enrolment.turned.max(Some(tx.now));
             tx.judge_change(&before, &enrolment).await?;
         }

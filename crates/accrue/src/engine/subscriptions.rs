@@ -261,7 +261,7 @@ impl Command for CreateSubscription {
         self.new.check()?;
         let mut customer = tx.customer(&self.new.customer).await?;
         let plan = tx.plan(&self.new.plan).await?;
-        tx.settled_head(customer.id).await?;
+        tx.current_head(customer.id).await?;
         let plan_version = self.new.plan_version.unwrap_or(plan.version);
         let roster = tx.plan_version(plan.id, plan_version).await?;
         check_fees(tx, &roster, &self.new.fee_quantities).await?;

@@ -7,8 +7,8 @@ use super::{
     apply::{Applied, Command, apply},
     corrections::{Patience, correct_some, measure_all},
     lists::position,
-    settle::settle,
     transaction::{Stop, Transaction},
+    transitions::apply_transitions,
 };
 use crate::{
     Error, PlanId, SubscriptionId, Timestamp, limits,
@@ -21,19 +21,19 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tick {
-    /// How many owners of something due it settled, wholly or in part.
-    pub settled: usize,
-    /// How many it could not settle, and no later call will: something is wrong with their rows.
+    /// Owners whose transitions it applied, wholly or in part.
+    pub applied: usize,
+    /// How many it could not apply, and no later call will: something is wrong with their rows.
     pub failed: usize,
-    /// Whether more is due: call again.
+    /// Whether more is to be applied: call again.
     pub more: bool,
 }
 
 impl Billing {
-    /// Settles what time has made due, for at most `limit` customers or plans, in the order in
-    /// which it came due.
+    /// Applies the transitions that time has brought, for at most `limit` customers or plans, in the
+    /// order of their instants.
     ///
-    /// No outcome depends on when or how often this runs: whatever touches a customer settles it
+    /// No outcome depends on when or how often this runs: whatever touches a customer applies it
     /// first. A host calls it so that messages do not wait for that.
     ///
     /// ```
@@ -49,34 +49,35 @@ impl Billing {
         let now = self.shared().now();
         let limit = limit.clamp(1, limits::SCAN_ROWS);
         let mut scan = schema::deadlines(now, limit);
-        let (mut settled, mut failed) = (0_usize, 0_usize);
-        while settled < limit {
+        let (mut applied, mut failed) = (0_usize, 0_usize);
+        while applied < limit {
             let rows = self.shared().store.scan(&scan).await?;
             let Some(last) = rows.last() else { break };
             scan = scan.after(last.key.bytes());
-            for row in rows.iter().take(limit.saturating_sub(settled)) {
-                match self.settle_deadline(row).await {
-                    Ok(()) => settled = settled.saturating_add(1),
+            for row in rows.iter().take(limit.saturating_sub(applied)) {
+                match self.apply_deadline(row).await {
+                    Ok(()) => applied = applied.saturating_add(1),
                     Err(error) if error.can_be_retried() => return Err(error),
                     // Whatever is wrong with one owner, the others do not wait for it.
                     Err(_) => failed = failed.saturating_add(1),
                 }
             }
         }
-        let due = schema::deadlines(now, failed.saturating_add(1));
-        let more = self.shared().store.scan(&due).await?.len() > failed;
-        Ok(Tick { settled, failed, more })
+        let left = schema::deadlines(now, failed.saturating_add(1));
+        let more = self.shared().store.scan(&left).await?.len() > failed;
+        Ok(Tick { applied, failed, more })
     }
 
-    async fn settle_deadline(&self, row: &Row) -> Result<(), Error> {
+    async fn apply_deadline(&self, row: &Row) -> Result<(), Error> {
         let deadline = schema::read_deadline(row)?;
         let account = self.account(deadline.account.clone());
         match deadline.owner {
             Owner::Customer(id) => {
-                settle(self.shared(), account.id(), &[id], &mut Patience::endless()).await
+                apply_transitions(self.shared(), account.id(), &[id], &mut Patience::endless())
+                    .await
             }
             Owner::Plan(plan_id, version) => {
-                settle_plan(&account, plan_id, version, deadline).await
+                apply_plan_changes(&account, plan_id, version, deadline).await
             }
             Owner::Backfill(id) => {
                 let patience = &mut Patience::endless();
@@ -86,21 +87,21 @@ impl Billing {
         }
     }
 
-    /// Returns when the next thing comes due: when to call [`tick`](Self::tick) again.
+    /// Returns the instant of the next transition: when to call [`tick`](Self::tick) again.
     pub async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
         let rows = self.shared().store.scan(&schema::deadlines(Timestamp::MAX, 1)).await?;
         rows.first().map(|row| schema::read_deadline(row).map(|deadline| deadline.at)).transpose()
     }
 }
 
-/// How many subscriptions of a plan one step settles.
+/// How many subscriptions of a plan one step applies.
 const SUBSCRIPTIONS_TOGETHER: usize = 100;
 
-/// How many settled changes one step removes.
+/// How many applied changes one step removes.
 const CHANGES_TOGETHER: u64 = 1_000;
 
-/// Settles the next subscriptions of a plan version that have not seen all changes to its alerts.
-async fn settle_plan(
+/// Applies the next subscriptions of a plan version that have not seen all changes to its alerts.
+async fn apply_plan_changes(
     account: &Account,
     plan_id: PlanId,
     plan_version: PlanVersion,
@@ -134,7 +135,8 @@ async fn settle_plan(
             break;
         }
         let behind: Vec<_> = behind.into_iter().collect();
-        settle(account.shared(), account.id(), &behind, &mut Patience::endless()).await?;
+        apply_transitions(account.shared(), account.id(), &behind, &mut Patience::endless())
+            .await?;
     }
     let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
     let cursor = next.map(|place| place.to_vec());
@@ -146,7 +148,7 @@ async fn settle_plan(
     }
 }
 
-/// Keeps how far the settling of a plan's subscriptions has come, and removes the changes that all
+/// Keeps how far the applying of a plan's subscriptions has come, and removes the changes that all
 /// of them have seen.
 struct EndPlanStep {
     plan_id: PlanId,
@@ -173,12 +175,12 @@ impl Command for EndPlanStep {
             tx.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
             return Ok(());
         }
-        let last = self.generation.min(roster.settled.saturating_add(CHANGES_TOGETHER));
-        for number in roster.settled.saturating_add(1)..=last {
+        let last = self.generation.min(roster.applied.saturating_add(CHANGES_TOGETHER));
+        for number in roster.applied.saturating_add(1)..=last {
             let (id, version) = (self.plan_id, self.plan_version);
             tx.delete(&schema::plan_generation(tx.account, id, version, number));
         }
-        roster.settled = last;
+        roster.applied = last;
         if last == self.generation {
             tx.delete(&place);
             roster.deadline = None;

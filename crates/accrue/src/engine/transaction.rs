@@ -59,8 +59,8 @@ pub(super) struct Part {
 pub(super) enum Stop {
     /// It failed.
     Error(Error),
-    /// Time owes these customers something, which comes first.
-    Due(Vec<CustomerId>),
+    /// Time has brought these customers transitions, which come first.
+    Transitions(Vec<CustomerId>),
     /// A backfill for all customers is to be reflected or reverted first.
     Backfill(BackfillId),
     /// It needs these locks, and all of them from the beginning.
@@ -250,7 +250,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Reads the keys of a range, with those of the rows that are written here: a read can see what
-    /// it has settled.
+    /// it has applied.
     pub(super) async fn keys(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
         let keys = self.range(scan).await?.rows.into_iter().map(|(key, _)| key);
         Ok(keys.take(scan.limit).collect())

@@ -13,13 +13,13 @@ pub(crate) struct Enrolment {
     pub(crate) alerts: Vec<AlertId>,
     /// The alerts of its plan version that are disabled for it alone.
     pub(crate) muted: BTreeSet<AlertId>,
-    /// The last generation of its plan version's alerts that it has settled.
+    /// The last generation of its plan version's alerts that it has applied.
     pub(crate) generation: u64,
     /// How much of its life messages have told.
     pub(crate) told: Told,
     /// When its prices charge something.
     pub(crate) turns: Turns,
-    /// The last turn that it has settled.
+    /// The last turn that it has applied.
     pub(crate) turned: Option<Timestamp>,
 }
 

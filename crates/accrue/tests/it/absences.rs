@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[test]
-fn thirty_years_that_nobody_looked_are_settled_in_bounded_commits() {
+fn thirty_years_that_nobody_looked_are_applied_in_bounded_commits() {
     let daily = Cadence::Custom(Cycle::Days(1));
     let priced = priced(|fixture, _| [fixture.fee_of("5", daily, BillingMode::InAdvance)]);
     priced.plan_alert(cost_alert(&["5"]));
@@ -41,7 +41,7 @@ fn thirty_years_that_nobody_looked_are_settled_in_bounded_commits() {
 }
 
 #[test]
-fn a_write_after_a_long_absence_settles_all_of_it_first() {
+fn a_write_after_a_long_absence_applies_all_of_it_first() {
     let priced =
         priced(|fixture, metric| [fixture.usage_at("1", metric), fixture.advance_fee("5")]);
     priced.alert(cost_alert(&["5", "6"]));

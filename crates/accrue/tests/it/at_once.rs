@@ -147,7 +147,7 @@ fn a_plan_alert_with_every_filter_is_changed_like_any_other() {
 }
 
 #[test]
-fn a_turn_of_200_subscriptions_is_settled_in_as_many_commits_as_it_takes() {
+fn a_turn_of_200_subscriptions_is_applied_in_as_many_commits_as_it_takes() {
     let priced = priced(|fixture, _| [fixture.advance_fee("5")]);
     let (fixture, others) = (&priced.fixture, priced.other_prices(104));
     for from in 0..5 {

@@ -202,12 +202,12 @@ fn an_overdraft_is_amended_by_what_is_outstanding_at_most() {
 
 #[test]
 fn a_block_that_has_expired_takes_no_entry() {
-    let check = |is_used: bool, is_settled: bool| {
+    let check = |is_used: bool, is_applied: bool| {
         let priced = credited();
         let id = priced.give_until("5", "2026-03-20T00:00:00Z").credit_block.id;
         priced.use_now("a", if is_used { "5" } else { "1" });
         priced.fixture.set("2026-03-20T00:00:00Z");
-        if is_settled {
+        if is_applied {
             priced.fixture.tick();
         }
         let expiry = at("2026-03-20T00:00:00Z");
@@ -223,8 +223,8 @@ fn a_block_that_has_expired_takes_no_entry() {
         let expired = if is_used { vec![] } else { vec!["credit_block_expiry -4 = 0"] };
         assert_eq!(priced.ledger()[2..], expired);
     };
-    for (is_used, is_settled) in [(false, false), (false, true), (true, false), (true, true)] {
-        check(is_used, is_settled);
+    for (is_used, is_applied) in [(false, false), (false, true), (true, false), (true, true)] {
+        check(is_used, is_applied);
     }
 }
 
@@ -481,7 +481,7 @@ fn what_is_wrong_with_an_entry_comes_before_whose_it_is() {
 }
 
 #[test]
-fn an_entry_that_is_refused_settles_what_was_due_and_nothing_else() {
+fn an_entry_that_is_refused_applies_what_was_due_and_nothing_else() {
     let priced = credited();
     priced.give_until("5", "2026-03-20T00:00:00Z");
     priced.watch(depleted());

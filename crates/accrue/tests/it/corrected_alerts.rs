@@ -32,13 +32,13 @@ pub(crate) fn noon() -> Timestamp {
 }
 
 impl Priced {
-    /// Closes a backfill now, and settles it.
+    /// Closes a backfill now, and applies it.
     pub(crate) fn reflect(&self, backfill: &Backfill) {
         run(self.fixture.account.close_backfill(backfill.id)).unwrap();
         self.fixture.tick();
     }
 
-    /// Reverts a backfill now, and settles it.
+    /// Reverts a backfill now, and applies it.
     pub(crate) fn undo(&self, backfill: &Backfill) {
         run(self.fixture.account.revert_backfill(backfill.id)).unwrap();
         self.fixture.tick();

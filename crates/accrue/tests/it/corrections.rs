@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Fixture {
-    pub(crate) fn settle(&self) {
+    pub(crate) fn apply_transitions(&self) {
         while block_on(self.billing.tick(10)).unwrap().more {}
     }
 
@@ -31,7 +31,7 @@ impl Fixture {
         }
         let closed = run(self.account.close_backfill(backfill.id)).unwrap();
         assert_eq!(closed.status, BackfillStatus::Pending);
-        self.settle();
+        self.apply_transitions();
         let reflected = block_on(self.account.fetch_backfill(backfill.id)).unwrap();
         assert_eq!(reflected.status, BackfillStatus::Reflected);
         reflected
@@ -51,7 +51,7 @@ impl Fixture {
     fn revert(&self, backfill: &Backfill) {
         let reverted = run(self.account.revert_backfill(backfill.id)).unwrap();
         assert_eq!(reverted.status, BackfillStatus::PendingRevert);
-        self.settle();
+        self.apply_transitions();
         let reverted = block_on(self.account.fetch_backfill(backfill.id)).unwrap();
         assert_eq!(reverted.status, BackfillStatus::Reverted);
     }
@@ -128,7 +128,7 @@ fn a_preview_of_a_close_answers_what_it_would_change_and_changes_nothing() {
         assert!(customer.is_none() || types[1..] == ["backfill.reflected"], "{types:?}");
         // And so it is.
         run(fixture.account.close_backfill(backfill.id)).unwrap();
-        fixture.settle();
+        fixture.apply_transitions();
         let cost = fixture.cost(&priced.subscription, &CostQuery::default());
         assert_eq!(cost.total, period.cost_after);
         let backfill = block_on(fixture.account.fetch_backfill(backfill.id)).unwrap();
@@ -180,7 +180,7 @@ fn a_deleted_customer_s_backfill_closes_and_moves_nothing_of_it() {
         run(fixture.account.delete_customer(priced.subscription.customer_id)).unwrap();
         fixture.messages();
         fixture.advance_days(2);
-        fixture.settle();
+        fixture.apply_transitions();
         let reflected = block_on(fixture.account.fetch_backfill(backfill.id)).unwrap();
         assert_eq!(reflected.status, BackfillStatus::Reflected);
         let told: Vec<_> = fixture.messages().iter().map(|of| of.message_type()).collect();

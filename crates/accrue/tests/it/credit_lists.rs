@@ -128,10 +128,10 @@ fn wire_4_4_blocks_are_listed_that_have_something_left_and_have_not_expired() {
 fn wire_4_4_a_block_that_has_expired_is_listed_with_all_blocks_alone() {
     let priced = credited();
     priced.give_all(&[("1", "", ""), ("2", "", "2026-03-20T00:00:00Z")]);
-    for is_settled in [false, true] {
+    for is_applied in [false, true] {
         priced.fixture.set("2026-03-20T00:00:00Z");
         assert_eq!(priced.given(CreditBlockFilter::default()), ["1"]);
-        assert_eq!(priced.all_blocks(), ["1 of 1", "0 of 2"], "settled: {is_settled}");
+        assert_eq!(priced.all_blocks(), ["1 of 1", "0 of 2"], "applied: {is_applied}");
         priced.fixture.tick();
     }
 }

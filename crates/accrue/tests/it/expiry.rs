@@ -45,7 +45,7 @@ impl Priced {
 }
 
 #[test]
-fn a_read_answers_as_if_what_time_has_brought_were_settled() {
+fn a_read_answers_as_if_what_time_has_brought_were_applied() {
     let priced = credited();
     let given = priced.give_until("5", SOON).credit_block;
     priced.give("3");
@@ -77,7 +77,7 @@ fn a_read_answers_as_if_what_time_has_brought_were_settled() {
 }
 
 #[test]
-fn the_status_that_a_list_shows_is_settled_as_well() {
+fn the_status_that_a_list_shows_is_applied_as_well() {
     let priced = credited();
     priced.give_until("5", SOON);
     priced.watch(dropped(&["4"]));
@@ -90,7 +90,7 @@ fn the_status_that_a_list_shows_is_settled_as_well() {
 }
 
 #[test]
-fn a_list_of_one_kind_shows_the_expiry_before_it_is_settled() {
+fn a_list_of_one_kind_shows_the_expiry_before_it_is_applied() {
     let priced = credited();
     priced.give_until("5", SOON);
     priced.fixture.set(LATER);
@@ -264,7 +264,7 @@ fn at_one_instant_subscriptions_come_before_blocks_and_those_before_changes() {
 }
 
 #[test]
-fn a_customer_whom_nobody_touched_for_years_is_settled_in_order() {
+fn a_customer_whom_nobody_touched_for_years_is_applied_in_order() {
     let priced = credited();
     for month in 4..=12 {
         priced.give_until("1", &format!("2026-{month:02}-01T00:00:00Z"));
@@ -289,7 +289,7 @@ fn a_customer_whom_nobody_touched_for_years_is_settled_in_order() {
 }
 
 #[test]
-fn the_credits_of_a_deleted_customer_are_settled_no_more() {
+fn the_credits_of_a_deleted_customer_are_applied_no_more() {
     let priced = credited();
     priced.give_until("5", SOON);
     priced.watch(depleted());
@@ -324,7 +324,7 @@ fn a_clock_that_stands_still_orders_entries_by_their_numbers() {
 }
 
 #[test]
-fn many_expiries_of_one_customer_are_settled_by_ticks_of_one() {
+fn many_expiries_of_one_customer_are_applied_by_ticks_of_one() {
     let priced = credited();
     for _ in 0..200 {
         priced.give_until("1", SOON);
@@ -338,7 +338,7 @@ fn many_expiries_of_one_customer_are_settled_by_ticks_of_one() {
 }
 
 #[test]
-fn a_customer_without_a_subscription_is_settled_too() {
+fn a_customer_without_a_subscription_is_applied_too() {
     let fixture = Fixture::new();
     let eve = fixture.customer("eve").id;
     run(fixture.account.create_ledger_entry(eve, expiring("5", SOON))).unwrap();
@@ -351,7 +351,7 @@ fn a_customer_without_a_subscription_is_settled_too() {
 }
 
 #[test]
-fn every_operation_of_a_customer_settles_what_has_expired_first() {
+fn every_operation_of_a_customer_applies_what_has_expired_first() {
     let check = |operation: fn(&Priced)| {
         let priced = credited_with("1");
         priced.give_until("5", SOON);

@@ -1,4 +1,4 @@
-//! What has expired is settled in the order of its instants, whoever looks in between.
+//! What has expired is applied in the order of its instants, whoever looks in between.
 
 use accrue::credit::LedgerEntry;
 
@@ -12,7 +12,7 @@ use crate::{
 /// What happens at an instant.
 pub(crate) type Step = (&'static str, fn(&Priced));
 
-/// Tells a story; after those steps that are chosen by a bit everything due is settled. At the end it
+/// Tells a story; after those steps that are chosen by a bit everything due is applied. At the end it
 /// always is. Gives the entries, and the messages with their instants.
 fn tell(steps: &[Step], looks: usize) -> (Vec<LedgerEntry>, Vec<String>) {
     let priced = credited();
@@ -39,7 +39,7 @@ pub(crate) fn check(steps: &[Step], ledger: &[&str], told: &[&str]) {
     let alerts: Vec<_> = lazy.1.iter().filter(|told| told.contains("balance_")).collect();
     assert_eq!(alerts, told);
     for looks in 1..1 << steps.len() {
-        assert_eq!(tell(steps, looks), lazy, "settled after the steps {looks:b}");
+        assert_eq!(tell(steps, looks), lazy, "applied after the steps {looks:b}");
     }
 }
 

@@ -148,7 +148,7 @@ fn a_change_in_the_past_of_the_open_period_is_judged_at_once() {
 }
 
 #[test]
-fn a_turn_that_a_process_with_a_later_clock_has_settled_stays_settled() {
+fn a_turn_that_a_process_with_a_later_clock_has_applied_stays_applied() {
     let seats = seats();
     seats.alert(cost_alert(&["20"]));
     seats.fixture.tick();

@@ -284,9 +284,9 @@ fn tick_says_what_it_left_and_when_to_come_again() {
     }
     fixture.set("2026-04-10T12:00:00Z");
     let some = block_on(fixture.billing.tick(2)).unwrap();
-    assert_eq!((some.settled, some.failed, some.more), (2, 0, true));
+    assert_eq!((some.applied, some.failed, some.more), (2, 0, true));
     let rest = block_on(fixture.billing.tick(2)).unwrap();
-    assert_eq!((rest.settled, rest.failed, rest.more), (1, 0, false));
+    assert_eq!((rest.applied, rest.failed, rest.more), (1, 0, false));
     let next = block_on(fixture.billing.next_deadline()).unwrap();
     assert_eq!(next, Some(at("2026-05-10T12:00:00Z")));
 }

@@ -174,7 +174,7 @@ fn draw_credits(fixture: &Fixture) {
 }
 
 /// Alerts on cost that fired by their configuration, by an event and by a turn of the billing
-/// period, and one on spend with a filter of every kind, whose creation is not settled.
+/// period, and one on spend with a filter of every kind, whose creation is not applied.
 fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
     let prices =
         [fixture.usage_at("1", metric), fixture.advance_fee("5"), fixture.by_region(metric, 1)];

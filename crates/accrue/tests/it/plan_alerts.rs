@@ -147,7 +147,7 @@ fn an_unknown_version_of_a_plan_is_not_found() {
 }
 
 #[test]
-fn many_changes_before_an_end_are_settled_before_it() {
+fn many_changes_before_an_end_are_applied_before_it() {
     let story = |is_early: bool| {
         let fixture = Fixture::new();
         let metric = fixture.metric(SUM);
@@ -191,7 +191,7 @@ fn thousands_of_changes_are_no_lost_race() {
 }
 
 #[test]
-fn what_does_not_fit_one_commit_is_settled_in_several() {
+fn what_does_not_fit_one_commit_is_applied_in_several() {
     let fixture = Fixture::new();
     let metric = fixture.metric(SUM);
     let plan = fixture.plan();

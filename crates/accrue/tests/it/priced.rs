@@ -130,7 +130,7 @@ impl Fixture {
         cost
     }
 
-    /// Settles everything that is due.
+    /// Applies everything that is due.
     pub(crate) fn tick(&self) {
         while block_on(self.billing.tick(10)).unwrap().more {}
     }

@@ -157,7 +157,7 @@ fn an_alert_fires_once_whatever_gets_in_between() {
     let ingest = |account: &Account| {
         run(account.ingest([event("ada", "b", at("2026-03-10T12:00:00Z"), "5")])).unwrap();
     };
-    let settle = {
+    let apply = {
         move |account: &Account| {
             let page = Default::default();
             let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
@@ -165,7 +165,7 @@ fn an_alert_fires_once_whatever_gets_in_between() {
             run(account.cancel_subscription(all.data[0].id, date)).unwrap();
         }
     };
-    at_every_call(set_up, ingest, settle, |fixture| {
+    at_every_call(set_up, ingest, apply, |fixture| {
         while block_on(fixture.billing.tick(10)).unwrap().more {}
         assert_eq!(fixture.fired(), ["5: 5 -> 5", "10: 5 -> 10"]);
     });

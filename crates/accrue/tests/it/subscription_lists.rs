@@ -135,7 +135,7 @@ fn a_status_is_that_of_now() {
     check(SubscriptionStatus::Active, &[7, 6, 5, 4, 3, 1, 0]);
     check(SubscriptionStatus::Ended, &[2]);
     check(SubscriptionStatus::Upcoming, &[8]);
-    // Whether or not anybody has settled it.
+    // Whether or not anybody has applied it.
     lists.fixture.set("2026-05-01T00:00:00Z");
     check(SubscriptionStatus::Active, &[8, 7, 5, 4, 3, 1, 0]);
     check(SubscriptionStatus::Ended, &[6, 2]);

@@ -3,7 +3,7 @@ use accrue::subscription::Cancellation;
 use crate::fixture::{COUNT, Fixture, at, block_on, run, usage_alert};
 
 #[test]
-fn settled_late_or_early_the_messages_are_the_same() {
+fn applied_late_or_early_the_messages_are_the_same() {
     let story = |ticks: &[&str]| {
         let fixture = Fixture::new();
         let ada = fixture.customer("ada");
@@ -41,18 +41,18 @@ fn it_costs_what_is_due_and_says_when_to_come_again() {
     }
     let before = fixture.dump();
     let idle = block_on(fixture.billing.tick(10)).unwrap();
-    assert_eq!((idle.settled, idle.more), (0, false));
+    assert_eq!((idle.applied, idle.more), (0, false));
     assert_eq!(fixture.dump(), before);
     fixture.set("2026-03-12T00:00:00Z");
     let some = block_on(fixture.billing.tick(2)).unwrap();
-    assert_eq!((some.settled, some.more), (2, true));
+    assert_eq!((some.applied, some.more), (2, true));
     let rest = block_on(fixture.billing.tick(2)).unwrap();
-    assert_eq!((rest.settled, rest.more), (1, false));
+    assert_eq!((rest.applied, rest.more), (1, false));
     assert_eq!(block_on(fixture.billing.next_deadline()).unwrap(), None);
 }
 
 #[test]
-fn a_change_to_a_plan_with_many_subscriptions_is_settled_in_steps() {
+fn a_change_to_a_plan_with_many_subscriptions_is_applied_in_steps() {
     let fixture = Fixture::new();
     let metric = fixture.metric(COUNT);
     let plan = fixture.plan();

@@ -1,4 +1,4 @@
-//! A turn of a billing period and the changes to a plan's alerts are settled in the order of their
+//! A turn of a billing period and the changes to a plan's alerts are applied in the order of their
 //! instants, whoever looks in between.
 
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ impl Story {
     }
 }
 
-/// Tells a story; after those steps that are chosen by a bit everything due is settled. At the end
+/// Tells a story; after those steps that are chosen by a bit everything due is applied. At the end
 /// it always is.
 fn tell(steps: &[Step], looks: usize) -> Vec<String> {
     let priced = priced(|fixture, metric| {
@@ -60,7 +60,7 @@ fn check(steps: &[Step], expect: &[&str]) {
     let lazy = tell(steps, 0);
     assert_eq!(lazy, expect);
     for looks in 1..1 << steps.len() {
-        assert_eq!(tell(steps, looks), lazy, "settled after the steps {looks:b}");
+        assert_eq!(tell(steps, looks), lazy, "applied after the steps {looks:b}");
     }
 }
 
@@ -209,7 +209,7 @@ fn an_alert_that_is_muted_over_a_turn_is_silent_at_it() {
 }
 
 #[test]
-fn an_end_between_changes_is_settled_between_them() {
+fn an_end_between_changes_is_applied_between_them() {
     check(
         &[
             ("2026-03-15T00:00:00Z", |story| {
@@ -268,7 +268,7 @@ fn the_subscriptions_own_alerts_are_judged_at_a_turn_as_they_were() {
 }
 
 #[test]
-fn many_changes_between_turns_are_settled_in_their_places() {
+fn many_changes_between_turns_are_applied_in_their_places() {
     let story = |is_early: bool| {
         let priced = priced(|fixture, _| [fixture.advance_fee("5")]);
         let alert = priced.plan_alert(cost_alert(&["100"]));

@@ -55,7 +55,7 @@ impl Command for ChangeAlert {
         tx.require_alerts().await?;
         let before = tx.alert(self.id).await?;
         if let Scope::Customer { customer_id } = before.scope {
-            tx.settled_head(customer_id).await?;
+            tx.current_head(customer_id).await?;
         }
         let alert = self.change.apply(before.clone(), tx).await?;
         if alert == before {
@@ -66,7 +66,7 @@ impl Command for ChangeAlert {
                 tx.save_plan_alert(plan_id, plan_version, &alert).await?;
             }
             Scope::Subscription { subscription_id, .. } => {
-                let enrolment = tx.settled_enrolment(subscription_id).await?;
+                let enrolment = tx.current_enrolment(subscription_id).await?;
                 tx.save_alert(&alert).await?;
                 tx.judge_at_once(&enrolment, &alert, tx.now).await?;
                 tx.save_watched(&enrolment).await?;
@@ -105,7 +105,7 @@ impl Command for ChangeAlertFor {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         tx.require_alerts().await?;
         let alert = tx.alert(self.id).await?;
-        let mut enrolment = tx.settled_enrolment(self.subscription).await?;
+        let mut enrolment = tx.current_enrolment(self.subscription).await?;
         if enrolment.alerts.contains(&self.id) {
             let whole = match self.change {
                 ChangeFor::Enable => Change::Enable,
@@ -154,12 +154,12 @@ impl Command for DeleteAlert {
                 return Err(Error::constraint(detail).into());
             }
             Scope::Subscription { subscription_id, .. } => {
-                let mut enrolment = tx.settled_enrolment(subscription_id).await?;
+                let mut enrolment = tx.current_enrolment(subscription_id).await?;
                 enrolment.alerts.retain(|id| *id != self.id);
                 tx.save_watched(&enrolment).await?;
             }
             Scope::Customer { customer_id } => {
-                tx.settled_head(customer_id).await?;
+                tx.current_head(customer_id).await?;
                 tx.remove_balance_alert(customer_id, &alert).await?;
                 tx.touch(customer_id).await?;
             }

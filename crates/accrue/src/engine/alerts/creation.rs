@@ -24,7 +24,7 @@ impl Command for CreateSubscriptionAlert {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         self.new.check()?;
         tx.require_alerts().await?;
-        let mut enrolment = tx.settled_enrolment(self.id).await?;
+        let mut enrolment = tx.current_enrolment(self.id).await?;
         tx.check_metric(&self.new).await?;
         tx.check_filters(self.new.condition.price_filters()).await?;
         let siblings = tx.alerts(&enrolment.alerts).await?;
@@ -94,7 +94,7 @@ impl Command for CreateCustomerAlert {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         tx.require_alerts().await?;
         let customer_id = tx.customer(&self.customer).await?.id;
-        tx.settled_head(customer_id).await?;
+        tx.current_head(customer_id).await?;
         let currency = &self.new.currency;
         let siblings = tx.balance_alerts_in(customer_id, currency).await?;
         let id = AlertId::generate(tx.now, tx.entropy());

@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Transaction<'_> {
-    /// Writes an alert of a plan version, and the change that its subscriptions have to settle.
+    /// Writes an alert of a plan version, and the change that its subscriptions have to apply.
     pub(super) async fn save_plan_alert(
         &mut self,
         plan_id: PlanId,
@@ -18,8 +18,8 @@ impl Transaction<'_> {
         self.move_version(plan_id, version);
         let slot = schema::plan_roster(self.account, plan_id, version);
         let mut roster = self.get(&slot).await?.unwrap_or_default();
-        if roster.generation.saturating_sub(roster.settled) >= limits::UNSETTLED_CHANGES {
-            let most = limits::UNSETTLED_CHANGES;
+        if roster.generation.saturating_sub(roster.applied) >= limits::PENDING_CHANGES {
+            let most = limits::PENDING_CHANGES;
             let detail = format!("{most} changes to the alerts of the version wait for a tick");
             return Err(Error::constraint(detail));
         }

@@ -38,8 +38,8 @@ impl Standing {
 }
 
 impl Transaction<'_> {
-    /// Finds the event that a key stands for, of a customer that exists and to whom time owes
-    /// nothing: the one that counts, or else what became of it.
+    /// Finds the event that a key stands for, of a customer that exists and whose transitions
+    /// are applied: the one that counts, or else what became of it.
     pub(super) async fn find_event(&mut self, key: &EventKey) -> Result<Found, Stop> {
         let unknown = || Error::not_found("event", key);
         let slot = schema::event_key(self.account, key);
@@ -48,7 +48,7 @@ impl Transaction<'_> {
         let customers: BTreeSet<_> = entry.carriers.iter().map(of).collect();
         self.lock(&customers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
         for customer in customers {
-            self.settled_head(customer).await?;
+            self.current_head(customer).await?;
         }
         let (mut asked, mut first) = (BTreeSet::new(), None);
         for carrier in &entry.carriers {
@@ -84,7 +84,7 @@ impl Transaction<'_> {
         let oldest_taken = self.oldest_taken().await?;
         for enrolment in self.every_enrolment(customer_id).await? {
             if self.is_behind(&enrolment).await? {
-                return Err(Stop::Due(vec![customer_id]));
+                return Err(Stop::Transitions(vec![customer_id]));
             }
             let subscription = &enrolment.subscription;
             let Some(period) = subscription.periods().containing(at) else { continue };

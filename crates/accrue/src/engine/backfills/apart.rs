@@ -8,14 +8,14 @@ use crate::{
 
 impl Transaction<'_> {
     /// Makes sure that a backfill may be open beside those that are: none of them overlaps it that
-    /// has a customer in common with it, and they are not too many. What is due of them comes first.
+    /// has a customer in common with it, and they are not too many. Their corrections up to now come first.
     pub(super) async fn check_apart(&mut self, backfill: &Backfill) -> Result<(), Stop> {
         let slot = schema::open_backfills(self.account);
         let open = self.get(&slot).await?.unwrap_or_default().backfills;
         let is_full = open.len() >= limits::OPEN_BACKFILLS;
         for other in open.iter().filter(|other| is_full || overlap(other, backfill)) {
             let other = self.backfill(other.id).await?;
-            self.settled_backfill(&other).await?;
+            self.current_backfill(&other).await?;
         }
         if let Some(other) = open.iter().find(|other| overlap(other, backfill)) {
             let (id, start, end) = (other.id, other.timeframe.start(), other.timeframe.end());

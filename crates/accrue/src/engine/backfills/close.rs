@@ -22,7 +22,7 @@ impl Command for CloseBackfill {
         tx.require_backfills().await?;
         let before = tx.backfill(self.id).await?;
         tx.check_taking(&before).await?;
-        tx.settled_owner(&before).await?;
+        tx.current_owner(&before).await?;
         let after = before.clone().close(tx.now)?;
         tx.put_backfill(Some(&before), &after).await?;
         tx.schedule(&after, Effect::Reflect, tx.now).await?;

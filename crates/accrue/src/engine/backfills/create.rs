@@ -27,7 +27,7 @@ impl Command for CreateBackfill {
         };
         let id = BackfillId::generate(tx.now, tx.entropy());
         let backfill = self.new.clone().decide(id, customer_id, tx.now);
-        tx.settled_owner(&backfill).await?;
+        tx.current_owner(&backfill).await?;
         tx.check_apart(&backfill).await?;
         tx.put_backfill(None, &backfill).await?;
         if let Some(close_time) = backfill.close_time {

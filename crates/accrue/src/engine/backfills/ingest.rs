@@ -34,7 +34,7 @@ impl Command for IngestBackfill {
             shares.entry(new.customer_id).or_default().push(new);
         }
         let customers: Vec<_> = shares.keys().copied().collect();
-        tx.settled_heads(&customers).await?;
+        tx.current_heads(&customers).await?;
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
         let metrics = catalogue.unwrap_or_default().generation;
         let share = |id| schema::backfill_share(tx.account, self.id, id);

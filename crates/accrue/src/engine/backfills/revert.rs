@@ -21,8 +21,8 @@ impl Command for RevertBackfill {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Backfill, Stop> {
         tx.require_backfills().await?;
         let before = tx.backfill(self.id).await?;
-        tx.settled_backfill(&before).await?;
-        tx.settled_owner(&before).await?;
+        tx.current_backfill(&before).await?;
+        tx.current_owner(&before).await?;
         let after = before.clone().revert(tx.now)?;
         if after.is_open() {
             tx.check_apart(&after).await?;

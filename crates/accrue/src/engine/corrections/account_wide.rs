@@ -16,7 +16,7 @@ use crate::{
     usage::Hours,
 };
 
-/// Reflects or reverts a backfill for all customers where that is due: customer by customer, and then
+/// Reflects or reverts a backfill for all customers where its time has come: customer by customer, and then
 /// for good.
 pub(in crate::engine) async fn correct_all(
     shared: &Shared,
@@ -64,7 +64,7 @@ struct Part {
     cursor: Option<Vec<u8>>,
 }
 
-/// Begins what is due of a backfill, or goes on: finds the next customers.
+/// Begins the correction of a backfill, or goes on: finds the next customers.
 struct FindPart {
     id: BackfillId,
 }

@@ -5,7 +5,7 @@ use crate::{
     schema::{self, AccountCorrection, Deadline, Head, Owner, Progress},
 };
 
-/// When corrections come due, for one customer or for all.
+/// Schedule of corrections, for one customer or for all.
 impl Transaction<'_> {
     /// Says when a backfill is reflected or reverted for its customer, or for all: in place of what
     /// was said before.
@@ -23,8 +23,8 @@ impl Transaction<'_> {
         if let Some(customer_id) = backfill.customer_id {
             let slot = schema::corrections(self.account, customer_id);
             let mut corrections = self.get(&slot).await?.unwrap_or_default();
-            corrections.due.push(correction);
-            corrections.due.sort();
+            corrections.scheduled.push(correction);
+            corrections.scheduled.sort();
             self.put(&slot, &corrections)?;
             return self.reschedule(customer_id).await;
         }
@@ -44,7 +44,7 @@ impl Transaction<'_> {
         if let Some(customer_id) = backfill.customer_id {
             let slot = schema::corrections(self.account, customer_id);
             let mut corrections = self.get(&slot).await?.unwrap_or_default();
-            corrections.due.retain(is_other);
+            corrections.scheduled.retain(is_other);
             self.put(&slot, &corrections)?;
             return self.reschedule(customer_id).await;
         }
@@ -61,8 +61,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes sure that what is due of a backfill is done, for all of its customers: that comes first.
-    pub(in crate::engine) async fn settled_backfill(
+    /// Makes sure that the corrections of a backfill up to now are done, for all of its customers: that comes first.
+    pub(in crate::engine) async fn current_backfill(
         &mut self,
         backfill: &Backfill,
     ) -> Result<(), Stop> {
@@ -72,22 +72,22 @@ impl Transaction<'_> {
             let slot = schema::corrections(self.account, customer_id);
             let corrections = self.get(&slot).await?.unwrap_or_default();
             let is_under_way = corrections.progress.as_ref().is_some_and(Progress::is_correcting);
-            let mut due = corrections.due.iter().filter(|of| is_own(of));
-            return match due.any(|of| is_under_way || of.at <= now) {
-                true => Err(Stop::Due(vec![customer_id])),
+            let mut scheduled = corrections.scheduled.iter().filter(|of| is_own(of));
+            return match scheduled.any(|of| is_under_way || of.at <= now) {
+                true => Err(Stop::Transitions(vec![customer_id])),
                 false => Ok(()),
             };
         }
         let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
-        let mut due = all.corrections.iter().filter(|of| is_own(&of.correction));
-        match due.any(|of| of.has_begun || of.correction.at <= now) {
+        let mut scheduled = all.corrections.iter().filter(|of| is_own(&of.correction));
+        match scheduled.any(|of| of.has_begun || of.correction.at <= now) {
             true => Err(Stop::Backfill(backfill.id)),
             false => Ok(()),
         }
     }
 
     /// Tells whether something comes first, before anybody writes for a customer.
-    pub(in crate::engine) async fn is_due(
+    pub(in crate::engine) async fn has_transitions(
         &mut self,
         customer: CustomerId,
         head: &Head,
@@ -127,13 +127,13 @@ impl Transaction<'_> {
     ) -> Result<Option<Correction>, Error> {
         let now = self.now;
         let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
-        let due = all.corrections.iter().filter(|of| of.has_begun || of.correction.at <= now);
-        let due: Vec<_> = due.map(|of| of.correction).collect();
-        if due.is_empty() {
+        let begun = all.corrections.iter().filter(|of| of.has_begun || of.correction.at <= now);
+        let begun: Vec<_> = begun.map(|of| of.correction).collect();
+        if begun.is_empty() {
             return Ok(None);
         }
         let slot = schema::corrections(self.account, customer);
         let done = self.get(&slot).await?.unwrap_or_default().done;
-        Ok(due.into_iter().find(|of| !done.contains(of)))
+        Ok(begun.into_iter().find(|of| !done.contains(of)))
     }
 }

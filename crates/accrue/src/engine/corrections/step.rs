@@ -7,13 +7,13 @@ use crate::{
     engine::{
         apply::{Applied, Command, apply},
         billing::Shared,
-        settle::settle_until,
         transaction::{Stop, Transaction},
+        transitions::apply_until,
     },
     schema::{self, Corrections, Progress},
 };
 
-/// Does everything that is due of the corrections of a customer, in commits of its own, as far as
+/// Takes all steps of the corrections of a customer up to now, in commits of its own, as far as
 /// somebody's patience goes.
 pub(in crate::engine) async fn correct(
     shared: &Shared,
@@ -31,14 +31,14 @@ pub(in crate::engine) async fn correct(
         match stepped {
             Stepped::On { work } => patience.take(work)?,
             Stepped::First(until) => {
-                Box::pin(settle_until(shared, account, customer, until)).await?;
+                Box::pin(apply_until(shared, account, customer, until)).await?;
             }
             Stepped::Done => return Ok(()),
         }
     }
 }
 
-/// The next step of what is due of the corrections of a customer: so much as fits one commit.
+/// Next step of the corrections of a customer: so much as fits one commit.
 pub(in crate::engine) struct Step {
     pub(in crate::engine) customer: CustomerId,
 }
@@ -48,7 +48,7 @@ pub(in crate::engine) struct Step {
 pub(in crate::engine) enum Stepped {
     /// There may be another one. It has done so much work.
     On { work: usize },
-    /// What else time owes the customer up to an instant comes first.
+    /// The transitions of the customer up to an instant come first.
     First(Timestamp),
     /// Nothing was left to do.
     Done,
@@ -82,7 +82,7 @@ impl Command for Step {
                 Some(tx.build(customer, &head, correction, behind).await?)
             }
             Progress::Built { correction, until } => {
-                if tx.owes_until(customer, correction.at).await? {
+                if tx.has_transitions_until(customer, correction.at).await? {
                     return Ok(Stepped::First(correction.at));
                 }
                 tx.flip(customer, correction, until).await?
@@ -108,9 +108,9 @@ impl Transaction<'_> {
         let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
         let slot = schema::corrections(self.account, customer);
         let corrections = self.get(&slot).await?.unwrap_or_default();
-        let is_own_due = corrections.due.first().is_some_and(|of| of.at <= self.now);
+        let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= self.now);
         Ok(corrections.progress.is_some()
-            || is_own_due
+            || is_own_scheduled
             || self.is_unmeasured(&head).await?
             || self.next_of_all(customer).await?.is_some())
     }
@@ -127,7 +127,7 @@ impl Transaction<'_> {
             let generation = catalogue.unwrap_or_default().generation;
             return Ok(Some(Progress::Measuring { generation, behind: None }));
         }
-        let own = corrections.due.first().copied().filter(|of| of.at <= self.now);
+        let own = corrections.scheduled.first().copied().filter(|of| of.at <= self.now);
         let of_all = self.next_of_all(customer).await?;
         let Some(correction) = own.into_iter().chain(of_all).min() else { return Ok(None) };
         if of_all == Some(correction) {
@@ -159,7 +159,7 @@ impl Transaction<'_> {
         let mut corrections = self.get(&slot).await?.unwrap_or_default();
         let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
         let all: Vec<_> = all.corrections.into_iter().map(|of| of.correction).collect();
-        corrections.due.retain(|of| *of != done);
+        corrections.scheduled.retain(|of| *of != done);
         corrections.done.push(done);
         corrections.done.retain(|of| all.contains(of));
         self.put(&slot, &corrections)

@@ -47,7 +47,7 @@ pub(super) fn reason(verdict: Verdict) -> Option<String> {
 }
 
 /// Finds the new events of no backfill that do not count, since the event of a backfill counts at the
-/// same place. Time owes nothing to their customers, whose heads were read.
+/// same place. The transitions of their customers are applied, and the heads were read.
 pub(super) async fn find_brought(
     tx: &mut Transaction<'_>,
     new: &mut [New<'_>],

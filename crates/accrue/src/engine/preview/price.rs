@@ -62,7 +62,7 @@ impl Command for ReplacePrice {
     type Outcome = CostChange;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<CostChange, Stop> {
-        let before = tx.settled_enrolment(self.id).await?;
+        let before = tx.current_enrolment(self.id).await?;
         if before.is_past(tx.oldest_open()) {
             let detail = format!("subscription {} has ended", self.id);
             return Err(Error::constraint(detail).into());

@@ -8,8 +8,8 @@ use crate::{
         apply::Command,
         corrections::{Step, Stepped},
         lists::position,
-        settle::Settle,
         transaction::{Stop, Transaction},
+        transitions::ApplyTransitions,
     },
     limits,
     plan::PlanVersion,
@@ -20,8 +20,8 @@ use crate::{
 /// The run of an operation that nothing comes of.
 #[derive(Default)]
 pub(super) struct Rehearsal {
-    /// What was written before it, to bring what time owes to order.
-    settled: Vec<(Key, Option<Document>)>,
+    /// What was written before it: transitions.
+    applied: Vec<(Key, Option<Document>)>,
 }
 
 impl Rehearsal {
@@ -30,25 +30,25 @@ impl Rehearsal {
         tx: &mut Transaction<'_>,
         command: &C,
     ) -> Result<Preview<C::Outcome>, Error> {
-        let mut answer = self.settle_and_run(tx, command).await?;
+        let mut answer = self.apply_and_run(tx, command).await?;
         let versions = tx.take_moved_versions();
         if !versions.is_empty() {
-            // The subscriptions of a plan settle a change to its alerts one by one: here at once,
-            // and before it what they are owed otherwise.
+            // The subscriptions of a plan apply a change to its alerts one by one: here at once,
+            // and before it their other transitions.
             let customers = subscribers(tx, &versions).await?;
-            self.settle(tx, &customers).await?;
-            answer = self.settle_and_run(tx, command).await?;
-            settle(tx, &customers).await?;
+            self.apply_transitions(tx, &customers).await?;
+            answer = self.apply_and_run(tx, command).await?;
+            apply_transitions(tx, &customers).await?;
         }
         let mut periods = Vec::new();
         if let Some((backfill, effect)) = tx.take_moved_backfill() {
             // Its customers are corrected one by one: here at once, and before it what they are owed
             // otherwise.
             let customers = tx.corrected_customers(&backfill, effect).await?;
-            self.settle(tx, &customers).await?;
+            self.apply_transitions(tx, &customers).await?;
             let before = tx.periods(&customers, backfill.timeframe).await?;
-            answer = self.settle_and_run(tx, command).await?;
-            settle(tx, &customers).await?;
+            answer = self.apply_and_run(tx, command).await?;
+            apply_transitions(tx, &customers).await?;
             let after = tx.periods(&customers, backfill.timeframe).await?;
             periods = PeriodChange::between(before, after);
         }
@@ -56,8 +56,8 @@ impl Rehearsal {
         Ok(Preview { answer, messages, balances, periods })
     }
 
-    /// Runs it on what is settled: what it finds due is settled first.
-    async fn settle_and_run<C: Command + ?Sized>(
+    /// Runs it once the transitions that it finds are applied.
+    async fn apply_and_run<C: Command + ?Sized>(
         &mut self,
         tx: &mut Transaction<'_>,
         command: &C,
@@ -65,11 +65,11 @@ impl Rehearsal {
         loop {
             match command.run(tx).await {
                 Ok(answer) => {
-                    tx.check_writes(self.settled.len())?;
+                    tx.check_writes(self.applied.len())?;
                     return Ok(answer);
                 }
                 Err(Stop::Error(error)) => return Err(error),
-                Err(Stop::Due(customers)) => self.settle(tx, &customers).await?,
+                Err(Stop::Transitions(customers)) => self.apply_transitions(tx, &customers).await?,
                 Err(Stop::Backfill(id)) => {
                     let detail = format!("the backfill {id} is to be reflected or reverted first");
                     return Err(Error::constraint(detail));
@@ -79,20 +79,20 @@ impl Rehearsal {
         }
     }
 
-    /// Settles customers, and forgets what the operation has written.
-    async fn settle(
+    /// Applies customers, and forgets what the operation has written.
+    async fn apply_transitions(
         &mut self,
         tx: &mut Transaction<'_>,
         customers: &[CustomerId],
     ) -> Result<(), Error> {
-        tx.set_writes(std::mem::take(&mut self.settled));
-        settle(tx, customers).await?;
-        self.settled = tx.writes().to_vec();
+        tx.set_writes(std::mem::take(&mut self.applied));
+        apply_transitions(tx, customers).await?;
+        self.applied = tx.writes().to_vec();
         Ok(())
     }
 
     fn messages(&self, tx: &Transaction<'_>) -> Result<Vec<PreviewedMessage>, Error> {
-        let before: BTreeSet<_> = self.settled.iter().map(|(key, _)| key).collect();
+        let before: BTreeSet<_> = self.applied.iter().map(|(key, _)| key).collect();
         let new = tx.writes().iter().filter(|(key, _)| !before.contains(key));
         let entries =
             new.filter_map(|(key, document)| schema::written_message(key, document.as_ref()?));
@@ -105,8 +105,8 @@ impl Rehearsal {
     }
 
     fn balances(&self, tx: &Transaction<'_>) -> Result<Vec<BalanceChange>, Error> {
-        let settled: HashMap<_, _> =
-            self.settled.iter().map(|(key, document)| (key, document.as_ref())).collect();
+        let applied: HashMap<_, _> =
+            self.applied.iter().map(|(key, document)| (key, document.as_ref())).collect();
         let mut moved = Vec::new();
         for (key, document) in tx.writes() {
             let Some(after) = document.as_ref().and_then(|of| schema::written_ledger(key, of))
@@ -114,7 +114,7 @@ impl Rehearsal {
                 continue;
             };
             let after = after?;
-            let before = match settled.get(key) {
+            let before = match applied.get(key) {
                 Some(document) => *document,
                 None => tx.stored(key),
             };
@@ -129,29 +129,32 @@ impl Rehearsal {
     }
 }
 
-/// Brings everything that time owes some customers to order, in the transaction.
-async fn settle(tx: &mut Transaction<'_>, customers: &[CustomerId]) -> Result<(), Error> {
+/// Applies all transitions of some customers, in the transaction.
+async fn apply_transitions(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+) -> Result<(), Error> {
     for customer in customers {
         loop {
             match ended((Step { customer: *customer }).run(tx).await)? {
                 Stepped::On { .. } => {}
-                Stepped::First(until) => settle_until(tx, &[*customer], until).await?,
+                Stepped::First(until) => apply_until(tx, &[*customer], until).await?,
                 Stepped::Done => break,
             }
         }
     }
-    settle_until(tx, customers, Timestamp::MAX).await
+    apply_until(tx, customers, Timestamp::MAX).await
 }
 
-async fn settle_until(
+async fn apply_until(
     tx: &mut Transaction<'_>,
     customers: &[CustomerId],
     until: Timestamp,
 ) -> Result<(), Error> {
-    ended((Settle { customers, most: usize::MAX, until }).run(tx).await)
+    ended((ApplyTransitions { customers, most: usize::MAX, until }).run(tx).await)
 }
 
-/// What a command has come to that takes no locks, and finds nothing due.
+/// What a command has come to that takes no locks, and finds no transitions.
 fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
     match result {
         Ok(outcome) => Ok(outcome),

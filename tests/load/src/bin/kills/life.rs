@@ -77,7 +77,7 @@ impl Life {
                 self.kill_while_opening().await?;
             }
             let server = self.launch.start().await?;
-            self.settle(&server, since).await?;
+            self.apply_transitions(&server, since).await?;
             self.judge(&server, since).await?;
             server.kill().await?;
             if self.figures.lost + self.figures.doubled > 0 {
@@ -121,7 +121,7 @@ impl Life {
     }
 
     /// Sends again what is in doubt, under the same keys.
-    async fn settle(&mut self, server: &Server, since: usize) -> Outcome<()> {
+    async fn apply_transitions(&mut self, server: &Server, since: usize) -> Outcome<()> {
         let mut client = Client::new(server.address());
         for asked in self.asked.iter_mut().skip(since) {
             if asked.answer.is_some() {

@@ -110,7 +110,7 @@ impl Oracle {
     }
 
     /// Books what expires until an instant, one block at a time.
-    pub(super) fn settle(&mut self, now: Timestamp) {
+    pub(super) fn apply_transitions(&mut self, now: Timestamp) {
         let due = |block: &&mut Pile| block.is_open() && block.has_expired(now);
         while let Some(block) = self.blocks.iter_mut().filter(due).min_by_key(|pile| pile.order()) {
             let (number, left, expiry) = (block.number, block.left, block.expiry.unwrap());

@@ -15,7 +15,7 @@ struct Happening {
     hours: i64,
     step: Step,
     /// Whether what expires until then is booked first, as it should be.
-    is_settled: bool,
+    is_applied: bool,
     /// Whether everything is saved then, and the ledger opened again.
     is_saved: bool,
 }
@@ -65,7 +65,7 @@ fn steps() -> impl Strategy<Value = Step> {
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     let hours = prop_oneof![10 => Just(0_i64), 6 => 1_i64..6, 4 => 6_i64..60, 1 => -4_i64..0];
     let happening = (hours, steps(), prop::bool::weighted(0.9), any::<bool>()).prop_map(
-        |(hours, step, is_settled, is_saved)| Happening { hours, step, is_settled, is_saved },
+        |(hours, step, is_applied, is_saved)| Happening { hours, step, is_applied, is_saved },
     );
     prop::collection::vec(happening, 1..60)
 }
@@ -91,9 +91,9 @@ impl Run {
         let now = hour(self.hours);
         let at = self.oracle.instant(now);
         let committed = self.rows().committed(at);
-        if happening.is_settled {
+        if happening.is_applied {
             self.book.expiring(now).into_iter().for_each(|(_, id)| self.book.expire(id));
-            self.oracle.settle(now);
+            self.oracle.apply_transitions(now);
         }
         self.step(&happening.step, now);
         let rows = self.rows();

@@ -1,17 +1,17 @@
 use crate::{CreditBlockId, Timestamp};
 
-/// What came due, and when: in the order in which it is settled.
+/// A transition and its instant: in the order in which they are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Due {
+pub(super) struct Transition {
     pub(super) at: Timestamp,
-    pub(super) what: What,
+    pub(super) kind: TransitionKind,
 }
 
-/// What came due, in the order in which it is settled at one instant. A change comes
-/// after what its instant brought: so it does where somebody has settled that before the change was
+/// What time brings, in the order in which it is applied at one instant. A change comes
+/// after what its instant brought: so it does where somebody has applied that before the change was
 /// made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum What {
+pub(super) enum TransitionKind {
     /// A subscription began.
     Began,
     /// It ended.

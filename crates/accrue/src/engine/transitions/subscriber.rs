@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
-use super::due::{Due, What};
+use super::transition::{Transition, TransitionKind};
 use crate::{
     AlertId, Error, Timestamp,
     alert::Alert,
@@ -10,14 +10,14 @@ use crate::{
     webhook::Body,
 };
 
-/// A subscription while what it is owed is settled.
+/// A subscription while its transitions are applied.
 pub(super) struct Subscriber {
     pub(super) enrolment: Enrolment,
-    /// Whether something was settled.
+    /// Whether something was applied.
     pub(super) has_moved: bool,
-    /// The next changes to its plan's alerts that it has not settled, in order.
+    /// The next changes to its plan's alerts that it has not applied, in order.
     changes: VecDeque<Change>,
-    /// The alerts of its plan version, as they were at the last change that it has settled. Known
+    /// The alerts of its plan version, as they were at the last change that it has applied. Known
     /// once a turn was judged on them.
     plan_alerts: Option<BTreeMap<AlertId, Alert>>,
 }
@@ -26,14 +26,14 @@ pub(super) struct Subscriber {
 struct Change {
     number: u64,
     at: Timestamp,
-    /// When it is settled: no earlier than those before it. Two processes may tell the time
+    /// When it is applied: no earlier than those before it. Two processes may tell the time
     /// differently; the number tells the order.
-    due: Timestamp,
+    applies_at: Timestamp,
     alert: Alert,
 }
 
 impl Subscriber {
-    /// Reads what a subscription is owed: at most so many changes to its plan's alerts.
+    /// Reads the transitions of a subscription: at most so many changes to its plan's alerts.
     pub(super) async fn new(
         tx: &mut Transaction<'_>,
         enrolment: Enrolment,
@@ -42,42 +42,51 @@ impl Subscriber {
         let generation = tx.plan_roster_of(&enrolment).await?.generation;
         let most = u64::try_from(most).unwrap_or(u64::MAX);
         let last = generation.min(enrolment.generation.saturating_add(most));
-        let (mut changes, mut due) = (VecDeque::new(), Timestamp::MIN);
+        let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
         for (number, PlanGeneration { at, alert, .. }) in unseen(tx, &enrolment, last).await? {
-            due = due.max(at);
-            changes.push_back(Change { number, at, due, alert });
+            applies_at = applies_at.max(at);
+            changes.push_back(Change { number, at, applies_at, alert });
         }
         Ok(Self { enrolment, has_moved: false, changes, plan_alerts: None })
     }
 
-    /// Returns what came due first, and no later than an instant. A change that was made is due,
+    /// Returns the first transition, no later than an instant. A change that was made is one,
     /// whatever the time is here.
-    pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Due> {
+    pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Transition> {
         let told = self.enrolment.next_told().map(|(at, told)| {
-            let what = if told == Told::Ended { What::Ended } else { What::Began };
-            Due { at, what }
+            let kind =
+                if told == Told::Ended { TransitionKind::Ended } else { TransitionKind::Began };
+            Transition { at, kind }
         });
-        let turn = self.enrolment.next_turn().map(|at| Due { at, what: What::Turn });
-        let change = self.changes.front().map(|of| Due { at: of.due, what: What::Changed });
-        let by_time = [told, turn].into_iter().flatten().filter(|due| due.at <= now);
-        by_time.chain(change).filter(|due| due.at <= until).min()
+        let turn =
+            self.enrolment.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
+        let change = self
+            .changes
+            .front()
+            .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
+        let by_time = [told, turn].into_iter().flatten().filter(|transition| transition.at <= now);
+        by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
 
-    /// Settles what came due first.
-    pub(super) async fn settle(&mut self, tx: &mut Transaction<'_>, due: Due) -> Result<(), Error> {
-        let Due { at, what } = due;
+    /// Applies the first transition.
+    pub(super) async fn apply_transition(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        transition: Transition,
+    ) -> Result<(), Error> {
+        let Transition { at, kind } = transition;
         self.has_moved = true;
         let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
-        match what {
-            What::Began => {
+        match kind {
+            TransitionKind::Began => {
                 self.enrolment.told = Told::Started;
                 tx.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
             }
-            What::Ended => {
+            TransitionKind::Ended => {
                 self.enrolment.told = Told::Ended;
                 tx.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
             }
-            What::Turn => {
+            TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;
                 self.enrolment.turned = Some(at);
                 if !tx.had_alerts_until(at).await? {
@@ -86,12 +95,12 @@ impl Subscriber {
                 let alerts = tx.watching_with(&self.enrolment, shared).await?;
                 tx.judge_turn(&self.enrolment, &alerts, at).await
             }
-            What::Changed => self.change(tx).await,
-            What::Expired(_) => Err(Error::corrupt("a subscription has no credits")),
+            TransitionKind::Changed => self.change(tx).await,
+            TransitionKind::Expired(_) => Err(Error::corrupt("a subscription has no credits")),
         }
     }
 
-    /// Settles the next change to an alert of its plan.
+    /// Applies the next change to an alert of its plan.
     async fn change(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let Some(Change { number, at, alert, .. }) = self.changes.pop_front() else {
             return Ok(());
@@ -119,8 +128,8 @@ impl Subscriber {
 
 impl Transaction<'_> {
     /// Returns the enabled alerts that watch a subscription: those of its plan version as they were
-    /// at the last change that it has settled.
-    pub(in crate::engine) async fn watching_settled(
+    /// at the last change that it has applied.
+    pub(in crate::engine) async fn watching_applied(
         &mut self,
         enrolment: &Enrolment,
     ) -> Result<Vec<Alert>, Error> {
@@ -132,7 +141,7 @@ impl Transaction<'_> {
 }
 
 /// Returns the alerts of a subscription's plan version, as they were at the last change that it has
-/// settled: all later ones are undone.
+/// applied: all later ones are undone.
 async fn plan_alerts(
     tx: &mut Transaction<'_>,
     enrolment: &Enrolment,
@@ -150,7 +159,7 @@ async fn plan_alerts(
     Ok(alerts)
 }
 
-/// Reads the changes to a plan's alerts that a subscription has not settled, up to one of them.
+/// Reads the changes to a plan's alerts that a subscription has not applied, up to one of them.
 async fn unseen(
     tx: &mut Transaction<'_>,
     enrolment: &Enrolment,

@@ -94,10 +94,10 @@ impl World {
 
     /// Nothing fails any more: every client insists until it has an answer, what is due is done, all
     /// messages are delivered, and then everything is compared.
-    pub(super) fn settle(&mut self) -> Result<(), String> {
+    pub(super) fn apply_transitions(&mut self) -> Result<(), String> {
         self.store.calm(true);
         self.store.let_arrive(true);
-        self.count("settle");
+        self.count("apply");
         for round in 0.. {
             self.land_all()?;
             let is_done = |state: State| state == State::Answered;
@@ -125,7 +125,7 @@ impl World {
             self.step_commits()?;
             let tick = tick.map_err(|error| format!("a tick fails in the calm: {error:?}"))?;
             if tick.failed > 0 {
-                return Err(format!("something cannot be settled: {tick:?}"));
+                return Err(format!("something cannot be applied: {tick:?}"));
             }
             if !tick.more {
                 break;

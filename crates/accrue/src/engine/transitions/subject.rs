@@ -1,6 +1,6 @@
 use super::{
-    due::{Due, What},
     subscriber::Subscriber,
+    transition::{Transition, TransitionKind},
 };
 use crate::{
     CustomerId, Error, PricingUnit, Timestamp,
@@ -9,43 +9,51 @@ use crate::{
     schema,
 };
 
-/// Whom time owes something: a subscription, or a ledger.
-pub(super) enum Debtor {
+/// What has transitions: a subscription, or a ledger.
+pub(super) enum Subject {
     Subscriber(Box<Subscriber>),
     Ledger(Box<OpenLedger>),
 }
 
-impl Debtor {
-    /// Returns what came due first, and no later than an instant.
-    pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Due> {
+impl Subject {
+    /// Returns the first transition, no later than an instant.
+    pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Transition> {
         match self {
             Self::Subscriber(subscriber) => subscriber.next(now, until),
             Self::Ledger(ledger) => next_expiry(ledger, now.min(until)),
         }
     }
 
-    /// Settles what came due first.
-    pub(super) async fn settle(&mut self, tx: &mut Transaction<'_>, due: Due) -> Result<(), Error> {
+    /// Applies the first transition.
+    pub(super) async fn apply_transition(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        transition: Transition,
+    ) -> Result<(), Error> {
         match self {
-            Self::Subscriber(subscriber) => subscriber.settle(tx, due).await,
-            Self::Ledger(ledger) => expire(tx, ledger, due).await,
+            Self::Subscriber(subscriber) => subscriber.apply_transition(tx, transition).await,
+            Self::Ledger(ledger) => expire(tx, ledger, transition).await,
         }
     }
 }
 
-fn next_expiry(ledger: &OpenLedger, now: Timestamp) -> Option<Due> {
+fn next_expiry(ledger: &OpenLedger, now: Timestamp) -> Option<Transition> {
     let next = ledger.book.next_expiry().filter(|at| *at <= now)?;
     let (at, id) = ledger.book.expiring(next).into_iter().next()?;
-    Some(Due { at, what: What::Expired(id) })
+    Some(Transition { at, kind: TransitionKind::Expired(id) })
 }
 
-async fn expire(tx: &mut Transaction<'_>, ledger: &mut OpenLedger, due: Due) -> Result<(), Error> {
-    let What::Expired(block_id) = due.what else { return Ok(()) };
+async fn expire(
+    tx: &mut Transaction<'_>,
+    ledger: &mut OpenLedger,
+    transition: Transition,
+) -> Result<(), Error> {
+    let TransitionKind::Expired(block_id) = transition.kind else { return Ok(()) };
     let before = ledger.book.balance().cloned();
     ledger.book.expire(block_id);
-    let fires = tx.had_alerts_until(due.at).await?;
+    let fires = tx.had_alerts_until(transition.at).await?;
     let cause = Cause::Expiry { block_id };
-    tx.judge_balance_at(ledger, before, &cause, due.at, fires).await
+    tx.judge_balance_at(ledger, before, &cause, transition.at, fires).await
 }
 
 impl Transaction<'_> {
@@ -67,9 +75,9 @@ impl Transaction<'_> {
         Ok(ledgers)
     }
 
-    /// Settles a ledger of a customer, and nothing else that time owes it: what a read that writes
-    /// nothing begins with.
-    pub(in crate::engine) async fn settle_ledger(
+    /// Expires the blocks of a ledger, and applies no other transition: what a read that writes nothing
+    /// begins with.
+    pub(in crate::engine) async fn expire_ledger(
         &mut self,
         customer: CustomerId,
         currency: &PricingUnit,
@@ -80,8 +88,8 @@ impl Transaction<'_> {
             return Ok(());
         }
         let Some(mut ledger) = self.ledger(customer, currency).await? else { return Ok(()) };
-        while let Some(due) = next_expiry(&ledger, self.now) {
-            expire(self, &mut ledger, due).await?;
+        while let Some(transition) = next_expiry(&ledger, self.now) {
+            expire(self, &mut ledger, transition).await?;
         }
         self.save_ledgers(customer, std::iter::once(&ledger)).await
     }
