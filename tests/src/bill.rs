@@ -49,7 +49,7 @@ pub struct Biller {
     /// The prices of each plan.
     pub plans: Vec<Vec<Price>>,
     pub events: Vec<Event>,
-    pub lives: Vec<Enrolled>,
+    pub lives: Vec<ActiveSubscriptions>,
     pub alerts: Vec<Alert>,
     pub messages: Vec<Message>,
     fired: BTreeSet<(At, At, BigDecimal, Instant)>,
@@ -57,7 +57,7 @@ pub struct Biller {
 
 /// A subscription.
 #[derive(Clone, Debug)]
-pub struct Enrolled {
+pub struct ActiveSubscriptions {
     pub customer: At,
     pub plan: At,
     /// What the core says of it, for its billing periods.
@@ -108,7 +108,7 @@ impl Sub for Amounts {
     }
 }
 
-impl Enrolled {
+impl ActiveSubscriptions {
     fn start(&self) -> Instant {
         self.core.start_date.micros()
     }

@@ -20,7 +20,7 @@ pub use self::{
     script::{ChangeSpec, Named, Step, opening, script},
 };
 use crate::{
-    bill::{Biller, Charge, Enrolled, midnights},
+    bill::{Biller, Charge, ActiveSubscriptions, midnights},
     model::{AHEAD, At, Event, Instant, MICROS_PER_DAY},
 };
 
@@ -133,7 +133,7 @@ impl Bank {
 
     /// When those billing periods begin that events can still fall in, whatever grace period the
     /// account will choose; or the last one of a life that is longer past.
-    fn open(&self, of: &Enrolled) -> Vec<Instant> {
+    fn open(&self, of: &ActiveSubscriptions) -> Vec<Instant> {
         let since = self.now - LONGEST_GRACE;
         let last = of.core.end_date.map(Timestamp::micros).filter(|end| *end <= since);
         let last = last.and_then(|end| of.period(end - 1));

@@ -34,7 +34,7 @@ use crate::{
     plan::{Plan, PlanVersion},
     price::{Cycle, Price},
     store::{Document, Key, Row, Scan, Table},
-    subscription::{Enrolment, SubscriptionStatus},
+    subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
         Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
         Minute, Pack, Quarter, Sightings, Split, SplitId,
@@ -519,19 +519,19 @@ pub(crate) struct PlanGeneration {
 // Subscriptions.
 
 /// `subscription (account, subscription)`
-pub(crate) fn subscription(account: &AccountId, id: SubscriptionId) -> Slot<Enrolment> {
+pub(crate) fn subscription(account: &AccountId, id: SubscriptionId) -> Slot<SubscriptionEntry> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(SUBSCRIPTION).read_often()
 }
 
 /// `subscription_by_time (account, created at, subscription)`
-pub(crate) fn subscription_by_time(account: &AccountId, of: &Enrolment) -> Slot<SubscriptionOf> {
+pub(crate) fn subscription_by_time(account: &AccountId, of: &SubscriptionEntry) -> Slot<SubscriptionOf> {
     KeyBytes::of(account).subscription(of).slot(SUBSCRIPTION_BY_TIME)
 }
 
 /// `subscription_by_customer (account, customer, created at, subscription)`
 pub(crate) fn subscription_by_customer(
     account: &AccountId,
-    of: &Enrolment,
+    of: &SubscriptionEntry,
 ) -> Slot<SubscriptionOf> {
     KeyBytes::of(account)
         .bytes(of.subscription.customer_id.as_bytes())
@@ -540,7 +540,7 @@ pub(crate) fn subscription_by_customer(
 }
 
 /// `subscription_by_plan (account, plan, created at, subscription)`
-pub(crate) fn subscription_by_plan(account: &AccountId, of: &Enrolment) -> Slot<SubscriptionOf> {
+pub(crate) fn subscription_by_plan(account: &AccountId, of: &SubscriptionEntry) -> Slot<SubscriptionOf> {
     KeyBytes::of(account)
         .bytes(of.subscription.plan_id.as_bytes())
         .subscription(of)
@@ -549,7 +549,7 @@ pub(crate) fn subscription_by_plan(account: &AccountId, of: &Enrolment) -> Slot<
 
 /// `subscription_by_status (account, status, created at, subscription)`: where it stood when it was
 /// written last.
-pub(crate) fn subscription_by_status(account: &AccountId, of: &Enrolment) -> Slot<Nothing> {
+pub(crate) fn subscription_by_status(account: &AccountId, of: &SubscriptionEntry) -> Slot<Nothing> {
     KeyBytes::of(account)
         .subscription_status(of.status_told())
         .subscription(of)
@@ -558,7 +558,7 @@ pub(crate) fn subscription_by_status(account: &AccountId, of: &Enrolment) -> Slo
 
 /// `subscription_by_change (account, instant, created at, subscription)`: when time brings it another
 /// status, where it does.
-pub(crate) fn subscription_by_change(account: &AccountId, of: &Enrolment) -> Option<Slot<Nothing>> {
+pub(crate) fn subscription_by_change(account: &AccountId, of: &SubscriptionEntry) -> Option<Slot<Nothing>> {
     let (at, _) = of.next_told()?;
     Some(KeyBytes::of(account).instant(at).subscription(of).slot(SUBSCRIPTION_BY_CHANGE))
 }

@@ -2,7 +2,7 @@
 
 mod anchor;
 mod cancel;
-mod enrolment;
+mod entry;
 mod fee_quantity;
 mod new;
 mod period;
@@ -22,7 +22,7 @@ pub use self::{
 };
 pub(crate) use self::{
     cancel::unscheduled_end,
-    enrolment::{Enrolment, Told, Turns},
+    entry::{SubscriptionEntry, Told, Turns},
     new::Terms,
     update::previous_attributes,
 };

@@ -2,16 +2,16 @@
 
 use bigdecimal::{BigDecimal, Zero as _};
 
-use super::{Amounts, At, Biller, Charge, Enrolled, Event, Instant, Price, Span, instant, span};
+use super::{Amounts, At, Biller, Charge, ActiveSubscriptions, Event, Instant, Price, Span, instant, span};
 use crate::model::AHEAD;
 
 impl Biller {
     /// What each price of a subscription comes to in a span.
-    pub(super) fn cost(&self, of: &Enrolled, within: Span) -> Vec<Amounts> {
+    pub(super) fn cost(&self, of: &ActiveSubscriptions, within: Span) -> Vec<Amounts> {
         (0..self.plans[of.plan].len()).map(|index| self.cost_of(of, index, within)).collect()
     }
 
-    fn cost_of(&self, of: &Enrolled, index: At, within: Span) -> Amounts {
+    fn cost_of(&self, of: &ActiveSubscriptions, index: At, within: Span) -> Amounts {
         let price = &self.plans[of.plan][index];
         let mut sum = Amounts::default();
         for due in self.fees(of, index, within) {
@@ -33,7 +33,7 @@ impl Biller {
     }
 
     /// What a price makes of the usage in a span that begins with a billing period.
-    pub(crate) fn used(&self, of: &Enrolled, price: &Price, within: Span) -> Option<Amounts> {
+    pub(crate) fn used(&self, of: &ActiveSubscriptions, price: &Price, within: Span) -> Option<Amounts> {
         let Charge::Usage { metric, model } = &price.charge else { return None };
         let events: Vec<_> = self.events_of(of.customer, within).collect();
         let figure = |cell: usize| {
@@ -54,7 +54,7 @@ impl Biller {
     }
 
     /// What the minimum of a usage price adds to a billing period.
-    pub(super) fn top_up(&self, of: &Enrolled, price: &Price, period: Span) -> BigDecimal {
+    pub(super) fn top_up(&self, of: &ActiveSubscriptions, price: &Price, period: Span) -> BigDecimal {
         match price.charge {
             Charge::Usage { .. } => {
                 let used = self.used(of, price, period).unwrap_or_default();

@@ -3,7 +3,7 @@
 use accrue::PricingUnit;
 use bigdecimal::{BigDecimal, RoundingMode, Zero as _};
 
-use super::{Amounts, At, Biller, Charge, Enrolled, Instant, Price, Span, days, instant, span};
+use super::{Amounts, At, Biller, Charge, ActiveSubscriptions, Instant, Price, Span, days, instant, span};
 
 /// What falls due at an instant.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Due {
 
 impl Biller {
     /// What a price makes fall due in a span, without regard to usage.
-    pub(super) fn fees(&self, of: &Enrolled, index: At, within: Span) -> Vec<Due> {
+    pub(super) fn fees(&self, of: &ActiveSubscriptions, index: At, within: Span) -> Vec<Due> {
         let price = &self.plans[of.plan][index];
         let Charge::Fee { in_advance, .. } = price.charge else { return Vec::new() };
         let mut found = Vec::new();
@@ -56,7 +56,7 @@ impl Biller {
 
     /// What a fee comes to in a period, as one knows at an instant of it: day by day, each with the
     /// quantity that it ends with.
-    fn as_of(&self, of: &Enrolled, index: At, period: Span, at: Instant) -> Amounts {
+    fn as_of(&self, of: &ActiveSubscriptions, index: At, period: Span, at: Instant) -> Amounts {
         let price = &self.plans[of.plan][index];
         let Charge::Fee { quantity: own, model, .. } = &price.charge else {
             return Amounts::default();
@@ -86,7 +86,7 @@ impl Biller {
 }
 
 /// The periods of a fee that touch a span.
-fn periods_of_fee(of: &Enrolled, price: &Price, (from, until): Span) -> Vec<Span> {
+fn periods_of_fee(of: &ActiveSubscriptions, price: &Price, (from, until): Span) -> Vec<Span> {
     let Some(cycle) = price.cadence.cycle() else {
         return of.core.periods().first().map(span).into_iter().collect();
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use accrue::subscription::Subscription;
 use bigdecimal::{BigDecimal, Zero as _};
 
-use super::{Alert, At, Biller, Body, Cause, Condition, Enrolled, Instant, Message, Scope, Span};
+use super::{Alert, At, Biller, Body, Cause, Condition, ActiveSubscriptions, Instant, Message, Scope, Span};
 use crate::model::{AHEAD, Event, GRACE};
 
 /// A value before and after something.
@@ -95,7 +95,7 @@ impl Biller {
     ) {
         let (life, now) = (self.lives.len(), self.now);
         let changes = vec![Default::default(); quantities.len()];
-        let of = Enrolled { customer, plan, core, quantities, changes, told: now };
+        let of = ActiveSubscriptions { customer, plan, core, quantities, changes, told: now };
         let (start, end) = (of.start(), of.end());
         self.lives.push(of);
         self.tell(now, life, Body::Created);
@@ -149,7 +149,7 @@ impl Biller {
     }
 
     /// Judges what a change of a subscription brings now.
-    fn judge_change(&mut self, life: At, before: &Enrolled) {
+    fn judge_change(&mut self, life: At, before: &ActiveSubscriptions) {
         let now = self.now;
         let end = self.lives[life].end().unwrap_or(i64::MAX);
         let mut periods = self.soon(life);
@@ -253,7 +253,7 @@ impl Biller {
     }
 
     /// What a billing period has come to until an instant; none before the first event or fee.
-    fn value(&self, of: &Enrolled, alert: At, period: Span, until: Instant) -> Option<BigDecimal> {
+    fn value(&self, of: &ActiveSubscriptions, alert: At, period: Span, until: Instant) -> Option<BigDecimal> {
         let (unit, filters) = match &self.alerts[alert].condition {
             Condition::Usage(metric) => {
                 return self.metrics[*metric].figure(self.events_of(of.customer, period));

@@ -7,7 +7,7 @@ use accrue::{
 use bigdecimal::BigDecimal;
 use pollster::block_on;
 
-use super::{At, Bench, Biller, Charge, Enrolled, Instant, Timing, engine::decimal, instant, span};
+use super::{At, Bench, Biller, Charge, ActiveSubscriptions, Instant, Timing, engine::decimal, instant, span};
 use crate::{host::micros, world::nth};
 
 impl Bench {
@@ -55,13 +55,13 @@ impl Bench {
 
 impl Biller {
     /// How many of a fee there are at an instant.
-    pub(super) fn quantity_at(&self, of: &Enrolled, fee: At, at: Instant) -> BigDecimal {
+    pub(super) fn quantity_at(&self, of: &ActiveSubscriptions, fee: At, at: Instant) -> BigDecimal {
         let Charge::Fee { quantity, .. } = &self.plans[of.plan][fee].charge else { panic!() };
         of.quantity_before(fee, at + 1).unwrap_or(quantity).clone()
     }
 
     /// The billing period of a fee that holds an instant: of its first one alone where it bills once.
-    fn fee_period(&self, of: &Enrolled, fee: At, at: Instant) -> Option<super::Span> {
+    fn fee_period(&self, of: &ActiveSubscriptions, fee: At, at: Instant) -> Option<super::Span> {
         let found = match self.plans[of.plan][fee].cadence.cycle() {
             Some(cycle) => of.core.periods_of(cycle).containing(instant(at)),
             None => of.core.periods().first().filter(|first| first.contains(instant(at))),
@@ -69,13 +69,13 @@ impl Biller {
         found.map(span)
     }
 
-    fn at_once(&self, of: &Enrolled, fee: At) -> Option<Instant> {
+    fn at_once(&self, of: &ActiveSubscriptions, fee: At) -> Option<Instant> {
         let at = self.now.max(of.start());
         let has_ended = of.end().is_some_and(|end| end <= self.now);
         self.fee_period(of, fee, at).filter(|_| !has_ended).map(|_| at)
     }
 
-    fn upcoming(&self, of: &Enrolled, fee: At) -> Option<Instant> {
+    fn upcoming(&self, of: &ActiveSubscriptions, fee: At) -> Option<Instant> {
         let at = self.at_once(of, fee)?;
         if self.now < of.start() {
             return Some(at);
@@ -84,7 +84,7 @@ impl Biller {
         self.fee_period(of, fee, next).map(|_| next)
     }
 
-    fn on_date(&self, of: &Enrolled, fee: At, date: Instant) -> Option<Instant> {
+    fn on_date(&self, of: &ActiveSubscriptions, fee: At, date: Instant) -> Option<Instant> {
         let now = self.at_once(of, fee)?;
         let begins = [self.fee_period(of, fee, now)?.0, of.period(now)?.0];
         let is_open = begins.iter().all(|begin| *begin <= date);

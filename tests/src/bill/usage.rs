@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use accrue::usage::View;
 use bigdecimal::BigDecimal;
 
-use super::{At, Biller, Enrolled, Event, Span, prices::text, slots};
+use super::{At, Biller, ActiveSubscriptions, Event, Span, prices::text, slots};
 
 /// Figures by metric and by group, each with its span.
 pub(super) type Series = BTreeMap<(At, Option<Option<String>>), Vec<(Span, Option<BigDecimal>)>>;
@@ -14,7 +14,7 @@ impl Biller {
     /// The usage of a subscription in a span, in all groups that any event of it is of.
     pub(super) fn series(
         &self,
-        of: &Enrolled,
+        of: &ActiveSubscriptions,
         view: View,
         within: Span,
         by: Option<&'static str>,

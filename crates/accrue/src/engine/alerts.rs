@@ -20,7 +20,7 @@ use crate::{
     page::Listing,
     plan::PlanVersion,
     schema::{self, AlertEntry},
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
 };
 
 impl Account {
@@ -199,11 +199,11 @@ impl Account {
     ) -> Result<Page<Alert>, Error> {
         let mut tx = self.reading();
         tx.require_alerts().await?;
-        let enrolment = tx.enrolment(id).await?;
-        let roster = tx.plan_roster_of(&enrolment).await?;
-        let own = tx.alerts(&enrolment.alerts).await?;
+        let entry = tx.subscription_entry(id).await?;
+        let roster = tx.plan_roster_of(&entry).await?;
+        let own = tx.alerts(&entry.alerts).await?;
         let shared = tx.alerts(&roster.alerts).await?.into_iter();
-        let shared = shared.map(|alert| as_seen_by(&enrolment, alert));
+        let shared = shared.map(|alert| as_seen_by(&entry, alert));
         let alerts = own.into_iter().chain(shared).collect();
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
     }
@@ -230,7 +230,7 @@ impl Transaction<'_> {
         let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
         let owner = match entry.alert.scope {
             Scope::Subscription { subscription_id, .. } => {
-                self.enrolment(subscription_id).await.map(drop)
+                self.subscription_entry(subscription_id).await.map(drop)
             }
             Scope::Customer { customer_id } => self.customer(&customer_id.into()).await.map(drop),
             Scope::Plan { .. } => Ok(()),
@@ -273,7 +273,7 @@ impl Transaction<'_> {
     async fn siblings(&mut self, alert: &Alert) -> Result<Vec<Alert>, Error> {
         let ids = match alert.scope {
             Scope::Subscription { subscription_id, .. } => {
-                self.enrolment(subscription_id).await?.alerts
+                self.subscription_entry(subscription_id).await?.alerts
             }
             Scope::Plan { plan_id, plan_version } => {
                 let roster = schema::plan_roster(self.account, plan_id, plan_version);
@@ -322,9 +322,9 @@ impl Transaction<'_> {
     }
 
     /// Writes a subscription's row and moves the head of its customer.
-    async fn save_watched(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
-        self.save_enrolment(enrolment)?;
-        self.touch(enrolment.subscription.customer_id).await
+    async fn save_watched(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
+        self.save_subscription(entry)?;
+        self.touch(entry.subscription.customer_id).await
     }
 }
 
@@ -341,7 +341,7 @@ fn check_there<I: fmt::Display, T>(
 }
 
 /// An alert as one subscription sees it.
-fn as_seen_by(enrolment: &Enrolment, mut alert: Alert) -> Alert {
-    alert.enabled &= !enrolment.muted.contains(&alert.id);
+fn as_seen_by(entry: &SubscriptionEntry, mut alert: Alert) -> Alert {
+    alert.enabled &= !entry.muted.contains(&alert.id);
     alert
 }

@@ -7,7 +7,7 @@ use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery, Statement},
     limits, schema,
-    subscription::{Enrolment, Subscription},
+    subscription::{SubscriptionEntry, Subscription},
     usage::{Meters, Total, cut},
 };
 
@@ -55,13 +55,13 @@ impl Account {
     ) -> Result<Vec<Cost>, Error> {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let enrolment = tx.enrolment(id).await?;
-            let Subscription { customer_id, currency, .. } = enrolment.subscription;
+            let entry = tx.subscription_entry(id).await?;
+            let Subscription { customer_id, currency, .. } = entry.subscription;
             tx.get(&schema::head(self.id(), customer_id)).await?;
-            let timeframe = query.timeframe.unwrap_or_else(|| tx.current_period(&enrolment));
+            let timeframe = query.timeframe.unwrap_or_else(|| tx.current_period(&entry));
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
-            let slots = cut(timeframe, query.view, &enrolment.subscription.timezone)?;
-            let costs = tx.costs(&enrolment, &slots, &currency).await?;
+            let slots = cut(timeframe, query.view, &entry.subscription.timezone)?;
+            let costs = tx.costs(&entry, &slots, &currency).await?;
             if tx.holds().await? {
                 return Ok(Cost::gather(costs, query.view));
             }
@@ -85,10 +85,10 @@ impl Account {
             let mut tx = self.reading();
             let customer = tx.customer(&customer).await?;
             tx.get(&schema::head(self.id(), customer.id)).await?;
-            let (enrolments, timeframe) = match query.timeframe {
-                Some(timeframe) => (tx.every_enrolment(customer.id).await?, timeframe),
+            let (entries, timeframe) = match query.timeframe {
+                Some(timeframe) => (tx.every_subscription(customer.id).await?, timeframe),
                 None => {
-                    let live = tx.live_enrolments(customer.id).await?;
+                    let live = tx.live_subscriptions(customer.id).await?;
                     let timeframe = tx.current_periods(&live)?;
                     (live, timeframe)
                 }
@@ -102,12 +102,12 @@ impl Account {
             };
             let mut costs: Vec<Cost> =
                 slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
-            for enrolment in &enrolments {
+            for entry in &entries {
                 let slots = match query.timeframe {
                     Some(_) => slots.clone(),
-                    None => within(&slots, tx.current_period(enrolment)),
+                    None => within(&slots, tx.current_period(entry)),
                 };
-                let more = tx.costs(enrolment, &slots, &currency).await?;
+                let more = tx.costs(entry, &slots, &currency).await?;
                 costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
             }
             if tx.holds().await? {
@@ -122,12 +122,12 @@ impl Account {
 impl Transaction<'_> {
     pub(super) async fn costs(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         slots: &[Timeframe],
         currency: &PricingUnit,
     ) -> Result<Vec<Cost>, Error> {
-        let tariff = self.tariff(enrolment).await?;
-        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let tariff = self.tariff(entry).await?;
+        let splits = self.plan_roster_of(entry).await?.splits;
         let meters = self.meters().await?.only(&tariff.metrics(), &splits);
         let mut statement = Statement::new(&tariff, slots, self.now);
         let ends = slots.first().zip(slots.last());
@@ -140,7 +140,7 @@ impl Transaction<'_> {
                 break;
             }
             let marks = statement.marks(period);
-            let used = self.used_at(enrolment, &meters, period, &marks).await?;
+            let used = self.used_at(entry, &meters, period, &marks).await?;
             statement.add(period, &used);
             let rated = used.len().saturating_mul(tariff.prices.len());
             self.pace.spend(rated.saturating_mul(Pace::ROW)).await;
@@ -151,18 +151,18 @@ impl Transaction<'_> {
     /// Returns what was used from the start of a billing period up to some of its instants.
     async fn used_at(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         meters: &Meters,
         period: Timeframe,
         marks: &[Timestamp],
     ) -> Result<Vec<(Timestamp, Total)>, Error> {
-        let customer_id = enrolment.subscription.customer_id;
+        let customer_id = entry.subscription.customer_id;
         let (mut used, mut running) = (Vec::with_capacity(marks.len()), Running::default());
         let mut from = period.start();
         for mark in marks {
             let is_all = *mark == period.end() && period.contains(self.now);
             let total = if is_all {
-                self.total(enrolment, period.start()).await?
+                self.total(entry, period.start()).await?
             } else {
                 if let Ok(segment) = Timeframe::new(from, *mark) {
                     self.run_on(&mut running, customer_id, meters, segment).await?;
@@ -177,8 +177,8 @@ impl Transaction<'_> {
 
     /// Returns the billing period of now: the first one of what has not begun, the last one of what
     /// has ended.
-    pub(super) fn current_period(&self, enrolment: &Enrolment) -> Timeframe {
-        let subscription = &enrolment.subscription;
+    pub(super) fn current_period(&self, entry: &SubscriptionEntry) -> Timeframe {
+        let subscription = &entry.subscription;
         let start = subscription.start_date;
         let last = subscription.end_date.map(|end| end.saturating_sub(INSTANT).max(start));
         let at = self.now.max(start);
@@ -187,8 +187,8 @@ impl Transaction<'_> {
     }
 
     /// Returns the timeframe that the current billing periods of subscriptions lie in.
-    fn current_periods(&self, enrolments: &[Enrolment]) -> Result<Timeframe, Error> {
-        let periods = enrolments.iter().map(|enrolment| self.current_period(enrolment));
+    fn current_periods(&self, entries: &[SubscriptionEntry]) -> Result<Timeframe, Error> {
+        let periods = entries.iter().map(|entry| self.current_period(entry));
         let periods: Vec<_> = periods.collect();
         let start = periods.iter().map(|period| period.start()).min().unwrap_or(self.now);
         let end = periods.iter().map(|period| period.end()).max().unwrap_or(self.now);
@@ -196,17 +196,17 @@ impl Transaction<'_> {
     }
 
     /// Reads the subscriptions of a customer that have begun and not ended.
-    async fn live_enrolments(&mut self, customer: CustomerId) -> Result<Vec<Enrolment>, Error> {
-        let enrolled = self.enrolled(&[customer]).await?;
-        let all = enrolled.into_iter().flat_map(|of| of.enrolments);
-        Ok(all.filter(|enrolment| enrolment.subscription.covers(self.now)).collect())
+    async fn live_subscriptions(&mut self, customer: CustomerId) -> Result<Vec<SubscriptionEntry>, Error> {
+        let active = self.active_subscriptions(&[customer]).await?;
+        let all = active.into_iter().flat_map(|of| of.entries);
+        Ok(all.filter(|entry| entry.subscription.covers(self.now)).collect())
     }
 
     /// Reads every subscription that a customer has, or had.
-    pub(super) async fn every_enrolment(
+    pub(super) async fn every_subscription(
         &mut self,
         customer: CustomerId,
-    ) -> Result<Vec<Enrolment>, Error> {
+    ) -> Result<Vec<SubscriptionEntry>, Error> {
         let index = schema::Index::subscriptions_of_customer(self.account, customer);
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
         let mut slots = Vec::new();

@@ -12,7 +12,7 @@ pub(super) use self::sort::{New, Sorted, sort};
 use super::{
     Account, Call,
     apply::{Command, Request},
-    rosters::Enrolled,
+    rosters::ActiveSubscriptions,
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -79,10 +79,10 @@ impl Command for Ingest {
             return Ok(ingestion);
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
-        let enrolled = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
+        let active = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
         keys::find_brought(tx, &mut new).await?;
         let meters = tx.meters().await?;
-        let mut shares = Share::split(tx, enrolled, &new, &meters).await?;
+        let mut shares = Share::split(tx, active, &new, &meters).await?;
         for share in &mut shares {
             share.find_ledgers(tx).await?;
             share.find_generations(tx).await?;
@@ -141,18 +141,18 @@ pub(super) fn check_size(events: usize) -> Result<(), Error> {
 async fn applied(
     tx: &mut Transaction<'_>,
     customers: &[CustomerId],
-) -> Result<Vec<Enrolled>, Stop> {
-    let enrolled = tx.enrolled(customers).await?;
-    tx.fetch_plan_rosters(&enrolled).await?;
+) -> Result<Vec<ActiveSubscriptions>, Stop> {
+    let active = tx.active_subscriptions(customers).await?;
+    tx.fetch_plan_rosters(&active).await?;
     let mut behind = Vec::new();
-    for Enrolled { customer_id, head, enrolments, .. } in &enrolled {
+    for ActiveSubscriptions { customer_id, head, entries, .. } in &active {
         let mut has_transitions = tx.has_transitions(*customer_id, head).await?;
-        for enrolment in enrolments {
-            has_transitions |= tx.is_behind(enrolment).await?;
+        for entry in entries {
+            has_transitions |= tx.is_behind(entry).await?;
         }
         if has_transitions {
             behind.push(*customer_id);
         }
     }
-    if behind.is_empty() { Ok(enrolled) } else { Err(Stop::Transitions(behind)) }
+    if behind.is_empty() { Ok(active) } else { Err(Stop::Transitions(behind)) }
 }

@@ -9,7 +9,7 @@ use crate::{
     alert::BalanceWatch,
     credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger},
     schema::{self, Slot},
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
 };
 
 /// A ledger of a customer while it is moved: its book, what usage has drawn from it, and the alerts
@@ -53,11 +53,11 @@ impl Transaction<'_> {
     /// Returns the currencies and pricing units in which usage of a subscription draws credits.
     pub(super) async fn draws_in(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
     ) -> Result<Vec<PricingUnit>, Error> {
-        let customer_id = enrolment.subscription.customer_id;
+        let customer_id = entry.subscription.customer_id;
         let credits = self.get(&schema::credits(self.account, customer_id)).await?;
-        let version = self.plan_roster_of(enrolment).await?;
+        let version = self.plan_roster_of(entry).await?;
         Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
     }
 

@@ -114,7 +114,7 @@ impl Transaction<'_> {
                 None => None,
             };
             let subscription = self.found(body.subscription_id().map(subscription))?;
-            let subscription = subscription.map(|enrolment| enrolment.subscription);
+            let subscription = subscription.map(|entry| entry.subscription);
             let backfill = self.found(body.backfill_id().map(backfill))?;
             messages.push(Message {
                 id,

@@ -14,7 +14,7 @@ use crate::{
     limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
     schema::{self, Index, Nothing, PriceAlias},
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
     usage::Split,
 };
 
@@ -130,10 +130,10 @@ impl Transaction<'_> {
     }
 
     /// Returns the prices of a subscription's plan version, ready to rate what it uses.
-    pub(super) async fn tariff(&mut self, enrolment: &Enrolment) -> Result<Tariff, Error> {
-        let ids = self.plan_roster_of(enrolment).await?.prices;
+    pub(super) async fn tariff(&mut self, entry: &SubscriptionEntry) -> Result<Tariff, Error> {
+        let ids = self.plan_roster_of(entry).await?.prices;
         let prices = self.prices(&ids).await?.into_iter().map(Arc::new).collect();
-        Ok(Tariff::new(enrolment.subscription.clone(), prices))
+        Ok(Tariff::new(entry.subscription.clone(), prices))
     }
 
     /// Reads the prices of a version of a plan.

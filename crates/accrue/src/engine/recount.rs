@@ -10,7 +10,7 @@ use crate::{
     cost::Accrual,
     credit::Charge,
     limits, schema,
-    subscription::{Enrolment, Subscription},
+    subscription::{SubscriptionEntry, Subscription},
     usage::Total,
 };
 
@@ -22,20 +22,20 @@ pub(super) type Untotalled = BTreeMap<(SubscriptionId, Timestamp), Total>;
 impl Transaction<'_> {
     /// Counts the usage that a new subscription finds in its open billing periods, and judges the
     /// alerts that watch it.
-    pub(super) async fn count_earlier_usage(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
+    pub(super) async fn count_earlier_usage(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
         let mut charges = Vec::new();
-        for timeframe in self.open_periods(&enrolment.subscription)? {
-            charges.extend(self.recount(enrolment, timeframe).await?);
+        for timeframe in self.open_periods(&entry.subscription)? {
+            charges.extend(self.recount(entry, timeframe).await?);
         }
-        let (alerts, now) = (self.watching(enrolment).await?, self.now);
-        let cause = Cause::Subscription { subscription_id: enrolment.subscription.id };
-        for period in judged_at_once(&enrolment.subscription, now) {
-            let standing = self.standing(enrolment, period.start(), &alerts, now).await?;
+        let (alerts, now) = (self.watching(entry).await?, self.now);
+        let cause = Cause::Subscription { subscription_id: entry.subscription.id };
+        for period in judged_at_once(&entry.subscription, now) {
+            let standing = self.standing(entry, period.start(), &alerts, now).await?;
             if let Some(mut standing) = standing {
-                self.judge_standing(enrolment, &mut standing, &alerts, &cause, now).await?;
+                self.judge_standing(entry, &mut standing, &alerts, &cause, now).await?;
             }
         }
-        self.draw_alone(enrolment.subscription.customer_id, &charges, &cause, now).await
+        self.draw_alone(entry.subscription.customer_id, &charges, &cause, now).await
     }
 
     /// Judges the alerts that watch a subscription on what a change of it brings: where its end has
@@ -43,8 +43,8 @@ impl Transaction<'_> {
     /// now brings the charges of then.
     pub(super) async fn judge_change(
         &mut self,
-        before: &Enrolment,
-        after: &Enrolment,
+        before: &SubscriptionEntry,
+        after: &SubscriptionEntry,
     ) -> Result<(), Error> {
         let (alerts, now) = (self.watching(before).await?, self.now);
         let periods = after.subscription.periods();
@@ -87,27 +87,27 @@ impl Transaction<'_> {
         let has_alerts = !is_deleted && self.had_alerts_until(at).await?;
         let oldest_taken = at.saturating_sub(self.configuration().await?.grace_period);
         let measured = self.measured(customer_id).await?;
-        for enrolment in self.every_enrolment(customer_id).await? {
-            let subscription = &enrolment.subscription;
+        for entry in self.every_subscription(customer_id).await? {
+            let subscription = &entry.subscription;
             let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
             let oldest_judged = oldest_judged(subscription, at);
             for period in periods {
                 if let Some(before) = untotalled.get(&(subscription.id, period.start())) {
-                    let after = self.recounted(&enrolment, period, measured).await?;
-                    let used = ((&enrolment, before), (&enrolment, &after));
+                    let after = self.recounted(&entry, period, measured).await?;
+                    let used = ((&entry, before), (&entry, &after));
                     charges.extend(self.charges(period, used.0, used.1).await?);
                     continue;
                 }
                 let is_judged = oldest_judged <= period.start() && oldest_taken < period.end();
                 let alerts = match is_judged && has_alerts {
-                    true => self.watching_applied(&enrolment).await?,
+                    true => self.watching_applied(&entry).await?,
                     false => Vec::new(),
                 };
-                let earlier = self.values(&enrolment, period.start(), &alerts, at).await?;
-                charges.extend(self.recount_by(&enrolment, period, measured).await?);
-                let standing = self.standing(&enrolment, period.start(), &alerts, at).await?;
+                let earlier = self.values(&entry, period.start(), &alerts, at).await?;
+                charges.extend(self.recount_by(&entry, period, measured).await?);
+                let standing = self.standing(&entry, period.start(), &alerts, at).await?;
                 if let Some(mut standing) = standing {
-                    self.judge_moved(&enrolment, &mut standing, &earlier, cause, at).await?;
+                    self.judge_moved(&entry, &mut standing, &earlier, cause, at).await?;
                 }
             }
         }
@@ -126,14 +126,14 @@ impl Transaction<'_> {
     ) -> Result<Untotalled, Error> {
         let mut untotalled = Untotalled::new();
         let measured = self.measured(customer_id).await?;
-        for enrolment in self.every_enrolment(customer_id).await? {
-            let subscription = &enrolment.subscription;
+        for entry in self.every_subscription(customer_id).await? {
+            let subscription = &entry.subscription;
             let periods: Vec<_> = subscription.periods().overlapping(timeframe).collect();
             for period in periods {
-                if self.total(&enrolment, period.start()).await? != Total::default() {
+                if self.total(&entry, period.start()).await? != Total::default() {
                     continue;
                 }
-                let total = self.recounted(&enrolment, period, measured).await?;
+                let total = self.recounted(&entry, period, measured).await?;
                 if total != Total::default() {
                     untotalled.insert((subscription.id, period.start()), total);
                 }
@@ -145,12 +145,12 @@ impl Transaction<'_> {
     /// Returns the values that alerts watch at an instant, in the billing period that holds an instant.
     pub(super) async fn values(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         at: Timestamp,
         alerts: &[Alert],
         until: Timestamp,
     ) -> Result<Vec<(Alert, Option<Decimal>)>, Error> {
-        let standing = self.standing(enrolment, at, alerts, until).await?;
+        let standing = self.standing(entry, at, alerts, until).await?;
         let value = |alert: &Alert| standing.as_ref()?.value(alert);
         Ok(alerts.iter().map(|alert| (alert.clone(), value(alert))).collect())
     }
@@ -160,7 +160,7 @@ impl Transaction<'_> {
     async fn recount_to_the_end(
         &mut self,
         before: &Subscription,
-        after: &Enrolment,
+        after: &SubscriptionEntry,
     ) -> Result<Vec<Charge>, Error> {
         let mut charges = Vec::new();
         let (old, new) = (before.end_date, after.subscription.end_date);
@@ -191,55 +191,55 @@ impl Transaction<'_> {
     /// Returns what it costs more or less.
     pub(super) async fn recount(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         timeframe: Timeframe,
     ) -> Result<Vec<Charge>, Error> {
-        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let splits = self.plan_roster_of(entry).await?.splits;
         let meters = self.meters().await?.with_splits(&splits);
-        let customer_id = enrolment.subscription.customer_id;
+        let customer_id = entry.subscription.customer_id;
         let total = self.total_between(customer_id, &meters, timeframe).await?;
-        self.retotal(enrolment, timeframe, &total).await
+        self.retotal(entry, timeframe, &total).await
     }
 
     /// Sums a billing period anew from its buckets alone, by the metrics up to a generation, by all of
     /// which the customer's events are measured. Returns what it costs more or less.
     pub(super) async fn recount_by(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         timeframe: Timeframe,
         measured: u64,
     ) -> Result<Vec<Charge>, Error> {
-        let total = self.recounted(enrolment, timeframe, measured).await?;
-        self.retotal(enrolment, timeframe, &total).await
+        let total = self.recounted(entry, timeframe, measured).await?;
+        self.retotal(entry, timeframe, &total).await
     }
 
     /// Writes another running total of a billing period. Returns what it costs more or less.
     async fn retotal(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         timeframe: Timeframe,
         total: &Total,
     ) -> Result<Vec<Charge>, Error> {
-        let before = self.total(enrolment, timeframe.start()).await?;
+        let before = self.total(entry, timeframe.start()).await?;
         if before == *total {
             return Ok(Vec::new());
         }
-        let (id, start) = (enrolment.subscription.id, timeframe.start());
+        let (id, start) = (entry.subscription.id, timeframe.start());
         self.delete_total(id, start, &before);
         self.put_total(id, start, total)?;
-        self.charges(timeframe, (enrolment, &before), (enrolment, total)).await
+        self.charges(timeframe, (entry, &before), (entry, total)).await
     }
 
     /// Sums a billing period from its buckets, by the metrics up to a generation.
     async fn recounted(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         timeframe: Timeframe,
         measured: u64,
     ) -> Result<Total, Error> {
-        let splits = self.plan_roster_of(enrolment).await?.splits;
+        let splits = self.plan_roster_of(entry).await?.splits;
         let meters = self.meters().await?.with_splits(&splits).since(0..=measured);
-        self.total_measured(enrolment.subscription.customer_id, &meters, timeframe).await
+        self.total_measured(entry.subscription.customer_id, &meters, timeframe).await
     }
 
     /// Returns the generation of the metrics that a customer's events are measured by.
@@ -253,8 +253,8 @@ impl Transaction<'_> {
     pub(super) async fn charges(
         &mut self,
         period: Timeframe,
-        (before, used_before): (&Enrolment, &Total),
-        (after, used_after): (&Enrolment, &Total),
+        (before, used_before): (&SubscriptionEntry, &Total),
+        (after, used_after): (&SubscriptionEntry, &Total),
     ) -> Result<Vec<Charge>, Error> {
         let mut draws_in = self.draws_in(before).await?;
         draws_in.extend(self.draws_in(after).await?);

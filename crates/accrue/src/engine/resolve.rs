@@ -4,7 +4,7 @@ use crate::{
     customer::Customer,
     plan::Plan,
     schema::{self, Head},
-    subscription::{Enrolment, Subscription},
+    subscription::{SubscriptionEntry, Subscription},
 };
 
 impl Transaction<'_> {
@@ -37,13 +37,13 @@ impl Transaction<'_> {
     }
 
     /// Returns a subscription that exists, and whose customer is not deleted.
-    pub(super) async fn enrolment(&mut self, id: SubscriptionId) -> Result<Enrolment, Error> {
+    pub(super) async fn subscription_entry(&mut self, id: SubscriptionId) -> Result<SubscriptionEntry, Error> {
         let unknown = || Error::not_found("subscription", id);
         let found = self.get(&schema::subscription(self.account, id)).await?;
-        let enrolment = found.ok_or_else(unknown)?;
-        let customer = IdOr::Id(enrolment.subscription.customer_id);
+        let entry = found.ok_or_else(unknown)?;
+        let customer = IdOr::Id(entry.subscription.customer_id);
         match self.customer(&customer).await {
-            Ok(_) => Ok(enrolment),
+            Ok(_) => Ok(entry),
             Err(error) if error.is_not_found() => Err(unknown()),
             Err(error) => Err(error),
         }
@@ -76,25 +76,25 @@ impl Transaction<'_> {
 
     /// Returns a subscription whose customer is applied. The changes to its plan's alerts come first
     /// too.
-    pub(super) async fn current_enrolment(
+    pub(super) async fn current_subscription(
         &mut self,
         id: SubscriptionId,
-    ) -> Result<Enrolment, Stop> {
-        let enrolment = self.enrolment(id).await?;
-        let customer_id = enrolment.subscription.customer_id;
+    ) -> Result<SubscriptionEntry, Stop> {
+        let entry = self.subscription_entry(id).await?;
+        let customer_id = entry.subscription.customer_id;
         self.current_head(customer_id).await?;
-        if self.is_behind(&enrolment).await? {
+        if self.is_behind(&entry).await? {
             return Err(Stop::Transitions(vec![customer_id]));
         }
-        Ok(enrolment)
+        Ok(entry)
     }
 
     /// Tells whether a subscription has changes to its plan's alerts to apply. One that ended so
     /// long ago that no event counts for it has none.
-    pub(super) async fn is_behind(&mut self, enrolment: &Enrolment) -> Result<bool, Error> {
-        let Subscription { id, customer_id, .. } = enrolment.subscription;
-        let alerts = self.plan_roster_of(enrolment).await?;
-        if enrolment.generation >= alerts.generation {
+    pub(super) async fn is_behind(&mut self, entry: &SubscriptionEntry) -> Result<bool, Error> {
+        let Subscription { id, customer_id, .. } = entry.subscription;
+        let alerts = self.plan_roster_of(entry).await?;
+        if entry.generation >= alerts.generation {
             return Ok(false);
         }
         let roster = self.get(&schema::roster(self.account, customer_id)).await?;
@@ -104,9 +104,9 @@ impl Transaction<'_> {
     /// Returns the alerts of a subscription's plan version.
     pub(super) async fn plan_roster_of(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
     ) -> Result<schema::PlanRoster, Error> {
-        let subscription = &enrolment.subscription;
+        let subscription = &entry.subscription;
         let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
         let slot = schema::plan_roster(self.account, plan_id, version);
         Ok(self.get(&slot).await?.unwrap_or_default())

@@ -3,22 +3,22 @@ use crate::{
     AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
     schema::{self, Deadline, Head, Owner, Roster, Slot},
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
 };
 
 /// A customer, and its subscriptions that events may still count for.
-pub(super) struct Enrolled {
+pub(super) struct ActiveSubscriptions {
     pub(super) customer_id: CustomerId,
     pub(super) head: Head,
-    pub(super) enrolments: Vec<Enrolment>,
+    pub(super) entries: Vec<SubscriptionEntry>,
 }
 
 impl Transaction<'_> {
     /// Reads the subscriptions of customers whose locks are held.
-    pub(super) async fn enrolled(
+    pub(super) async fn active_subscriptions(
         &mut self,
         customers: &[CustomerId],
-    ) -> Result<Vec<Enrolled>, Error> {
+    ) -> Result<Vec<ActiveSubscriptions>, Error> {
         let account = self.account;
         let heads: Vec<_> = customers.iter().map(|id| schema::head(account, *id)).collect();
         let rosters: Vec<_> = customers.iter().map(|id| schema::roster(account, *id)).collect();
@@ -35,47 +35,47 @@ impl Transaction<'_> {
             found.push((*customer_id, head, subscriptions));
         }
         self.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await?;
-        let mut enrolled = Vec::with_capacity(found.len());
+        let mut active = Vec::with_capacity(found.len());
         for (customer_id, head, subscriptions) in found {
-            let mut enrolments = Vec::with_capacity(subscriptions.len());
+            let mut entries = Vec::with_capacity(subscriptions.len());
             for id in subscriptions {
                 let row = self.row(&schema::subscription(account, id))?;
-                enrolments.push(row.ok_or_else(|| Error::corrupt("a roster names nobody"))?);
+                entries.push(row.ok_or_else(|| Error::corrupt("a roster names nobody"))?);
             }
-            enrolled.push(Enrolled { customer_id, head, enrolments });
+            active.push(ActiveSubscriptions { customer_id, head, entries });
         }
-        Ok(enrolled)
+        Ok(active)
     }
 
     /// Reads the alerts of the plan versions of some subscriptions.
-    pub(super) async fn fetch_plan_rosters(&mut self, enrolled: &[Enrolled]) -> Result<(), Error> {
-        let enrolments = enrolled.iter().flat_map(|enrolled| &enrolled.enrolments);
-        let slots: Vec<_> = enrolments
-            .map(|enrolment| &enrolment.subscription)
+    pub(super) async fn fetch_plan_rosters(&mut self, active: &[ActiveSubscriptions]) -> Result<(), Error> {
+        let entries = active.iter().flat_map(|active| &active.entries);
+        let slots: Vec<_> = entries
+            .map(|entry| &entry.subscription)
             .map(|of| schema::plan_roster(self.account, of.plan_id, of.plan_version))
             .collect();
         self.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await
     }
 
     /// Returns the enabled alerts that watch a subscription: its own and its plan version's.
-    pub(super) async fn watching(&mut self, enrolment: &Enrolment) -> Result<Vec<Alert>, Error> {
-        let plan = self.plan_roster_of(enrolment).await?;
+    pub(super) async fn watching(&mut self, entry: &SubscriptionEntry) -> Result<Vec<Alert>, Error> {
+        let plan = self.plan_roster_of(entry).await?;
         let shared = self.alerts(&plan.alerts).await?;
         if !self.had_alerts(self.now).await? {
             return Ok(Vec::new());
         }
-        self.watching_with(enrolment, shared).await
+        self.watching_with(entry, shared).await
     }
 
     /// Returns the enabled alerts that watch a subscription: its own, and some of its plan version;
     /// those on usage first.
     pub(super) async fn watching_with(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         shared: Vec<Alert>,
     ) -> Result<Vec<Alert>, Error> {
-        let mut alerts = self.alerts(&enrolment.alerts).await?;
-        alerts.extend(shared.into_iter().filter(|alert| !enrolment.muted.contains(&alert.id)));
+        let mut alerts = self.alerts(&entry.alerts).await?;
+        alerts.extend(shared.into_iter().filter(|alert| !entry.muted.contains(&alert.id)));
         alerts.retain(|alert| alert.enabled);
         alerts.sort_by_key(|alert| alert.condition.is_on_cost());
         Ok(alerts)
@@ -93,12 +93,12 @@ impl Transaction<'_> {
     pub(super) async fn save_roster(
         &mut self,
         customer_id: CustomerId,
-        enrolments: &[Enrolment],
+        entries: &[SubscriptionEntry],
     ) -> Result<(), Error> {
         let oldest_open = self.oldest_open();
-        let live = enrolments.iter().filter(|enrolment| !enrolment.is_past(oldest_open));
-        let subscriptions = live.map(|enrolment| enrolment.subscription.id).collect();
-        let deadline = enrolments.iter().filter_map(Enrolment::deadline).min();
+        let live = entries.iter().filter(|entry| !entry.is_past(oldest_open));
+        let subscriptions = live.map(|entry| entry.subscription.id).collect();
+        let deadline = entries.iter().filter_map(SubscriptionEntry::deadline).min();
         let slot = schema::roster(self.account, customer_id);
         self.get(&slot).await?;
         self.put(&slot, &Roster { subscriptions, deadline })?;

@@ -6,7 +6,7 @@ use crate::{
     alert::{Alert, Cause, Standing},
     cost::Accrual,
     limits, schema,
-    subscription::{Enrolment, Subscription},
+    subscription::{SubscriptionEntry, Subscription},
     usage::Total,
 };
 
@@ -35,7 +35,7 @@ impl Transaction<'_> {
     /// Judges an alert of a subscription on the usage that there is at an instant.
     pub(super) async fn judge_at_once(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         alert: &Alert,
         at: Timestamp,
     ) -> Result<(), Error> {
@@ -44,12 +44,12 @@ impl Transaction<'_> {
         }
         let alerts = std::slice::from_ref(alert);
         let cause = Cause::Configuration { alert_id: alert.id };
-        let mut periods = judged_at_once(&enrolment.subscription, at);
-        periods.extend(self.used_meanwhile(enrolment, &periods, at).await?);
+        let mut periods = judged_at_once(&entry.subscription, at);
+        periods.extend(self.used_meanwhile(entry, &periods, at).await?);
         for period in periods {
-            let standing = self.standing(enrolment, period.start(), alerts, at).await?;
+            let standing = self.standing(entry, period.start(), alerts, at).await?;
             if let Some(mut standing) = standing {
-                self.judge_standing(enrolment, &mut standing, alerts, &cause, at).await?;
+                self.judge_standing(entry, &mut standing, alerts, &cause, at).await?;
             }
         }
         Ok(())
@@ -59,59 +59,59 @@ impl Transaction<'_> {
     /// may have a clock that is behind those of others.
     async fn used_meanwhile(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         judged: &[Timeframe],
         at: Timestamp,
     ) -> Result<Option<Timeframe>, Error> {
-        let Subscription { start_date, .. } = enrolment.subscription;
+        let Subscription { start_date, .. } = entry.subscription;
         let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
-        let Some(next) = enrolment.subscription.periods().containing(from) else { return Ok(None) };
-        let is_used = self.total(enrolment, next.start()).await? != Total::default();
+        let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
+        let is_used = self.total(entry, next.start()).await? != Total::default();
         Ok(is_used.then_some(next))
     }
 
     /// Judges alerts on what a billing period holds already: the value does not move.
     pub(super) async fn judge_standing(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         standing: &mut Standing,
         alerts: &[Alert],
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let subscription = &enrolment.subscription;
+        let subscription = &entry.subscription;
         for alert in alerts {
             if let Some(mut exceeded) = standing.judge(subscription.id, alert, None, cause) {
                 exceeded.value_before = Some(exceeded.value_after.clone());
                 self.tell(subscription.customer_id, at, exceeded.into()).await?;
             }
         }
-        self.save_standing(enrolment, standing)
+        self.save_standing(entry, standing)
     }
 
     /// Judges alerts on a billing period whose values were others before.
     pub(super) async fn judge_moved(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         standing: &mut Standing,
         moved: &[(Alert, Option<Decimal>)],
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let Subscription { id, customer_id, .. } = enrolment.subscription;
+        let Subscription { id, customer_id, .. } = entry.subscription;
         for (alert, before) in moved {
             if let Some(exceeded) = standing.judge(id, alert, before.as_ref(), cause) {
                 self.tell(customer_id, at, exceeded.into()).await?;
             }
         }
-        self.save_standing(enrolment, standing)
+        self.save_standing(entry, standing)
     }
 
     /// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
     /// one.
     pub(super) async fn judge_turn(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         alerts: &[Alert],
         at: Timestamp,
     ) -> Result<(), Error> {
@@ -121,16 +121,16 @@ impl Transaction<'_> {
             return Ok(());
         }
         let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
-        let periods = enrolment.subscription.periods();
+        let periods = entry.subscription.periods();
         let ending = periods.containing(right_before).filter(|period| !period.contains(at));
-        let tariff = self.tariff(enrolment).await?;
+        let tariff = self.tariff(entry).await?;
         for period in ending.into_iter().chain(periods.containing(at)) {
-            let standing = self.standing(enrolment, period.start(), &alerts, at).await?;
+            let standing = self.standing(entry, period.start(), &alerts, at).await?;
             let Some(mut standing) = standing else { continue };
             let earlier = Accrual::new(&tariff, period, &standing.total, right_before);
             let moved = alerts.iter().map(|alert| (alert.clone(), alert.condition.cost(&earlier)));
             let moved: Vec<_> = moved.collect();
-            self.judge_moved(enrolment, &mut standing, &moved, &cause, at).await?;
+            self.judge_moved(entry, &mut standing, &moved, &cause, at).await?;
         }
         Ok(())
     }
@@ -140,15 +140,15 @@ impl Transaction<'_> {
     /// instant.
     pub(super) async fn standing(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         at: Timestamp,
         alerts: &[Alert],
         until: Timestamp,
     ) -> Result<Option<Standing>, Error> {
-        let standing = self.standing_unrated(enrolment, at, alerts).await?;
+        let standing = self.standing_unrated(entry, at, alerts).await?;
         let Some(mut standing) = standing else { return Ok(None) };
         if alerts.iter().any(|alert| alert.condition.is_on_cost()) {
-            standing.accrue(&self.tariff(enrolment).await?, alerts, until);
+            standing.accrue(&self.tariff(entry).await?, alerts, until);
         }
         Ok(Some(standing))
     }
@@ -156,18 +156,18 @@ impl Transaction<'_> {
     /// The same, without what it has come to.
     pub(super) async fn standing_unrated(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         at: Timestamp,
         alerts: &[Alert],
     ) -> Result<Option<Standing>, Error> {
-        let Some(timeframe) = enrolment.subscription.periods().containing(at) else {
+        let Some(timeframe) = entry.subscription.periods().containing(at) else {
             return Ok(None);
         };
-        let id = enrolment.subscription.id;
+        let id = entry.subscription.id;
         let state = |alert| schema::alert_state(self.account, id, timeframe.start(), alert);
         let states: Vec<_> = alerts.iter().map(|alert| (alert.id, state(alert.id))).collect();
         self.fetch(states.iter().map(|(_, state)| state.key()).collect::<Vec<_>>()).await?;
-        let total = self.total(enrolment, timeframe.start()).await?;
+        let total = self.total(entry, timeframe.start()).await?;
         let fired = states
             .iter()
             .map(|(alert, state)| Ok((*alert, self.row(state)?.unwrap_or_default().fired)));
@@ -178,10 +178,10 @@ impl Transaction<'_> {
     /// Writes what of a billing period has moved.
     pub(super) fn save_standing(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         standing: &Standing,
     ) -> Result<(), Error> {
-        let (id, start) = (enrolment.subscription.id, standing.timeframe.start());
+        let (id, start) = (entry.subscription.id, standing.timeframe.start());
         if standing.total_moved {
             self.put_total(id, start, &standing.total)?;
         }

@@ -10,7 +10,7 @@ use crate::{
     idempotency::Fingerprint,
     price::Price,
     subscription::{
-        Cancellation, Enrolment, FeeQuantityChange, Subscription, SubscriptionUpdate, Told,
+        Cancellation, SubscriptionEntry, FeeQuantityChange, Subscription, SubscriptionUpdate, Told,
         previous_attributes, unscheduled_end,
     },
     webhook::Body,
@@ -119,16 +119,16 @@ impl Account {
 impl Transaction<'_> {
     /// Writes a subscription whose life or fees have changed, and when time brings its customer the
     /// next thing.
-    async fn save_change(&mut self, enrolment: &Enrolment) -> Result<(), Error> {
-        let customer_id = enrolment.subscription.customer_id;
-        self.save_enrolment(enrolment)?;
-        let enrolled = self.enrolled(&[customer_id]).await?;
-        let enrolments = enrolled.into_iter().flat_map(|of| of.enrolments);
-        self.save_roster(customer_id, &enrolments.collect::<Vec<_>>()).await
+    async fn save_change(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
+        let customer_id = entry.subscription.customer_id;
+        self.save_subscription(entry)?;
+        let active = self.active_subscriptions(&[customer_id]).await?;
+        let entries = active.into_iter().flat_map(|of| of.entries);
+        self.save_roster(customer_id, &entries.collect::<Vec<_>>()).await
     }
 
     /// Returns a fixed fee of a subscription's plan version.
-    async fn fee_of(&mut self, of: &Enrolment, id: &IdOr<PriceId>) -> Result<Price, Error> {
+    async fn fee_of(&mut self, of: &SubscriptionEntry, id: &IdOr<PriceId>) -> Result<Price, Error> {
         let prices = self.plan_roster_of(of).await?.prices;
         let wrong =
             || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
@@ -150,18 +150,18 @@ impl Command for UpdateSubscription {
     type Outcome = Subscription;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = tx.current_enrolment(self.id).await?;
-        let after = self.update.clone().decide(&enrolment.subscription)?;
-        let previous_attributes = previous_attributes(&enrolment.subscription, &after);
+        let mut entry = tx.current_subscription(self.id).await?;
+        let after = self.update.clone().decide(&entry.subscription)?;
+        let previous_attributes = previous_attributes(&entry.subscription, &after);
         if previous_attributes.is_empty() {
             return Ok(after);
         }
-        enrolment.subscription = after;
+        entry.subscription = after;
         let subscription_id = self.id;
         let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
-        tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
-        tx.save_enrolment(&enrolment)?;
-        Ok(enrolment.subscription)
+        tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+        tx.save_subscription(&entry)?;
+        Ok(entry.subscription)
     }
 }
 
@@ -181,23 +181,23 @@ impl Command for CancelSubscription {
     type Outcome = Subscription;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let mut enrolment = tx.current_enrolment(self.id).await?;
-        let customer_id = enrolment.subscription.customer_id;
-        let end = self.cancellation.decide(&enrolment.subscription, tx.now)?;
-        let before = enrolment.clone();
-        enrolment.subscription.end_date = Some(end);
+        let mut entry = tx.current_subscription(self.id).await?;
+        let customer_id = entry.subscription.customer_id;
+        let end = self.cancellation.decide(&entry.subscription, tx.now)?;
+        let before = entry.clone();
+        entry.subscription.end_date = Some(end);
 
         let subscription_id = self.id;
         let body = if end <= tx.now {
-            (enrolment.told, enrolment.turned) = (Told::Ended, Some(end));
+            (entry.told, entry.turned) = (Told::Ended, Some(end));
             Body::SubscriptionEnded { subscription_id }
         } else {
             Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
         };
         tx.tell(customer_id, tx.now, body).await?;
-        tx.judge_change(&before, &enrolment).await?;
-        tx.save_change(&enrolment).await?;
-        Ok(enrolment.subscription)
+        tx.judge_change(&before, &entry).await?;
+        tx.save_change(&entry).await?;
+        Ok(entry.subscription)
     }
 }
 
@@ -216,19 +216,19 @@ impl Command for UnscheduleCancellation {
     type Outcome = Subscription;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let before = tx.current_enrolment(self.id).await?;
+        let before = tx.current_subscription(self.id).await?;
         let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
-        let mut enrolment = before.clone();
-        enrolment.subscription.end_date = None;
+        let mut entry = before.clone();
+        entry.subscription.end_date = None;
         let subscription_id = self.id;
         let body = Body::SubscriptionCancellationUnscheduled {
             subscription_id,
             original_cancellation_date,
         };
-        tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
-        tx.judge_change(&before, &enrolment).await?;
-        tx.save_change(&enrolment).await?;
-        Ok(enrolment.subscription)
+        tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+        tx.judge_change(&before, &entry).await?;
+        tx.save_change(&entry).await?;
+        Ok(entry.subscription)
     }
 }
 
@@ -249,7 +249,7 @@ impl Command for UpdateFeeQuantity {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
         self.change.check()?;
-        let before = tx.current_enrolment(self.id).await?;
+        let before = tx.current_subscription(self.id).await?;
         let FeeQuantityChange { price, quantity, when } = &self.change;
         let price = tx.fee_of(&before, price).await?;
         let at = when.decide(&before.subscription, &price, tx.now)?;
@@ -259,9 +259,9 @@ impl Command for UpdateFeeQuantity {
         if old == *quantity {
             return Ok(before.subscription);
         }
-        let mut enrolment = before.clone();
-        enrolment.subscription.change_fee(price.id, at, quantity.clone())?;
-        enrolment.subscription.check_size()?;
+        let mut entry = before.clone();
+        entry.subscription.change_fee(price.id, at, quantity.clone())?;
+        entry.subscription.check_size()?;
         let body = Body::FixedFeeQuantityUpdated {
             subscription_id: self.id,
             price_id: price.id,
@@ -269,15 +269,15 @@ impl Command for UpdateFeeQuantity {
             new_quantity: quantity.clone(),
             old_quantity: old,
         };
-        tx.tell(enrolment.subscription.customer_id, tx.now, body).await?;
+        tx.tell(entry.subscription.customer_id, tx.now, body).await?;
         if at <= tx.now {
             // What it charges so far is judged here. Another process, whose clock is ahead, may have
             // applied a later turn: that one is not judged once more.
-            enrolment.turned = enrolment.turned.max(Some(tx.now));
-            tx.judge_change(&before, &enrolment).await?;
+            entry.turned = entry.turned.max(Some(tx.now));
+            tx.judge_change(&before, &entry).await?;
         }
-        tx.save_change(&enrolment).await?;
-        Ok(enrolment.subscription)
+        tx.save_change(&entry).await?;
+        Ok(entry.subscription)
     }
 }
 

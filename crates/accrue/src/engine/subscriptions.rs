@@ -6,7 +6,7 @@ use super::{
     Account, Call, SubscriptionFilter,
     apply::{Command, Request, fingerprint},
     lists::{Walk, position},
-    rosters::Enrolled,
+    rosters::ActiveSubscriptions,
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     page::{Listing, Position},
     schema::{self, CustomerEntry, Index, Nothing, PlanRoster, SubscriptionOf},
     subscription::{
-        Enrolment, NewSubscription, Subscription, SubscriptionStatus, Terms, Told, Turns,
+        SubscriptionEntry, NewSubscription, Subscription, SubscriptionStatus, Terms, Told, Turns,
     },
     webhook::Body,
 };
@@ -39,7 +39,7 @@ impl Account {
 
     /// Returns a subscription.
     pub async fn fetch_subscription(&self, id: SubscriptionId) -> Result<Subscription, Error> {
-        Ok(self.reading().enrolment(id).await?.subscription)
+        Ok(self.reading().subscription_entry(id).await?.subscription)
     }
 
     /// Lists the subscriptions, newest first. Where one stands is told for now: by status alone a page
@@ -198,7 +198,7 @@ impl Transaction<'_> {
     }
 
     /// Writes a subscription that was read, and where it is found by its status.
-    pub(super) fn save_enrolment(&mut self, after: &Enrolment) -> Result<(), Error> {
+    pub(super) fn save_subscription(&mut self, after: &SubscriptionEntry) -> Result<(), Error> {
         let (account, slot) =
             (self.account, schema::subscription(self.account, after.subscription.id));
         let missing = || Error::corrupt("a subscription that is written was not there");
@@ -219,7 +219,7 @@ impl Transaction<'_> {
     }
 
     /// Writes a subscription that is new, and where it is found.
-    fn save_new_enrolment(&mut self, new: &Enrolment) -> Result<(), Error> {
+    fn save_new_subscription(&mut self, new: &SubscriptionEntry) -> Result<(), Error> {
         let (account, of) =
             (self.account, SubscriptionOf { customer_id: new.subscription.customer_id });
         self.put(&schema::subscription_by_time(account, new), &of)?;
@@ -270,7 +270,7 @@ impl Command for CreateSubscription {
         let PlanRoster { cycle, generation, .. } = roster;
         let terms = Terms { plan_id: plan.id, plan_version, cycle, currency: plan.currency };
         let subscription = self.new.clone().decide(id, &customer, terms, tx.now)?;
-        let mut enrolment = Enrolment {
+        let mut entry = SubscriptionEntry {
             subscription,
             alerts: Vec::new(),
             muted: BTreeSet::new(),
@@ -279,38 +279,38 @@ impl Command for CreateSubscription {
             turns: Turns::default(),
             turned: None,
         };
-        enrolment.turns = tx.tariff(&enrolment).await?.turns();
-        let enrolled = tx.enrolled(&[customer.id]).await?;
-        let mut enrolments: Vec<_> =
-            enrolled.into_iter().flat_map(|Enrolled { enrolments, .. }| enrolments).collect();
+        entry.turns = tx.tariff(&entry).await?.turns();
+        let active = tx.active_subscriptions(&[customer.id]).await?;
+        let mut entries: Vec<_> =
+            active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
         let oldest_open = tx.oldest_open();
-        enrolments.retain(|enrolment| !enrolment.is_past(oldest_open));
-        check_count(&enrolments, tx.now)?;
+        entries.retain(|entry| !entry.is_past(oldest_open));
+        check_count(&entries, tx.now)?;
 
         tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
-        while let Some((_, told)) = enrolment.next_told().filter(|(at, _)| *at <= tx.now) {
-            enrolment.told = told;
+        while let Some((_, told)) = entry.next_told().filter(|(at, _)| *at <= tx.now) {
+            entry.told = told;
             let body = match told {
                 Told::Ended => Body::SubscriptionEnded { subscription_id: id },
                 _ => Body::SubscriptionStarted { subscription_id: id },
             };
             tx.tell(customer.id, tx.now, body).await?;
         }
-        if enrolment.subscription.start_date <= tx.now {
+        if entry.subscription.start_date <= tx.now {
             // What was charged so far is judged with the usage, all at once.
-            enrolment.turned = Some(tx.now);
+            entry.turned = Some(tx.now);
         }
-        tx.count_earlier_usage(&enrolment).await?;
+        tx.count_earlier_usage(&entry).await?;
 
         if customer.currency.is_none() {
             customer.currency = Some(plan.currency);
             let slot = schema::customer(tx.account, customer.id);
             tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
         }
-        tx.save_new_enrolment(&enrolment)?;
-        let subscription = enrolment.subscription.clone();
-        enrolments.push(enrolment);
-        tx.save_roster(customer.id, &enrolments).await?;
+        tx.save_new_subscription(&entry)?;
+        let subscription = entry.subscription.clone();
+        entries.push(entry);
+        tx.save_roster(customer.id, &entries).await?;
         Ok(subscription)
     }
 }
@@ -351,12 +351,12 @@ async fn check_fees(
 }
 
 /// Refuses a subscription of a customer that has too many.
-fn check_count(enrolments: &[Enrolment], now: Timestamp) -> Result<(), Error> {
+fn check_count(entries: &[SubscriptionEntry], now: Timestamp) -> Result<(), Error> {
     let live =
-        |enrolment: &&Enrolment| enrolment.subscription.status(now) != SubscriptionStatus::Ended;
-    let (count, most, what) = match enrolments.iter().filter(live).count() {
+        |entry: &&SubscriptionEntry| entry.subscription.status(now) != SubscriptionStatus::Ended;
+    let (count, most, what) = match entries.iter().filter(live).count() {
         live if live >= limits::SUBSCRIPTIONS => (live, limits::SUBSCRIPTIONS, "live"),
-        _ => (enrolments.len(), limits::ROSTER, "live or recent"),
+        _ => (entries.len(), limits::ROSTER, "live or recent"),
     };
     if count < most {
         return Ok(());

@@ -123,12 +123,12 @@ async fn apply_plan_changes(
         let mut behind = BTreeSet::new();
         for place in &places {
             let id = SubscriptionId::from_bytes(schema::id_at(place));
-            if let Some(enrolment) = tx.get(&schema::subscription(account.id(), id)).await?
-                && enrolment.subscription.plan_version == plan_version
-                && tx.is_behind(&enrolment).await?
-                && enrolment.generation < generation
+            if let Some(entry) = tx.get(&schema::subscription(account.id(), id)).await?
+                && entry.subscription.plan_version == plan_version
+                && tx.is_behind(&entry).await?
+                && entry.generation < generation
             {
-                behind.insert(enrolment.subscription.customer_id);
+                behind.insert(entry.subscription.customer_id);
             }
         }
         if behind.is_empty() {

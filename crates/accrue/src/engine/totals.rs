@@ -2,7 +2,7 @@ use super::transaction::Transaction;
 use crate::{
     Error, SubscriptionId, Timestamp,
     schema::{self, CellTotalEntry, TotalEntry},
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
     usage::Total,
 };
 
@@ -12,12 +12,12 @@ impl Transaction<'_> {
     /// Returns what the billing period that begins at an instant adds up to.
     pub(super) async fn total(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
         start: Timestamp,
     ) -> Result<Total, Error> {
-        let id = enrolment.subscription.id;
+        let id = entry.subscription.id;
         let metrics = self.get(&schema::total(self.account, id, start)).await?;
-        let has_cells = !self.plan_roster_of(enrolment).await?.splits.is_empty();
+        let has_cells = !self.plan_roster_of(entry).await?.splits.is_empty();
         let cells = match has_cells {
             true => self.get(&schema::cell_total(self.account, id, start)).await?,
             false => None,

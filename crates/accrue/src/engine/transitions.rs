@@ -11,10 +11,10 @@ use super::{
     apply::{Applied, Command, apply},
     billing::Shared,
     corrections::{Patience, correct},
-    rosters::Enrolled,
+    rosters::ActiveSubscriptions,
     transaction::{Stop, Transaction},
 };
-use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::Enrolment};
+use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::SubscriptionEntry};
 
 /// How many customers one commit applies.
 const CUSTOMERS_TOGETHER: usize = 32;
@@ -100,14 +100,14 @@ impl Command for ApplyTransitions<'_> {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let named: Vec<_> = self.customers.iter().map(|id| IdOr::Id(*id)).collect();
         tx.lock(&named).await?;
-        let enrolled = tx.enrolled(self.customers).await?;
-        tx.fetch_plan_rosters(&enrolled).await?;
-        for Enrolled { customer_id, enrolments, .. } in enrolled {
+        let active = tx.active_subscriptions(self.customers).await?;
+        tx.fetch_plan_rosters(&active).await?;
+        for ActiveSubscriptions { customer_id, entries, .. } in active {
             if self.until == Timestamp::MAX && tx.is_to_be_corrected(customer_id).await? {
                 // It came in between, and comes first: whoever asked finds it again.
                 continue;
             }
-            let mut subjects = tx.subjects(customer_id, enrolments, self.most).await?;
+            let mut subjects = tx.subjects(customer_id, entries, self.most).await?;
             apply_first(tx, &mut subjects, self.most, self.until).await?;
             save(tx, customer_id, subjects).await?;
         }
@@ -123,8 +123,8 @@ impl Transaction<'_> {
         until: Timestamp,
     ) -> Result<bool, Error> {
         let (now, mut found) = (self.now, false);
-        for Enrolled { customer_id, enrolments, .. } in self.enrolled(&[customer]).await? {
-            let subjects = self.subjects(customer_id, enrolments, 1).await?;
+        for ActiveSubscriptions { customer_id, entries, .. } in self.active_subscriptions(&[customer]).await? {
+            let subjects = self.subjects(customer_id, entries, 1).await?;
             found |= subjects.iter().any(|subject| subject.next(now, until).is_some());
         }
         Ok(found)
@@ -134,12 +134,12 @@ impl Transaction<'_> {
     async fn subjects(
         &mut self,
         customer_id: CustomerId,
-        enrolments: Vec<Enrolment>,
+        entries: Vec<SubscriptionEntry>,
         most: usize,
     ) -> Result<Vec<Subject>, Error> {
         let mut subjects = Vec::new();
-        for enrolment in enrolments {
-            let subscriber = Subscriber::new(self, enrolment, most).await?;
+        for entry in entries {
+            let subscriber = Subscriber::new(self, entry, most).await?;
             subjects.push(Subject::Subscriber(Box::new(subscriber)));
         }
         let ledgers = self.expired_ledgers(customer_id).await?;
@@ -174,19 +174,19 @@ async fn save(
     customer_id: CustomerId,
     subjects: Vec<Subject>,
 ) -> Result<(), Error> {
-    let (mut enrolments, mut ledgers) = (Vec::new(), Vec::new());
+    let (mut entries, mut ledgers) = (Vec::new(), Vec::new());
     for subject in subjects {
         match subject {
             Subject::Subscriber(subscriber) => {
-                let Subscriber { enrolment, has_moved, .. } = *subscriber;
+                let Subscriber { entry, has_moved, .. } = *subscriber;
                 if has_moved {
-                    tx.save_enrolment(&enrolment)?;
+                    tx.save_subscription(&entry)?;
                 }
-                enrolments.push(enrolment);
+                entries.push(entry);
             }
             Subject::Ledger(ledger) => ledgers.push(*ledger),
         }
     }
     tx.save_ledgers(customer_id, ledgers.iter()).await?;
-    tx.save_roster(customer_id, &enrolments).await
+    tx.save_roster(customer_id, &entries).await
 }

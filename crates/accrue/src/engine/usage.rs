@@ -102,12 +102,12 @@ impl Transaction<'_> {
     }
 
     async fn usage(&mut self, id: SubscriptionId) -> Result<Usage, Error> {
-        let enrolment = self.enrolment(id).await?;
-        let timeframe = self.current_period(&enrolment);
-        let customer_id = enrolment.subscription.customer_id;
+        let entry = self.subscription_entry(id).await?;
+        let timeframe = self.current_period(&entry);
+        let customer_id = entry.subscription.customer_id;
         let head = self.get(&schema::head(self.account, customer_id)).await?.unwrap_or_default();
         let meters = self.meters().await?.only_metrics();
-        let mut total = self.total(&enrolment, timeframe.start()).await?;
+        let mut total = self.total(&entry, timeframe.start()).await?;
         let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
         if !later.is_empty() {
             let more = self.total_between(customer_id, &later, timeframe).await?;

@@ -51,15 +51,15 @@ impl Transaction<'_> {
         id: SubscriptionId,
         query: &UsageQuery,
     ) -> Result<(CustomerId, Vec<UsageSeries>), Error> {
-        let enrolment = self.enrolment(id).await?;
-        let subscription = &enrolment.subscription;
+        let entry = self.subscription_entry(id).await?;
+        let subscription = &entry.subscription;
         self.get(&schema::head(self.account, subscription.customer_id)).await?;
         let mut meters = self.meters().await?.only_metrics();
         if let Some(metric_id) = query.metric_id {
             self.metric(metric_id).await?;
             meters.metrics.retain(|metric| metric.id == metric_id);
         }
-        let asked = query.timeframe.unwrap_or_else(|| self.current_period(&enrolment));
+        let asked = query.timeframe.unwrap_or_else(|| self.current_period(&entry));
         let slots = cut(asked, query.view, &subscription.timezone)?;
         check_count(slots.len().saturating_mul(meters.metrics.len()))?;
         let groups = match &query.group_by {

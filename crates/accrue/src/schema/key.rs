@@ -9,7 +9,7 @@ use crate::{
     credit::{EntryKind, LedgerEntry},
     plan::PlanVersion,
     store::{Key, Table},
-    subscription::{Enrolment, SubscriptionStatus},
+    subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{Generation, MeterId, Minute, Quarter},
 };
 
@@ -49,7 +49,7 @@ impl KeyBytes {
         self.instant(created_at).bytes(id)
     }
 
-    pub(super) fn subscription(self, of: &Enrolment) -> Self {
+    pub(super) fn subscription(self, of: &SubscriptionEntry) -> Self {
         self.listed(of.subscription.created_at, of.subscription.id.as_bytes())
     }
 

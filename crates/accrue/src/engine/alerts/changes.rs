@@ -66,10 +66,10 @@ impl Command for ChangeAlert {
                 tx.save_plan_alert(plan_id, plan_version, &alert).await?;
             }
             Scope::Subscription { subscription_id, .. } => {
-                let enrolment = tx.current_enrolment(subscription_id).await?;
+                let entry = tx.current_subscription(subscription_id).await?;
                 tx.save_alert(&alert).await?;
-                tx.judge_at_once(&enrolment, &alert, tx.now).await?;
-                tx.save_watched(&enrolment).await?;
+                tx.judge_at_once(&entry, &alert, tx.now).await?;
+                tx.save_watched(&entry).await?;
             }
             Scope::Customer { customer_id } => {
                 tx.save_balance_alert(customer_id, &alert).await?;
@@ -105,27 +105,27 @@ impl Command for ChangeAlertFor {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         tx.require_alerts().await?;
         let alert = tx.alert(self.id).await?;
-        let mut enrolment = tx.current_enrolment(self.subscription).await?;
-        if enrolment.alerts.contains(&self.id) {
+        let mut entry = tx.current_subscription(self.subscription).await?;
+        if entry.alerts.contains(&self.id) {
             let whole = match self.change {
                 ChangeFor::Enable => Change::Enable,
                 ChangeFor::Disable => Change::Disable,
             };
             return ChangeAlert { id: self.id, change: whole }.run(tx).await;
         }
-        if !tx.plan_roster_of(&enrolment).await?.alerts.contains(&self.id) {
+        if !tx.plan_roster_of(&entry).await?.alerts.contains(&self.id) {
             let detail =
                 format!("alert {} does not watch subscription {}", self.id, self.subscription);
             return Err(Error::constraint(detail).into());
         }
         let changed = match self.change {
-            ChangeFor::Enable => enrolment.muted.remove(&self.id),
-            ChangeFor::Disable => enrolment.muted.insert(self.id),
+            ChangeFor::Enable => entry.muted.remove(&self.id),
+            ChangeFor::Disable => entry.muted.insert(self.id),
         };
-        let seen = as_seen_by(&enrolment, alert);
+        let seen = as_seen_by(&entry, alert);
         if changed {
-            tx.judge_at_once(&enrolment, &seen, tx.now).await?;
-            tx.save_watched(&enrolment).await?;
+            tx.judge_at_once(&entry, &seen, tx.now).await?;
+            tx.save_watched(&entry).await?;
         }
         Ok(seen)
     }
@@ -154,9 +154,9 @@ impl Command for DeleteAlert {
                 return Err(Error::constraint(detail).into());
             }
             Scope::Subscription { subscription_id, .. } => {
-                let mut enrolment = tx.current_enrolment(subscription_id).await?;
-                enrolment.alerts.retain(|id| *id != self.id);
-                tx.save_watched(&enrolment).await?;
+                let mut entry = tx.current_subscription(subscription_id).await?;
+                entry.alerts.retain(|id| *id != self.id);
+                tx.save_watched(&entry).await?;
             }
             Scope::Customer { customer_id } => {
                 tx.current_head(customer_id).await?;

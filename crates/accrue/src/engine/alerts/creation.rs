@@ -24,19 +24,19 @@ impl Command for CreateSubscriptionAlert {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
         self.new.check()?;
         tx.require_alerts().await?;
-        let mut enrolment = tx.current_enrolment(self.id).await?;
+        let mut entry = tx.current_subscription(self.id).await?;
         tx.check_metric(&self.new).await?;
         tx.check_filters(self.new.condition.price_filters()).await?;
-        let siblings = tx.alerts(&enrolment.alerts).await?;
+        let siblings = tx.alerts(&entry.alerts).await?;
         let id = AlertId::generate(tx.now, tx.entropy());
-        let customer_id = enrolment.subscription.customer_id;
+        let customer_id = entry.subscription.customer_id;
         let scope = Scope::Subscription { subscription_id: self.id, customer_id };
-        let invoiced_in = enrolment.subscription.currency;
+        let invoiced_in = entry.subscription.currency;
         let alert = self.new.clone().decide(id, scope, invoiced_in, &siblings, tx.now)?;
-        enrolment.alerts.push(id);
+        entry.alerts.push(id);
         tx.save_alert(&alert).await?;
-        tx.judge_at_once(&enrolment, &alert, tx.now).await?;
-        tx.save_watched(&enrolment).await?;
+        tx.judge_at_once(&entry, &alert, tx.now).await?;
+        tx.save_watched(&entry).await?;
         Ok(alert)
     }
 }

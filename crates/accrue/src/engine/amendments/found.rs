@@ -82,11 +82,11 @@ impl Transaction<'_> {
         at: Timestamp,
     ) -> Result<(), Stop> {
         let oldest_taken = self.oldest_taken().await?;
-        for enrolment in self.every_enrolment(customer_id).await? {
-            if self.is_behind(&enrolment).await? {
+        for entry in self.every_subscription(customer_id).await? {
+            if self.is_behind(&entry).await? {
                 return Err(Stop::Transitions(vec![customer_id]));
             }
-            let subscription = &enrolment.subscription;
+            let subscription = &entry.subscription;
             let Some(period) = subscription.periods().containing(at) else { continue };
             let oldest_judged = oldest_judged(subscription, self.now);
             if period.start() < oldest_judged || period.end() <= oldest_taken {

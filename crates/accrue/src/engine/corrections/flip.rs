@@ -52,8 +52,8 @@ impl Transaction<'_> {
         days: Timeframe,
     ) -> Result<Timeframe, Error> {
         let mut starts = Vec::new();
-        for enrolment in self.every_enrolment(customer).await? {
-            let periods = enrolment.subscription.periods();
+        for entry in self.every_subscription(customer).await? {
+            let periods = entry.subscription.periods();
             let first = periods.overlapping(days).take(limits::STEP_PERIODS.saturating_add(1));
             starts.extend(first.map(|period| Day::of(period.start().max(days.start())).start()));
         }

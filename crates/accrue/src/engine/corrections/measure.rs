@@ -4,7 +4,7 @@ use crate::{
     engine::{standings::INSTANT, tallies::Sighted, transaction::Transaction},
     limits,
     schema::{self, Head, Progress},
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
     usage::{Day, EventPlace, Meters},
 };
 
@@ -42,17 +42,17 @@ impl Transaction<'_> {
         generation: u64,
         behind: Option<SubscriptionId>,
     ) -> Result<Option<Progress>, Error> {
-        let enrolments = self.every_enrolment(customer).await?;
-        let is_behind = |of: &Enrolment| Some(of.subscription.id) == behind;
-        let done = enrolments.iter().position(is_behind).map_or(0, |last| last.saturating_add(1));
+        let entries = self.every_subscription(customer).await?;
+        let is_behind = |of: &SubscriptionEntry| Some(of.subscription.id) == behind;
+        let done = entries.iter().position(is_behind).map_or(0, |last| last.saturating_add(1));
         let mut periods = 0_usize;
-        for enrolment in enrolments.iter().skip(done) {
-            for period in self.open_periods(&enrolment.subscription)? {
-                self.recount_by(enrolment, period, generation).await?;
+        for entry in entries.iter().skip(done) {
+            for period in self.open_periods(&entry.subscription)? {
+                self.recount_by(entry, period, generation).await?;
                 periods = periods.saturating_add(1);
             }
             if periods >= limits::STEP_PERIODS {
-                let behind = Some(enrolment.subscription.id);
+                let behind = Some(entry.subscription.id);
                 return Ok(Some(Progress::Totalling { generation, behind }));
             }
         }

@@ -7,7 +7,7 @@ use crate::{
     engine::{
         figures::Running,
         ledgers::Ledgers,
-        rosters::Enrolled,
+        rosters::ActiveSubscriptions,
         standings::{INSTANT, oldest_judged},
         tallies::Sighted,
         transaction::Transaction,
@@ -17,7 +17,7 @@ use crate::{
     limits,
     schema::{self, EventCount},
     store::Key,
-    subscription::Enrolment,
+    subscription::SubscriptionEntry,
     usage::{Event, Hour, MeterId, Meters, Reading, Tally},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Share<'a> {
     /// All of them.
     new: Vec<&'a New<'a>>,
     generations: Generations,
-    periods: Vec<(Enrolment, Vec<Timeframe>)>,
+    periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
     /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
     /// The metrics that some event adds to.
@@ -44,7 +44,7 @@ impl<'a> Share<'a> {
     /// subscription.
     pub(super) async fn split(
         tx: &Transaction<'_>,
-        enrolled: Vec<Enrolled>,
+        active: Vec<ActiveSubscriptions>,
         new: &'a [New<'a>],
         meters: &Meters,
     ) -> Result<Vec<Self>, Error> {
@@ -59,15 +59,15 @@ impl<'a> Share<'a> {
                 events.entry(new.customer_id).or_default().push((new.event, readings));
             }
         }
-        let mut shares = Vec::with_capacity(enrolled.len());
-        for Enrolled { customer_id, enrolments, .. } in enrolled {
+        let mut shares = Vec::with_capacity(active.len());
+        for ActiveSubscriptions { customer_id, entries, .. } in active {
             let events = events.remove(&customer_id).unwrap_or_default();
-            let mut periods = Vec::with_capacity(enrolments.len());
-            for enrolment in enrolments {
-                let found = periods_of(&enrolment, &events);
+            let mut periods = Vec::with_capacity(entries.len());
+            for entry in entries {
+                let found = periods_of(&entry, &events);
                 tx.pace.spend(events.len()).await;
                 if !found.is_empty() {
-                    periods.push((enrolment, found));
+                    periods.push((entry, found));
                 }
             }
             let readings = || events.iter().flat_map(|(_, readings)| readings);
@@ -107,12 +107,12 @@ impl<'a> Share<'a> {
         let Some(credits) = tx.row(&schema::credits(tx.account, self.customer_id))? else {
             return Ok(());
         };
-        for (enrolment, _) in &self.periods {
-            let version = tx.plan_roster_of(enrolment).await?;
+        for (entry, _) in &self.periods {
+            let version = tx.plan_roster_of(entry).await?;
             let moves = |metric: MetricId| self.moved.contains(&metric.into());
             let draws_in = credits.drawn_by(&version, moves);
             if !draws_in.is_empty() {
-                self.draws_in.insert(enrolment.subscription.id, draws_in);
+                self.draws_in.insert(entry.subscription.id, draws_in);
             }
         }
         Ok(())
@@ -135,19 +135,19 @@ impl<'a> Share<'a> {
         let tally =
             tx.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken).await?;
         let mut watched = Vec::with_capacity(self.periods.len());
-        for (enrolment, periods) in &self.periods {
-            let alerts = self.alerts(tx, enrolment).await?;
-            let splits = tx.plan_roster_of(enrolment).await?.splits;
+        for (entry, periods) in &self.periods {
+            let alerts = self.alerts(tx, entry).await?;
+            let splits = tx.plan_roster_of(entry).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
-            let oldest_judged = oldest_judged(&enrolment.subscription, tx.now);
-            let draws_in = self.draws_in.get(&enrolment.subscription.id);
+            let oldest_judged = oldest_judged(&entry.subscription, tx.now);
+            let draws_in = self.draws_in.get(&entry.subscription.id);
             let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost());
             let tariff = match is_rated || draws_in.is_some() {
-                true => Some(tx.tariff(enrolment).await?),
+                true => Some(tx.tariff(entry).await?),
                 false => None,
             };
             for period in periods {
-                let standing = tx.standing_unrated(enrolment, period.start(), &alerts).await?;
+                let standing = tx.standing_unrated(entry, period.start(), &alerts).await?;
                 let Some(mut standing) = standing else { continue };
                 if let Some(tariff) = &tariff {
                     standing.accrue(tariff, &alerts, tx.now);
@@ -161,7 +161,7 @@ impl<'a> Share<'a> {
                 }
                 standings.push(standing);
             }
-            let subscription_id = enrolment.subscription.id;
+            let subscription_id = entry.subscription.id;
             let draws_in = draws_in.cloned().unwrap_or_default();
             watched.push(Watched { subscription_id, splits, alerts, draws_in, standings });
         }
@@ -193,9 +193,9 @@ impl<'a> Share<'a> {
             let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
             tx.put(&slot, &EventCount { events: events.saturating_add(more) })?;
         }
-        for ((enrolment, _), watched) in self.periods.iter().zip(watched) {
+        for ((entry, _), watched) in self.periods.iter().zip(watched) {
             for standing in &watched.standings {
-                tx.save_standing(enrolment, standing)?;
+                tx.save_standing(entry, standing)?;
             }
         }
         Ok(())
@@ -205,9 +205,9 @@ impl<'a> Share<'a> {
     async fn alerts(
         &self,
         tx: &mut Transaction<'_>,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
     ) -> Result<Vec<Alert>, Error> {
-        let mut alerts = tx.watching(enrolment).await?;
+        let mut alerts = tx.watching(entry).await?;
         alerts.retain(|alert| match alert.condition.metric_id() {
             Some(metric_id) => self.moved.contains(&metric_id.into()),
             None => true,
@@ -245,8 +245,8 @@ fn check_work(work: usize) -> Result<(), Error> {
 }
 
 /// The billing periods of a subscription that some events fall in.
-fn periods_of(enrolment: &Enrolment, events: &[(&Event, Vec<Reading>)]) -> Vec<Timeframe> {
-    let all = enrolment.subscription.periods();
+fn periods_of(entry: &SubscriptionEntry, events: &[(&Event, Vec<Reading>)]) -> Vec<Timeframe> {
+    let all = entry.subscription.periods();
     let mut found: Vec<Timeframe> = Vec::new();
     for (event, _) in events {
         if !found.iter().any(|period| period.contains(event.timestamp)) {
@@ -259,11 +259,11 @@ fn periods_of(enrolment: &Enrolment, events: &[(&Event, Vec<Reading>)]) -> Vec<T
 /// The rows of the alerts that watch the subscriptions. Those of their plans were fetched.
 pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
     let mut keys = BTreeSet::new();
-    for (enrolment, _) in shares.iter().flat_map(|share| &share.periods) {
-        let of = &enrolment.subscription;
+    for (entry, _) in shares.iter().flat_map(|share| &share.periods) {
+        let of = &entry.subscription;
         let roster = schema::plan_roster(tx.account, of.plan_id, of.plan_version);
         let shared = tx.row(&roster)?.unwrap_or_default().alerts;
-        let ids = enrolment.alerts.iter().chain(&shared);
+        let ids = entry.alerts.iter().chain(&shared);
         keys.extend(ids.map(|id| schema::alert(tx.account, *id).key().clone()));
     }
     Ok(keys.into_iter().collect())
@@ -282,10 +282,10 @@ pub(super) async fn figure_keys(
         keys.extend(share.hours().into_keys().map(volume));
         let (generations, readings) = (&share.generations, share.readings());
         keys.extend(tx.tally_keys(customer_id, generations, readings, Sighted::Yes).await);
-        for (enrolment, periods) in &share.periods {
-            let id = enrolment.subscription.id;
-            let alerts = share.alerts(tx, enrolment).await?;
-            let has_cells = !tx.plan_roster_of(enrolment).await?.splits.is_empty();
+        for (entry, periods) in &share.periods {
+            let id = entry.subscription.id;
+            let alerts = share.alerts(tx, entry).await?;
+            let has_cells = !tx.plan_roster_of(entry).await?.splits.is_empty();
             for start in periods.iter().map(|period| period.start()) {
                 let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
                 keys.push(schema::total(account, id, start).key().clone());
@@ -308,8 +308,8 @@ pub(super) async fn fetch_ledgers(
     let (mut ledgers, mut drawn) = (Vec::new(), Vec::new());
     for share in shares {
         ledgers.extend(share.units().into_iter().map(|unit| (share.customer_id, unit)));
-        for (enrolment, periods) in &share.periods {
-            let id = enrolment.subscription.id;
+        for (entry, periods) in &share.periods {
+            let id = entry.subscription.id;
             for unit in share.draws_in.get(&id).into_iter().flatten() {
                 let slot = |of: &Timeframe| schema::drawn(account, id, of.start(), unit);
                 drawn.extend(periods.iter().map(|period| slot(period).key().clone()));

@@ -130,17 +130,17 @@ impl Transaction<'_> {
     ) -> Result<Vec<PeriodFigures>, Error> {
         let mut found = Vec::new();
         for customer_id in customers.iter().copied() {
-            for enrolment in self.every_enrolment(customer_id).await? {
-                let of = &enrolment.subscription;
+            for entry in self.every_subscription(customer_id).await? {
+                let of = &entry.subscription;
                 let currency = PricingUnit::from(of.currency);
                 let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
                 for period in periods {
-                    let total = self.total(&enrolment, period.start()).await?;
-                    let costs = self.costs(&enrolment, &[period], &currency).await?;
+                    let total = self.total(&entry, period.start()).await?;
+                    let costs = self.costs(&entry, &[period], &currency).await?;
                     let cost = costs.into_iter().next().map(|cost| cost.total);
                     found.push(PeriodFigures {
                         customer_id,
-                        subscription_id: enrolment.subscription.id,
+                        subscription_id: entry.subscription.id,
                         timeframe: period,
                         total,
                         currency: currency.clone(),

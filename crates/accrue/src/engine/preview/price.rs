@@ -13,7 +13,7 @@ use crate::{
     plan::{Placed, PlanPrice},
     price::NewPrice,
     schema,
-    subscription::{Enrolment, Subscription},
+    subscription::{SubscriptionEntry, Subscription},
 };
 
 /// What a subscription costs in its current billing period, and what it would.
@@ -62,7 +62,7 @@ impl Command for ReplacePrice {
     type Outcome = CostChange;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<CostChange, Stop> {
-        let before = tx.current_enrolment(self.id).await?;
+        let before = tx.current_subscription(self.id).await?;
         if before.is_past(tx.oldest_open()) {
             let detail = format!("subscription {} has ended", self.id);
             return Err(Error::constraint(detail).into());
@@ -95,7 +95,7 @@ impl Command for ReplacePrice {
 
 impl ReplacePrice {
     /// Puts the subscription on a version of its plan that has the other price.
-    async fn repriced(&self, tx: &mut Transaction<'_>, of: &Enrolment) -> Result<Enrolment, Error> {
+    async fn repriced(&self, tx: &mut Transaction<'_>, of: &SubscriptionEntry) -> Result<SubscriptionEntry, Error> {
         let plan_id = of.subscription.plan_id;
         let ids = tx.plan_roster_of(of).await?.prices;
         if !ids.contains(&self.replaced) {

@@ -6,13 +6,13 @@ use crate::{
     alert::Alert,
     engine::transaction::Transaction,
     schema::{self, PlanGeneration},
-    subscription::{Enrolment, Subscription, Told},
+    subscription::{SubscriptionEntry, Subscription, Told},
     webhook::Body,
 };
 
 /// A subscription while its transitions are applied.
 pub(super) struct Subscriber {
-    pub(super) enrolment: Enrolment,
+    pub(super) entry: SubscriptionEntry,
     /// Whether something was applied.
     pub(super) has_moved: bool,
     /// The next changes to its plan's alerts that it has not applied, in order.
@@ -36,30 +36,30 @@ impl Subscriber {
     /// Reads the transitions of a subscription: at most so many changes to its plan's alerts.
     pub(super) async fn new(
         tx: &mut Transaction<'_>,
-        enrolment: Enrolment,
+        entry: SubscriptionEntry,
         most: usize,
     ) -> Result<Self, Error> {
-        let generation = tx.plan_roster_of(&enrolment).await?.generation;
+        let generation = tx.plan_roster_of(&entry).await?.generation;
         let most = u64::try_from(most).unwrap_or(u64::MAX);
-        let last = generation.min(enrolment.generation.saturating_add(most));
+        let last = generation.min(entry.generation.saturating_add(most));
         let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
-        for (number, PlanGeneration { at, alert, .. }) in unseen(tx, &enrolment, last).await? {
+        for (number, PlanGeneration { at, alert, .. }) in unseen(tx, &entry, last).await? {
             applies_at = applies_at.max(at);
             changes.push_back(Change { number, at, applies_at, alert });
         }
-        Ok(Self { enrolment, has_moved: false, changes, plan_alerts: None })
+        Ok(Self { entry, has_moved: false, changes, plan_alerts: None })
     }
 
     /// Returns the first transition, no later than an instant. A change that was made is one,
     /// whatever the time is here.
     pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Transition> {
-        let told = self.enrolment.next_told().map(|(at, told)| {
+        let told = self.entry.next_told().map(|(at, told)| {
             let kind =
                 if told == Told::Ended { TransitionKind::Ended } else { TransitionKind::Began };
             Transition { at, kind }
         });
         let turn =
-            self.enrolment.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
+            self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
         let change = self
             .changes
             .front()
@@ -76,24 +76,24 @@ impl Subscriber {
     ) -> Result<(), Error> {
         let Transition { at, kind } = transition;
         self.has_moved = true;
-        let Subscription { id: subscription_id, customer_id, .. } = self.enrolment.subscription;
+        let Subscription { id: subscription_id, customer_id, .. } = self.entry.subscription;
         match kind {
             TransitionKind::Began => {
-                self.enrolment.told = Told::Started;
+                self.entry.told = Told::Started;
                 tx.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
             }
             TransitionKind::Ended => {
-                self.enrolment.told = Told::Ended;
+                self.entry.told = Told::Ended;
                 tx.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
             }
             TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;
-                self.enrolment.turned = Some(at);
+                self.entry.turned = Some(at);
                 if !tx.had_alerts_until(at).await? {
                     return Ok(());
                 }
-                let alerts = tx.watching_with(&self.enrolment, shared).await?;
-                tx.judge_turn(&self.enrolment, &alerts, at).await
+                let alerts = tx.watching_with(&self.entry, shared).await?;
+                tx.judge_turn(&self.entry, &alerts, at).await
             }
             TransitionKind::Changed => self.change(tx).await,
             TransitionKind::Expired(_) => Err(Error::corrupt("a subscription has no credits")),
@@ -105,23 +105,23 @@ impl Subscriber {
         let Some(Change { number, at, alert, .. }) = self.changes.pop_front() else {
             return Ok(());
         };
-        self.enrolment.generation = number;
+        self.entry.generation = number;
         if let Some(plan_alerts) = &mut self.plan_alerts {
             plan_alerts.insert(alert.id, alert.clone());
         }
-        if self.enrolment.muted.contains(&alert.id) {
+        if self.entry.muted.contains(&alert.id) {
             return Ok(());
         }
-        tx.judge_at_once(&self.enrolment, &alert, at).await
+        tx.judge_at_once(&self.entry, &alert, at).await
     }
 
     async fn plan_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<Vec<Alert>, Error> {
         let alerts = match self.plan_alerts.take() {
             Some(alerts) => alerts,
-            None => plan_alerts(tx, &self.enrolment).await?,
+            None => plan_alerts(tx, &self.entry).await?,
         };
         let alerts = self.plan_alerts.insert(alerts);
-        let order = tx.plan_roster_of(&self.enrolment).await?.alerts;
+        let order = tx.plan_roster_of(&self.entry).await?.alerts;
         Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
 }
@@ -131,12 +131,12 @@ impl Transaction<'_> {
     /// at the last change that it has applied.
     pub(in crate::engine) async fn watching_applied(
         &mut self,
-        enrolment: &Enrolment,
+        entry: &SubscriptionEntry,
     ) -> Result<Vec<Alert>, Error> {
-        let alerts = plan_alerts(self, enrolment).await?;
-        let order = self.plan_roster_of(enrolment).await?.alerts;
+        let alerts = plan_alerts(self, entry).await?;
+        let order = self.plan_roster_of(entry).await?.alerts;
         let shared = order.iter().filter_map(|id| alerts.get(id)).cloned().collect();
-        self.watching_with(enrolment, shared).await
+        self.watching_with(entry, shared).await
     }
 }
 
@@ -144,12 +144,12 @@ impl Transaction<'_> {
 /// applied: all later ones are undone.
 async fn plan_alerts(
     tx: &mut Transaction<'_>,
-    enrolment: &Enrolment,
+    entry: &SubscriptionEntry,
 ) -> Result<BTreeMap<AlertId, Alert>, Error> {
-    let roster = tx.plan_roster_of(enrolment).await?;
+    let roster = tx.plan_roster_of(entry).await?;
     let now = tx.alerts(&roster.alerts).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
-    let later = unseen(tx, enrolment, roster.generation).await?;
+    let later = unseen(tx, entry, roster.generation).await?;
     for (_, PlanGeneration { alert, before, .. }) in later.into_iter().rev() {
         match before {
             Some(before) => alerts.insert(alert.id, before),
@@ -162,11 +162,11 @@ async fn plan_alerts(
 /// Reads the changes to a plan's alerts that a subscription has not applied, up to one of them.
 async fn unseen(
     tx: &mut Transaction<'_>,
-    enrolment: &Enrolment,
+    entry: &SubscriptionEntry,
     last: u64,
 ) -> Result<Vec<(u64, PlanGeneration)>, Error> {
-    let Subscription { plan_id, plan_version, .. } = enrolment.subscription;
-    let numbers = enrolment.generation.saturating_add(1)..=last;
+    let Subscription { plan_id, plan_version, .. } = entry.subscription;
+    let numbers = entry.generation.saturating_add(1)..=last;
     let slots: Vec<_> = numbers
         .clone()
         .map(|number| schema::plan_generation(tx.account, plan_id, plan_version, number))

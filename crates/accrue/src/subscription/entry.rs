@@ -7,7 +7,7 @@ use crate::{AlertId, Timeframe, Timestamp, price::Cycle};
 
 /// A subscription, and what the engine keeps beside it in the same row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Enrolment {
+pub(crate) struct SubscriptionEntry {
     pub(crate) subscription: Subscription,
     /// Its own alerts.
     pub(crate) alerts: Vec<AlertId>,
@@ -49,7 +49,7 @@ pub(crate) enum Told {
     Ended,
 }
 
-impl Enrolment {
+impl SubscriptionEntry {
     /// Returns when time brings the next thing.
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
         let told = self.next_told().map(|(at, _)| at);
