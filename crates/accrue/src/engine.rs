@@ -26,6 +26,7 @@
 //! drops its commit.
 
 mod account;
+mod active;
 mod alerts;
 mod amendments;
 mod api_keys;
@@ -63,7 +64,6 @@ mod quarters;
 mod recount;
 mod related;
 mod resolve;
-mod rosters;
 mod standings;
 mod stripes;
 mod subscription_changes;

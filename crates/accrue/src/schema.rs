@@ -55,6 +55,7 @@ macro_rules! tables {
 tables! {
     ACCOUNT = "account",
     ACCOUNT_CORRECTIONS = "account_corrections",
+    ACTIVE_SUBSCRIPTIONS = "active_subscriptions",
     ALERT = "alert",
     ALERT_STATE = "alert_state",
     AMENDMENTS = "amendments",
@@ -101,14 +102,13 @@ tables! {
     PLAN_BY_TIME = "plan_by_time",
     PLAN_EXTERNAL = "plan_external",
     PLAN_GENERATION = "plan_generation",
-    PLAN_ROSTER = "plan_roster",
+    PLAN_VERSION = "plan_version",
     PRICE = "price",
     PRICE_BY_TIME = "price_by_time",
     PRICE_EXTERNAL = "price_external",
     RECORD = "record",
     RECORD_EXPIRY = "record_expiry",
     RECORD_PART = "record_part",
-    ROSTER = "roster",
     SIGHTINGS = "sightings",
     SPLIT = "split",
     SUBSCRIPTION = "subscription",
@@ -311,14 +311,14 @@ pub(crate) fn customer_of(key: &Key) -> Result<CustomerId, Error> {
     id.ok_or_else(|| Error::corrupt(format!("the key {key} names no customer")))
 }
 
-/// `roster (account, customer)`: the subscriptions that events may still count for.
-pub(crate) fn roster(account: &AccountId, id: CustomerId) -> Slot<Roster> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(ROSTER).read_often()
+/// `active_subscriptions (account, customer)`: the subscriptions that events may still count for.
+pub(crate) fn active_subscriptions(account: &AccountId, id: CustomerId) -> Slot<ActiveIds> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(ACTIVE_SUBSCRIPTIONS).read_often()
 }
 
 /// The subscriptions that a customer's events may still count for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Roster {
+pub(crate) struct ActiveIds {
     pub(crate) subscriptions: Vec<SubscriptionId>,
     /// When time brings the next thing for one of them.
     pub(crate) deadline: Option<Timestamp>,
@@ -448,19 +448,19 @@ pub(crate) struct PlanAlias {
     pub(crate) plan_id: PlanId,
 }
 
-/// `plan_roster (account, plan, version)`: the prices and the alerts of a version of a plan.
-pub(crate) fn plan_roster(
+/// `plan_version (account, plan, version)`: the prices and the alerts of a version of a plan.
+pub(crate) fn plan_version(
     account: &AccountId,
     id: PlanId,
     version: PlanVersion,
-) -> Slot<PlanRoster> {
-    KeyBytes::of(account).plan_version(id, version).slot(PLAN_ROSTER).read_often()
+) -> Slot<PlanVersionEntry> {
+    KeyBytes::of(account).plan_version(id, version).slot(PLAN_VERSION).read_often()
 }
 
 /// A version of a plan: its prices, which never change, and its alerts, and how often they have
 /// changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanRoster {
+pub(crate) struct PlanVersionEntry {
     pub(crate) prices: Vec<PriceId>,
     /// The splits that its matrices need.
     pub(crate) splits: Vec<SplitId>,
@@ -476,7 +476,7 @@ pub(crate) struct PlanRoster {
     pub(crate) deadline: Option<Timestamp>,
 }
 
-impl Default for PlanRoster {
+impl Default for PlanVersionEntry {
     /// What is read of a version that was never created: nothing that is written rests on it.
     fn default() -> Self {
         Self {
@@ -524,7 +524,10 @@ pub(crate) fn subscription(account: &AccountId, id: SubscriptionId) -> Slot<Subs
 }
 
 /// `subscription_by_time (account, created at, subscription)`
-pub(crate) fn subscription_by_time(account: &AccountId, of: &SubscriptionEntry) -> Slot<SubscriptionOf> {
+pub(crate) fn subscription_by_time(
+    account: &AccountId,
+    of: &SubscriptionEntry,
+) -> Slot<SubscriptionOf> {
     KeyBytes::of(account).subscription(of).slot(SUBSCRIPTION_BY_TIME)
 }
 
@@ -540,7 +543,10 @@ pub(crate) fn subscription_by_customer(
 }
 
 /// `subscription_by_plan (account, plan, created at, subscription)`
-pub(crate) fn subscription_by_plan(account: &AccountId, of: &SubscriptionEntry) -> Slot<SubscriptionOf> {
+pub(crate) fn subscription_by_plan(
+    account: &AccountId,
+    of: &SubscriptionEntry,
+) -> Slot<SubscriptionOf> {
     KeyBytes::of(account)
         .bytes(of.subscription.plan_id.as_bytes())
         .subscription(of)
@@ -558,7 +564,10 @@ pub(crate) fn subscription_by_status(account: &AccountId, of: &SubscriptionEntry
 
 /// `subscription_by_change (account, instant, created at, subscription)`: when time brings it another
 /// status, where it does.
-pub(crate) fn subscription_by_change(account: &AccountId, of: &SubscriptionEntry) -> Option<Slot<Nothing>> {
+pub(crate) fn subscription_by_change(
+    account: &AccountId,
+    of: &SubscriptionEntry,
+) -> Option<Slot<Nothing>> {
     let (at, _) = of.next_told()?;
     Some(KeyBytes::of(account).instant(at).subscription(of).slot(SUBSCRIPTION_BY_CHANGE))
 }
@@ -643,7 +652,7 @@ impl Credits {
     /// where the metrics move that measure it.
     pub(crate) fn drawn_by(
         &self,
-        version: &PlanRoster,
+        version: &PlanVersionEntry,
         moves: impl Fn(MetricId) -> bool,
     ) -> Vec<PricingUnit> {
         let has_ledger = |unit: &PricingUnit| self.units.get(unit).is_some_and(|of| of.has_ledger);

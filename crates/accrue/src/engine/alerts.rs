@@ -200,9 +200,9 @@ impl Account {
         let mut tx = self.reading();
         tx.require_alerts().await?;
         let entry = tx.subscription_entry(id).await?;
-        let roster = tx.plan_roster_of(&entry).await?;
+        let version = tx.plan_version_of(&entry).await?;
         let own = tx.alerts(&entry.alerts).await?;
-        let shared = tx.alerts(&roster.alerts).await?.into_iter();
+        let shared = tx.alerts(&version.alerts).await?.into_iter();
         let shared = shared.map(|alert| as_seen_by(&entry, alert));
         let alerts = own.into_iter().chain(shared).collect();
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
@@ -276,8 +276,8 @@ impl Transaction<'_> {
                 self.subscription_entry(subscription_id).await?.alerts
             }
             Scope::Plan { plan_id, plan_version } => {
-                let roster = schema::plan_roster(self.account, plan_id, plan_version);
-                self.get(&roster).await?.unwrap_or_default().alerts
+                let version = schema::plan_version(self.account, plan_id, plan_version);
+                self.get(&version).await?.unwrap_or_default().alerts
             }
             Scope::Customer { customer_id } => match alert.condition.ledger() {
                 Some(tx) => return self.balance_alerts_in(customer_id, tx).await,

@@ -7,7 +7,7 @@ use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery, Statement},
     limits, schema,
-    subscription::{SubscriptionEntry, Subscription},
+    subscription::{Subscription, SubscriptionEntry},
     usage::{Meters, Total, cut},
 };
 
@@ -127,7 +127,7 @@ impl Transaction<'_> {
         currency: &PricingUnit,
     ) -> Result<Vec<Cost>, Error> {
         let tariff = self.tariff(entry).await?;
-        let splits = self.plan_roster_of(entry).await?.splits;
+        let splits = self.plan_version_of(entry).await?.splits;
         let meters = self.meters().await?.only(&tariff.metrics(), &splits);
         let mut statement = Statement::new(&tariff, slots, self.now);
         let ends = slots.first().zip(slots.last());
@@ -196,7 +196,10 @@ impl Transaction<'_> {
     }
 
     /// Reads the subscriptions of a customer that have begun and not ended.
-    async fn live_subscriptions(&mut self, customer: CustomerId) -> Result<Vec<SubscriptionEntry>, Error> {
+    async fn live_subscriptions(
+        &mut self,
+        customer: CustomerId,
+    ) -> Result<Vec<SubscriptionEntry>, Error> {
         let active = self.active_subscriptions(&[customer]).await?;
         let all = active.into_iter().flat_map(|of| of.entries);
         Ok(all.filter(|entry| entry.subscription.covers(self.now)).collect())

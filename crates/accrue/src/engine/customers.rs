@@ -9,7 +9,7 @@ use crate::{
     CustomerId, Error, ExternalId, IdOr, Page, PageRequest,
     customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
     idempotency::Fingerprint,
-    schema::{self, CustomerAlias, CustomerEntry, Index, Nothing, Roster},
+    schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
     webhook::Body,
 };
 
@@ -173,7 +173,7 @@ impl Command for DeleteCustomer {
             tx.delete(&schema::customer_external(tx.account, external));
         }
         tx.delete(&schema::customer_by_time(tx.account, &customer));
-        tx.put(&schema::roster(tx.account, self.id), &Roster::default())?;
+        tx.put(&schema::active_subscriptions(tx.account, self.id), &ActiveIds::default())?;
         let credits = schema::credits(tx.account, self.id);
         if tx.get(&credits).await?.is_some() {
             tx.delete(&credits);

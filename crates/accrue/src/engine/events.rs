@@ -11,8 +11,8 @@ use self::share::Share;
 pub(super) use self::sort::{New, Sorted, sort};
 use super::{
     Account, Call,
+    active::ActiveSubscriptions,
     apply::{Command, Request},
-    rosters::ActiveSubscriptions,
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -143,7 +143,7 @@ async fn applied(
     customers: &[CustomerId],
 ) -> Result<Vec<ActiveSubscriptions>, Stop> {
     let active = tx.active_subscriptions(customers).await?;
-    tx.fetch_plan_rosters(&active).await?;
+    tx.fetch_plan_versions(&active).await?;
     let mut behind = Vec::new();
     for ActiveSubscriptions { customer_id, head, entries, .. } in &active {
         let mut has_transitions = tx.has_transitions(*customer_id, head).await?;

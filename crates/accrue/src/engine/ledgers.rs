@@ -57,7 +57,7 @@ impl Transaction<'_> {
     ) -> Result<Vec<PricingUnit>, Error> {
         let customer_id = entry.subscription.customer_id;
         let credits = self.get(&schema::credits(self.account, customer_id)).await?;
-        let version = self.plan_roster_of(entry).await?;
+        let version = self.plan_version_of(entry).await?;
         Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
     }
 

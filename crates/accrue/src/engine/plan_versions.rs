@@ -14,7 +14,7 @@ use crate::{
         NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange, PricedVersion,
     },
     price::{Charge, Price},
-    schema::{self, PlanRoster},
+    schema::{self, PlanVersionEntry},
     store::Key,
     usage::{Split, SplitId},
 };
@@ -136,8 +136,8 @@ impl Transaction<'_> {
         &mut self,
         plan_id: PlanId,
         version: PlanVersion,
-    ) -> Result<PlanRoster, Error> {
-        let found = self.get(&schema::plan_roster(self.account, plan_id, version)).await?;
+    ) -> Result<PlanVersionEntry, Error> {
+        let found = self.get(&schema::plan_version(self.account, plan_id, version)).await?;
         found.ok_or_else(|| Error::not_found("plan version", version.number()))
     }
 
@@ -146,7 +146,7 @@ impl Transaction<'_> {
         plan_id: PlanId,
         version: PlanVersion,
     ) -> Result<PricedVersion, Error> {
-        let PlanRoster { prices, cycle, created_at, .. } =
+        let PlanVersionEntry { prices, cycle, created_at, .. } =
             self.plan_version(plan_id, version).await?;
         let prices = self.prices(&prices).await?;
         Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
@@ -161,15 +161,15 @@ impl Transaction<'_> {
     ) -> Result<PricedVersion, Error> {
         let prices = self.plan_prices(prices).await?;
         let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
-        let roster = PlanRoster {
+        let entry = PlanVersionEntry {
             splits: splits_of(&priced.prices),
             usage_units: usage_units(&priced.prices),
             prices: priced.prices.iter().map(|price| price.id).collect(),
             cycle: priced.cycle,
             created_at: priced.created_at,
-            ..PlanRoster::default()
+            ..PlanVersionEntry::default()
         };
-        self.put(&schema::plan_roster(self.account, plan_id, version), &roster)?;
+        self.put(&schema::plan_version(self.account, plan_id, version), &entry)?;
         Ok(priced)
     }
 

@@ -131,7 +131,7 @@ impl Transaction<'_> {
 
     /// Returns the prices of a subscription's plan version, ready to rate what it uses.
     pub(super) async fn tariff(&mut self, entry: &SubscriptionEntry) -> Result<Tariff, Error> {
-        let ids = self.plan_roster_of(entry).await?.prices;
+        let ids = self.plan_version_of(entry).await?.prices;
         let prices = self.prices(&ids).await?.into_iter().map(Arc::new).collect();
         Ok(Tariff::new(entry.subscription.clone(), prices))
     }

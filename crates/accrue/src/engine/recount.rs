@@ -10,7 +10,7 @@ use crate::{
     cost::Accrual,
     credit::Charge,
     limits, schema,
-    subscription::{SubscriptionEntry, Subscription},
+    subscription::{Subscription, SubscriptionEntry},
     usage::Total,
 };
 
@@ -22,7 +22,10 @@ pub(super) type Untotalled = BTreeMap<(SubscriptionId, Timestamp), Total>;
 impl Transaction<'_> {
     /// Counts the usage that a new subscription finds in its open billing periods, and judges the
     /// alerts that watch it.
-    pub(super) async fn count_earlier_usage(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
+    pub(super) async fn count_earlier_usage(
+        &mut self,
+        entry: &SubscriptionEntry,
+    ) -> Result<(), Error> {
         let mut charges = Vec::new();
         for timeframe in self.open_periods(&entry.subscription)? {
             charges.extend(self.recount(entry, timeframe).await?);
@@ -194,7 +197,7 @@ impl Transaction<'_> {
         entry: &SubscriptionEntry,
         timeframe: Timeframe,
     ) -> Result<Vec<Charge>, Error> {
-        let splits = self.plan_roster_of(entry).await?.splits;
+        let splits = self.plan_version_of(entry).await?.splits;
         let meters = self.meters().await?.with_splits(&splits);
         let customer_id = entry.subscription.customer_id;
         let total = self.total_between(customer_id, &meters, timeframe).await?;
@@ -237,7 +240,7 @@ impl Transaction<'_> {
         timeframe: Timeframe,
         measured: u64,
     ) -> Result<Total, Error> {
-        let splits = self.plan_roster_of(entry).await?.splits;
+        let splits = self.plan_version_of(entry).await?.splits;
         let meters = self.meters().await?.with_splits(&splits).since(0..=measured);
         self.total_measured(entry.subscription.customer_id, &meters, timeframe).await
     }

@@ -84,25 +84,25 @@ impl Transaction<'_> {
         related.plans = plans.map(|plan| (plan.id, plan)).collect();
 
         let slots =
-            names.versions.iter().map(|(id, version)| schema::plan_roster(account, *id, *version));
-        let rosters = self.get_all(&slots.collect::<Vec<_>>()).await?;
-        let rosters: Vec<_> = names.versions.iter().copied().zip(rosters).collect();
-        let of_versions = rosters.iter().filter_map(|(_, roster)| roster.as_ref());
-        names.prices.extend(of_versions.flat_map(|roster| &roster.prices));
+            names.versions.iter().map(|(id, version)| schema::plan_version(account, *id, *version));
+        let entries = self.get_all(&slots.collect::<Vec<_>>()).await?;
+        let versions: Vec<_> = names.versions.iter().copied().zip(entries).collect();
+        let of_versions = versions.iter().filter_map(|(_, entry)| entry.as_ref());
+        names.prices.extend(of_versions.flat_map(|entry| &entry.prices));
 
         let ids: Vec<_> = names.prices.iter().copied().collect();
         let prices = self.prices(&ids).await?;
         prices.name(&mut names);
         related.prices = prices.into_iter().map(|price| (price.id, price)).collect();
-        for ((plan_id, version), roster) in rosters {
-            let Some(roster) = roster else { continue };
-            let prices = roster.prices.iter().filter_map(|id| related.prices.get(id).cloned());
+        for ((plan_id, version), entry) in versions {
+            let Some(entry) = entry else { continue };
+            let prices = entry.prices.iter().filter_map(|id| related.prices.get(id).cloned());
             let priced = PricedVersion {
                 plan_id,
                 version,
                 prices: prices.collect(),
-                cycle: roster.cycle,
-                created_at: roster.created_at,
+                cycle: entry.cycle,
+                created_at: entry.created_at,
             };
             related.versions.insert((plan_id, version), priced);
         }

@@ -4,7 +4,7 @@ use crate::{
     customer::Customer,
     plan::Plan,
     schema::{self, Head},
-    subscription::{SubscriptionEntry, Subscription},
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 impl Transaction<'_> {
@@ -37,7 +37,10 @@ impl Transaction<'_> {
     }
 
     /// Returns a subscription that exists, and whose customer is not deleted.
-    pub(super) async fn subscription_entry(&mut self, id: SubscriptionId) -> Result<SubscriptionEntry, Error> {
+    pub(super) async fn subscription_entry(
+        &mut self,
+        id: SubscriptionId,
+    ) -> Result<SubscriptionEntry, Error> {
         let unknown = || Error::not_found("subscription", id);
         let found = self.get(&schema::subscription(self.account, id)).await?;
         let entry = found.ok_or_else(unknown)?;
@@ -93,22 +96,22 @@ impl Transaction<'_> {
     /// long ago that no event counts for it has none.
     pub(super) async fn is_behind(&mut self, entry: &SubscriptionEntry) -> Result<bool, Error> {
         let Subscription { id, customer_id, .. } = entry.subscription;
-        let alerts = self.plan_roster_of(entry).await?;
+        let alerts = self.plan_version_of(entry).await?;
         if entry.generation >= alerts.generation {
             return Ok(false);
         }
-        let roster = self.get(&schema::roster(self.account, customer_id)).await?;
-        Ok(roster.unwrap_or_default().subscriptions.contains(&id))
+        let active = self.get(&schema::active_subscriptions(self.account, customer_id)).await?;
+        Ok(active.unwrap_or_default().subscriptions.contains(&id))
     }
 
     /// Returns the alerts of a subscription's plan version.
-    pub(super) async fn plan_roster_of(
+    pub(super) async fn plan_version_of(
         &mut self,
         entry: &SubscriptionEntry,
-    ) -> Result<schema::PlanRoster, Error> {
+    ) -> Result<schema::PlanVersionEntry, Error> {
         let subscription = &entry.subscription;
         let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
-        let slot = schema::plan_roster(self.account, plan_id, version);
+        let slot = schema::plan_version(self.account, plan_id, version);
         Ok(self.get(&slot).await?.unwrap_or_default())
     }
 

@@ -6,7 +6,7 @@ use crate::{
     alert::{Alert, Cause, Standing},
     cost::Accrual,
     limits, schema,
-    subscription::{SubscriptionEntry, Subscription},
+    subscription::{Subscription, SubscriptionEntry},
     usage::Total,
 };
 

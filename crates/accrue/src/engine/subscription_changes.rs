@@ -10,7 +10,7 @@ use crate::{
     idempotency::Fingerprint,
     price::Price,
     subscription::{
-        Cancellation, SubscriptionEntry, FeeQuantityChange, Subscription, SubscriptionUpdate, Told,
+        Cancellation, FeeQuantityChange, Subscription, SubscriptionEntry, SubscriptionUpdate, Told,
         previous_attributes, unscheduled_end,
     },
     webhook::Body,
@@ -124,12 +124,12 @@ impl Transaction<'_> {
         self.save_subscription(entry)?;
         let active = self.active_subscriptions(&[customer_id]).await?;
         let entries = active.into_iter().flat_map(|of| of.entries);
-        self.save_roster(customer_id, &entries.collect::<Vec<_>>()).await
+        self.save_active(customer_id, &entries.collect::<Vec<_>>()).await
     }
 
     /// Returns a fixed fee of a subscription's plan version.
     async fn fee_of(&mut self, of: &SubscriptionEntry, id: &IdOr<PriceId>) -> Result<Price, Error> {
-        let prices = self.plan_roster_of(of).await?.prices;
+        let prices = self.plan_version_of(of).await?.prices;
         let wrong =
             || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
         if matches!(id, IdOr::Id(id) if !prices.contains(id)) {

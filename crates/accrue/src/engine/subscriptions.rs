@@ -4,9 +4,9 @@ use async_trait::async_trait;
 
 use super::{
     Account, Call, SubscriptionFilter,
+    active::ActiveSubscriptions,
     apply::{Command, Request, fingerprint},
     lists::{Walk, position},
-    rosters::ActiveSubscriptions,
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -15,9 +15,9 @@ use crate::{
     idempotency::Fingerprint,
     limits,
     page::{Listing, Position},
-    schema::{self, CustomerEntry, Index, Nothing, PlanRoster, SubscriptionOf},
+    schema::{self, CustomerEntry, Index, Nothing, PlanVersionEntry, SubscriptionOf},
     subscription::{
-        SubscriptionEntry, NewSubscription, Subscription, SubscriptionStatus, Terms, Told, Turns,
+        NewSubscription, Subscription, SubscriptionEntry, SubscriptionStatus, Terms, Told, Turns,
     },
     webhook::Body,
 };
@@ -263,11 +263,11 @@ impl Command for CreateSubscription {
         let plan = tx.plan(&self.new.plan).await?;
         tx.current_head(customer.id).await?;
         let plan_version = self.new.plan_version.unwrap_or(plan.version);
-        let roster = tx.plan_version(plan.id, plan_version).await?;
-        check_fees(tx, &roster, &self.new.fee_quantities).await?;
+        let version = tx.plan_version(plan.id, plan_version).await?;
+        check_fees(tx, &version, &self.new.fee_quantities).await?;
 
         let id = SubscriptionId::generate(tx.now, tx.entropy());
-        let PlanRoster { cycle, generation, .. } = roster;
+        let PlanVersionEntry { cycle, generation, .. } = version;
         let terms = Terms { plan_id: plan.id, plan_version, cycle, currency: plan.currency };
         let subscription = self.new.clone().decide(id, &customer, terms, tx.now)?;
         let mut entry = SubscriptionEntry {
@@ -310,7 +310,7 @@ impl Command for CreateSubscription {
         tx.save_new_subscription(&entry)?;
         let subscription = entry.subscription.clone();
         entries.push(entry);
-        tx.save_roster(customer.id, &entries).await?;
+        tx.save_active(customer.id, &entries).await?;
         Ok(subscription)
     }
 }
@@ -334,7 +334,7 @@ fn check_looked_at(found: usize) -> Result<(), Error> {
 /// Refuses quantities of prices that are no fixed fees of the plan version.
 async fn check_fees(
     tx: &mut Transaction<'_>,
-    version: &PlanRoster,
+    version: &PlanVersionEntry,
     quantities: &BTreeMap<PriceId, Decimal>,
 ) -> Result<(), Error> {
     let wrong =

@@ -114,7 +114,7 @@ async fn apply_plan_changes(
         None => scan,
     };
     let mut tx = account.reading();
-    let slot = schema::plan_roster(account.id(), plan_id, plan_version);
+    let slot = schema::plan_version(account.id(), plan_id, plan_version);
     let generation = tx.get(&slot).await?.unwrap_or_default().generation;
     let rows = tx.scan(&scan).await?;
     let places = rows.iter().map(|row| position(&row.key)).collect::<Result<Vec<_>, _>>()?;
@@ -163,9 +163,9 @@ impl Command for EndPlanStep {
     type Outcome = ();
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let slot = schema::plan_roster(tx.account, self.plan_id, self.plan_version);
-        let mut roster = tx.get(&slot).await?.unwrap_or_default();
-        if roster.generation != self.generation || roster.deadline != Some(self.deadline.at) {
+        let slot = schema::plan_version(tx.account, self.plan_id, self.plan_version);
+        let mut version = tx.get(&slot).await?.unwrap_or_default();
+        if version.generation != self.generation || version.deadline != Some(self.deadline.at) {
             // Another change came meanwhile, with a deadline of its own.
             return Ok(());
         }
@@ -175,17 +175,17 @@ impl Command for EndPlanStep {
             tx.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
             return Ok(());
         }
-        let last = self.generation.min(roster.applied.saturating_add(CHANGES_TOGETHER));
-        for number in roster.applied.saturating_add(1)..=last {
+        let last = self.generation.min(version.applied.saturating_add(CHANGES_TOGETHER));
+        for number in version.applied.saturating_add(1)..=last {
             let (id, version) = (self.plan_id, self.plan_version);
             tx.delete(&schema::plan_generation(tx.account, id, version, number));
         }
-        roster.applied = last;
+        version.applied = last;
         if last == self.generation {
             tx.delete(&place);
-            roster.deadline = None;
+            version.deadline = None;
         }
-        tx.put(&slot, &roster)?;
+        tx.put(&slot, &version)?;
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ impl Transaction<'_> {
     ) -> Result<Total, Error> {
         let id = entry.subscription.id;
         let metrics = self.get(&schema::total(self.account, id, start)).await?;
-        let has_cells = !self.plan_roster_of(entry).await?.splits.is_empty();
+        let has_cells = !self.plan_version_of(entry).await?.splits.is_empty();
         let cells = match has_cells {
             true => self.get(&schema::cell_total(self.account, id, start)).await?,
             false => None,

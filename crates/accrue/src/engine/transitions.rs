@@ -8,13 +8,15 @@ use async_trait::async_trait;
 
 use self::{subject::Subject, subscriber::Subscriber};
 use super::{
+    active::ActiveSubscriptions,
     apply::{Applied, Command, apply},
     billing::Shared,
     corrections::{Patience, correct},
-    rosters::ActiveSubscriptions,
     transaction::{Stop, Transaction},
 };
-use crate::{AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::SubscriptionEntry};
+use crate::{
+    AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::SubscriptionEntry,
+};
 
 /// How many customers one commit applies.
 const CUSTOMERS_TOGETHER: usize = 32;
@@ -101,7 +103,7 @@ impl Command for ApplyTransitions<'_> {
         let named: Vec<_> = self.customers.iter().map(|id| IdOr::Id(*id)).collect();
         tx.lock(&named).await?;
         let active = tx.active_subscriptions(self.customers).await?;
-        tx.fetch_plan_rosters(&active).await?;
+        tx.fetch_plan_versions(&active).await?;
         for ActiveSubscriptions { customer_id, entries, .. } in active {
             if self.until == Timestamp::MAX && tx.is_to_be_corrected(customer_id).await? {
                 // It came in between, and comes first: whoever asked finds it again.
@@ -123,7 +125,9 @@ impl Transaction<'_> {
         until: Timestamp,
     ) -> Result<bool, Error> {
         let (now, mut found) = (self.now, false);
-        for ActiveSubscriptions { customer_id, entries, .. } in self.active_subscriptions(&[customer]).await? {
+        for ActiveSubscriptions { customer_id, entries, .. } in
+            self.active_subscriptions(&[customer]).await?
+        {
             let subjects = self.subjects(customer_id, entries, 1).await?;
             found |= subjects.iter().any(|subject| subject.next(now, until).is_some());
         }
@@ -188,5 +192,5 @@ async fn save(
         }
     }
     tx.save_ledgers(customer_id, ledgers.iter()).await?;
-    tx.save_roster(customer_id, &entries).await
+    tx.save_active(customer_id, &entries).await
 }

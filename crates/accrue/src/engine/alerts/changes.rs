@@ -113,7 +113,7 @@ impl Command for ChangeAlertFor {
             };
             return ChangeAlert { id: self.id, change: whole }.run(tx).await;
         }
-        if !tx.plan_roster_of(&entry).await?.alerts.contains(&self.id) {
+        if !tx.plan_version_of(&entry).await?.alerts.contains(&self.id) {
             let detail =
                 format!("alert {} does not watch subscription {}", self.id, self.subscription);
             return Err(Error::constraint(detail).into());

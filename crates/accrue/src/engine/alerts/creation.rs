@@ -9,7 +9,7 @@ use crate::{
     },
     idempotency::Fingerprint,
     plan::PlanVersion,
-    schema::{self, PlanRoster},
+    schema::{self, PlanVersionEntry},
 };
 
 pub(super) struct CreateSubscriptionAlert {
@@ -62,9 +62,9 @@ impl Command for CreatePlanAlert {
         tx.require_alerts().await?;
         let plan = tx.plan(&self.plan).await?;
         let version = self.version.unwrap_or(plan.version);
-        let roster = tx.get(&schema::plan_roster(tx.account, plan.id, version)).await?;
-        let PlanRoster { alerts, .. } =
-            roster.ok_or_else(|| Error::not_found("plan version", version.number()))?;
+        let entry = tx.get(&schema::plan_version(tx.account, plan.id, version)).await?;
+        let PlanVersionEntry { alerts, .. } =
+            entry.ok_or_else(|| Error::not_found("plan version", version.number()))?;
         tx.check_metric(&self.new).await?;
         tx.check_filters(self.new.condition.price_filters()).await?;
         let siblings = tx.alerts(&alerts).await?;

@@ -16,31 +16,31 @@ impl Transaction<'_> {
         alert: &Alert,
     ) -> Result<(), Error> {
         self.move_version(plan_id, version);
-        let slot = schema::plan_roster(self.account, plan_id, version);
-        let mut roster = self.get(&slot).await?.unwrap_or_default();
-        if roster.generation.saturating_sub(roster.applied) >= limits::PENDING_CHANGES {
+        let slot = schema::plan_version(self.account, plan_id, version);
+        let mut entry = self.get(&slot).await?.unwrap_or_default();
+        if entry.generation.saturating_sub(entry.applied) >= limits::PENDING_CHANGES {
             let most = limits::PENDING_CHANGES;
             let detail = format!("{most} changes to the alerts of the version wait for a tick");
             return Err(Error::constraint(detail));
         }
-        roster.generation = roster.generation.saturating_add(1);
-        if !roster.alerts.contains(&alert.id) {
-            roster.alerts.push(alert.id);
+        entry.generation = entry.generation.saturating_add(1);
+        if !entry.alerts.contains(&alert.id) {
+            entry.alerts.push(alert.id);
         }
         let owner = Owner::Plan(plan_id, version);
-        if let Some(at) = roster.deadline.replace(self.now) {
+        if let Some(at) = entry.deadline.replace(self.now) {
             self.delete(&schema::deadline(at, self.account, owner));
         }
         let at = self.now;
         let deadline = Deadline { at, account: self.account.clone(), owner, cursor: None };
         self.put(&schema::deadline(at, self.account, owner), &deadline)?;
-        let number = roster.generation;
+        let number = entry.generation;
         let before = self.get(&schema::alert(self.account, alert.id)).await?;
         let before = before.map(|before| before.alert);
         let generation = PlanGeneration { at, alert: alert.clone(), before };
         let place = schema::plan_generation(self.account, plan_id, version, number);
         self.put(&place, &generation)?;
-        self.put(&slot, &roster)?;
+        self.put(&slot, &entry)?;
         self.save_alert(alert).await
     }
 }

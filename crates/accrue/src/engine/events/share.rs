@@ -5,9 +5,9 @@ use crate::{
     CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Watched},
     engine::{
+        active::ActiveSubscriptions,
         figures::Running,
         ledgers::Ledgers,
-        rosters::ActiveSubscriptions,
         standings::{INSTANT, oldest_judged},
         tallies::Sighted,
         transaction::Transaction,
@@ -108,7 +108,7 @@ impl<'a> Share<'a> {
             return Ok(());
         };
         for (entry, _) in &self.periods {
-            let version = tx.plan_roster_of(entry).await?;
+            let version = tx.plan_version_of(entry).await?;
             let moves = |metric: MetricId| self.moved.contains(&metric.into());
             let draws_in = credits.drawn_by(&version, moves);
             if !draws_in.is_empty() {
@@ -137,7 +137,7 @@ impl<'a> Share<'a> {
         let mut watched = Vec::with_capacity(self.periods.len());
         for (entry, periods) in &self.periods {
             let alerts = self.alerts(tx, entry).await?;
-            let splits = tx.plan_roster_of(entry).await?.splits;
+            let splits = tx.plan_version_of(entry).await?.splits;
             let mut standings = Vec::with_capacity(periods.len());
             let oldest_judged = oldest_judged(&entry.subscription, tx.now);
             let draws_in = self.draws_in.get(&entry.subscription.id);
@@ -261,8 +261,8 @@ pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<V
     let mut keys = BTreeSet::new();
     for (entry, _) in shares.iter().flat_map(|share| &share.periods) {
         let of = &entry.subscription;
-        let roster = schema::plan_roster(tx.account, of.plan_id, of.plan_version);
-        let shared = tx.row(&roster)?.unwrap_or_default().alerts;
+        let version = schema::plan_version(tx.account, of.plan_id, of.plan_version);
+        let shared = tx.row(&version)?.unwrap_or_default().alerts;
         let ids = entry.alerts.iter().chain(&shared);
         keys.extend(ids.map(|id| schema::alert(tx.account, *id).key().clone()));
     }
@@ -285,7 +285,7 @@ pub(super) async fn figure_keys(
         for (entry, periods) in &share.periods {
             let id = entry.subscription.id;
             let alerts = share.alerts(tx, entry).await?;
-            let has_cells = !tx.plan_roster_of(entry).await?.splits.is_empty();
+            let has_cells = !tx.plan_version_of(entry).await?.splits.is_empty();
             for start in periods.iter().map(|period| period.start()) {
                 let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
                 keys.push(schema::total(account, id, start).key().clone());

@@ -13,7 +13,7 @@ use crate::{
     plan::{Placed, PlanPrice},
     price::NewPrice,
     schema,
-    subscription::{SubscriptionEntry, Subscription},
+    subscription::{Subscription, SubscriptionEntry},
 };
 
 /// What a subscription costs in its current billing period, and what it would.
@@ -95,9 +95,13 @@ impl Command for ReplacePrice {
 
 impl ReplacePrice {
     /// Puts the subscription on a version of its plan that has the other price.
-    async fn repriced(&self, tx: &mut Transaction<'_>, of: &SubscriptionEntry) -> Result<SubscriptionEntry, Error> {
+    async fn repriced(
+        &self,
+        tx: &mut Transaction<'_>,
+        of: &SubscriptionEntry,
+    ) -> Result<SubscriptionEntry, Error> {
         let plan_id = of.subscription.plan_id;
-        let ids = tx.plan_roster_of(of).await?.prices;
+        let ids = tx.plan_version_of(of).await?.prices;
         if !ids.contains(&self.replaced) {
             let detail = format!("subscription {} has no price {}", self.id, self.replaced);
             return Err(Error::constraint(detail));

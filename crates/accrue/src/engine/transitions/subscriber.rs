@@ -6,7 +6,7 @@ use crate::{
     alert::Alert,
     engine::transaction::Transaction,
     schema::{self, PlanGeneration},
-    subscription::{SubscriptionEntry, Subscription, Told},
+    subscription::{Subscription, SubscriptionEntry, Told},
     webhook::Body,
 };
 
@@ -39,7 +39,7 @@ impl Subscriber {
         entry: SubscriptionEntry,
         most: usize,
     ) -> Result<Self, Error> {
-        let generation = tx.plan_roster_of(&entry).await?.generation;
+        let generation = tx.plan_version_of(&entry).await?.generation;
         let most = u64::try_from(most).unwrap_or(u64::MAX);
         let last = generation.min(entry.generation.saturating_add(most));
         let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
@@ -58,8 +58,7 @@ impl Subscriber {
                 if told == Told::Ended { TransitionKind::Ended } else { TransitionKind::Began };
             Transition { at, kind }
         });
-        let turn =
-            self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
+        let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
         let change = self
             .changes
             .front()
@@ -121,7 +120,7 @@ impl Subscriber {
             None => plan_alerts(tx, &self.entry).await?,
         };
         let alerts = self.plan_alerts.insert(alerts);
-        let order = tx.plan_roster_of(&self.entry).await?.alerts;
+        let order = tx.plan_version_of(&self.entry).await?.alerts;
         Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
 }
@@ -134,7 +133,7 @@ impl Transaction<'_> {
         entry: &SubscriptionEntry,
     ) -> Result<Vec<Alert>, Error> {
         let alerts = plan_alerts(self, entry).await?;
-        let order = self.plan_roster_of(entry).await?.alerts;
+        let order = self.plan_version_of(entry).await?.alerts;
         let shared = order.iter().filter_map(|id| alerts.get(id)).cloned().collect();
         self.watching_with(entry, shared).await
     }
@@ -146,10 +145,10 @@ async fn plan_alerts(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<BTreeMap<AlertId, Alert>, Error> {
-    let roster = tx.plan_roster_of(entry).await?;
-    let now = tx.alerts(&roster.alerts).await?;
+    let version = tx.plan_version_of(entry).await?;
+    let now = tx.alerts(&version.alerts).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
-    let later = unseen(tx, entry, roster.generation).await?;
+    let later = unseen(tx, entry, version.generation).await?;
     for (_, PlanGeneration { alert, before, .. }) in later.into_iter().rev() {
         match before {
             Some(before) => alerts.insert(alert.id, before),

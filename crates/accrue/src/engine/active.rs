@@ -2,7 +2,7 @@ use super::transaction::Transaction;
 use crate::{
     AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
-    schema::{self, Deadline, Head, Owner, Roster, Slot},
+    schema::{self, ActiveIds, Deadline, Head, Owner, Slot},
     subscription::SubscriptionEntry,
 };
 
@@ -21,16 +21,17 @@ impl Transaction<'_> {
     ) -> Result<Vec<ActiveSubscriptions>, Error> {
         let account = self.account;
         let heads: Vec<_> = customers.iter().map(|id| schema::head(account, *id)).collect();
-        let rosters: Vec<_> = customers.iter().map(|id| schema::roster(account, *id)).collect();
+        let ids: Vec<_> =
+            customers.iter().map(|id| schema::active_subscriptions(account, *id)).collect();
         let credits: Vec<_> = customers.iter().map(|id| schema::credits(account, *id)).collect();
-        let keys = heads.iter().map(Slot::key).chain(rosters.iter().map(Slot::key));
+        let keys = heads.iter().map(Slot::key).chain(ids.iter().map(Slot::key));
         let keys = keys.chain(credits.iter().map(Slot::key));
         self.fetch(keys.collect::<Vec<_>>()).await?;
         let mut found = Vec::with_capacity(customers.len());
         let mut slots = Vec::new();
-        for (customer_id, (head, roster)) in customers.iter().zip(heads.iter().zip(&rosters)) {
+        for (customer_id, (head, ids)) in customers.iter().zip(heads.iter().zip(&ids)) {
             let head = self.row(head)?.unwrap_or_default();
-            let Roster { subscriptions, .. } = self.row(roster)?.unwrap_or_default();
+            let ActiveIds { subscriptions, .. } = self.row(ids)?.unwrap_or_default();
             slots.extend(subscriptions.iter().map(|id| schema::subscription(account, *id)));
             found.push((*customer_id, head, subscriptions));
         }
@@ -40,7 +41,9 @@ impl Transaction<'_> {
             let mut entries = Vec::with_capacity(subscriptions.len());
             for id in subscriptions {
                 let row = self.row(&schema::subscription(account, id))?;
-                entries.push(row.ok_or_else(|| Error::corrupt("a roster names nobody"))?);
+                entries.push(row.ok_or_else(|| {
+                    Error::corrupt("a customer has a subscription that is not there")
+                })?);
             }
             active.push(ActiveSubscriptions { customer_id, head, entries });
         }
@@ -48,18 +51,24 @@ impl Transaction<'_> {
     }
 
     /// Reads the alerts of the plan versions of some subscriptions.
-    pub(super) async fn fetch_plan_rosters(&mut self, active: &[ActiveSubscriptions]) -> Result<(), Error> {
+    pub(super) async fn fetch_plan_versions(
+        &mut self,
+        active: &[ActiveSubscriptions],
+    ) -> Result<(), Error> {
         let entries = active.iter().flat_map(|active| &active.entries);
         let slots: Vec<_> = entries
             .map(|entry| &entry.subscription)
-            .map(|of| schema::plan_roster(self.account, of.plan_id, of.plan_version))
+            .map(|of| schema::plan_version(self.account, of.plan_id, of.plan_version))
             .collect();
         self.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await
     }
 
     /// Returns the enabled alerts that watch a subscription: its own and its plan version's.
-    pub(super) async fn watching(&mut self, entry: &SubscriptionEntry) -> Result<Vec<Alert>, Error> {
-        let plan = self.plan_roster_of(entry).await?;
+    pub(super) async fn watching(
+        &mut self,
+        entry: &SubscriptionEntry,
+    ) -> Result<Vec<Alert>, Error> {
+        let plan = self.plan_version_of(entry).await?;
         let shared = self.alerts(&plan.alerts).await?;
         if !self.had_alerts(self.now).await? {
             return Ok(Vec::new());
@@ -90,7 +99,7 @@ impl Transaction<'_> {
 
     /// Writes which subscriptions of a customer events may still count for, and when time brings
     /// the next thing for one of them.
-    pub(super) async fn save_roster(
+    pub(super) async fn save_active(
         &mut self,
         customer_id: CustomerId,
         entries: &[SubscriptionEntry],
@@ -99,9 +108,9 @@ impl Transaction<'_> {
         let live = entries.iter().filter(|entry| !entry.is_past(oldest_open));
         let subscriptions = live.map(|entry| entry.subscription.id).collect();
         let deadline = entries.iter().filter_map(SubscriptionEntry::deadline).min();
-        let slot = schema::roster(self.account, customer_id);
+        let slot = schema::active_subscriptions(self.account, customer_id);
         self.get(&slot).await?;
-        self.put(&slot, &Roster { subscriptions, deadline })?;
+        self.put(&slot, &ActiveIds { subscriptions, deadline })?;
         self.reschedule(customer_id).await
     }
 
@@ -109,15 +118,15 @@ impl Transaction<'_> {
     /// subscriptions, for one of its ledgers, or a correction. One that is under way is due, whatever
     /// the time is where somebody looks.
     pub(super) async fn reschedule(&mut self, customer_id: CustomerId) -> Result<(), Error> {
-        let roster = self.get(&schema::roster(self.account, customer_id)).await?;
+        let active = self.get(&schema::active_subscriptions(self.account, customer_id)).await?;
         let credits = self.get(&schema::credits(self.account, customer_id)).await?;
         let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next_expiry);
         let corrections = self.get(&schema::corrections(self.account, customer_id)).await?;
         let corrections = corrections.unwrap_or_default();
         let under_way = corrections.progress.map(|_| Timestamp::MIN);
         let correction = corrections.scheduled.first().map(|of| of.at);
-        let roster = roster.unwrap_or_default().deadline;
-        let next = expiries.chain([roster, correction, under_way]).flatten().min();
+        let active = active.unwrap_or_default().deadline;
+        let next = expiries.chain([active, correction, under_way]).flatten().min();
         let slot = schema::head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         let owner = Owner::Customer(customer_id);
