@@ -79,12 +79,12 @@ tables! {
     CUSTOMER = "customer",
     CUSTOMER_BY_TIME = "customer_by_time",
     CUSTOMER_EXTERNAL = "customer_external",
+    CUSTOMER_HEAD = "customer_head",
     DEADLINE = "deadline",
     DRAWN = "drawn",
     EVENT = "event",
     EVENT_KEY = "event_key",
     EVENT_VOLUME = "event_volume",
-    HEAD = "head",
     ITEM = "item",
     ITEM_BY_TIME = "item_by_time",
     LEDGER = "ledger",
@@ -274,15 +274,15 @@ pub(crate) struct CustomerAlias {
     pub(crate) reserved: bool,
 }
 
-/// `head (account, customer)`: every commit that touches the customer's events, figures, credits or
+/// `customer_head (account, customer)`: every commit that touches the customer's events, figures, credits or
 /// subscriptions writes it, so it guards every scan over them.
-pub(crate) fn head(account: &AccountId, id: CustomerId) -> Slot<Head> {
-    KeyBytes::of(account).bytes(id.as_bytes()).slot(HEAD)
+pub(crate) fn customer_head(account: &AccountId, id: CustomerId) -> Slot<CustomerHead> {
+    KeyBytes::of(account).bytes(id.as_bytes()).slot(CUSTOMER_HEAD)
 }
 
 /// What guards and numbers everything of one customer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Head {
+pub(crate) struct CustomerHead {
     /// How many messages it was given.
     pub(crate) messages: u64,
     /// When time brings the next thing: for a subscription, a ledger or a correction.
@@ -296,12 +296,12 @@ pub(crate) struct Head {
 }
 
 /// The heads of all customers of an account, those of customers that are yet to be created included.
-pub(crate) fn heads(account: &AccountId, limit: usize) -> Scan {
-    Scan::prefix(HEAD, &KeyBytes::of(account).into_vec(), limit)
+pub(crate) fn customer_heads(account: &AccountId, limit: usize) -> Scan {
+    Scan::prefix(CUSTOMER_HEAD, &KeyBytes::of(account).into_vec(), limit)
 }
 
 /// Reads a head that a scan found.
-pub(crate) fn read_head(row: &Row) -> Result<Head, Error> {
+pub(crate) fn read_customer_head(row: &Row) -> Result<CustomerHead, Error> {
     Slot::new(row.key.clone()).decode(&row.document)
 }
 

@@ -2,14 +2,14 @@ use super::transaction::Transaction;
 use crate::{
     AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
-    schema::{self, ActiveIds, Deadline, Head, Owner, Slot},
+    schema::{self, ActiveIds, CustomerHead, Deadline, Owner, Slot},
     subscription::SubscriptionEntry,
 };
 
 /// A customer, and its subscriptions that events may still count for.
 pub(super) struct ActiveSubscriptions {
     pub(super) customer_id: CustomerId,
-    pub(super) head: Head,
+    pub(super) head: CustomerHead,
     pub(super) entries: Vec<SubscriptionEntry>,
 }
 
@@ -20,7 +20,8 @@ impl Transaction<'_> {
         customers: &[CustomerId],
     ) -> Result<Vec<ActiveSubscriptions>, Error> {
         let account = self.account;
-        let heads: Vec<_> = customers.iter().map(|id| schema::head(account, *id)).collect();
+        let heads: Vec<_> =
+            customers.iter().map(|id| schema::customer_head(account, *id)).collect();
         let ids: Vec<_> =
             customers.iter().map(|id| schema::active_subscriptions(account, *id)).collect();
         let credits: Vec<_> = customers.iter().map(|id| schema::credits(account, *id)).collect();
@@ -127,7 +128,7 @@ impl Transaction<'_> {
         let correction = corrections.scheduled.first().map(|of| of.at);
         let active = active.unwrap_or_default().deadline;
         let next = expiries.chain([active, correction, under_way]).flatten().min();
-        let slot = schema::head(self.account, customer_id);
+        let slot = schema::customer_head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         let owner = Owner::Customer(customer_id);
         if head.deadline != next {

@@ -154,7 +154,7 @@ impl Transaction<'_> {
         if let (Scope::Customer { customer_id }, Some(currency)) =
             (alert.scope, alert.condition.ledger())
         {
-            self.get(&schema::head(self.account, customer_id)).await?;
+            self.get(&schema::customer_head(self.account, customer_id)).await?;
             self.expire_ledger(customer_id, currency).await?;
             let state = self.get(&schema::balance_alert_state(self.account, alert.id)).await?;
             alert.show_status(&state.unwrap_or_default().in_alert);

@@ -57,7 +57,7 @@ impl Account {
             let mut tx = self.reading();
             let entry = tx.subscription_entry(id).await?;
             let Subscription { customer_id, currency, .. } = entry.subscription;
-            tx.get(&schema::head(self.id(), customer_id)).await?;
+            tx.get(&schema::customer_head(self.id(), customer_id)).await?;
             let timeframe = query.timeframe.unwrap_or_else(|| tx.current_period(&entry));
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
             let slots = cut(timeframe, query.view, &entry.subscription.timezone)?;
@@ -84,7 +84,7 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
             let customer = tx.customer(&customer).await?;
-            tx.get(&schema::head(self.id(), customer.id)).await?;
+            tx.get(&schema::customer_head(self.id(), customer.id)).await?;
             let (entries, timeframe) = match query.timeframe {
                 Some(timeframe) => (tx.every_subscription(customer.id).await?, timeframe),
                 None => {

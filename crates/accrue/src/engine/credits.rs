@@ -279,7 +279,7 @@ impl Transaction<'_> {
     ) -> Result<(Customer, Option<OpenLedger>), Error> {
         self.require_credits().await?;
         let customer = self.customer(customer).await?;
-        self.get(&schema::head(self.account, customer.id)).await?;
+        self.get(&schema::customer_head(self.account, customer.id)).await?;
         self.expire_ledger(customer.id, currency).await?;
         let ledger = self.ledger(customer.id, currency).await?;
         Ok((customer, ledger))

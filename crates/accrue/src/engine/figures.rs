@@ -74,7 +74,8 @@ impl Transaction<'_> {
         if timeframe.start() == timeframe.end() || !self.has_events(customer, timeframe).await? {
             return Ok(());
         }
-        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let head =
+            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
         if !later.is_empty() {
             let meters = meters.clone().since(0..=head.measured);
@@ -161,7 +162,8 @@ impl Transaction<'_> {
         customer: CustomerId,
         timeframe: Timeframe,
     ) -> Result<bool, Error> {
-        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let head =
+            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         if head.is_corrected {
             return Ok(true);
         }

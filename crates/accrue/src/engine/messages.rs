@@ -58,7 +58,7 @@ impl Transaction<'_> {
         created_at: Timestamp,
         body: Body,
     ) -> Result<(), Error> {
-        let slot = schema::head(self.account, customer_id);
+        let slot = schema::customer_head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         head.messages = head.messages.saturating_add(1);
         self.put(&slot, &head)?;

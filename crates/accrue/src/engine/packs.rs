@@ -20,7 +20,7 @@ impl Transaction<'_> {
         new: &[&New<'_>],
         metrics: u64,
     ) -> Result<(), Error> {
-        let slot = schema::head(self.account, customer_id);
+        let slot = schema::customer_head(self.account, customer_id);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         if head.accepted == 0 {
             head.measured = metrics;
@@ -78,7 +78,7 @@ impl Transaction<'_> {
             Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
             other => return other,
         }
-        let head_slot = schema::head(self.account, carrier.customer_id);
+        let head_slot = schema::customer_head(self.account, carrier.customer_id);
         let mut head = self.get(&head_slot).await?.unwrap_or_default();
         head.accepted = head.accepted.saturating_add(1);
         carrier.pack = Some(head.accepted);

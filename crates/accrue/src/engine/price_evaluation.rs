@@ -74,7 +74,7 @@ impl Transaction<'_> {
         evaluation.check(self.now)?;
         let price = self.price(price).await?;
         let customer_id = self.customer(&evaluation.customer).await?.id;
-        self.get(&schema::head(self.account, customer_id)).await?;
+        self.get(&schema::customer_head(self.account, customer_id)).await?;
         let meters = self.meters_of(&price).await?;
         let groups = if evaluation.is_of_all_events() {
             let total = self.total_between(customer_id, &meters, evaluation.timeframe).await?;

@@ -247,7 +247,7 @@ impl Transaction<'_> {
 
     /// Returns the generation of the metrics that a customer's events are measured by.
     async fn measured(&mut self, customer_id: CustomerId) -> Result<u64, Error> {
-        let slot = schema::head(self.account, customer_id);
+        let slot = schema::customer_head(self.account, customer_id);
         Ok(self.get(&slot).await?.unwrap_or_default().measured)
     }
 

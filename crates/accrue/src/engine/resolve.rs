@@ -3,7 +3,7 @@ use crate::{
     CustomerId, Error, IdOr, PlanId, SubscriptionId,
     customer::Customer,
     plan::Plan,
-    schema::{self, Head},
+    schema::{self, CustomerHead},
     subscription::{Subscription, SubscriptionEntry},
 };
 
@@ -54,9 +54,9 @@ impl Transaction<'_> {
 
     /// Takes the lock of a customer and reads the head that guards what is its own. Its
     /// transitions come first.
-    pub(super) async fn current_head(&mut self, id: CustomerId) -> Result<Head, Stop> {
+    pub(super) async fn current_head(&mut self, id: CustomerId) -> Result<CustomerHead, Stop> {
         self.lock(&[id.into()]).await?;
-        let head = self.get(&schema::head(self.account, id)).await?.unwrap_or_default();
+        let head = self.get(&schema::customer_head(self.account, id)).await?.unwrap_or_default();
         if self.has_transitions(id, &head).await? {
             Err(Stop::Transitions(vec![id]))
         } else {
@@ -66,7 +66,7 @@ impl Transaction<'_> {
 
     /// Reads the heads of customers whose locks are held. Their transitions come first.
     pub(super) async fn current_heads(&mut self, ids: &[CustomerId]) -> Result<(), Stop> {
-        let slots: Vec<_> = ids.iter().map(|id| schema::head(self.account, *id)).collect();
+        let slots: Vec<_> = ids.iter().map(|id| schema::customer_head(self.account, *id)).collect();
         let heads = self.get_all(&slots).await?;
         let mut behind = Vec::new();
         for (id, head) in ids.iter().zip(heads) {
@@ -117,7 +117,7 @@ impl Transaction<'_> {
 
     /// Writes a customer's head, so that whoever read it has to read again.
     pub(super) async fn touch(&mut self, id: CustomerId) -> Result<(), Error> {
-        let slot = schema::head(self.account, id);
+        let slot = schema::customer_head(self.account, id);
         let head = self.get(&slot).await?.unwrap_or_default();
         self.put(&slot, &head)
     }

@@ -36,7 +36,7 @@ impl Account {
             let mut tx = self.reading();
             let customer_id = tx.customer(&customer).await?.id;
             let metric = tx.metric(metric_id).await?;
-            tx.get(&schema::head(self.id(), customer_id)).await?;
+            tx.get(&schema::customer_head(self.id(), customer_id)).await?;
             let without_events = metric.figure_without_events();
             let meters = Meters::one(metric);
             let total = tx.total_between(customer_id, &meters, timeframe).await?;
@@ -105,7 +105,8 @@ impl Transaction<'_> {
         let entry = self.subscription_entry(id).await?;
         let timeframe = self.current_period(&entry);
         let customer_id = entry.subscription.customer_id;
-        let head = self.get(&schema::head(self.account, customer_id)).await?.unwrap_or_default();
+        let head =
+            self.get(&schema::customer_head(self.account, customer_id)).await?.unwrap_or_default();
         let meters = self.meters().await?.only_metrics();
         let mut total = self.total(&entry, timeframe.start()).await?;
         let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
@@ -126,7 +127,7 @@ impl Transaction<'_> {
         let account = self.account;
         let mut keys = Vec::new();
         for carrier in all.iter().flat_map(|(_, carriers)| carriers) {
-            keys.push(schema::head(account, carrier.customer_id).key().clone());
+            keys.push(schema::customer_head(account, carrier.customer_id).key().clone());
             keys.push(schema::customer(account, carrier.customer_id).key().clone());
             keys.extend(self.pack_of(carrier).map(|slot| slot.key().clone()));
         }

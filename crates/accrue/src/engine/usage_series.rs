@@ -53,7 +53,7 @@ impl Transaction<'_> {
     ) -> Result<(CustomerId, Vec<UsageSeries>), Error> {
         let entry = self.subscription_entry(id).await?;
         let subscription = &entry.subscription;
-        self.get(&schema::head(self.account, subscription.customer_id)).await?;
+        self.get(&schema::customer_head(self.account, subscription.customer_id)).await?;
         let mut meters = self.meters().await?.only_metrics();
         if let Some(metric_id) = query.metric_id {
             self.metric(metric_id).await?;

@@ -127,7 +127,7 @@ impl Transaction<'_> {
     }
 
     async fn is_corrected(&mut self, customer: CustomerId) -> Result<bool, Error> {
-        let head = self.get(&schema::head(self.account, customer)).await?;
+        let head = self.get(&schema::customer_head(self.account, customer)).await?;
         Ok(head.is_some_and(|head| head.is_corrected))
     }
 

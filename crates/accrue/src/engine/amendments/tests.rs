@@ -89,8 +89,12 @@ impl Overlaid {
         self.write(&schema::backfill(account, self.backfill.id), &self.backfill);
         let overlay = schema::overlay(account, self.customer_id, Day::of(at), self.backfill.id);
         self.write(&overlay, &OverlayEntry { accepted: 2 });
-        let head = schema::Head { accepted: 3, is_corrected: true, ..schema::Head::default() };
-        self.write(&schema::head(account, self.customer_id), &head);
+        let head = schema::CustomerHead {
+            accepted: 3,
+            is_corrected: true,
+            ..schema::CustomerHead::default()
+        };
+        self.write(&schema::customer_head(account, self.customer_id), &head);
     }
 
     /// Writes that the backfill has brought an event, as the third one.

@@ -196,7 +196,7 @@ impl Command for FindUnmeasured<'_> {
     type Outcome = Unmeasured;
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Unmeasured, Stop> {
-        let scan = schema::heads(tx.account, limits::SCAN_ROWS);
+        let scan = schema::customer_heads(tx.account, limits::SCAN_ROWS);
         let scan = match &self.deadline.cursor {
             Some(cursor) => scan.after(cursor),
             None => scan,
@@ -204,7 +204,7 @@ impl Command for FindUnmeasured<'_> {
         let rows = tx.scan(&scan).await?;
         let mut customers = Vec::new();
         for row in &rows {
-            if tx.is_unmeasured(&schema::read_head(row)?).await? {
+            if tx.is_unmeasured(&schema::read_customer_head(row)?).await? {
                 customers.push(schema::customer_of(&row.key)?);
             }
         }
@@ -252,7 +252,7 @@ impl Transaction<'_> {
         &mut self,
         catalogue: &mut schema::Catalogue,
     ) -> Result<(), Error> {
-        if self.scan(&schema::heads(self.account, 1)).await?.is_empty() {
+        if self.scan(&schema::customer_heads(self.account, 1)).await?.is_empty() {
             // Nobody has events yet: who gets some is measured by all that there are.
             return Ok(());
         }

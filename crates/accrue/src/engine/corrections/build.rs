@@ -10,7 +10,7 @@ use crate::{
     },
     expression::Fields,
     limits,
-    schema::{self, CalendarDay, Head, Progress},
+    schema::{self, CalendarDay, CustomerHead, Progress},
     usage::{Day, EventPlace, Hour, Meters, Reading},
 };
 
@@ -20,7 +20,7 @@ impl Transaction<'_> {
     pub(super) async fn build(
         &mut self,
         customer: CustomerId,
-        head: &Head,
+        head: &CustomerHead,
         correction: Correction,
         behind: Option<EventPlace>,
     ) -> Result<Progress, Error> {

@@ -104,7 +104,7 @@ impl Transaction<'_> {
         days: Timeframe,
         effect: Effect,
     ) -> Result<(), Error> {
-        let slot = schema::head(self.account, customer);
+        let slot = schema::customer_head(self.account, customer);
         let mut head = self.get(&slot).await?.unwrap_or_default();
         head.is_corrected = true;
         self.put(&slot, &head)?;

@@ -3,7 +3,7 @@ use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
     engine::{standings::INSTANT, tallies::Sighted, transaction::Transaction},
     limits,
-    schema::{self, Head, Progress},
+    schema::{self, CustomerHead, Progress},
     subscription::SubscriptionEntry,
     usage::{Day, EventPlace, Meters},
 };
@@ -16,7 +16,7 @@ impl Transaction<'_> {
     pub(super) async fn measure(
         &mut self,
         customer: CustomerId,
-        head: &Head,
+        head: &CustomerHead,
         generation: u64,
         behind: Option<EventPlace>,
     ) -> Result<Option<Progress>, Error> {
@@ -38,7 +38,7 @@ impl Transaction<'_> {
     pub(super) async fn total_anew(
         &mut self,
         customer: CustomerId,
-        head: &Head,
+        head: &CustomerHead,
         generation: u64,
         behind: Option<SubscriptionId>,
     ) -> Result<Option<Progress>, Error> {
@@ -56,8 +56,8 @@ impl Transaction<'_> {
                 return Ok(Some(Progress::Totalling { generation, behind }));
             }
         }
-        let slot = schema::head(self.account, customer);
-        self.put(&slot, &Head { measured: generation, ..*head })?;
+        let slot = schema::customer_head(self.account, customer);
+        self.put(&slot, &CustomerHead { measured: generation, ..*head })?;
         Ok(None)
     }
 

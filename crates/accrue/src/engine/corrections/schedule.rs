@@ -2,7 +2,7 @@ use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},
     engine::transaction::{Stop, Transaction},
-    schema::{self, AccountCorrection, Deadline, Head, Owner, Progress},
+    schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
 
 /// Schedule of corrections, for one customer or for all.
@@ -90,7 +90,7 @@ impl Transaction<'_> {
     pub(in crate::engine) async fn has_transitions(
         &mut self,
         customer: CustomerId,
-        head: &Head,
+        head: &CustomerHead,
     ) -> Result<bool, Error> {
         if head.deadline.is_some_and(|deadline| deadline <= self.now) {
             return Ok(true);
@@ -112,7 +112,10 @@ impl Transaction<'_> {
     }
 
     /// Tells whether the events of a customer are to be measured by more than they were.
-    pub(in crate::engine) async fn is_unmeasured(&mut self, head: &Head) -> Result<bool, Error> {
+    pub(in crate::engine) async fn is_unmeasured(
+        &mut self,
+        head: &CustomerHead,
+    ) -> Result<bool, Error> {
         if head.accepted == 0 {
             return Ok(false);
         }

@@ -61,7 +61,7 @@ impl Command for Step {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Stepped, Stop> {
         let customer = self.customer;
         tx.lock(&[customer.into()]).await?;
-        let head = tx.get(&schema::head(tx.account, customer)).await?.unwrap_or_default();
+        let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
         let slot = schema::corrections(tx.account, customer);
         let corrections = tx.get(&slot).await?.unwrap_or_default();
         let progress = match corrections.progress {
@@ -105,7 +105,8 @@ impl Transaction<'_> {
         &mut self,
         customer: CustomerId,
     ) -> Result<bool, Error> {
-        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let head =
+            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         let slot = schema::corrections(self.account, customer);
         let corrections = self.get(&slot).await?.unwrap_or_default();
         let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= self.now);
@@ -121,7 +122,8 @@ impl Transaction<'_> {
         customer: CustomerId,
         corrections: &Corrections,
     ) -> Result<Option<Progress>, Error> {
-        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let head =
+            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         if self.is_unmeasured(&head).await? {
             let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
             let generation = catalogue.unwrap_or_default().generation;

@@ -34,7 +34,8 @@ impl Transaction<'_> {
     ) -> Result<Option<Progress>, Error> {
         let corrected = self.backfill(correction.backfill_id).await?.timeframe;
         let days = Day::covering(corrected);
-        let head = self.get(&schema::head(self.account, customer)).await?.unwrap_or_default();
+        let head =
+            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         let meters = self.meters().await?.since(0..=head.measured);
         let (distinct, added_up) = (meters.distinct(), meters.added_up());
         let distinct: Vec<_> = distinct.collect();
