@@ -4,14 +4,14 @@ mod accrual;
 mod evaluation;
 mod fee;
 mod query;
+mod rate_card;
 mod statement;
-mod tariff;
 
 pub(crate) use self::{
     accrual::{Accrual, Amounts, Moved},
     fee::fees,
+    rate_card::{Priced, RateCard},
     statement::Statement,
-    tariff::{Priced, Tariff},
 };
 pub use self::{
     evaluation::{EvaluatedGroup, PriceEvaluation},

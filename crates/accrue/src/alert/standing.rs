@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::{Alert, Cause, Crossing, Exceeded, Fired, gauge::Gauge};
 use crate::{
     AlertId, Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    cost::{Accrual, Tariff},
+    cost::{Accrual, RateCard},
     credit::Charge,
     usage::{
         Aggregate, Amount, Digest, MeterId, Reading, Seen, Sightings, SplitId, Total,
@@ -119,8 +119,8 @@ impl Standing {
     }
 
     /// Rates what the period holds, as of an instant.
-    pub(crate) fn accrue(&mut self, tariff: &Tariff, alerts: &[Alert], until: Timestamp) {
-        let accrual = Accrual::new(tariff, self.timeframe, &self.total, until);
+    pub(crate) fn accrue(&mut self, card: &RateCard, alerts: &[Alert], until: Timestamp) {
+        let accrual = Accrual::new(card, self.timeframe, &self.total, until);
         let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
         let gauges = on_cost.map(|alert| (alert.id, Gauge::new(&alert.condition, &accrual)));
         let gauges = gauges.collect();

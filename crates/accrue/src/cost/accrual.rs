@@ -1,6 +1,6 @@
 use super::{
     fees,
-    tariff::{Priced, Tariff},
+    rate_card::{Priced, RateCard},
 };
 use crate::{
     Currency, Decimal, PricingUnit, Timeframe, Timestamp,
@@ -42,18 +42,18 @@ pub(crate) type Moved = (usize, Amounts);
 
 impl Accrual {
     /// Rates what was used in a billing period, and counts what has fallen due until an instant.
-    pub(crate) fn new(tariff: &Tariff, period: Timeframe, used: &Total, until: Timestamp) -> Self {
+    pub(crate) fn new(card: &RateCard, period: Timeframe, used: &Total, until: Timestamp) -> Self {
         let has_ended = period.end() <= until;
-        let lines = tariff.prices.iter().map(|priced| {
+        let lines = card.prices.iter().map(|priced| {
             let mut line = Line::new(priced.clone());
             if priced.meters.is_empty() {
-                line.charge(&tariff.subscription, period, until);
+                line.charge(&card.subscription, period, until);
             } else {
                 line.follow(None, used, has_ended);
             }
             line
         });
-        Self { invoiced_in: tariff.subscription.currency, has_ended, lines: lines.collect() }
+        Self { invoiced_in: card.subscription.currency, has_ended, lines: lines.collect() }
     }
 
     /// Rates the prices again whose usage has moved, and returns which those are.

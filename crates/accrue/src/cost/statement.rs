@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::{
     Cost, CostLine, fees,
-    tariff::{Priced, Tariff},
+    rate_card::{Priced, RateCard},
 };
 use crate::{
     Decimal, PricingUnit, Timeframe, Timestamp,
@@ -12,7 +12,7 @@ use crate::{
 
 /// What a subscription costs in slots that adjoin, while it is computed.
 pub(crate) struct Statement<'a> {
-    tariff: &'a Tariff,
+    card: &'a RateCard,
     /// Nothing counts that falls due after it.
     now: Timestamp,
     slots: Vec<(Timeframe, Vec<Sums>)>,
@@ -31,11 +31,11 @@ struct Sums {
 
 impl<'a> Statement<'a> {
     /// Starts with the fees that fall due in the slots.
-    pub(crate) fn new(tariff: &'a Tariff, slots: &[Timeframe], now: Timestamp) -> Self {
+    pub(crate) fn new(card: &'a RateCard, slots: &[Timeframe], now: Timestamp) -> Self {
         let lines = |slot: &Timeframe| {
-            let sums = tariff.prices.iter().map(|priced| {
+            let sums = card.prices.iter().map(|priced| {
                 let mut sums = Sums::default();
-                let fees = fees(&priced.price, &tariff.subscription, until_now(*slot, now));
+                let fees = fees(&priced.price, &card.subscription, until_now(*slot, now));
                 for fee in fees.into_iter().filter(|fee| fee.at <= now) {
                     sums.quantity += fee.quantity;
                     sums.subtotal += fee.subtotal;
@@ -45,7 +45,7 @@ impl<'a> Statement<'a> {
             });
             (*slot, sums.collect())
         };
-        Self { tariff, now, slots: slots.iter().map(lines).collect() }
+        Self { card, now, slots: slots.iter().map(lines).collect() }
     }
 
     /// Returns the instants of a billing period at which it must be known what was used since its
@@ -62,7 +62,7 @@ impl<'a> Statement<'a> {
 
     /// Adds what was used in a billing period: from its start to each of its marks.
     pub(crate) fn add(&mut self, period: Timeframe, used: &[(Timestamp, Total)]) {
-        for (index, priced) in self.tariff.prices.iter().enumerate() {
+        for (index, priced) in self.card.prices.iter().enumerate() {
             if priced.meters.is_empty() {
                 continue;
             }
@@ -92,9 +92,9 @@ impl<'a> Statement<'a> {
 
     /// Sums up, in a currency or pricing unit.
     pub(crate) fn finish(self, currency: &PricingUnit) -> Vec<Cost> {
-        let invoiced_in = self.tariff.subscription.currency;
+        let invoiced_in = self.card.subscription.currency;
         let costs = self.slots.into_iter().map(|(slot, sums)| {
-            let lines = self.tariff.prices.iter().zip(sums);
+            let lines = self.card.prices.iter().zip(sums);
             let lines = lines.map(|(Priced { price, .. }, sums)| {
                 sums.line(price, price.worth_in(currency, invoiced_in))
             });

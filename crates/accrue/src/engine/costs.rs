@@ -126,14 +126,14 @@ impl Transaction<'_> {
         slots: &[Timeframe],
         currency: &PricingUnit,
     ) -> Result<Vec<Cost>, Error> {
-        let tariff = self.tariff(entry).await?;
+        let card = self.card(entry).await?;
         let splits = self.plan_version_of(entry).await?.splits;
-        let meters = self.meters().await?.only(&tariff.metrics(), &splits);
-        let mut statement = Statement::new(&tariff, slots, self.now);
+        let meters = self.meters().await?.only(&card.metrics(), &splits);
+        let mut statement = Statement::new(&card, slots, self.now);
         let ends = slots.first().zip(slots.last());
         let whole = ends.and_then(|(first, last)| Timeframe::new(first.start(), last.end()).ok());
         let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
-        let periods = tariff.subscription.periods();
+        let periods = card.subscription.periods();
         for period in whole.iter().flat_map(|whole| periods.overlapping(*whole)) {
             if period.start() > until {
                 // Nothing can have been used yet.
@@ -142,7 +142,7 @@ impl Transaction<'_> {
             let marks = statement.marks(period);
             let used = self.used_at(entry, &meters, period, &marks).await?;
             statement.add(period, &used);
-            let rated = used.len().saturating_mul(tariff.prices.len());
+            let rated = used.len().saturating_mul(card.prices.len());
             self.pace.spend(rated.saturating_mul(Pace::ROW)).await;
         }
         Ok(statement.finish(currency))

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Error, IdOr, Page, PageRequest, PriceId,
-    cost::Tariff,
+    cost::RateCard,
     idempotency::Fingerprint,
     limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
@@ -130,10 +130,10 @@ impl Transaction<'_> {
     }
 
     /// Returns the prices of a subscription's plan version, ready to rate what it uses.
-    pub(super) async fn tariff(&mut self, entry: &SubscriptionEntry) -> Result<Tariff, Error> {
+    pub(super) async fn card(&mut self, entry: &SubscriptionEntry) -> Result<RateCard, Error> {
         let ids = self.plan_version_of(entry).await?.prices;
         let prices = self.prices(&ids).await?.into_iter().map(Arc::new).collect();
-        Ok(Tariff::new(entry.subscription.clone(), prices))
+        Ok(RateCard::new(entry.subscription.clone(), prices))
     }
 
     /// Reads the prices of a version of a plan.

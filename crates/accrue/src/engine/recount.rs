@@ -266,8 +266,8 @@ impl Transaction<'_> {
         if draws_in.is_empty() {
             return Ok(Vec::new());
         }
-        let earlier = Accrual::new(&self.tariff(before).await?, period, used_before, self.now);
-        let later = Accrual::new(&self.tariff(after).await?, period, used_after, self.now);
+        let earlier = Accrual::new(&self.card(before).await?, period, used_before, self.now);
+        let later = Accrual::new(&self.card(after).await?, period, used_after, self.now);
         let charges = draws_in.into_iter().map(|currency| Charge {
             subscription_id: after.subscription.id,
             period_start: period.start(),

@@ -123,11 +123,11 @@ impl Transaction<'_> {
         let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
         let periods = entry.subscription.periods();
         let ending = periods.containing(right_before).filter(|period| !period.contains(at));
-        let tariff = self.tariff(entry).await?;
+        let card = self.card(entry).await?;
         for period in ending.into_iter().chain(periods.containing(at)) {
             let standing = self.standing(entry, period.start(), &alerts, at).await?;
             let Some(mut standing) = standing else { continue };
-            let earlier = Accrual::new(&tariff, period, &standing.total, right_before);
+            let earlier = Accrual::new(&card, period, &standing.total, right_before);
             let moved = alerts.iter().map(|alert| (alert.clone(), alert.condition.cost(&earlier)));
             let moved: Vec<_> = moved.collect();
             self.judge_moved(entry, &mut standing, &moved, &cause, at).await?;
@@ -148,7 +148,7 @@ impl Transaction<'_> {
         let standing = self.standing_unrated(entry, at, alerts).await?;
         let Some(mut standing) = standing else { return Ok(None) };
         if alerts.iter().any(|alert| alert.condition.is_on_cost()) {
-            standing.accrue(&self.tariff(entry).await?, alerts, until);
+            standing.accrue(&self.card(entry).await?, alerts, until);
         }
         Ok(Some(standing))
     }

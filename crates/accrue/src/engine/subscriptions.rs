@@ -279,7 +279,7 @@ impl Command for CreateSubscription {
             turns: Turns::default(),
             turned: None,
         };
-        entry.turns = tx.tariff(&entry).await?.turns();
+        entry.turns = tx.card(&entry).await?.turns();
         let active = tx.active_subscriptions(&[customer.id]).await?;
         let mut entries: Vec<_> =
             active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();

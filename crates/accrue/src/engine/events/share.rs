@@ -142,15 +142,15 @@ impl<'a> Share<'a> {
             let oldest_judged = oldest_judged(&entry.subscription, tx.now);
             let draws_in = self.draws_in.get(&entry.subscription.id);
             let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost());
-            let tariff = match is_rated || draws_in.is_some() {
-                true => Some(tx.tariff(entry).await?),
+            let card = match is_rated || draws_in.is_some() {
+                true => Some(tx.card(entry).await?),
                 false => None,
             };
             for period in periods {
                 let standing = tx.standing_unrated(entry, period.start(), &alerts).await?;
                 let Some(mut standing) = standing else { continue };
-                if let Some(tariff) = &tariff {
-                    standing.accrue(tariff, &alerts, tx.now);
+                if let Some(card) = &card {
+                    standing.accrue(card, &alerts, tx.now);
                 }
                 standing.is_judged = oldest_judged <= period.start();
                 if standing.needs_members(tally.sightings.values()) {

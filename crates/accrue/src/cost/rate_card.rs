@@ -10,7 +10,7 @@ use crate::{
 
 /// A subscription's prices, ready to rate what it used.
 #[derive(Clone, Debug)]
-pub(crate) struct Tariff {
+pub(crate) struct RateCard {
     pub(crate) subscription: Subscription,
     pub(crate) prices: Vec<Priced>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Priced {
     pub(crate) meters: Vec<MeterId>,
 }
 
-impl Tariff {
+impl RateCard {
     pub(crate) fn new(subscription: Subscription, prices: Vec<Arc<Price>>) -> Self {
         let prices = prices.into_iter().map(Priced::new).collect();
         Self { subscription, prices }
