@@ -8,7 +8,7 @@
 mod balance;
 mod block;
 mod book;
-mod charge;
+mod draw_down;
 mod drawn;
 mod entry;
 mod ledger;
@@ -24,7 +24,7 @@ pub use self::{
 pub(crate) use self::{
     block::Block,
     book::{Book, Returned},
-    charge::Charge,
+    draw_down::DrawDown,
     drawn::Drawn,
     entry::Booked,
     ledger::{Ledger, Pending},

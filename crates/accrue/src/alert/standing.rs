@@ -4,7 +4,7 @@ use super::{Alert, Cause, Crossing, Exceeded, Fired, gauge::Gauge};
 use crate::{
     AlertId, Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Accrual, RateCard},
-    credit::Charge,
+    credit::DrawDown,
     usage::{
         Aggregate, Amount, Digest, MeterId, Reading, Seen, Sightings, SplitId, Total,
         is_within_a_day,
@@ -30,7 +30,7 @@ pub(crate) struct Added {
     /// The alerts that fire: those on usage first, then those on cost.
     pub(crate) exceeded: Vec<Exceeded>,
     /// What it costs more, of what credits pay for.
-    pub(crate) charges: Vec<Charge>,
+    pub(crate) draw_downs: Vec<DrawDown>,
 }
 
 /// Where one billing period of one subscription stands.
@@ -64,7 +64,7 @@ impl Watched {
         let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
         let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
         let costs: Vec<_> = on_cost().map(|alert| standing.value(alert)).collect();
-        let (mut exceeded, mut charges, mut moved) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut exceeded, mut draw_downs, mut moved) = (Vec::new(), Vec::new(), Vec::new());
         for reading in readings {
             if reading.split.is_some_and(|split| !self.splits.contains(&split)) {
                 continue;
@@ -85,7 +85,7 @@ impl Watched {
         if let Some((accrual, gauges)) = &mut standing.accrual {
             let moved = accrual.follow(&moved, &standing.total);
             gauges.values_mut().for_each(|gauge| gauge.follow(&moved));
-            charges.extend(self.draws_in.iter().map(|unit| Charge {
+            draw_downs.extend(self.draws_in.iter().map(|unit| DrawDown {
                 subscription_id: self.subscription_id,
                 period_start: standing.timeframe.start(),
                 currency: unit.clone(),
@@ -95,7 +95,7 @@ impl Watched {
         exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {
             standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
         }));
-        Added { exceeded, charges }
+        Added { exceeded, draw_downs }
     }
 }
 

@@ -96,19 +96,19 @@ impl Command for Ingest {
             let mut ledgers = share.ledgers(tx).await?;
             for (event, readings) in &share.events {
                 let (at, key) = (event.timestamp, &event.idempotency_key);
-                let mut charges = Vec::new();
+                let mut draw_downs = Vec::new();
                 for watched in &mut watched {
                     tx.pace.spend(readings.len()).await;
                     let added = watched.add(at, key, readings, &tally.sightings);
                     for exceeded in added.exceeded {
                         tx.tell(share.customer_id, tx.now, exceeded.into()).await?;
                     }
-                    charges.extend(added.charges);
+                    draw_downs.extend(added.draw_downs);
                 }
                 tally.add(at, readings);
-                if !charges.is_empty() {
+                if !draw_downs.is_empty() {
                     let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-                    tx.draw(&mut ledgers, &charges, &cause, tx.now).await?;
+                    tx.draw(&mut ledgers, &draw_downs, &cause, tx.now).await?;
                 }
             }
             share.save(tx, &tally, &watched).await?;

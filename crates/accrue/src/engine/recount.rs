@@ -8,7 +8,7 @@ use crate::{
     CustomerId, Decimal, Error, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause},
     cost::Accrual,
-    credit::Charge,
+    credit::DrawDown,
     limits, schema,
     subscription::{Subscription, SubscriptionEntry},
     usage::Total,
@@ -26,9 +26,9 @@ impl Transaction<'_> {
         &mut self,
         entry: &SubscriptionEntry,
     ) -> Result<(), Error> {
-        let mut charges = Vec::new();
+        let mut draw_downs = Vec::new();
         for timeframe in self.open_periods(&entry.subscription)? {
-            charges.extend(self.recount(entry, timeframe).await?);
+            draw_downs.extend(self.recount(entry, timeframe).await?);
         }
         let (alerts, now) = (self.watching(entry).await?, self.now);
         let cause = Cause::Subscription { subscription_id: entry.subscription.id };
@@ -38,7 +38,7 @@ impl Transaction<'_> {
                 self.judge_standing(entry, &mut standing, &alerts, &cause, now).await?;
             }
         }
-        self.draw_alone(entry.subscription.customer_id, &charges, &cause, now).await
+        self.draw_alone(entry.subscription.customer_id, &draw_downs, &cause, now).await
     }
 
     /// Judges the alerts that watch a subscription on what a change of it brings: where its end has
@@ -59,7 +59,7 @@ impl Transaction<'_> {
         for period in &judged {
             earlier.push(self.values(before, period.start(), &alerts, now).await?);
         }
-        let charges = self.recount_to_the_end(&before.subscription, after).await?;
+        let draw_downs = self.recount_to_the_end(&before.subscription, after).await?;
         let cause = Cause::Subscription { subscription_id: after.subscription.id };
         for (period, moved) in judged.iter().zip(&earlier) {
             let standing = self.standing(after, period.start(), &alerts, now).await?;
@@ -67,7 +67,7 @@ impl Transaction<'_> {
                 self.judge_moved(after, &mut standing, moved, &cause, now).await?;
             }
         }
-        self.draw_alone(after.subscription.customer_id, &charges, &cause, now).await
+        self.draw_alone(after.subscription.customer_id, &draw_downs, &cause, now).await
     }
 
     /// Counts anew what a customer used, where a correction has moved what there is within a
@@ -84,7 +84,7 @@ impl Transaction<'_> {
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let mut charges = Vec::new();
+        let mut draw_downs = Vec::new();
         let entry = self.get(&schema::customer(self.account, customer_id)).await?;
         let is_deleted = entry.is_some_and(|entry| entry.deleted_at.is_some());
         let has_alerts = !is_deleted && self.had_alerts_until(at).await?;
@@ -98,7 +98,7 @@ impl Transaction<'_> {
                 if let Some(before) = untotalled.get(&(subscription.id, period.start())) {
                     let after = self.recounted(&entry, period, measured).await?;
                     let used = ((&entry, before), (&entry, &after));
-                    charges.extend(self.charges(period, used.0, used.1).await?);
+                    draw_downs.extend(self.draw_downs(period, used.0, used.1).await?);
                     continue;
                 }
                 let is_judged = oldest_judged <= period.start() && oldest_taken < period.end();
@@ -107,7 +107,7 @@ impl Transaction<'_> {
                     false => Vec::new(),
                 };
                 let earlier = self.values(&entry, period.start(), &alerts, at).await?;
-                charges.extend(self.recount_by(&entry, period, measured).await?);
+                draw_downs.extend(self.recount_by(&entry, period, measured).await?);
                 let standing = self.standing(&entry, period.start(), &alerts, at).await?;
                 if let Some(mut standing) = standing {
                     self.judge_moved(&entry, &mut standing, &earlier, cause, at).await?;
@@ -117,7 +117,7 @@ impl Transaction<'_> {
         if is_deleted {
             return Ok(());
         }
-        self.draw_alone(customer_id, &charges, cause, at).await
+        self.draw_alone(customer_id, &draw_downs, cause, at).await
     }
 
     /// Sums the billing periods that overlap a timeframe and have no running total though they were
@@ -164,16 +164,16 @@ impl Transaction<'_> {
         &mut self,
         before: &Subscription,
         after: &SubscriptionEntry,
-    ) -> Result<Vec<Charge>, Error> {
-        let mut charges = Vec::new();
+    ) -> Result<Vec<DrawDown>, Error> {
+        let mut draw_downs = Vec::new();
         let (old, new) = (before.end_date, after.subscription.end_date);
         let Some(earlier) = old.into_iter().chain(new).min().filter(|_| old != new) else {
-            return Ok(charges);
+            return Ok(draw_downs);
         };
         let customer_id = before.customer_id;
         let moved = Timeframe::nothing_at(earlier).until(Timestamp::MAX);
         if !self.has_events(customer_id, moved).await? {
-            return Ok(charges);
+            return Ok(draw_downs);
         }
         let open = self.open_periods(&after.subscription)?;
         for old in self.open_periods(before)? {
@@ -181,13 +181,13 @@ impl Transaction<'_> {
                 let total = self.total(after, old.start()).await?;
                 self.delete_total(before.id, old.start(), &total);
                 let nothing = Total::default();
-                charges.extend(self.charges(old, (after, &total), (after, &nothing)).await?);
+                draw_downs.extend(self.draw_downs(old, (after, &total), (after, &nothing)).await?);
             }
         }
         for timeframe in open {
-            charges.extend(self.recount(after, timeframe).await?);
+            draw_downs.extend(self.recount(after, timeframe).await?);
         }
-        Ok(charges)
+        Ok(draw_downs)
     }
 
     /// Sums a billing period anew from its buckets, and what is not measured yet from its events.
@@ -196,7 +196,7 @@ impl Transaction<'_> {
         &mut self,
         entry: &SubscriptionEntry,
         timeframe: Timeframe,
-    ) -> Result<Vec<Charge>, Error> {
+    ) -> Result<Vec<DrawDown>, Error> {
         let splits = self.plan_version_of(entry).await?.splits;
         let meters = self.meters().await?.with_splits(&splits);
         let customer_id = entry.subscription.customer_id;
@@ -211,7 +211,7 @@ impl Transaction<'_> {
         entry: &SubscriptionEntry,
         timeframe: Timeframe,
         measured: u64,
-    ) -> Result<Vec<Charge>, Error> {
+    ) -> Result<Vec<DrawDown>, Error> {
         let total = self.recounted(entry, timeframe, measured).await?;
         self.retotal(entry, timeframe, &total).await
     }
@@ -222,7 +222,7 @@ impl Transaction<'_> {
         entry: &SubscriptionEntry,
         timeframe: Timeframe,
         total: &Total,
-    ) -> Result<Vec<Charge>, Error> {
+    ) -> Result<Vec<DrawDown>, Error> {
         let before = self.total(entry, timeframe.start()).await?;
         if before == *total {
             return Ok(Vec::new());
@@ -230,7 +230,7 @@ impl Transaction<'_> {
         let (id, start) = (entry.subscription.id, timeframe.start());
         self.delete_total(id, start, &before);
         self.put_total(id, start, total)?;
-        self.charges(timeframe, (entry, &before), (entry, total)).await
+        self.draw_downs(timeframe, (entry, &before), (entry, total)).await
     }
 
     /// Sums a billing period from its buckets, by the metrics up to a generation.
@@ -253,12 +253,12 @@ impl Transaction<'_> {
 
     /// Returns what a billing period of a subscription costs more or less than before, of what
     /// credits pay for.
-    pub(super) async fn charges(
+    pub(super) async fn draw_downs(
         &mut self,
         period: Timeframe,
         (before, used_before): (&SubscriptionEntry, &Total),
         (after, used_after): (&SubscriptionEntry, &Total),
-    ) -> Result<Vec<Charge>, Error> {
+    ) -> Result<Vec<DrawDown>, Error> {
         let mut draws_in = self.draws_in(before).await?;
         draws_in.extend(self.draws_in(after).await?);
         draws_in.sort();
@@ -268,13 +268,13 @@ impl Transaction<'_> {
         }
         let earlier = Accrual::new(&self.card(before).await?, period, used_before, self.now);
         let later = Accrual::new(&self.card(after).await?, period, used_after, self.now);
-        let charges = draws_in.into_iter().map(|currency| Charge {
+        let draw_downs = draws_in.into_iter().map(|currency| DrawDown {
             subscription_id: after.subscription.id,
             period_start: period.start(),
             amount: later.used_in(&currency) - earlier.used_in(&currency),
             currency,
         });
-        Ok(charges.collect())
+        Ok(draw_downs.collect())
     }
 
     /// Returns the billing periods of a subscription that hold usage which can still be asked for or

@@ -4,34 +4,34 @@ use super::{Ledgers, OpenLedger};
 use crate::{
     CustomerId, Decimal, Error, Timestamp,
     alert::Cause,
-    credit::{Book, Charge, Drawn, Returned},
+    credit::{Book, DrawDown, Drawn, Returned},
     engine::transaction::Transaction,
     schema,
 };
 
-/// What moves a balance: charges for usage, and the alerts that watch it.
+/// What moves a balance: draw-downs for usage, and the alerts that watch it.
 impl Transaction<'_> {
     /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
     /// instant.
     pub(in crate::engine) async fn draw(
         &mut self,
         ledgers: &mut Ledgers,
-        charges: &[Charge],
+        draw_downs: &[DrawDown],
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
         for (currency, ledger) in ledgers {
             let before = ledger.book.balance().cloned();
-            let own = || charges.iter().filter(|charge| charge.currency == *currency);
-            for charge in own().filter(|charge| charge.amount > Decimal::zero()) {
+            let own = || draw_downs.iter().filter(|draw_down| draw_down.currency == *currency);
+            for draw_down in own().filter(|draw_down| draw_down.amount > Decimal::zero()) {
                 if ledger.has_credits {
-                    let (book, drawn) = self.drawn(ledger, charge).await?;
-                    book.draw(&charge.amount, drawn, at);
+                    let (book, drawn) = self.drawn(ledger, draw_down).await?;
+                    book.draw(&draw_down.amount, drawn, at);
                 }
             }
             let mut returned = Returned::default();
-            for charge in own().filter(|charge| charge.amount < Decimal::zero()) {
-                let (book, drawn) = self.drawn(ledger, charge).await?;
+            for draw_down in own().filter(|draw_down| draw_down.amount < Decimal::zero()) {
+                let (book, drawn) = self.drawn(ledger, draw_down).await?;
                 let mut missing = book.missing(drawn);
                 while !missing.is_empty() {
                     book.insert(self.blocks(&missing).await?);
@@ -40,7 +40,7 @@ impl Transaction<'_> {
                         return Err(Error::corrupt("a block of credits is of another ledger"));
                     }
                 }
-                book.hand_back(&-charge.amount.clone(), drawn, &mut returned);
+                book.hand_back(&-draw_down.amount.clone(), drawn, &mut returned);
             }
             ledger.book.book_returned(returned, at);
             let fires = match at < self.now {
@@ -52,13 +52,13 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Reads what the billing period of a charge has drawn.
+    /// Reads what the billing period of a draw-down has drawn.
     async fn drawn<'l>(
         &mut self,
         ledger: &'l mut OpenLedger,
-        charge: &Charge,
+        draw_down: &DrawDown,
     ) -> Result<(&'l mut Book, &'l mut Drawn), Error> {
-        let Charge { subscription_id, period_start, currency, .. } = charge;
+        let DrawDown { subscription_id, period_start, currency, .. } = draw_down;
         let drawn = match ledger.drawn.entry((*subscription_id, *period_start)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
@@ -101,23 +101,23 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Draws charges that stand on their own, at an instant, and saves the ledgers.
+    /// Draws draw-downs that stand on their own, at an instant, and saves the ledgers.
     pub(in crate::engine) async fn draw_alone(
         &mut self,
         customer: CustomerId,
-        charges: &[Charge],
+        draw_downs: &[DrawDown],
         cause: &Cause,
         at: Timestamp,
     ) -> Result<(), Error> {
         let mut ledgers = Ledgers::new();
-        for Charge { currency, .. } in charges {
+        for DrawDown { currency, .. } in draw_downs {
             if !ledgers.contains_key(currency)
                 && let Some(ledger) = self.ledger(customer, currency).await?
             {
                 ledgers.insert(currency.clone(), ledger);
             }
         }
-        self.draw(&mut ledgers, charges, cause, at).await?;
+        self.draw(&mut ledgers, draw_downs, cause, at).await?;
         self.save_ledgers(customer, ledgers.values()).await
     }
 }

@@ -84,8 +84,8 @@ impl Command for ReplacePrice {
         }
         let used_after = tx.total(&after, period.start()).await?;
         let used = ((&before, &used_before), (&after, &used_after));
-        let charges = tx.charges(period, used.0, used.1).await?;
-        tx.draw_alone(before.subscription.customer_id, &charges, &cause, now).await?;
+        let draw_downs = tx.draw_downs(period, used.0, used.1).await?;
+        tx.draw_alone(before.subscription.customer_id, &draw_downs, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),
