@@ -86,9 +86,9 @@ pub const PROPERTY_VALUE_BYTES: usize = 4 * 1024;
 pub const EVENT_BYTES: usize = 16 * 1024;
 /// The bytes of events from which on one row takes no more of them: it has room for the largest, and
 /// for some that amendments make longer.
-pub const PACK_BYTES: usize = 32 * 1024;
+pub const EVENT_BLOCK_BYTES: usize = 32 * 1024;
 /// The rows of events that one scan asks for.
-pub const SCAN_PACKS: usize = 32;
+pub const SCAN_EVENT_BLOCKS: usize = 32;
 /// The most events of one batch.
 pub const BATCH_EVENTS: usize = 1_000;
 /// The work of one batch: the comparisons of all metrics for each of its events, and what each adds to
@@ -111,7 +111,7 @@ pub const BACKFILL_HOURS: u64 = 24;
 /// The most backfills of an account that are pending, or about to be reverted.
 pub const OPEN_BACKFILLS: usize = 300;
 /// How often one event can be brought: once by no backfill, and otherwise each time by another one.
-pub const CARRIERS: usize = 100;
+pub const EVENT_SLOTS: usize = 100;
 /// The places of events, or the rows, that one step of a correction looks at before it is committed.
 pub const STEP_EVENTS: usize = 2_000;
 /// The readings that one step of a correction adds up before it is committed: a step has a few more.

@@ -36,8 +36,8 @@ use crate::{
     store::{Document, Key, Row, Scan, Table},
     subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
-        Aggregate, CellId, Day, Digest, EventKeyEntry, EventPlace, Generation, Hour, MeterId,
-        Minute, Pack, Quarter, Sightings, Split, SplitId,
+        Aggregate, CellId, Day, Digest, EventBlock, EventKeyEntry, EventPlace, Generation, Hour,
+        MeterId, Minute, Quarter, Sightings, Split, SplitId,
     },
     webhook::{Body, Place},
 };
@@ -759,8 +759,8 @@ pub(crate) fn event<'p>(
     customer: CustomerId,
     minute: Minute,
     number: u64,
-) -> Slot<Pack<'p>> {
-    KeyBytes::of(account).bytes(customer.as_bytes()).pack(minute, number).slot(EVENT)
+) -> Slot<EventBlock<'p>> {
+    KeyBytes::of(account).bytes(customer.as_bytes()).event_block(minute, number).slot(EVENT)
 }
 
 /// The events of a customer in the minutes that a timeframe touches.
@@ -1011,11 +1011,11 @@ pub(crate) fn backfill_event<'p>(
     customer: CustomerId,
     minute: Minute,
     number: u64,
-) -> Slot<Pack<'p>> {
+) -> Slot<EventBlock<'p>> {
     KeyBytes::of(account)
         .bytes(id.as_bytes())
         .bytes(customer.as_bytes())
-        .pack(minute, number)
+        .event_block(minute, number)
         .slot(BACKFILL_EVENT)
 }
 

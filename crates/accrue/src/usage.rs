@@ -5,13 +5,13 @@ mod amendment;
 mod content;
 mod cut;
 mod event;
+mod event_block;
 mod generation;
 mod hour;
 mod incoming;
 mod ingestion;
 mod meter;
 mod meters;
-mod pack;
 mod property;
 mod query;
 mod reading;
@@ -28,12 +28,12 @@ pub(crate) use self::{
     content::{ContentHash, identity},
     cut::Cut,
     event::EventPlace,
+    event_block::{BlockEvent, EventBlock},
     generation::Generation,
     hour::Hours,
-    ingestion::{Carrier, EventKeyEntry, StoredEvent},
+    ingestion::{EventKeyEntry, EventSlot, StoredEvent},
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
-    pack::{Pack, Packed},
     reading::{Amount, Digest, Reading},
     sightings::{Seen, Sightings, is_within_a_day},
     stretch::{Day, Hour, Minute, Quarter},

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Backfill, BackfillStatus};
 use crate::{
     BackfillId, Timestamp, limits,
-    usage::{Carrier, EventKeyEntry},
+    usage::{EventKeyEntry, EventSlot},
 };
 
 /// Where the key of an event may come again: the backfills that brought events under it, and the one
@@ -14,7 +14,7 @@ use crate::{
 /// another one where a backfill hides all that was there, so that both can never count together.
 pub(crate) struct KeyRules<'b> {
     pub(crate) into: Option<&'b Backfill>,
-    /// The backfills of all carriers.
+    /// The backfills of all slots.
     pub(crate) others: BTreeMap<BackfillId, Backfill>,
     /// Those of them that are being reflected or reverted, whatever the time is here.
     pub(crate) begun: BTreeSet<BackfillId>,
@@ -37,32 +37,33 @@ pub(crate) enum Verdict {
 }
 
 impl KeyRules<'_> {
-    /// Judges a carrier of a key.
-    pub(crate) fn judge(&self, entry: &EventKeyEntry, new: &Carrier) -> Verdict {
-        if entry.carriers.iter().any(|carrier| carrier.deprecated) {
+    /// Judges a slot of a key.
+    pub(crate) fn judge(&self, entry: &EventKeyEntry, new: &EventSlot) -> Verdict {
+        if entry.slots.iter().any(|slot| slot.deprecated) {
             return Verdict::Deprecated;
         }
-        if let Some(own) = entry.carried_by(new.backfill_id) {
+        if let Some(own) = entry.slot_of(new.backfill_id) {
             return if own.content == new.content { Verdict::Duplicate } else { Verdict::Taken };
         }
-        let mut live = entry.carriers.iter().filter(|carrier| !self.is_reverted(carrier));
+        let mut live = entry.slots.iter().filter(|slot| !self.is_reverted(slot));
         let count = live.clone().count();
         match live.all(|old| self.can_stand_beside(old, new)) {
             false => Verdict::Taken,
-            true if count >= limits::CARRIERS => Verdict::Worn,
+            true if count >= limits::EVENT_SLOTS => Verdict::Worn,
             true => Verdict::New,
         }
     }
 
-    /// Adds a carrier that is new. Those of reverted backfills are never asked for again.
-    pub(crate) fn add(&self, mut entry: EventKeyEntry, new: Carrier) -> EventKeyEntry {
-        entry.carriers.retain(|carrier| !self.was_reverted(carrier));
-        entry.carriers.push(new);
+    /// Adds a slot that is new. Those of reverted backfills are never asked for again.
+    pub(crate) fn add(&self, mut entry: EventKeyEntry, new: EventSlot) -> EventKeyEntry {
+        entry.slots.retain(|slot| !self.was_reverted(slot));
+        entry.slots.push(new);
         entry
     }
 
-    fn can_stand_beside(&self, old: &Carrier, new: &Carrier) -> bool {
-        let is_hidden = |by: &Backfill, of: &Carrier| by.surely_hides(of.customer_id, of.timestamp);
+    fn can_stand_beside(&self, old: &EventSlot, new: &EventSlot) -> bool {
+        let is_hidden =
+            |by: &Backfill, of: &EventSlot| by.surely_hides(of.customer_id, of.timestamp);
         let is_new_hidden = || {
             let by = old.backfill_id.and_then(|id| self.others.get(&id));
             // One that closes later hides what is there by then.
@@ -73,16 +74,16 @@ impl KeyRules<'_> {
         is_same_place || self.into.is_some_and(|by| is_hidden(by, old)) || is_new_hidden()
     }
 
-    /// Tells whether a carrier was reverted, for all customers.
-    fn was_reverted(&self, carrier: &Carrier) -> bool {
-        let by = carrier.backfill_id.and_then(|id| self.others.get(&id));
+    /// Tells whether a slot was reverted, for all customers.
+    fn was_reverted(&self, slot: &EventSlot) -> bool {
+        let by = slot.backfill_id.and_then(|id| self.others.get(&id));
         by.is_some_and(|by| by.status == BackfillStatus::Reverted)
     }
 
-    /// Tells whether a carrier was reverted, or is about to be: whatever somebody has done about it
+    /// Tells whether a slot was reverted, or is about to be: whatever somebody has done about it
     /// already.
-    fn is_reverted(&self, carrier: &Carrier) -> bool {
-        let by = carrier.backfill_id.and_then(|id| self.others.get(&id));
+    fn is_reverted(&self, slot: &EventSlot) -> bool {
+        let by = slot.backfill_id.and_then(|id| self.others.get(&id));
         by.is_some_and(|by| {
             matches!(by.status, BackfillStatus::PendingRevert | BackfillStatus::Reverted)
         })
@@ -109,22 +110,22 @@ mod tests {
         Backfill { customer_id, status, ..new }
     }
 
-    fn carrier(by: Option<&Backfill>, customer_id: CustomerId, second: i64, n: u64) -> Carrier {
+    fn slot(by: Option<&Backfill>, customer_id: CustomerId, second: i64, n: u64) -> EventSlot {
         let content = format!("{n:064x}").into();
         let content = serde_json::from_value::<ContentHash>(content).unwrap();
         let (backfill_id, timestamp) = (by.map(|by| by.id), at(second));
-        Carrier { backfill_id, customer_id, timestamp, content, deprecated: false, pack: None }
+        EventSlot { backfill_id, customer_id, timestamp, content, deprecated: false, block: None }
     }
 
     fn judge(
         into: Option<&Backfill>,
         others: &[&Backfill],
-        carriers: Vec<Carrier>,
-        new: &Carrier,
+        slots: Vec<EventSlot>,
+        new: &EventSlot,
     ) -> Verdict {
         let others = others.iter().map(|of| (of.id, (*of).clone())).collect();
         let rules = KeyRules { into, others, begun: BTreeSet::new(), now: at(30) };
-        rules.judge(&EventKeyEntry { carriers }, new)
+        rules.judge(&EventKeyEntry { slots }, new)
     }
 
     #[test]
@@ -132,9 +133,9 @@ mod tests {
         let own = backfill(1, None, BackfillStatus::Pending);
         let reverted = backfill(2, None, BackfillStatus::Reverted);
         for (by, into) in [(None, None), (None, Some(&own)), (Some(&reverted), None)] {
-            let mut old = carrier(by, ADA, 15, 1);
+            let mut old = slot(by, ADA, 15, 1);
             old.deprecated = true;
-            let same = Carrier { deprecated: false, ..carrier(into, ADA, 15, 1) };
+            let same = EventSlot { deprecated: false, ..slot(into, ADA, 15, 1) };
             let verdict = judge(into, &[&reverted], vec![old], &same);
             assert_eq!(verdict, Verdict::Deprecated);
         }
@@ -145,11 +146,11 @@ mod tests {
         use BackfillStatus::{Pending, PendingRevert, Reflected, Reverted};
         let for_all = backfill(1, None, Pending);
         let for_ada = backfill(1, Some(ADA), Pending);
-        // Brought by a backfill of a status, at (bob, 15).
+        // SourcedEvent by a backfill of a status, at (bob, 15).
         let check = |status, into: Option<&Backfill>, new: (CustomerId, i64), expect| {
             let other = backfill(2, None, status);
-            let old = carrier(Some(&other), BOB, 15, 1);
-            let new = carrier(into, new.0, new.1, 1);
+            let old = slot(Some(&other), BOB, 15, 1);
+            let new = slot(into, new.0, new.1, 1);
             let verdict = judge(into, &[&other], vec![old], &new);
             assert_eq!(verdict, expect, "{status:?} {new:?}");
         };
@@ -170,9 +171,9 @@ mod tests {
     #[test]
     fn every_carrier_has_its_say() {
         let own = backfill(1, None, BackfillStatus::Pending);
-        let before = carrier(None, ADA, 15, 1);
-        let late = carrier(Some(&backfill(2, None, BackfillStatus::Reflected)), ADA, 25, 1);
-        let new = carrier(Some(&own), ADA, 12, 1);
+        let before = slot(None, ADA, 15, 1);
+        let late = slot(Some(&backfill(2, None, BackfillStatus::Reflected)), ADA, 25, 1);
+        let new = slot(Some(&own), ADA, 12, 1);
         assert_eq!(judge(Some(&own), &[], vec![before.clone()], &new), Verdict::New);
         assert_eq!(judge(Some(&own), &[], vec![before, late], &new), Verdict::Taken);
     }
@@ -180,16 +181,16 @@ mod tests {
     #[test]
     fn a_key_comes_so_often() {
         let own = backfill(0, None, BackfillStatus::Pending);
-        let new = carrier(Some(&own), ADA, 15, 1);
+        let new = slot(Some(&own), ADA, 15, 1);
         let check = |count: usize, status, expect| {
             let nth = |n: usize| backfill(u8::try_from(n + 1).unwrap(), None, status);
             let others: Vec<_> = (0..count).map(nth).collect();
-            let carriers = others.iter().map(|of| carrier(Some(of), ADA, 15, 1)).collect();
-            let verdict = judge(Some(&own), &others.iter().collect::<Vec<_>>(), carriers, &new);
+            let slots = others.iter().map(|of| slot(Some(of), ADA, 15, 1)).collect();
+            let verdict = judge(Some(&own), &others.iter().collect::<Vec<_>>(), slots, &new);
             assert_eq!(verdict, expect, "{count} {status:?}");
         };
-        check(limits::CARRIERS - 1, BackfillStatus::Reflected, Verdict::New);
-        check(limits::CARRIERS, BackfillStatus::Reflected, Verdict::Worn);
-        check(limits::CARRIERS, BackfillStatus::Reverted, Verdict::New);
+        check(limits::EVENT_SLOTS - 1, BackfillStatus::Reflected, Verdict::New);
+        check(limits::EVENT_SLOTS, BackfillStatus::Reflected, Verdict::Worn);
+        check(limits::EVENT_SLOTS, BackfillStatus::Reverted, Verdict::New);
     }
 }

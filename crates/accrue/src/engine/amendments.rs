@@ -136,14 +136,14 @@ impl Command for AmendEvent {
             let message = format!("found {found}, expected that of the event: {expected}");
             return Err(Error::invalid("/timestamp", message).into());
         }
-        let brought = match standing {
-            Standing::Counts(brought) => *brought,
+        let found = match standing {
+            Standing::Counts(found) => *found,
             Standing::Deprecated => {
                 return Err(Error::constraint(format!("the event {id} was deprecated")).into());
             }
             Standing::Replaced(by) => return Err(replaced(id, by).into()),
         };
-        let says = (&*brought.event.event_name, &*brought.event.properties);
+        let says = (&*found.event.event_name, &*found.event.properties);
         if says == (&amendment.event_name, &amendment.properties) {
             return Ok(id.clone());
         }
@@ -152,10 +152,10 @@ impl Command for AmendEvent {
         let after = StoredEvent {
             event_name: Cow::Borrowed(&amendment.event_name),
             properties: Cow::Borrowed(&amendment.properties),
-            ..brought.event.clone()
+            ..found.event.clone()
         };
-        tx.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
-        tx.correct(customer_id, &place, &entry, &brought.event).await?;
+        tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
+        tx.correct(customer_id, &place, &entry, &found.event).await?;
         Ok(id.clone())
     }
 }
@@ -177,16 +177,16 @@ impl Command for DeprecateEvent {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<EventKey, Stop> {
         let id = &self.id;
         let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
-        let brought = match standing {
-            Standing::Counts(brought) => *brought,
+        let found = match standing {
+            Standing::Counts(found) => *found,
             Standing::Deprecated => return Ok(id.clone()),
             Standing::Replaced(by) => return Err(replaced(id, by).into()),
         };
         tx.check_open(customer_id, place.at).await?;
         tx.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
-        let after = StoredEvent { deprecated: true, ..brought.event.clone() };
-        tx.write_anew(&mut entry, &place, brought.backfill_id, &after).await?;
-        tx.correct(customer_id, &place, &entry, &brought.event).await?;
+        let after = StoredEvent { deprecated: true, ..found.event.clone() };
+        tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
+        tx.correct(customer_id, &place, &entry, &found.event).await?;
         Ok(id.clone())
     }
 }
@@ -220,13 +220,13 @@ impl Transaction<'_> {
         &mut self,
         entry: &mut EventKeyEntry,
         place: &EventPlace,
-        brought_by: Option<BackfillId>,
+        source: Option<BackfillId>,
         after: &StoredEvent<'_>,
     ) -> Result<(), Error> {
-        let carriers = entry.carriers.iter_mut();
-        for carrier in carriers.filter(|carrier| carrier.backfill_id == brought_by) {
-            carrier.deprecated = after.deprecated;
-            self.put_packed(carrier, &place.key, after).await?;
+        let slots = entry.slots.iter_mut();
+        for slot in slots.filter(|slot| slot.backfill_id == source) {
+            slot.deprecated = after.deprecated;
+            self.put_in_block(slot, &place.key, after).await?;
         }
         self.put(&schema::event_key(self.account, &place.key), entry)
     }
@@ -242,10 +242,10 @@ impl Transaction<'_> {
     ) -> Result<(), Error> {
         let (meters, EventPlace { at, key }) = (self.meters().await?, place);
         // What it says now may be what a backfill has replaced, and another one may be in its place.
-        let counts = counting(self.events_at(customer_id, place, &entry.carriers).await?);
+        let counts = counting(self.events_at(customer_id, place, &entry.slots).await?);
         let before = Fields::new(&before.event_name, *at, &before.properties);
         let before = self.readings(&meters, &before, key).await;
-        let after = match counts.as_ref().map(|brought| &brought.event) {
+        let after = match counts.as_ref().map(|found| &found.event) {
             Some(event) => {
                 let after = Fields::new(&event.event_name, *at, &event.properties);
                 self.readings(&meters, &after, key).await

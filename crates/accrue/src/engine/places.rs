@@ -1,13 +1,13 @@
-use super::{standings::INSTANT, transaction::Transaction, visible::Brought};
+use super::{standings::INSTANT, transaction::Transaction, visible::SourcedEvent};
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     expression::Fields,
-    usage::{Carrier, EventPlace},
+    usage::{EventPlace, EventSlot},
 };
 
 /// An event that is there: one that no backfill brought, or a reflected one.
 pub(super) struct Known {
-    pub(super) brought: Brought,
+    pub(super) sourced: SourcedEvent,
     /// The backfill that has replaced it.
     pub(super) hidden_by: Option<BackfillId>,
 }
@@ -15,7 +15,7 @@ pub(super) struct Known {
 impl Known {
     /// Tells whether it counts unless an earlier one at its place does.
     pub(super) fn may_count(&self) -> bool {
-        self.hidden_by.is_none() && !self.brought.event.deprecated
+        self.hidden_by.is_none() && !self.sourced.event.deprecated
     }
 }
 
@@ -25,34 +25,37 @@ pub(super) fn only(at: Timestamp) -> Timeframe {
 }
 
 /// Takes the one that counts of the events at a place.
-pub(super) fn counting(known: Vec<Known>) -> Option<Brought> {
-    known.into_iter().find(Known::may_count).map(|known| known.brought)
+pub(super) fn counting(known: Vec<Known>) -> Option<SourcedEvent> {
+    known.into_iter().find(Known::may_count).map(|known| known.sourced)
 }
 
 impl Transaction<'_> {
-    /// Reads the events that are there at a place, the first accepted first, which some carriers have
+    /// Reads the events that are there at a place, the first accepted first, which some slots have
     /// brought. The caller has read the head, which guards them.
     pub(super) async fn events_at(
         &mut self,
         customer: CustomerId,
         place: &EventPlace,
-        carriers: &[Carrier],
+        slots: &[EventSlot],
     ) -> Result<Vec<Known>, Error> {
         let EventPlace { at, key } = place;
         let overlays = self.overlays(customer, only(*at)).await?;
         let mut known = Vec::new();
-        for carrier in carriers {
-            let Carrier { backfill_id, customer_id, timestamp, .. } = carrier;
+        for slot in slots {
+            let EventSlot { backfill_id, customer_id, timestamp, .. } = slot;
             let is_reflected = |id: BackfillId| overlays.bringing(only(*at)).any(|by| by == id);
             let is_there = (*customer_id, *timestamp) == (customer, *at)
                 && backfill_id.is_none_or(is_reflected);
-            let event = if is_there { self.packed_event(carrier, key).await? } else { None };
+            let event = if is_there { self.event_in_block(slot, key).await? } else { None };
             let Some(event) = event else { continue };
             let fields = Fields::new(&event.event_name, *at, &event.properties);
             let hidden_by = overlays.hiding(event.accepted, *backfill_id, &fields);
-            known.push(Known { brought: Brought { backfill_id: *backfill_id, event }, hidden_by });
+            known.push(Known {
+                sourced: SourcedEvent { backfill_id: *backfill_id, event },
+                hidden_by,
+            });
         }
-        known.sort_by_key(|known| known.brought.event.accepted);
+        known.sort_by_key(|known| known.sourced.event.accepted);
         Ok(known)
     }
 }

@@ -4,7 +4,7 @@ use super::{Account, places::Known, transaction::Transaction};
 use crate::{
     CustomerId, Decimal, Error, EventKey, IdOr, MetricId, SubscriptionId, Timeframe, limits,
     schema,
-    usage::{Carrier, EventPlace, EventSearch, FoundEvent, Meters, MetricUsage, Usage},
+    usage::{EventPlace, EventSearch, EventSlot, FoundEvent, Meters, MetricUsage, Usage},
 };
 
 impl Account {
@@ -91,11 +91,11 @@ impl Transaction<'_> {
     ) -> Result<Vec<FoundEvent>, Error> {
         let keys: Vec<_> = event_ids.iter().map(|id| schema::event_key(self.account, id)).collect();
         let there = event_ids.iter().cloned().zip(self.get_all(&keys).await?);
-        let there: Vec<_> = there.filter_map(|(id, entry)| Some((id, entry?.carriers))).collect();
+        let there: Vec<_> = there.filter_map(|(id, entry)| Some((id, entry?.slots))).collect();
         self.fetch_searched(&there).await?;
         let mut found = Vec::with_capacity(there.len());
-        for (id, carriers) in there {
-            let event = self.event_under(id, &carriers).await?;
+        for (id, slots) in there {
+            let event = self.event_under(id, &slots).await?;
             found.extend(event.filter(|event| timeframe.contains(event.timestamp)));
         }
         Ok(found)
@@ -123,13 +123,13 @@ impl Transaction<'_> {
     }
 
     /// Reads what most events need to be shown, in few calls of the store.
-    async fn fetch_searched(&mut self, all: &[(EventKey, Vec<Carrier>)]) -> Result<(), Error> {
+    async fn fetch_searched(&mut self, all: &[(EventKey, Vec<EventSlot>)]) -> Result<(), Error> {
         let account = self.account;
         let mut keys = Vec::new();
-        for carrier in all.iter().flat_map(|(_, carriers)| carriers) {
-            keys.push(schema::customer_head(account, carrier.customer_id).key().clone());
-            keys.push(schema::customer(account, carrier.customer_id).key().clone());
-            keys.extend(self.pack_of(carrier).map(|slot| slot.key().clone()));
+        for slot in all.iter().flat_map(|(_, slots)| slots) {
+            keys.push(schema::customer_head(account, slot.customer_id).key().clone());
+            keys.push(schema::customer(account, slot.customer_id).key().clone());
+            keys.extend(self.block_of(slot).map(|slot| slot.key().clone()));
         }
         self.fetch(&keys).await
     }
@@ -139,15 +139,15 @@ impl Transaction<'_> {
     async fn event_under(
         &mut self,
         id: EventKey,
-        carriers: &[Carrier],
+        slots: &[EventSlot],
     ) -> Result<Option<FoundEvent>, Error> {
         let (mut asked, mut first) = (HashSet::new(), None);
-        for Carrier { customer_id, timestamp: at, .. } in carriers {
+        for EventSlot { customer_id, timestamp: at, .. } in slots {
             let place = EventPlace { at: *at, key: id.clone() };
             if !asked.insert((*customer_id, *at)) {
                 continue;
             }
-            let known = self.events_at(*customer_id, &place, carriers).await?;
+            let known = self.events_at(*customer_id, &place, slots).await?;
             let counts = known.iter().position(Known::may_count);
             if counts.is_some() || first.is_none() {
                 let shown = known.into_iter().nth(counts.unwrap_or_default());
@@ -159,7 +159,7 @@ impl Transaction<'_> {
         }
         let Some((customer_id, timestamp, known)) = first else { return Ok(None) };
         let deprecated = !known.may_count();
-        let event = known.brought.event;
+        let event = known.sourced.event;
         let customer = self.row(&schema::customer(self.account, customer_id))?;
         let customer = customer.map(|entry| entry.customer);
         let external = customer.as_ref().and_then(|of| of.external_customer_id.clone());

@@ -11,14 +11,14 @@ use crate::{
 };
 
 /// A place at which a customer has events.
-pub(super) struct Spot {
+pub(super) struct WalkedSlot {
     pub(super) place: EventPlace,
     /// The one that counts: of those that are neither deprecated nor hidden, the first accepted.
-    pub(super) event: Option<Brought>,
+    pub(super) event: Option<SourcedEvent>,
 }
 
 /// An event, and the backfill that brought it.
-pub(super) struct Brought {
+pub(super) struct SourcedEvent {
     pub(super) backfill_id: Option<BackfillId>,
     pub(super) event: StoredEvent<'static>,
 }
@@ -32,7 +32,7 @@ pub(super) struct EventWalk {
 }
 
 /// How many places a walk goes on by at once.
-const SPOTS: usize = 256;
+const WALKED_SLOTS: usize = 256;
 
 /// The events that one backfill has brought, or none: what is still to be read of them, and what was
 /// read and not passed.
@@ -156,7 +156,7 @@ impl Transaction<'_> {
         let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
         let sources = sources.map(|backfill_id| Source {
             backfill_id,
-            rest: Some(self.packs(backfill_id, customer, rest)),
+            rest: Some(self.event_blocks(backfill_id, customer, rest)),
             ahead: BTreeMap::new(),
             minute: None,
         });
@@ -165,7 +165,7 @@ impl Transaction<'_> {
     }
 
     /// Goes on with a walk: some places more, and none where it ends.
-    pub(super) async fn walk_on(&self, walk: &mut EventWalk) -> Result<Vec<Spot>, Error> {
+    pub(super) async fn walk_on(&self, walk: &mut EventWalk) -> Result<Vec<WalkedSlot>, Error> {
         let EventWalk { overlays, timeframe, behind, sources } = walk;
         let is_ahead = |place: &EventPlace| {
             timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
@@ -175,12 +175,12 @@ impl Transaction<'_> {
                 self.read_on(source, is_ahead).await?;
             }
         }
-        let (mut spots, terms) = (Vec::new(), overlays.terms());
+        let (mut walked, terms) = (Vec::new(), overlays.terms());
         // Where one has run out, an event of it that is still to be read may come first.
-        while spots.len() < SPOTS && !sources.iter().any(Source::has_run_out) {
+        while walked.len() < WALKED_SLOTS && !sources.iter().any(Source::has_run_out) {
             let Some(place) = sources.iter().filter_map(Source::next).min().cloned() else { break };
             self.pace.spend(Pace::ROW.saturating_add(terms)).await;
-            let mut event: Option<Brought> = None;
+            let mut event: Option<SourcedEvent> = None;
             for source in &mut *sources {
                 let Some(found) = source.take(&place) else { continue };
                 let fields = Fields::new(&found.event_name, place.at, &found.properties);
@@ -188,12 +188,12 @@ impl Transaction<'_> {
                 let is_first =
                     event.as_ref().is_none_or(|first| found.accepted < first.event.accepted);
                 if is_first && !found.deprecated && !is_hidden {
-                    event = Some(Brought { backfill_id: source.backfill_id, event: found });
+                    event = Some(SourcedEvent { backfill_id: source.backfill_id, event: found });
                 }
             }
-            spots.push(Spot { place, event });
+            walked.push(WalkedSlot { place, event });
         }
-        Ok(spots)
+        Ok(walked)
     }
 
     /// Ends a walk before its end: lets go of what was read in pieces, for a minute may have any number
@@ -215,7 +215,7 @@ impl Transaction<'_> {
         let part = self.range(&scan).await?;
         for (key, document) in part.rows {
             self.pace.spend_bytes(document.as_str().len()).await;
-            let (minute, events) = self.read_pack(key, &document)?;
+            let (minute, events) = self.read_event_block(key, &document)?;
             source.minute = Some(minute);
             source.ahead.extend(events.into_iter().filter(|(place, _)| is_ahead(place)));
         }
@@ -234,12 +234,12 @@ impl Transaction<'_> {
     ) -> Result<(), Error> {
         let mut walk = self.walk_events(customer, timeframe, None).await?;
         loop {
-            let spots = self.walk_on(&mut walk).await?;
-            if spots.is_empty() {
+            let walked = self.walk_on(&mut walk).await?;
+            if walked.is_empty() {
                 return Ok(());
             }
-            for Spot { place: EventPlace { at, key }, event } in spots {
-                let Some(Brought { event, .. }) = event else { continue };
+            for WalkedSlot { place: EventPlace { at, key }, event } in walked {
+                let Some(SourcedEvent { event, .. }) = event else { continue };
                 let fields = Fields::new(&event.event_name, at, &event.properties);
                 let readings = self.readings(meters, &fields, &key).await;
                 read(&fields, readings)?;

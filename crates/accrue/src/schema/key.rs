@@ -65,7 +65,7 @@ impl KeyBytes {
         self.bytes(customer.as_bytes()).bytes(meter.as_bytes())
     }
 
-    pub(super) fn pack(self, minute: Minute, number: u64) -> Self {
+    pub(super) fn event_block(self, minute: Minute, number: u64) -> Self {
         self.instant(minute.start()).bytes(&number.to_be_bytes())
     }
 

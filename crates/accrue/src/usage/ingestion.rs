@@ -19,12 +19,12 @@ pub struct Ingestion {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventKeyEntry {
     /// Those that brought it, in the order in which they did: each once.
-    pub(crate) carriers: Vec<Carrier>,
+    pub(crate) slots: Vec<EventSlot>,
 }
 
 /// An event as it was brought: by a backfill, or by none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Carrier {
+pub(crate) struct EventSlot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) backfill_id: Option<BackfillId>,
     pub(crate) customer_id: CustomerId,
@@ -36,25 +36,25 @@ pub(crate) struct Carrier {
     pub(crate) deprecated: bool,
     /// The number of the row that it is in, among those of its minute; none before it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) pack: Option<u64>,
+    pub(crate) block: Option<u64>,
 }
 
 impl EventKeyEntry {
     /// The same where the event that a backfill has brought, or none, lies in a row.
-    pub(crate) fn packed(mut self, brought_by: Option<BackfillId>, pack: u64) -> Self {
-        for carrier in self.carriers.iter_mut().filter(|of| of.backfill_id == brought_by) {
-            carrier.pack = Some(pack);
+    pub(crate) fn in_block(mut self, source: Option<BackfillId>, block: u64) -> Self {
+        for slot in self.slots.iter_mut().filter(|of| of.backfill_id == source) {
+            slot.block = Some(block);
         }
         self
     }
 
     /// Returns the event as a backfill brought it, or as it was ingested without one.
-    pub(crate) fn carried_by(&self, backfill_id: Option<BackfillId>) -> Option<&Carrier> {
-        self.carriers.iter().find(|carrier| carrier.backfill_id == backfill_id)
+    pub(crate) fn slot_of(&self, backfill_id: Option<BackfillId>) -> Option<&EventSlot> {
+        self.slots.iter().find(|slot| slot.backfill_id == backfill_id)
     }
 }
 
-impl Carrier {
+impl EventSlot {
     pub(crate) fn new(
         backfill_id: Option<BackfillId>,
         event: &Event,
@@ -62,7 +62,7 @@ impl Carrier {
         content: ContentHash,
     ) -> Self {
         let timestamp = event.timestamp;
-        Self { backfill_id, customer_id, timestamp, content, deprecated: false, pack: None }
+        Self { backfill_id, customer_id, timestamp, content, deprecated: false, block: None }
     }
 }
 

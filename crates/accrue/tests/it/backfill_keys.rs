@@ -242,7 +242,7 @@ fn so_many_backfills_bring_one_key() {
         ..NewBackfill::new(frame(EIGHT, "2026-03-10T08:01:00Z"))
     };
     // Reverted ones are not counted.
-    for _ in 0..=accrue::limits::CARRIERS {
+    for _ in 0..=accrue::limits::EVENT_SLOTS {
         let backfill = fixture.backfill(added());
         fixture.fill(&backfill, "a", EIGHT).unwrap();
         run(fixture.account.revert_backfill(backfill.id)).unwrap();

@@ -148,7 +148,7 @@ fn a_minute_with_many_rows_is_read_whole_and_in_order() {
     let ada = fixture.customer("ada").id;
     let metrics = [SUM, "SELECT latest(n) FROM events"].map(|sql| fixture.metric(sql));
     fixture.set(NOW);
-    let count = limits::SCAN_PACKS + 8;
+    let count = limits::SCAN_EVENT_BLOCKS + 8;
     for n in (0..count).rev() {
         let at = at(&format!("2026-03-10T12:00:{n:02}Z"));
         run(fixture.account.ingest([event("ada", &format!("e{n}"), at, &n.to_string())])).unwrap();

@@ -6,10 +6,10 @@ use crate::{
         places::{Known, counting},
         standings::oldest_judged,
         transaction::{Stop, Transaction},
-        visible::Brought,
+        visible::SourcedEvent,
     },
     schema,
-    usage::{Carrier, EventKeyEntry, EventPlace},
+    usage::{EventKeyEntry, EventPlace, EventSlot},
 };
 
 /// The event of a key.
@@ -22,7 +22,7 @@ pub(super) struct Found {
 
 /// Whether an event counts.
 pub(super) enum Standing {
-    Counts(Box<Brought>),
+    Counts(Box<SourcedEvent>),
     Deprecated,
     Replaced(BackfillId),
 }
@@ -30,7 +30,7 @@ pub(super) enum Standing {
 impl Standing {
     /// What becomes of an event at a place where none counts, and something is known.
     fn without_count(known: &[Known]) -> Option<Self> {
-        match known.iter().any(|known| known.brought.event.deprecated) {
+        match known.iter().any(|known| known.sourced.event.deprecated) {
             true => Some(Self::Deprecated),
             false => known.iter().find_map(|known| known.hidden_by).map(Self::Replaced),
         }
@@ -44,25 +44,25 @@ impl Transaction<'_> {
         let unknown = || Error::not_found("event", key);
         let slot = schema::event_key(self.account, key);
         let entry = self.get(&slot).await?.ok_or_else(unknown)?;
-        let of = |carrier: &Carrier| carrier.customer_id;
-        let customers: BTreeSet<_> = entry.carriers.iter().map(of).collect();
+        let of = |slot: &EventSlot| slot.customer_id;
+        let customers: BTreeSet<_> = entry.slots.iter().map(of).collect();
         self.lock(&customers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
         for customer in customers {
             self.current_head(customer).await?;
         }
         let (mut asked, mut first) = (BTreeSet::new(), None);
-        for carrier in &entry.carriers {
-            let place = EventPlace { at: carrier.timestamp, key: key.clone() };
-            if !asked.insert((carrier.customer_id, carrier.timestamp)) {
+        for slot in &entry.slots {
+            let place = EventPlace { at: slot.timestamp, key: key.clone() };
+            if !asked.insert((slot.customer_id, slot.timestamp)) {
                 continue;
             }
-            let known = self.events_at(carrier.customer_id, &place, &entry.carriers).await?;
+            let known = self.events_at(slot.customer_id, &place, &entry.slots).await?;
             let without_count = Standing::without_count(&known);
             let brought = counting(known).map(|brought| Standing::Counts(Box::new(brought)));
             let counts = brought.is_some();
             if let Some(standing) = brought.or(without_count).filter(|_| counts || first.is_none())
             {
-                first = Some((carrier.customer_id, place, standing));
+                first = Some((slot.customer_id, place, standing));
             }
             if counts {
                 break;

@@ -14,8 +14,8 @@ use crate::{
     schema::{OverlayEntry, Slot},
     store::{Batch, Change, MemoryStore, Store},
     usage::{
-        Carrier, ContentHash, Day, Event, EventSearch, EventVolumeQuery, FoundEvent, Minute, Pack,
-        Packed,
+        BlockEvent, ContentHash, Day, Event, EventBlock, EventSearch, EventSlot, EventVolumeQuery,
+        FoundEvent, Minute,
     },
 };
 
@@ -106,11 +106,11 @@ impl Overlaid {
         let mut entry: EventKeyEntry =
             row.map(|row| slot.decode(&row.document).unwrap()).unwrap_or_default();
         let content = ContentHash::of(&event, self.customer_id);
-        entry.carriers.push(Carrier::new(Some(by), &event, self.customer_id, content));
-        self.write(&slot, &entry.packed(Some(by), 3));
+        entry.slots.push(EventSlot::new(Some(by), &event, self.customer_id, content));
+        self.write(&slot, &entry.in_block(Some(by), 3));
         let row = schema::backfill_event(account, by, self.customer_id, Minute::of(at), 3);
-        let packed = Packed::new(&event.idempotency_key, at, StoredEvent::new(&event, 3));
-        self.write(&row, &Pack { events: vec![packed] });
+        let one = BlockEvent::new(&event.idempotency_key, at, StoredEvent::new(&event, 3));
+        self.write(&row, &EventBlock { events: vec![one] });
     }
 
     fn amend(&self, id: &str, n: u64) -> Result<EventKey, Error> {

@@ -6,7 +6,7 @@ use crate::{
     engine::{
         tallies::Sighted,
         transaction::Transaction,
-        visible::{Brought, EventWalk, Generations, Spot},
+        visible::{EventWalk, Generations, SourcedEvent, WalkedSlot},
     },
     expression::Fields,
     limits,
@@ -68,12 +68,12 @@ impl Transaction<'_> {
         walk: &mut EventWalk,
     ) -> Result<bool, Error> {
         while !chunk.is_full() {
-            let spots = self.walk_on(walk).await?;
-            if spots.is_empty() {
+            let walked = self.walk_on(walk).await?;
+            if walked.is_empty() {
                 return Ok(true);
             }
-            for spot in spots {
-                chunk.add(self, spot).await;
+            for slot in walked {
+                chunk.add(self, slot).await;
                 if chunk.is_full() {
                     break;
                 }
@@ -178,13 +178,13 @@ impl<'m> Chunk<'m> {
         }
     }
 
-    pub(super) async fn add(&mut self, tx: &Transaction<'_>, spot: Spot) {
-        let Spot { place, event } = spot;
+    pub(super) async fn add(&mut self, tx: &Transaction<'_>, slot: WalkedSlot) {
+        let WalkedSlot { place, event } = slot;
         let count = self.hours.entry(Hour::of(place.at)).or_default();
         *count = count.saturating_add(u64::from(event.is_some()));
         self.places = self.places.saturating_add(1);
         self.last = Some(place.clone());
-        if let Some(Brought { event, .. }) = event {
+        if let Some(SourcedEvent { event, .. }) = event {
             let fields = Fields::new(&event.event_name, place.at, &event.properties);
             let readings = tx.readings(self.meters, &fields, &place.key).await;
             self.readings = self.readings.saturating_add(readings.len());

@@ -15,8 +15,8 @@ pub(super) async fn rules<'b>(
     entries: &[Option<EventKeyEntry>],
     into: Option<&'b Backfill>,
 ) -> Result<KeyRules<'b>, Error> {
-    let carriers = entries.iter().flatten().flat_map(|entry| &entry.carriers);
-    let ids: BTreeSet<_> = carriers.filter_map(|carrier| carrier.backfill_id).collect();
+    let slots = entries.iter().flatten().flat_map(|entry| &entry.slots);
+    let ids: BTreeSet<_> = slots.filter_map(|slot| slot.backfill_id).collect();
     let backfills: Vec<_> = ids.iter().map(|id| schema::backfill(tx.account, *id)).collect();
     let found = tx.get_all(&backfills).await?;
     let missing = || Error::corrupt("a key names no backfill");
@@ -41,7 +41,7 @@ pub(super) fn reason(verdict: Verdict) -> Option<String> {
         }
         Verdict::Worn => Some(format!(
             "idempotency_key: {} backfills have brought events with this key",
-            limits::CARRIERS
+            limits::EVENT_SLOTS
         )),
     }
 }
@@ -54,7 +54,7 @@ pub(super) async fn find_brought(
 ) -> Result<(), Error> {
     for new in new {
         // Only a key that has come before costs anything.
-        if new.entry.carriers.len() > 1 {
+        if new.entry.slots.len() > 1 {
             new.counts = !is_brought(tx, new).await?;
         }
     }
@@ -64,5 +64,5 @@ pub(super) async fn find_brought(
 /// Tells whether the event of a backfill counts at the place of an event.
 async fn is_brought(tx: &mut Transaction<'_>, new: &New<'_>) -> Result<bool, Error> {
     let place = EventPlace { at: new.event.timestamp, key: new.event.idempotency_key.clone() };
-    Ok(counting(tx.events_at(new.customer_id, &place, &new.entry.carriers).await?).is_some())
+    Ok(counting(tx.events_at(new.customer_id, &place, &new.entry.slots).await?).is_some())
 }

@@ -10,7 +10,7 @@ use crate::{
     engine::transaction::{Stop, Transaction},
     error::RefusedEvent,
     schema::{self, CustomerAlias, CustomerEntry, Slot},
-    usage::{Carrier, ContentHash, Event, EventKeyEntry, Incoming},
+    usage::{ContentHash, Event, EventKeyEntry, EventSlot, Incoming},
 };
 
 /// The events of a batch that are new, in their order; nothing of the batch is refused.
@@ -75,9 +75,9 @@ pub(in crate::engine) async fn sort<'a>(
         };
         let content = ContentHash::of(event, customer_id);
         let key = &event.idempotency_key;
-        let carrier = Carrier::new(backfill_id, event, customer_id, content);
+        let own = EventSlot::new(backfill_id, event, customer_id, content);
         let entry = entry.unwrap_or_default();
-        let verdict = match (rules.judge(&entry, &carrier), seen.get(key)) {
+        let verdict = match (rules.judge(&entry, &own), seen.get(key)) {
             (Verdict::New, Some(earlier)) if *earlier == content => Verdict::Duplicate,
             (Verdict::New, Some(_)) => Verdict::Taken,
             (verdict, _) => verdict,
@@ -93,7 +93,7 @@ pub(in crate::engine) async fn sort<'a>(
             refused.push(refusal(index, event, reasons));
         } else if verdict == Verdict::New {
             seen.insert(key, content);
-            let entry = rules.add(entry, carrier);
+            let entry = rules.add(entry, own);
             new.push(New { event, customer_id, entry, slot, counts: into.is_none() });
         }
     }

@@ -106,15 +106,15 @@ impl Transaction<'_> {
             overlays.correct(backfill, Effect::Reflect, 0);
             let mut walk = self.walk_events_under(overlays, *customer, days, None);
             loop {
-                let spots = self.walk_on(&mut walk).await?.len();
-                events = events.saturating_add(spots);
+                let walked = self.walk_on(&mut walk).await?.len();
+                events = events.saturating_add(walked);
                 if events > limits::PREVIEWED_EVENTS {
                     let most = limits::PREVIEWED_EVENTS;
                     return Err(Error::too_many(format!(
                         "a preview takes a backfill of days with at most {most} events"
                     )));
                 }
-                if spots == 0 {
+                if walked == 0 {
                     break;
                 }
             }

@@ -7,21 +7,21 @@ use crate::{EventKey, IdOr, Timestamp, text::json_bytes};
 
 /// Events of one minute that were accepted for a customer in one commit: they share a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Pack<'a> {
+pub(crate) struct EventBlock<'a> {
     /// In the order in which they were accepted.
-    pub(crate) events: Vec<Packed<'a>>,
+    pub(crate) events: Vec<BlockEvent<'a>>,
 }
 
 /// An event in a row with others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Packed<'a> {
+pub(crate) struct BlockEvent<'a> {
     pub(crate) key: Cow<'a, EventKey>,
     /// How many microseconds after the beginning of the minute it lies.
     micros: u64,
     pub(crate) event: StoredEvent<'a>,
 }
 
-impl<'a> Packed<'a> {
+impl<'a> BlockEvent<'a> {
     pub(crate) fn new(key: &'a EventKey, at: Timestamp, event: StoredEvent<'a>) -> Self {
         let micros = at.micros().saturating_sub(Minute::of(at).start().micros());
         Self { key: Cow::Borrowed(key), micros: u64::try_from(micros).unwrap_or_default(), event }
@@ -74,11 +74,11 @@ mod tests {
                 customer: ExternalId::parse("ada \"the\" first").unwrap().into(),
             };
             let stored = StoredEvent { deprecated: true, ..StoredEvent::new(&event, u64::MAX) };
-            let packed = Packed::new(&event.idempotency_key, at, stored);
-            let found = serde_json::to_string(&packed).unwrap().len() + ",".len();
-            let most = Packed::most_bytes(&event);
-            assert!(found <= most, "{found} bytes, expected at most {most}: {packed:?}");
-            assert_eq!(packed.place(Minute::of(at)).unwrap().at, at);
+            let one = BlockEvent::new(&event.idempotency_key, at, stored);
+            let found = serde_json::to_string(&one).unwrap().len() + ",".len();
+            let most = BlockEvent::most_bytes(&event);
+            assert!(found <= most, "{found} bytes, expected at most {most}: {one:?}");
+            assert_eq!(one.place(Minute::of(at)).unwrap().at, at);
         }
     }
 }

@@ -3,7 +3,7 @@ use crate::{
     BackfillId, CustomerId, Error, ErrorKind, EventKey, Timeframe, limits,
     schema::{self, Slot},
     store::{Document, Key, Scan},
-    usage::{Carrier, EventPlace, Minute, Pack, Packed, StoredEvent},
+    usage::{BlockEvent, EventBlock, EventPlace, EventSlot, Minute, StoredEvent},
 };
 
 /// The rows of events: a row has those of one minute that a customer got in one commit, from one
@@ -16,7 +16,7 @@ impl Transaction<'_> {
     pub(super) async fn accept(
         &mut self,
         customer_id: CustomerId,
-        brought_by: Option<BackfillId>,
+        source: Option<BackfillId>,
         new: &[&New<'_>],
         metrics: u64,
     ) -> Result<(), Error> {
@@ -30,80 +30,83 @@ impl Transaction<'_> {
         let mut rest = in_order.as_slice();
         while let Some(first) = rest.first() {
             let minute = Minute::of(first.event.timestamp);
-            let (pack, behind) = rest.split_at(fitting(rest, minute));
+            let (block, behind) = rest.split_at(fitting(rest, minute));
             let number = head.accepted.saturating_add(1);
-            let mut events = Vec::with_capacity(pack.len());
-            for New { event, entry, slot, .. } in pack {
+            let mut events = Vec::with_capacity(block.len());
+            for New { event, entry, slot, .. } in block {
                 head.accepted = head.accepted.saturating_add(1);
                 let stored = StoredEvent::new(event, head.accepted);
                 self.pace.spend_bytes(event.rough_bytes()).await;
-                events.push(Packed::new(&event.idempotency_key, event.timestamp, stored));
-                self.put(slot, &entry.clone().packed(brought_by, number))?;
+                events.push(BlockEvent::new(&event.idempotency_key, event.timestamp, stored));
+                self.put(slot, &entry.clone().in_block(source, number))?;
             }
-            self.put(&self.pack(brought_by, customer_id, minute, number), &Pack { events })?;
+            self.put(
+                &self.event_block(source, customer_id, minute, number),
+                &EventBlock { events },
+            )?;
             rest = behind;
         }
         self.put(&slot, &head)
     }
 
-    /// Reads an event that a carrier has brought.
-    pub(super) async fn packed_event(
+    /// Reads an event in a slot.
+    pub(super) async fn event_in_block(
         &mut self,
-        carrier: &Carrier,
+        slot: &EventSlot,
         key: &EventKey,
     ) -> Result<Option<StoredEvent<'static>>, Error> {
-        let Some(slot) = self.pack_of(carrier) else { return Ok(None) };
-        let pack = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
-        let events = pack.into_iter().flat_map(|pack: Pack<'static>| pack.events);
-        Ok(events.into_iter().find(|packed| *packed.key == *key).map(|packed| packed.event))
+        let Some(slot) = self.block_of(slot) else { return Ok(None) };
+        let block = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+        let events = block.into_iter().flat_map(|block: EventBlock<'static>| block.events);
+        Ok(events.into_iter().find(|found| *found.key == *key).map(|found| found.event))
     }
 
-    /// Writes another content of an event that a carrier has brought. Where the row would become too
-    /// long, the event gets one of its own, of which the carrier is told.
-    pub(super) async fn put_packed(
+    /// Writes another content of an event in a slot. Where the row would become too
+    /// long, the event gets one of its own, of which the slot is told.
+    pub(super) async fn put_in_block(
         &mut self,
-        carrier: &mut Carrier,
+        slot: &mut EventSlot,
         key: &EventKey,
         event: &StoredEvent<'_>,
     ) -> Result<(), Error> {
         let missing = || Error::corrupt("an event has no row");
-        let slot = self.pack_of(carrier).ok_or_else(missing)?;
-        let pack: Option<Pack<'static>> =
-            self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
-        let mut pack = pack.ok_or_else(missing)?;
-        let at = pack.events.iter().position(|packed| *packed.key == *key);
-        let packed = at.and_then(|at| pack.events.get_mut(at)).ok_or_else(missing)?;
-        packed.event = event.clone().into_owned();
-        match self.put(&slot, &pack) {
+        let row = self.block_of(slot).ok_or_else(missing)?;
+        let block: Option<EventBlock<'static>> =
+            self.get_guarded(std::slice::from_ref(&row)).await?.pop().flatten();
+        let mut block = block.ok_or_else(missing)?;
+        let at = block.events.iter().position(|found| *found.key == *key);
+        let found = at.and_then(|at| block.events.get_mut(at)).ok_or_else(missing)?;
+        found.event = event.clone().into_owned();
+        match self.put(&row, &block) {
             Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
             other => return other,
         }
-        let head_slot = schema::customer_head(self.account, carrier.customer_id);
+        let head_slot = schema::customer_head(self.account, slot.customer_id);
         let mut head = self.get(&head_slot).await?.unwrap_or_default();
         head.accepted = head.accepted.saturating_add(1);
-        carrier.pack = Some(head.accepted);
-        let own = self.pack_of(carrier).ok_or_else(missing)?;
-        pack.events.retain(|packed| *packed.key != *key);
-        let alone = Packed::new(key, carrier.timestamp, event.clone());
-        self.put(&slot, &pack)?;
-        self.put(&own, &Pack { events: vec![alone] })?;
+        slot.block = Some(head.accepted);
+        let own = self.block_of(slot).ok_or_else(missing)?;
+        block.events.retain(|found| *found.key != *key);
+        let alone = BlockEvent::new(key, slot.timestamp, event.clone());
+        self.put(&row, &block)?;
+        self.put(&own, &EventBlock { events: vec![alone] })?;
         self.put(&head_slot, &head)
     }
 
-    /// Names the row of the event that a carrier has brought; none where it is yet to be written.
-    pub(super) fn pack_of<'p>(&self, carrier: &Carrier) -> Option<Slot<Pack<'p>>> {
-        let Carrier { backfill_id, customer_id, timestamp, pack, .. } = carrier;
-        Some(self.pack(*backfill_id, *customer_id, Minute::of(*timestamp), (*pack)?))
+    /// Names the row of the event in a slot; none where it is yet to be written.
+    pub(super) fn block_of<'p>(&self, slot: &EventSlot) -> Option<Slot<EventBlock<'p>>> {
+        let EventSlot { backfill_id, customer_id, timestamp, block, .. } = slot;
+        Some(self.event_block(*backfill_id, *customer_id, Minute::of(*timestamp), (*block)?))
     }
 
-    fn pack<'p>(
+    fn event_block<'p>(
         &self,
-        brought_by: Option<BackfillId>,
+        source: Option<BackfillId>,
         customer: CustomerId,
         minute: Minute,
         number: u64,
-    ) -> Slot<Pack<'p>> {
-        match brought_by {
+    ) -> Slot<EventBlock<'p>> {
+        match source {
             Some(id) => schema::backfill_event(self.account, id, customer, minute, number),
             None => schema::event(self.account, customer, minute, number),
         }
@@ -111,32 +114,32 @@ impl Transaction<'_> {
 
     /// Returns the rows of the minutes that a timeframe touches, of events that a backfill has
     /// brought, or none.
-    pub(super) fn packs(
+    pub(super) fn event_blocks(
         &self,
-        brought_by: Option<BackfillId>,
+        source: Option<BackfillId>,
         customer: CustomerId,
         timeframe: Timeframe,
     ) -> Scan {
-        let (account, limit) = (self.account, limits::SCAN_PACKS);
-        match brought_by {
+        let (account, limit) = (self.account, limits::SCAN_EVENT_BLOCKS);
+        match source {
             Some(id) => schema::backfill_events(account, id, customer, timeframe, limit),
             None => schema::events(account, customer, timeframe, limit),
         }
     }
 
     /// Reads the minute of such a row, and its events with their places.
-    pub(super) fn read_pack(
+    pub(super) fn read_event_block(
         &self,
         key: Key,
         document: &Document,
     ) -> Result<(Minute, Vec<(EventPlace, StoredEvent<'static>)>), Error> {
         let missing = || Error::corrupt("an event has no place");
         let minute = schema::minute_of(&key).ok_or_else(missing)?;
-        let pack: Pack<'static> = Slot::new(key).decode(document)?;
-        let places = pack
+        let block: EventBlock<'static> = Slot::new(key).decode(document)?;
+        let places = block
             .events
             .into_iter()
-            .map(|packed| Ok((packed.place(minute).ok_or_else(missing)?, packed.event)));
+            .map(|found| Ok((found.place(minute).ok_or_else(missing)?, found.event)));
         Ok((minute, places.collect::<Result<_, Error>>()?))
     }
 }
@@ -145,8 +148,8 @@ impl Transaction<'_> {
 fn fitting(events: &[&New<'_>], minute: Minute) -> usize {
     let mut bytes = 0_usize;
     let fits = |new: &&&New<'_>| {
-        bytes = bytes.saturating_add(Packed::most_bytes(new.event));
-        Minute::of(new.event.timestamp) == minute && bytes <= limits::PACK_BYTES
+        bytes = bytes.saturating_add(BlockEvent::most_bytes(new.event));
+        Minute::of(new.event.timestamp) == minute && bytes <= limits::EVENT_BLOCK_BYTES
     };
     events.iter().take_while(fits).count().max(1)
 }
