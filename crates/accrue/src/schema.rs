@@ -36,8 +36,8 @@ use crate::{
     store::{Document, Key, Row, Scan, Table},
     subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
-        Aggregate, CellId, Day, Digest, EventBlock, EventKeyEntry, EventPlace, Generation, Hour,
-        MeterId, Minute, Quarter, Sightings, Split, SplitId,
+        Aggregate, CellId, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, EventPlace,
+        Generation, Hour, MeterId, Minute, Quarter, Split, SplitId,
     },
     webhook::{Body, Place},
 };
@@ -81,6 +81,8 @@ tables! {
     CUSTOMER_EXTERNAL = "customer_external",
     CUSTOMER_HEAD = "customer_head",
     DEADLINE = "deadline",
+    DISTINCT_INDEX = "distinct_index",
+    DISTINCT_VALUE = "distinct_value",
     DRAWN = "drawn",
     EVENT = "event",
     EVENT_KEY = "event_key",
@@ -91,7 +93,6 @@ tables! {
     LEDGER_ENTRY = "ledger_entry",
     LEDGER_ENTRY_BY_KIND = "ledger_entry_by_kind",
     LEDGER_ENTRY_BY_TIME = "ledger_entry_by_time",
-    MEMBER = "member",
     METRIC = "metric",
     METRIC_BY_TIME = "metric_by_time",
     METRIC_CATALOGUE = "metric_catalogue",
@@ -109,7 +110,6 @@ tables! {
     RECORD = "record",
     RECORD_EXPIRY = "record_expiry",
     RECORD_PART = "record_part",
-    SIGHTINGS = "sightings",
     SPLIT = "split",
     SUBSCRIPTION = "subscription",
     SUBSCRIPTION_BY_CHANGE = "subscription_by_change",
@@ -868,8 +868,8 @@ pub(crate) struct Bucket {
     pub(crate) aggregate: Aggregate,
 }
 
-/// `member (account, customer, meter, quarter, generation, digest)`: a distinct value of a bucket.
-pub(crate) fn member(
+/// `distinct_value (account, customer, meter, quarter, generation, digest)`: a distinct value of a bucket.
+pub(crate) fn distinct_value(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
@@ -881,17 +881,17 @@ pub(crate) fn member(
         .meter_of(customer, meter)
         .quarter(quarter, generation)
         .bytes(digest)
-        .slot(MEMBER)
+        .slot(DISTINCT_VALUE)
 }
 
 /// The distinct values of a customer's meter from one quarter up to another, of both generations.
-pub(crate) fn members(
+pub(crate) fn distinct_values(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
     quarters: Timeframe,
 ) -> Scan {
-    of_meter(MEMBER, account, customer, meter, quarters)
+    of_meter(DISTINCT_VALUE, account, customer, meter, quarters)
 }
 
 /// Reads the quarter and the generation of a bucket or of a distinct value from the bytes of its row's
@@ -906,18 +906,18 @@ pub(crate) fn bucket_place(account: &AccountId, bytes: &[u8]) -> Option<(Quarter
 }
 
 /// Reads the digest of a distinct value from the bytes of its row's key.
-pub(crate) fn member_digest(bytes: &[u8]) -> Option<Digest> {
+pub(crate) fn distinct_digest(bytes: &[u8]) -> Option<Digest> {
     bytes.last_chunk::<32>().copied()
 }
 
-/// `sightings (account, customer, meter, digest)`: when a distinct value was seen.
-pub(crate) fn sightings(
+/// `distinct_index (account, customer, meter, digest)`: when a distinct value was seen.
+pub(crate) fn distinct_index(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
     digest: &Digest,
-) -> Slot<Sightings> {
-    KeyBytes::of(account).meter_of(customer, meter).bytes(digest).slot(SIGHTINGS)
+) -> Slot<DistinctIndex> {
+    KeyBytes::of(account).meter_of(customer, meter).bytes(digest).slot(DISTINCT_INDEX)
 }
 
 /// `total (account, subscription, period start)`: what a billing period adds up to, but for the

@@ -4,6 +4,7 @@ mod aggregate;
 mod amendment;
 mod content;
 mod cut;
+mod distinct_index;
 mod event;
 mod event_block;
 mod generation;
@@ -16,7 +17,6 @@ mod property;
 mod query;
 mod reading;
 mod search;
-mod sightings;
 mod stretch;
 mod tally;
 mod view;
@@ -27,6 +27,7 @@ pub(crate) use self::{
     amendment::count_amendment,
     content::{ContentHash, identity},
     cut::Cut,
+    distinct_index::{DistinctIndex, Seen, is_within_a_day},
     event::EventPlace,
     event_block::{BlockEvent, EventBlock},
     generation::Generation,
@@ -35,7 +36,6 @@ pub(crate) use self::{
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
     reading::{Amount, Digest, Reading},
-    sightings::{Seen, Sightings, is_within_a_day},
     stretch::{Day, Hour, Minute, Quarter},
     tally::{Membership, Tally, Total},
     view::cut,

@@ -6,7 +6,7 @@ use crate::{
     cost::{Accrual, RateCard},
     credit::DrawDown,
     usage::{
-        Aggregate, Amount, Digest, MeterId, Reading, Seen, Sightings, SplitId, Total,
+        Aggregate, Amount, Digest, DistinctIndex, MeterId, Reading, Seen, SplitId, Total,
         is_within_a_day,
     },
 };
@@ -44,8 +44,8 @@ pub(crate) struct Standing {
     accrual: Option<(Accrual, BTreeMap<AlertId, Gauge>)>,
     /// What has fired, of each alert that may fire now.
     pub(crate) fired: BTreeMap<AlertId, Fired>,
-    /// The distinct values of the period by meter, where sightings cannot tell.
-    pub(crate) members: Option<HashSet<(MeterId, Digest)>>,
+    /// The distinct values of the period by meter, where the distinct index cannot tell.
+    pub(crate) distinct: Option<HashSet<(MeterId, Digest)>>,
     pub(crate) total_moved: bool,
     pub(crate) fired_moved: BTreeSet<AlertId>,
 }
@@ -112,7 +112,7 @@ impl Standing {
             is_judged: true,
             accrual: None,
             fired,
-            members: None,
+            distinct: None,
             total_moved: false,
             fired_moved,
         }
@@ -138,13 +138,13 @@ impl Standing {
         }
     }
 
-    /// Tells whether sightings may be unable to judge this period, so that its members are needed.
-    pub(crate) fn needs_members<'a>(
+    /// Tells whether the distinct index may be unable to judge this period, so that its values are needed.
+    pub(crate) fn needs_distinct_values<'a>(
         &self,
-        sightings: impl IntoIterator<Item = &'a Sightings>,
+        index: impl IntoIterator<Item = &'a DistinctIndex>,
     ) -> bool {
         is_within_a_day(self.timeframe)
-            || sightings.into_iter().any(|seen| seen.seen_in(self.timeframe).is_none())
+            || index.into_iter().any(|seen| seen.seen_in(self.timeframe).is_none())
     }
 
     /// Judges an alert on the value that there is now, and keeps what fired.
@@ -178,8 +178,8 @@ impl Standing {
             Amount::Distinct(digest) => *digest,
         };
         let value = (reading.meter, digest);
-        let is_new = match &mut self.members {
-            Some(members) => members.insert(value),
+        let is_new = match &mut self.distinct {
+            Some(distinct) => distinct.insert(value),
             None => {
                 let seen = seen.get(&value).map(|seen| seen.seen_in(self.timeframe));
                 seen.is_none_or(|seen| seen == Some(false))
@@ -199,16 +199,16 @@ mod tests {
             let at = |text| Timestamp::parse(text).unwrap();
             Timeframe::new(at(start), at(end)).unwrap()
         };
-        let check = |timeframe: Timeframe, seen: &[Sightings], expect: bool| {
+        let check = |timeframe: Timeframe, seen: &[DistinctIndex], expect: bool| {
             let standing = Standing::new(timeframe, Total::default(), BTreeMap::new());
-            assert_eq!(standing.needs_members(seen), expect, "{timeframe:?}");
+            assert_eq!(standing.needs_distinct_values(seen), expect, "{timeframe:?}");
         };
         let month = timeframe("2026-03-10T00:00:00Z", "2026-04-10T00:00:00Z");
-        let mut blurred = Sightings::default();
+        let mut blurred = DistinctIndex::default();
         blurred.blur(timeframe("2026-03-12T00:00:00Z", "2026-03-13T00:00:00Z"));
         check(month, &[], false);
-        check(month, &[Sightings::default()], false);
-        check(month, &[Sightings::default(), blurred], true);
+        check(month, &[DistinctIndex::default()], false);
+        check(month, &[DistinctIndex::default(), blurred], true);
         check(timeframe("2026-03-10T00:00:00Z", "2026-03-10T06:00:00Z"), &[], true);
     }
 }

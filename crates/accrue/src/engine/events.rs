@@ -99,7 +99,7 @@ impl Command for Ingest {
                 let mut draw_downs = Vec::new();
                 for watched in &mut watched {
                     tx.pace.spend(readings.len()).await;
-                    let added = watched.add(at, key, readings, &tally.sightings);
+                    let added = watched.add(at, key, readings, &tally.indexes);
                     for exceeded in added.exceeded {
                         tx.tell(share.customer_id, tx.now, exceeded.into()).await?;
                     }

@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Running {
     pub(super) total: Total,
     /// The distinct values among them.
-    pub(super) members: HashSet<(MeterId, Digest)>,
+    pub(super) distinct: HashSet<(MeterId, Digest)>,
 }
 
 impl Running {
@@ -27,7 +27,7 @@ impl Running {
     }
 
     fn see(&mut self, meter: MeterId, digest: Digest) {
-        if self.members.insert((meter, digest)) {
+        if self.distinct.insert((meter, digest)) {
             self.total.add(meter, Aggregate::Distinct(1));
         }
     }
@@ -124,7 +124,7 @@ impl Transaction<'_> {
             }
         }
         for meter in meters.distinct() {
-            let scan = schema::members(self.account, customer, meter, cut.whole);
+            let scan = schema::distinct_values(self.account, customer, meter, cut.whole);
             for (key, _) in self.range_all(scan).await? {
                 self.pace.spend(Pace::ROW).await;
                 if counts(&key) {
@@ -173,6 +173,6 @@ impl Transaction<'_> {
 }
 
 fn digest(key: &Key) -> Result<Digest, Error> {
-    let digest = schema::member_digest(key.bytes());
-    digest.ok_or_else(|| Error::corrupt("a member has no digest"))
+    let digest = schema::distinct_digest(key.bytes());
+    digest.ok_or_else(|| Error::corrupt("a value has no digest"))
 }

@@ -59,8 +59,8 @@ impl Transaction<'_> {
         self.save_buckets(customer, quarter, &wanted, &tally).await?;
         let (before, after) = (values(&moved.before), values(&moved.after));
         let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
-        self.save_members(customer, quarter, &changed, &tally).await?;
-        self.save_sightings(customer, at, (&before, &after), &tally).await
+        self.save_distinct_values(customer, quarter, &changed, &tally).await?;
+        self.save_distinct_indexes(customer, at, (&before, &after), &tally).await
     }
 
     async fn save_buckets(
@@ -86,7 +86,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn save_members(
+    async fn save_distinct_values(
         &mut self,
         customer: CustomerId,
         quarter: Quarter,
@@ -95,12 +95,12 @@ impl Transaction<'_> {
     ) -> Result<(), Error> {
         let generation = self.generations(customer, quarter.timeframe()).await?.of(quarter);
         let slot = |(meter, digest): &(MeterId, Digest)| {
-            schema::member(self.account, customer, *meter, quarter, generation, digest)
+            schema::distinct_value(self.account, customer, *meter, quarter, generation, digest)
         };
         let slots: Vec<_> = values.iter().map(slot).collect();
         let stored = self.get_guarded(&slots).await?;
         for (((meter, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
-            let is_member = tally.members.contains_key(&(*meter, quarter, *digest));
+            let is_member = tally.distinct.contains_key(&(*meter, quarter, *digest));
             match (stored.is_some(), is_member) {
                 (false, true) => self.put(slot, &Nothing {})?,
                 (true, false) => self.delete(slot),
@@ -111,7 +111,7 @@ impl Transaction<'_> {
     }
 
     /// Of a value that the event has no longer it is not known where in the quarter it still is.
-    async fn save_sightings(
+    async fn save_distinct_indexes(
         &mut self,
         customer: CustomerId,
         at: Timestamp,
@@ -120,21 +120,21 @@ impl Transaction<'_> {
     ) -> Result<(), Error> {
         let quarter = Quarter::of(at);
         for (meter, digest) in before.symmetric_difference(after) {
-            let slot = schema::sightings(self.account, customer, *meter, digest);
+            let slot = schema::distinct_index(self.account, customer, *meter, digest);
             self.fetch_guarded([slot.key()]).await?;
-            let mut sightings = self.row(&slot)?.unwrap_or_default();
+            let mut index = self.row(&slot)?.unwrap_or_default();
             if after.contains(&(*meter, *digest)) {
-                sightings.add(at, tally.oldest_taken);
+                index.add(at, tally.oldest_taken);
             } else {
-                sightings.forget(quarter.timeframe());
-                if tally.members.contains_key(&(*meter, quarter, *digest)) {
-                    sightings.blur(quarter.timeframe());
+                index.forget(quarter.timeframe());
+                if tally.distinct.contains_key(&(*meter, quarter, *digest)) {
+                    index.blur(quarter.timeframe());
                 }
             }
-            if sightings.is_empty() {
+            if index.is_empty() {
                 self.delete(&slot);
             } else {
-                self.put(&slot, &sightings)?;
+                self.put(&slot, &index)?;
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::{
 
 /// Whether it is kept when distinct values were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sighted {
+pub(super) enum Indexed {
     Yes,
     No,
 }
@@ -23,7 +23,7 @@ impl Transaction<'_> {
         customer: CustomerId,
         generations: &Generations,
         readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
-        sighted: Sighted,
+        indexed: Indexed,
     ) -> Vec<Key> {
         let mut keys = Vec::new();
         let mut last = None;
@@ -37,11 +37,11 @@ impl Transaction<'_> {
                 last = Some((*meter, quarter));
             }
             let Amount::Distinct(digest) = amount else { continue };
-            let member =
-                schema::member(self.account, customer, *meter, quarter, generation, digest);
-            keys.push(member.key().clone());
-            if sighted == Sighted::Yes {
-                let seen = schema::sightings(self.account, customer, *meter, digest);
+            let value =
+                schema::distinct_value(self.account, customer, *meter, quarter, generation, digest);
+            keys.push(value.key().clone());
+            if indexed == Indexed::Yes {
+                let seen = schema::distinct_index(self.account, customer, *meter, digest);
                 keys.push(seen.key().clone());
             }
         }
@@ -54,7 +54,7 @@ impl Transaction<'_> {
         customer: CustomerId,
         generations: &Generations,
         readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
-        sighted: Sighted,
+        indexed: Indexed,
         oldest_taken: Timestamp,
     ) -> Result<Tally, Error> {
         let mut tally = Tally::new(oldest_taken);
@@ -69,14 +69,15 @@ impl Transaction<'_> {
                 }
             }
             let Amount::Distinct(digest) = amount else { continue };
-            let member = schema::member(self.account, customer, id, quarter, generation, digest);
-            if self.row(&member)?.is_some() {
-                tally.members.insert((id, quarter, *digest), Membership::Stored);
+            let value =
+                schema::distinct_value(self.account, customer, id, quarter, generation, digest);
+            if self.row(&value)?.is_some() {
+                tally.distinct.insert((id, quarter, *digest), Membership::Stored);
             }
-            if sighted == Sighted::Yes && !tally.sightings.contains_key(&(id, *digest)) {
-                let seen = schema::sightings(self.account, customer, id, digest);
+            if indexed == Indexed::Yes && !tally.indexes.contains_key(&(id, *digest)) {
+                let seen = schema::distinct_index(self.account, customer, id, digest);
                 if let Some(seen) = self.row(&seen)? {
-                    tally.sightings.insert((id, *digest), seen);
+                    tally.indexes.insert((id, *digest), seen);
                 }
             }
         }
@@ -89,7 +90,7 @@ impl Transaction<'_> {
         customer: CustomerId,
         generations: &Generations,
         tally: &Tally,
-        sighted: Sighted,
+        indexed: Indexed,
     ) -> Result<(), Error> {
         let account = self.account;
         for ((id, quarter), aggregate) in &tally.buckets {
@@ -98,18 +99,19 @@ impl Transaction<'_> {
             let generation = generations.of(*quarter);
             self.put(&schema::bucket(account, customer, *id, *quarter, generation), &bucket)?;
         }
-        for ((id, quarter, digest), membership) in &tally.members {
+        for ((id, quarter, digest), membership) in &tally.distinct {
             if *membership == Membership::Added {
                 self.pace.spend(Pace::ROW).await;
                 let generation = generations.of(*quarter);
-                let member = schema::member(account, customer, *id, *quarter, generation, digest);
-                self.put(&member, &Nothing {})?;
+                let value =
+                    schema::distinct_value(account, customer, *id, *quarter, generation, digest);
+                self.put(&value, &Nothing {})?;
             }
         }
-        if sighted == Sighted::Yes {
-            for ((id, digest), seen) in &tally.sightings {
+        if indexed == Indexed::Yes {
+            for ((id, digest), seen) in &tally.indexes {
                 self.pace.spend(Pace::ROW).await;
-                self.put(&schema::sightings(account, customer, *id, digest), seen)?;
+                self.put(&schema::distinct_index(account, customer, *id, digest), seen)?;
             }
         }
         Ok(())

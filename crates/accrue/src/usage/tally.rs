@@ -2,9 +2,9 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use super::{
     aggregate::Aggregate,
+    distinct_index::Seen,
     meter::{CellId, MeterId},
     reading::{Amount, Digest, Reading},
-    sightings::Seen,
     stretch::Quarter,
 };
 use crate::{Decimal, MetricId, Timestamp};
@@ -53,12 +53,12 @@ pub(crate) struct Tally {
     /// Everything before this instant is too old to be taken.
     pub(crate) oldest_taken: Timestamp,
     pub(crate) buckets: BTreeMap<(MeterId, Quarter), Aggregate>,
-    pub(crate) members: BTreeMap<Member, Membership>,
-    pub(crate) sightings: Seen,
+    pub(crate) distinct: BTreeMap<DistinctValue, Membership>,
+    pub(crate) indexes: Seen,
 }
 
 /// A distinct value of a bucket.
-pub(crate) type Member = (MeterId, Quarter, Digest);
+pub(crate) type DistinctValue = (MeterId, Quarter, Digest);
 
 /// Since when a distinct value is one of its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl Tally {
         Self {
             oldest_taken,
             buckets: BTreeMap::new(),
-            members: BTreeMap::new(),
-            sightings: BTreeMap::new(),
+            distinct: BTreeMap::new(),
+            indexes: BTreeMap::new(),
         }
     }
 
@@ -86,8 +86,8 @@ impl Tally {
         }
         for reading in readings {
             if let Amount::Distinct(digest) = reading.amount {
-                let sightings = self.sightings.entry((reading.meter, digest)).or_default();
-                sightings.add(at, self.oldest_taken);
+                let index = self.indexes.entry((reading.meter, digest)).or_default();
+                index.add(at, self.oldest_taken);
             }
         }
     }
@@ -97,7 +97,7 @@ impl Tally {
         let amount = match &reading.amount {
             Amount::Plain(amount) => amount.clone(),
             Amount::Distinct(digest) => {
-                match self.members.entry((reading.meter, quarter, *digest)) {
+                match self.distinct.entry((reading.meter, quarter, *digest)) {
                     Entry::Occupied(_) => return,
                     Entry::Vacant(vacant) => vacant.insert(Membership::Added),
                 };

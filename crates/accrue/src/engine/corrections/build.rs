@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, Timeframe,
     backfill::{Correction, Effect, Overlays},
     engine::{
-        tallies::Sighted,
+        tallies::Indexed,
         transaction::Transaction,
         visible::{EventWalk, Generations, SourcedEvent, WalkedSlot},
     },
@@ -53,7 +53,7 @@ impl Transaction<'_> {
         self.fill(&mut chunk, &mut walk).await?;
         self.leave(walk).await;
         let built = self.generations(customer, days).await?.others();
-        self.add_chunk(customer, &built, &chunk, Sighted::No).await?;
+        self.add_chunk(customer, &built, &chunk, Indexed::No).await?;
         self.count_hours(customer, &chunk).await?;
         Ok(match chunk.last {
             None => Progress::Built { correction, until: None },
@@ -111,23 +111,23 @@ impl Transaction<'_> {
         customer: CustomerId,
         generations: &Generations,
         chunk: &Chunk<'_>,
-        sighted: Sighted,
+        indexed: Indexed,
     ) -> Result<(), Error> {
         let mut all = Vec::with_capacity(chunk.readings);
         for (place, readings) in &chunk.events {
             all.extend(readings.iter().map(|reading| (place.at, reading)));
         }
         let readings = || all.iter().copied();
-        let keys = self.tally_keys(customer, generations, readings(), sighted).await;
+        let keys = self.tally_keys(customer, generations, readings(), indexed).await;
         self.fetch_guarded(&keys).await?;
         let oldest_taken = self.oldest_taken().await?;
         let mut tally =
-            self.load_tally(customer, generations, readings(), sighted, oldest_taken).await?;
+            self.load_tally(customer, generations, readings(), indexed, oldest_taken).await?;
         for (place, readings) in &chunk.events {
             tally.add(place.at, readings);
             self.pace.spend(readings.len()).await;
         }
-        self.save_tally(customer, generations, &tally, sighted).await
+        self.save_tally(customer, generations, &tally, indexed).await
     }
 
     /// Counts the events of a chunk hour by hour, on the days that are built.

@@ -1,7 +1,7 @@
 use super::build::Chunk;
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
-    engine::{standings::INSTANT, tallies::Sighted, transaction::Transaction},
+    engine::{standings::INSTANT, tallies::Indexed, transaction::Transaction},
     limits,
     schema::{self, CustomerHead, Progress},
     subscription::SubscriptionEntry,
@@ -27,7 +27,7 @@ impl Transaction<'_> {
             let first = chunk.events.first().map_or(last.at, |(place, _)| place.at);
             let ends = Timeframe::nothing_at(first).until(last.at.saturating_add(INSTANT));
             let counting = self.generations(customer, ends).await?;
-            self.add_chunk(customer, &counting, &chunk, Sighted::Yes).await?;
+            self.add_chunk(customer, &counting, &chunk, Indexed::Yes).await?;
             return Ok(Some(Progress::Measuring { generation, behind: Some(last) }));
         }
         Ok(Some(Progress::Totalling { generation, behind: None }))

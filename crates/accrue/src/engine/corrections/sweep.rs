@@ -74,7 +74,7 @@ impl Transaction<'_> {
     ) -> Result<Vec<(Key, Document)>, Error> {
         let scan: Scan = match pass {
             Pass::Buckets => schema::buckets(self.account, customer, meter, days),
-            Pass::Gone | Pass::Seen => schema::members(self.account, customer, meter, days),
+            Pass::Gone | Pass::Seen => schema::distinct_values(self.account, customer, meter, days),
         };
         let scan = match &place.row {
             Some(row) => scan.after(row),
@@ -99,24 +99,24 @@ impl Transaction<'_> {
                 continue;
             }
             if pass != Pass::Buckets && sweeping.is_corrected(quarter) {
-                let digest = schema::member_digest(key.bytes());
-                digests.push(digest.ok_or_else(|| Error::corrupt("a member has no digest"))?);
+                let digest = schema::distinct_digest(key.bytes());
+                digests.push(digest.ok_or_else(|| Error::corrupt("a value has no digest"))?);
             }
             if pass != Pass::Seen {
                 self.delete(&Slot::<schema::Nothing>::new(key));
             }
         }
-        self.correct_sightings(sweeping, pass, &digests).await
+        self.correct_distinct_indexes(sweeping, pass, &digests).await
     }
 
-    async fn correct_sightings(
+    async fn correct_distinct_indexes(
         &mut self,
         sweeping: &Sweeping<'_>,
         pass: Pass,
         digests: &[Digest],
     ) -> Result<(), Error> {
         let Sweeping { customer, meter, corrected, .. } = *sweeping;
-        let slot = |digest| schema::sightings(self.account, customer, meter, digest);
+        let slot = |digest| schema::distinct_index(self.account, customer, meter, digest);
         let slots: Vec<_> = digests.iter().map(slot).collect();
         self.fetch_guarded(slots.iter().map(Slot::key)).await?;
         for slot in slots {

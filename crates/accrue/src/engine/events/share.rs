@@ -9,7 +9,7 @@ use crate::{
         figures::Running,
         ledgers::Ledgers,
         standings::{INSTANT, oldest_judged},
-        tallies::Sighted,
+        tallies::Indexed,
         transaction::Transaction,
         visible::Generations,
     },
@@ -133,7 +133,7 @@ impl<'a> Share<'a> {
         let oldest_taken = tx.oldest_taken().await?;
         let (generations, readings) = (&self.generations, self.readings());
         let tally =
-            tx.load_tally(customer_id, generations, readings, Sighted::Yes, oldest_taken).await?;
+            tx.load_tally(customer_id, generations, readings, Indexed::Yes, oldest_taken).await?;
         let mut watched = Vec::with_capacity(self.periods.len());
         for (entry, periods) in &self.periods {
             let alerts = self.alerts(tx, entry).await?;
@@ -153,11 +153,11 @@ impl<'a> Share<'a> {
                     standing.accrue(card, &alerts, tx.now);
                 }
                 standing.is_judged = oldest_judged <= period.start();
-                if standing.needs_members(tally.sightings.values()) {
+                if standing.needs_distinct_values(tally.indexes.values()) {
                     let meters = meters.with_splits(&splits).only_distinct();
                     let mut running = Running::default();
                     tx.run_on(&mut running, customer_id, &meters, *period).await?;
-                    standing.members = Some(running.members);
+                    standing.distinct = Some(running.distinct);
                 }
                 standings.push(standing);
             }
@@ -187,7 +187,7 @@ impl<'a> Share<'a> {
         watched: &[Watched],
     ) -> Result<(), Error> {
         let (account, customer_id) = (tx.account, self.customer_id);
-        tx.save_tally(customer_id, &self.generations, tally, Sighted::Yes).await?;
+        tx.save_tally(customer_id, &self.generations, tally, Indexed::Yes).await?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
             let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
@@ -281,7 +281,7 @@ pub(super) async fn figure_keys(
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
         let (generations, readings) = (&share.generations, share.readings());
-        keys.extend(tx.tally_keys(customer_id, generations, readings, Sighted::Yes).await);
+        keys.extend(tx.tally_keys(customer_id, generations, readings, Indexed::Yes).await);
         for (entry, periods) in &share.periods {
             let id = entry.subscription.id;
             let alerts = share.alerts(tx, entry).await?;

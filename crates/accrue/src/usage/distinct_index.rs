@@ -9,12 +9,12 @@ use crate::{Timeframe, Timestamp, limits};
 /// whether the value is new in it.
 ///
 /// Kept once per customer and metric, whatever subscriptions there are, and in bounded space: the
-/// sightings of a day are one span of which the first and the last instant are known, and so are
-/// all sightings that are older than any event which is still taken, up to the end of their day.
+/// instants of a day are one span of which the first and the last instant are known, and so are
+/// all that are older than any event which is still taken, up to the end of their day.
 /// What lies between the two ends of a span is not known; a timeframe strictly inside of one cannot
 /// be judged, nor one that touches a stretch of which a correction has left nothing known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sightings {
+pub(crate) struct DistinctIndex {
     /// Disjoint and in order; both ends of each are instants at which the value was seen.
     spans: Vec<(Timestamp, Timestamp)>,
     /// Disjoint and in order: where the value may be or not, besides within spans.
@@ -23,9 +23,9 @@ pub(crate) struct Sightings {
 }
 
 /// When each distinct value was seen.
-pub(crate) type Seen = BTreeMap<(MeterId, Digest), Sightings>;
+pub(crate) type Seen = BTreeMap<(MeterId, Digest), DistinctIndex>;
 
-impl Sightings {
+impl DistinctIndex {
     /// Tells whether the value was seen in a timeframe; `None` where that is not known.
     pub(crate) fn seen_in(&self, timeframe: Timeframe) -> Option<bool> {
         let mut known = !self.unknown.iter().any(|stretch| stretch.overlaps(timeframe));
@@ -110,7 +110,7 @@ impl Sightings {
         self.unknown = stretches;
     }
 
-    /// Adds a sighting. Spans that end before `settled` become one.
+    /// Adds an instant. Spans that end before `settled` become one.
     pub(crate) fn add(&mut self, instant: Timestamp, settled: Timestamp) {
         let at = self.spans.partition_point(|(_, last)| *last < instant);
         match self.spans.get(at) {
@@ -155,37 +155,37 @@ mod tests {
             steps in prop::collection::vec((0_i64..12, 0_i64..48), 1..60),
             start in 0_i64..800, length in 1_i64..800,
         ) {
-            let (mut now, mut seen, mut sightings) = (48, Vec::new(), Sightings::default());
+            let (mut now, mut seen, mut index) = (48, Vec::new(), DistinctIndex::default());
             for (pause, late) in steps {
                 now += pause;
                 let instant = at(now - late);
-                sightings.add(instant, at(now - 48));
+                index.add(instant, at(now - 48));
                 seen.push(instant);
             }
             let timeframe = Timeframe::new(at(start), at(start + length)).unwrap();
             let truth = seen.iter().any(|instant| timeframe.contains(*instant));
-            match sightings.seen_in(timeframe) {
+            match index.seen_in(timeframe) {
                 Some(known) => prop_assert_eq!(known, truth),
                 None => prop_assert!(
                     is_within_a_day(timeframe)
                         || timeframe.end().day() <= at(now - 48).day()
                 ),
             }
-            prop_assert!(sightings.spans.len() <= 5);
+            prop_assert!(index.spans.len() <= 5);
         }
 
         #[test]
         fn what_corrections_leave_known_is_right(
             steps in prop::collection::vec(step(), 1..40), asked in hours(200),
         ) {
-            let (mut now, mut sightings) = (0, Sightings::default());
+            let (mut now, mut index) = (0, DistinctIndex::default());
             let (mut instants, mut ever, mut corrected) =
                 (BTreeSet::new(), BTreeSet::new(), Vec::new());
             for step in steps {
                 match step {
                     Step::Add { hour, pause } => {
                         now += pause;
-                        sightings.add(at(hour), at(now));
+                        index.add(at(hour), at(now));
                         instants.insert(at(hour));
                         ever.insert(at(hour));
                     }
@@ -194,18 +194,18 @@ mod tests {
                             instants.iter().copied().filter(|at| timeframe.contains(*at)).collect();
                         let leave = leave.min(within.len());
                         instants.retain(|at| !within[leave..].contains(at));
-                        sightings.forget(timeframe);
+                        index.forget(timeframe);
                         if leave > 0 {
-                            sightings.blur(timeframe);
+                            index.blur(timeframe);
                         }
                         corrected.push(timeframe);
                     }
                 }
                 let truth = instants.iter().any(|instant| asked.contains(*instant));
-                let known = sightings.seen_in(asked);
+                let known = index.seen_in(asked);
                 prop_assert!(known.is_none_or(|known| known == truth), "{known:?} is wrong");
-                prop_assert!(sightings.unknown.len() <= limits::UNKNOWN_STRETCHES);
-                prop_assert!(instants.is_empty() || !sightings.is_empty());
+                prop_assert!(index.unknown.len() <= limits::UNKNOWN_STRETCHES);
+                prop_assert!(instants.is_empty() || !index.is_empty());
 
                 let is_corrected = corrected.iter().any(|of| of.overlaps(asked));
                 let is_merged = corrected.len() > limits::UNKNOWN_STRETCHES;
@@ -222,7 +222,7 @@ mod tests {
             hour: i64,
             pause: i64,
         },
-        /// All sightings of a timeframe go, but for so many of the first ones.
+        /// All instants of a timeframe go, but for so many of the first ones.
         Correct {
             timeframe: Timeframe,
             leave: usize,
@@ -265,17 +265,17 @@ mod tests {
         let frame = |start, end| Timeframe::new(at(start), at(end)).unwrap();
         // Hour 2 is the first of a day.
         let seen = |instants: &[i64]| {
-            let mut sightings = Sightings::default();
+            let mut index = DistinctIndex::default();
             for hour in instants {
-                sightings.add(at(*hour), Timestamp::MIN);
+                index.add(at(*hour), Timestamp::MIN);
             }
-            sightings
+            index
         };
         let check = |instants: &[i64], forgotten, spans: &[(i64, i64)], unknown: &[_]| {
-            let mut sightings = seen(instants);
-            sightings.forget(forgotten);
+            let mut index = seen(instants);
+            index.forget(forgotten);
             let spans: Vec<_> = spans.iter().map(|(first, last)| (at(*first), at(*last))).collect();
-            assert_eq!((sightings.spans, &*sightings.unknown), (spans, unknown), "{forgotten:?}");
+            assert_eq!((index.spans, &*index.unknown), (spans, unknown), "{forgotten:?}");
         };
         check(&[2, 4, 8], frame(2, 9), &[], &[]);
         check(&[2, 4, 8], frame(2, 8), &[(8, 8)], &[]);
@@ -285,28 +285,28 @@ mod tests {
         check(&[2, 30], frame(1, 3), &[(30, 30)], &[]);
         check(&[2, 30], frame(5, 8), &[(2, 2), (30, 30)], &[]);
 
-        let mut sightings = seen(&[2, 8]);
-        sightings.forget(frame(7, 9));
-        sightings.blur(frame(7, 9));
-        assert_eq!(sightings.unknown, [frame(2, 9)]);
-        assert_eq!(sightings.seen_in(frame(3, 200)), None);
-        assert_eq!(sightings.seen_in(frame(2, 200)), Some(true));
-        assert_eq!(sightings.seen_in(frame(9, 200)), Some(false));
-        sightings.add(at(10), Timestamp::MIN);
-        assert!(sightings.unknown.is_empty(), "what lies within a span needs no stretch");
-        sightings.forget(frame(0, 30));
-        assert!(sightings.is_empty());
+        let mut index = seen(&[2, 8]);
+        index.forget(frame(7, 9));
+        index.blur(frame(7, 9));
+        assert_eq!(index.unknown, [frame(2, 9)]);
+        assert_eq!(index.seen_in(frame(3, 200)), None);
+        assert_eq!(index.seen_in(frame(2, 200)), Some(true));
+        assert_eq!(index.seen_in(frame(9, 200)), Some(false));
+        index.add(at(10), Timestamp::MIN);
+        assert!(index.unknown.is_empty(), "what lies within a span needs no stretch");
+        index.forget(frame(0, 30));
+        assert!(index.is_empty());
     }
 
     #[test]
     fn of_too_many_unknown_stretches_the_closest_become_one() {
         let frame = |start, end| Timeframe::new(at(start), at(end)).unwrap();
-        let mut sightings = Sightings::default();
+        let mut index = DistinctIndex::default();
         for start in [0, 10, 20, 25, 40] {
-            sightings.blur(frame(start, start + 1));
+            index.blur(frame(start, start + 1));
         }
-        assert_eq!(sightings.unknown, [frame(0, 1), frame(10, 11), frame(20, 26), frame(40, 41)]);
-        assert_eq!(sightings.seen_in(frame(22, 23)), None);
-        assert_eq!(sightings.seen_in(frame(26, 40)), Some(false));
+        assert_eq!(index.unknown, [frame(0, 1), frame(10, 11), frame(20, 26), frame(40, 41)]);
+        assert_eq!(index.seen_in(frame(22, 23)), None);
+        assert_eq!(index.seen_in(frame(26, 40)), Some(false));
     }
 }
