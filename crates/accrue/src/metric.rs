@@ -36,7 +36,7 @@ pub struct Metric {
     pub metadata: Metadata,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The generation of the account's metrics that it came with.
+    /// The revision of the account's metrics that it came with.
     pub(crate) since: u64,
 }
 

@@ -36,8 +36,8 @@ use crate::{
     store::{Document, Key, Row, Scan, Table},
     subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
-        Aggregate, CellId, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, EventPlace,
-        Generation, Hour, MeterId, Minute, Quarter, Split, SplitId,
+        Aggregate, BucketSlot, CellId, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry,
+        EventPlace, Hour, MeterId, Minute, Quarter, Split, SplitId,
     },
     webhook::{Body, Place},
 };
@@ -57,6 +57,7 @@ tables! {
     ACCOUNT_CORRECTIONS = "account_corrections",
     ACTIVE_SUBSCRIPTIONS = "active_subscriptions",
     ALERT = "alert",
+    ALERT_REVISION = "alert_revision",
     ALERT_STATE = "alert_state",
     AMENDMENTS = "amendments",
     API_KEY = "api_key",
@@ -102,7 +103,6 @@ tables! {
     PLAN = "plan",
     PLAN_BY_TIME = "plan_by_time",
     PLAN_EXTERNAL = "plan_external",
-    PLAN_GENERATION = "plan_generation",
     PLAN_VERSION = "plan_version",
     PRICE = "price",
     PRICE_BY_TIME = "price_by_time",
@@ -289,7 +289,7 @@ pub(crate) struct CustomerHead {
     pub(crate) deadline: Option<Timestamp>,
     /// How many events of it were accepted, those of backfills among them.
     pub(crate) accepted: u64,
-    /// The generation of the account's metrics that its events are measured by.
+    /// The revision of the account's metrics that its events are measured by.
     pub(crate) measured: u64,
     /// Whether it ever was corrected, so that the calendar and the overlays are read.
     pub(crate) is_corrected: bool,
@@ -388,7 +388,7 @@ pub(crate) fn metric_catalogue(account: &AccountId) -> Slot<Catalogue> {
 /// What every event of an account is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Catalogue {
-    pub(crate) generation: u64,
+    pub(crate) revision: u64,
     pub(crate) metrics: Vec<MetricId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) splits: Vec<SplitId>,
@@ -469,8 +469,8 @@ pub(crate) struct PlanVersionEntry {
     /// The billing cycle of its subscriptions.
     pub(crate) cycle: Cycle,
     pub(crate) created_at: Timestamp,
-    pub(crate) generation: u64,
-    /// The last generation that every subscription has applied: those up to it are gone.
+    pub(crate) revision: u64,
+    /// The last revision that every subscription has applied: those up to it are gone.
     pub(crate) applied: u64,
     pub(crate) alerts: Vec<AlertId>,
     pub(crate) deadline: Option<Timestamp>,
@@ -485,7 +485,7 @@ impl Default for PlanVersionEntry {
             usage_units: BTreeMap::new(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,
-            generation: 0,
+            revision: 0,
             applied: 0,
             alerts: Vec::new(),
             deadline: None,
@@ -493,23 +493,23 @@ impl Default for PlanVersionEntry {
     }
 }
 
-/// `plan_generation (account, plan, version, number)`: one change to an alert of a plan version.
-pub(crate) fn plan_generation(
+/// `alert_revision (account, plan, version, number)`: one change to an alert of a plan version.
+pub(crate) fn alert_revision(
     account: &AccountId,
     id: PlanId,
     version: PlanVersion,
     number: u64,
-) -> Slot<PlanGeneration> {
+) -> Slot<AlertRevision> {
     KeyBytes::of(account)
         .plan_version(id, version)
         .bytes(&number.to_be_bytes())
-        .slot(PLAN_GENERATION)
+        .slot(ALERT_REVISION)
         .read_often()
 }
 
 /// An alert of a plan version as a change left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanGeneration {
+pub(crate) struct AlertRevision {
     pub(crate) at: Timestamp,
     pub(crate) alert: Alert,
     /// The alert as it was before; `None` where the change created it.
@@ -825,18 +825,18 @@ pub(crate) struct EventCount {
     pub(crate) events: u64,
 }
 
-/// `bucket (account, customer, meter, quarter, generation)`: what the events of 15 minutes add up to.
+/// `bucket (account, customer, meter, quarter, slot)`: what the events of 15 minutes add up to.
 pub(crate) fn bucket(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
     quarter: Quarter,
-    generation: Generation,
+    bucket_slot: BucketSlot,
 ) -> Slot<Bucket> {
-    KeyBytes::of(account).meter_of(customer, meter).quarter(quarter, generation).slot(BUCKET)
+    KeyBytes::of(account).meter_of(customer, meter).quarter(quarter, bucket_slot).slot(BUCKET)
 }
 
-/// The buckets of a customer's meter from one quarter up to another, of both generations.
+/// The buckets of a customer's meter from one quarter up to another, of both slots.
 pub(crate) fn buckets(
     account: &AccountId,
     customer: CustomerId,
@@ -868,23 +868,23 @@ pub(crate) struct Bucket {
     pub(crate) aggregate: Aggregate,
 }
 
-/// `distinct_value (account, customer, meter, quarter, generation, digest)`: a distinct value of a bucket.
+/// `distinct_value (account, customer, meter, quarter, slot, digest)`: a distinct value of a bucket.
 pub(crate) fn distinct_value(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
     quarter: Quarter,
-    generation: Generation,
+    bucket_slot: BucketSlot,
     digest: &Digest,
 ) -> Slot<Nothing> {
     KeyBytes::of(account)
         .meter_of(customer, meter)
-        .quarter(quarter, generation)
+        .quarter(quarter, bucket_slot)
         .bytes(digest)
         .slot(DISTINCT_VALUE)
 }
 
-/// The distinct values of a customer's meter from one quarter up to another, of both generations.
+/// The distinct values of a customer's meter from one quarter up to another, of both slots.
 pub(crate) fn distinct_values(
     account: &AccountId,
     customer: CustomerId,
@@ -894,15 +894,15 @@ pub(crate) fn distinct_values(
     of_meter(DISTINCT_VALUE, account, customer, meter, quarters)
 }
 
-/// Reads the quarter and the generation of a bucket or of a distinct value from the bytes of its row's
+/// Reads the quarter and the slot of a bucket or of a distinct value from the bytes of its row's
 /// key.
-pub(crate) fn bucket_place(account: &AccountId, bytes: &[u8]) -> Option<(Quarter, Generation)> {
+pub(crate) fn bucket_place(account: &AccountId, bytes: &[u8]) -> Option<(Quarter, BucketSlot)> {
     let rest = bytes.get(account.len().saturating_add(1 + 16 + 16)..)?;
     let (instant, rest) = rest.split_first_chunk::<8>()?;
     let at = Timestamp::from_micros(i64::from_be_bytes(*instant)).ok()?;
-    let generations = [Generation::First, Generation::Second];
-    let generation = generations.into_iter().find(|of| rest.first() == Some(&of.byte()))?;
-    Some((Quarter::of(at), generation))
+    let bucket_slots = [BucketSlot::A, BucketSlot::B];
+    let bucket_slot = bucket_slots.into_iter().find(|of| rest.first() == Some(&of.byte()))?;
+    Some((Quarter::of(at), bucket_slot))
 }
 
 /// Reads the digest of a distinct value from the bytes of its row's key.
@@ -1100,12 +1100,12 @@ pub(crate) struct Corrections {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Progress {
-    /// Its events are measured by metrics that came after them, up to a generation of those: all up
+    /// Its events are measured by metrics that came after them, up to a revision of those: all up
     /// to a place are.
-    Measuring { generation: u64, behind: Option<EventPlace> },
+    Measuring { revision: u64, behind: Option<EventPlace> },
     /// All are; the billing periods of its subscriptions are summed by those metrics too: all up to a
     /// subscription are.
-    Totalling { generation: u64, behind: Option<SubscriptionId> },
+    Totalling { revision: u64, behind: Option<SubscriptionId> },
     /// The days of a backfill are added up beside what counts: all up to a place are.
     Building { correction: Correction, behind: Option<EventPlace> },
     /// All are; what follows makes them count: all up to an instant do.
@@ -1178,8 +1178,8 @@ pub(crate) struct OverlayEntry {
     pub(crate) accepted: u64,
 }
 
-/// `calendar (account, customer, day)`: which of its figures count. A day without has those of the
-/// first generation, and none that are built.
+/// `calendar (account, customer, day)`: which of its figures count. A day without has those of
+/// slot A, and none that are built.
 pub(crate) fn calendar(account: &AccountId, customer: CustomerId, day: Day) -> Slot<CalendarDay> {
     KeyBytes::of(account).bytes(customer.as_bytes()).instant(day.start()).slot(CALENDAR)
 }
@@ -1204,8 +1204,8 @@ pub(crate) fn read_calendar_day(
 /// Which figures of a day count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CalendarDay {
-    /// The generation of the buckets and distinct values that count.
-    pub(crate) generation: Generation,
+    /// The slot of the buckets and distinct values that count.
+    pub(crate) bucket_slot: BucketSlot,
     /// While the other one is built: how many events it has so far in each hour of the day that there
     /// are any of, hidden ones included.
     #[serde(default, skip_serializing_if = "Option::is_none")]

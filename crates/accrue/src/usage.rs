@@ -2,12 +2,12 @@
 
 mod aggregate;
 mod amendment;
+mod bucket_slot;
 mod content;
 mod cut;
 mod distinct_index;
 mod event;
 mod event_block;
-mod generation;
 mod hour;
 mod incoming;
 mod ingestion;
@@ -25,12 +25,12 @@ mod volume;
 pub(crate) use self::{
     aggregate::Aggregate,
     amendment::count_amendment,
+    bucket_slot::BucketSlot,
     content::{ContentHash, identity},
     cut::Cut,
     distinct_index::{DistinctIndex, Seen, is_within_a_day},
     event::EventPlace,
     event_block::{BlockEvent, EventBlock},
-    generation::Generation,
     hour::Hours,
     ingestion::{EventKeyEntry, EventSlot, StoredEvent},
     meter::{CellId, MeterId, Split, SplitId},

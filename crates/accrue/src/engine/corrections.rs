@@ -2,7 +2,7 @@
 //! and metrics that came after its events.
 //!
 //! A correction never changes what counts while it is under way. `build` adds the days of a backfill
-//! up anew, in bounded commits, into the generation that does not count; `flip` makes it count in one
+//! up anew, in bounded commits, into the bucket slot that does not count; `flip` makes it count in one
 //! commit, with everything that follows from it; `sweep` removes what counted before. `measure` does
 //! the same for metrics, whose rows nobody reads before all of them are there.
 //!

@@ -12,7 +12,7 @@ impl Transaction<'_> {
     /// Writes new events of a customer that a backfill brings, or none: each with its number among
     /// those of the customer. The head was read.
     ///
-    /// The first are measured by all metrics that there are, up to a generation of them.
+    /// The first are measured by all metrics that there are, up to a revision of them.
     pub(super) async fn accept(
         &mut self,
         customer_id: CustomerId,

@@ -85,7 +85,7 @@ impl Command for Ingest {
         let mut shares = Share::split(tx, active, &new, &meters).await?;
         for share in &mut shares {
             share.find_ledgers(tx).await?;
-            share.find_generations(tx).await?;
+            share.find_bucket_slots(tx).await?;
         }
         tx.fetch(&share::alert_keys(tx, &shares)?).await?;
         let keys = share::figure_keys(tx, &shares).await?;
@@ -113,7 +113,7 @@ impl Command for Ingest {
             }
             share.save(tx, &tally, &watched).await?;
             tx.save_ledgers(share.customer_id, ledgers.values()).await?;
-            share.accept(tx, meters.generation).await?;
+            share.accept(tx, meters.revision).await?;
         }
         Ok(ingestion)
     }

@@ -109,10 +109,10 @@ impl Transaction<'_> {
         timeframe: Timeframe,
     ) -> Result<(), Error> {
         let cut = Cut::of(timeframe);
-        let generations = self.generations(customer, cut.whole).await?;
+        let bucket_slots = self.bucket_slots(customer, cut.whole).await?;
         let counts = |key: &Key| {
             let place = schema::bucket_place(self.account, key.bytes());
-            place.is_some_and(|(quarter, generation)| generations.of(quarter) == generation)
+            place.is_some_and(|(quarter, bucket_slot)| bucket_slots.of(quarter) == bucket_slot)
         };
         for meter in meters.added_up() {
             let scan = schema::buckets(self.account, customer, meter, cut.whole);

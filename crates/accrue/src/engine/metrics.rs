@@ -84,7 +84,7 @@ impl Transaction<'_> {
     /// Returns everything that events of the account are held against, in order of creation.
     pub(super) async fn meters(&mut self) -> Result<Meters, Error> {
         let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-        let Catalogue { generation, metrics, splits, .. } = catalogue.unwrap_or_default();
+        let Catalogue { revision, metrics, splits, .. } = catalogue.unwrap_or_default();
         let metrics: Vec<_> = metrics.iter().map(|id| schema::metric(self.account, *id)).collect();
         let splits: Vec<_> = splits.iter().map(|id| schema::split(self.account, *id)).collect();
         let keys = metrics.iter().map(Slot::key).chain(splits.iter().map(Slot::key));
@@ -93,7 +93,7 @@ impl Transaction<'_> {
         let metrics = self.get_all(&metrics).await?.into_iter().collect::<Option<Vec<_>>>();
         let splits = self.get_all(&splits).await?.into_iter().collect::<Option<Vec<_>>>();
         let (metrics, splits) = (metrics.ok_or_else(missing)?, splits.ok_or_else(missing)?);
-        Ok(Meters::all(generation, metrics, splits))
+        Ok(Meters::all(revision, metrics, splits))
     }
 }
 
@@ -118,9 +118,9 @@ impl Command for CreateMetric {
         }
         check_terms(&tx.meters().await?, &self.new)?;
         let id = MetricId::generate(tx.now, tx.entropy());
-        catalogue.generation = catalogue.generation.saturating_add(1);
+        catalogue.revision = catalogue.revision.saturating_add(1);
         catalogue.metrics.push(id);
-        let metric = self.new.clone().decide(id, catalogue.generation, tx.now)?;
+        let metric = self.new.clone().decide(id, catalogue.revision, tx.now)?;
         tx.schedule_measuring(&mut catalogue).await?;
         tx.put(&slot, &catalogue)?;
         tx.put(&schema::metric(tx.account, id), &metric)?;

@@ -112,8 +112,8 @@ impl Transaction<'_> {
     async fn meter_cells(&mut self, price: &Price) -> Result<(), Error> {
         let slot = schema::metric_catalogue(self.account);
         let mut catalogue = self.get(&slot).await?.unwrap_or_default();
-        let generation = catalogue.generation.saturating_add(1);
-        let Some(split) = Split::of_price(&price.charge, generation) else { return Ok(()) };
+        let revision = catalogue.revision.saturating_add(1);
+        let Some(split) = Split::of_price(&price.charge, revision) else { return Ok(()) };
         if catalogue.splits.contains(&split.id) {
             return Ok(());
         }
@@ -122,7 +122,7 @@ impl Transaction<'_> {
             let detail = format!("the account has matrices of {most} different kinds already");
             return Err(Error::constraint(detail));
         }
-        catalogue.generation = generation;
+        catalogue.revision = revision;
         catalogue.splits.push(split.id);
         self.schedule_measuring(&mut catalogue).await?;
         self.put(&slot, &catalogue)?;

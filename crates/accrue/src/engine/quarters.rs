@@ -70,8 +70,8 @@ impl Transaction<'_> {
         meters: &BTreeSet<MeterId>,
         tally: &Tally,
     ) -> Result<(), Error> {
-        let generation = self.generations(customer, quarter.timeframe()).await?.of(quarter);
-        let slot = |meter| schema::bucket(self.account, customer, meter, quarter, generation);
+        let bucket_slot = self.bucket_slots(customer, quarter.timeframe()).await?.of(quarter);
+        let slot = |meter| schema::bucket(self.account, customer, meter, quarter, bucket_slot);
         let slots: Vec<_> = meters.iter().map(|meter| slot(*meter)).collect();
         let stored = self.get_guarded(&slots).await?;
         for ((meter, slot), stored) in meters.iter().zip(&slots).zip(stored) {
@@ -93,9 +93,9 @@ impl Transaction<'_> {
         values: &[(MeterId, Digest)],
         tally: &Tally,
     ) -> Result<(), Error> {
-        let generation = self.generations(customer, quarter.timeframe()).await?.of(quarter);
+        let bucket_slot = self.bucket_slots(customer, quarter.timeframe()).await?.of(quarter);
         let slot = |(meter, digest): &(MeterId, Digest)| {
-            schema::distinct_value(self.account, customer, *meter, quarter, generation, digest)
+            schema::distinct_value(self.account, customer, *meter, quarter, bucket_slot, digest)
         };
         let slots: Vec<_> = values.iter().map(slot).collect();
         let stored = self.get_guarded(&slots).await?;

@@ -204,7 +204,7 @@ impl Transaction<'_> {
         self.retotal(entry, timeframe, &total).await
     }
 
-    /// Sums a billing period anew from its buckets alone, by the metrics up to a generation, by all of
+    /// Sums a billing period anew from its buckets alone, by the metrics up to a revision, by all of
     /// which the customer's events are measured. Returns what it costs more or less.
     pub(super) async fn recount_by(
         &mut self,
@@ -233,7 +233,7 @@ impl Transaction<'_> {
         self.draw_downs(timeframe, (entry, &before), (entry, total)).await
     }
 
-    /// Sums a billing period from its buckets, by the metrics up to a generation.
+    /// Sums a billing period from its buckets, by the metrics up to a revision.
     async fn recounted(
         &mut self,
         entry: &SubscriptionEntry,
@@ -245,7 +245,7 @@ impl Transaction<'_> {
         self.total_measured(entry.subscription.customer_id, &meters, timeframe).await
     }
 
-    /// Returns the generation of the metrics that a customer's events are measured by.
+    /// Returns the revision of the metrics that a customer's events are measured by.
     async fn measured(&mut self, customer_id: CustomerId) -> Result<u64, Error> {
         let slot = schema::customer_head(self.account, customer_id);
         Ok(self.get(&slot).await?.unwrap_or_default().measured)

@@ -97,7 +97,7 @@ impl Transaction<'_> {
     pub(super) async fn is_behind(&mut self, entry: &SubscriptionEntry) -> Result<bool, Error> {
         let Subscription { id, customer_id, .. } = entry.subscription;
         let alerts = self.plan_version_of(entry).await?;
-        if entry.generation >= alerts.generation {
+        if entry.revision >= alerts.revision {
             return Ok(false);
         }
         let active = self.get(&schema::active_subscriptions(self.account, customer_id)).await?;

@@ -267,14 +267,14 @@ impl Command for CreateSubscription {
         check_fees(tx, &version, &self.new.fee_quantities).await?;
 
         let id = SubscriptionId::generate(tx.now, tx.entropy());
-        let PlanVersionEntry { cycle, generation, .. } = version;
+        let PlanVersionEntry { cycle, revision, .. } = version;
         let terms = Terms { plan_id: plan.id, plan_version, cycle, currency: plan.currency };
         let subscription = self.new.clone().decide(id, &customer, terms, tx.now)?;
         let mut entry = SubscriptionEntry {
             subscription,
             alerts: Vec::new(),
             muted: BTreeSet::new(),
-            generation,
+            revision,
             told: Told::Created,
             turns: Turns::default(),
             turned: None,

@@ -1,6 +1,6 @@
 use std::collections::btree_map::Entry;
 
-use super::{transaction::Transaction, visible::Generations};
+use super::{transaction::Transaction, visible::BucketSlots};
 use crate::{
     CustomerId, Error, Pace, Timestamp,
     schema::{self, Bucket, Nothing},
@@ -21,7 +21,7 @@ impl Transaction<'_> {
     pub(super) async fn tally_keys<'r>(
         &self,
         customer: CustomerId,
-        generations: &Generations,
+        bucket_slots: &BucketSlots,
         readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
         indexed: Indexed,
     ) -> Vec<Key> {
@@ -30,15 +30,21 @@ impl Transaction<'_> {
         for (at, Reading { meter, amount, .. }) in readings {
             self.pace.spend(Pace::KEY).await;
             let quarter = Quarter::of(at);
-            let generation = generations.of(quarter);
+            let bucket_slot = bucket_slots.of(quarter);
             if last != Some((*meter, quarter)) {
-                let bucket = schema::bucket(self.account, customer, *meter, quarter, generation);
+                let bucket = schema::bucket(self.account, customer, *meter, quarter, bucket_slot);
                 keys.push(bucket.key().clone());
                 last = Some((*meter, quarter));
             }
             let Amount::Distinct(digest) = amount else { continue };
-            let value =
-                schema::distinct_value(self.account, customer, *meter, quarter, generation, digest);
+            let value = schema::distinct_value(
+                self.account,
+                customer,
+                *meter,
+                quarter,
+                bucket_slot,
+                digest,
+            );
             keys.push(value.key().clone());
             if indexed == Indexed::Yes {
                 let seen = schema::distinct_index(self.account, customer, *meter, digest);
@@ -52,7 +58,7 @@ impl Transaction<'_> {
     pub(super) async fn load_tally<'r>(
         &self,
         customer: CustomerId,
-        generations: &Generations,
+        bucket_slots: &BucketSlots,
         readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
         indexed: Indexed,
         oldest_taken: Timestamp,
@@ -61,16 +67,16 @@ impl Transaction<'_> {
         for (at, Reading { meter, amount, .. }) in readings {
             self.pace.spend(Pace::KEY).await;
             let (id, quarter) = (*meter, Quarter::of(at));
-            let generation = generations.of(quarter);
+            let bucket_slot = bucket_slots.of(quarter);
             if let Entry::Vacant(vacant) = tally.buckets.entry((id, quarter)) {
-                let bucket = schema::bucket(self.account, customer, id, quarter, generation);
+                let bucket = schema::bucket(self.account, customer, id, quarter, bucket_slot);
                 if let Some(row) = self.row(&bucket)? {
                     vacant.insert(row.aggregate);
                 }
             }
             let Amount::Distinct(digest) = amount else { continue };
             let value =
-                schema::distinct_value(self.account, customer, id, quarter, generation, digest);
+                schema::distinct_value(self.account, customer, id, quarter, bucket_slot, digest);
             if self.row(&value)?.is_some() {
                 tally.distinct.insert((id, quarter, *digest), Membership::Stored);
             }
@@ -88,7 +94,7 @@ impl Transaction<'_> {
     pub(super) async fn save_tally(
         &mut self,
         customer: CustomerId,
-        generations: &Generations,
+        bucket_slots: &BucketSlots,
         tally: &Tally,
         indexed: Indexed,
     ) -> Result<(), Error> {
@@ -96,15 +102,15 @@ impl Transaction<'_> {
         for ((id, quarter), aggregate) in &tally.buckets {
             self.pace.spend(Pace::ROW).await;
             let bucket = Bucket { aggregate: aggregate.clone() };
-            let generation = generations.of(*quarter);
-            self.put(&schema::bucket(account, customer, *id, *quarter, generation), &bucket)?;
+            let bucket_slot = bucket_slots.of(*quarter);
+            self.put(&schema::bucket(account, customer, *id, *quarter, bucket_slot), &bucket)?;
         }
         for ((id, quarter, digest), membership) in &tally.distinct {
             if *membership == Membership::Added {
                 self.pace.spend(Pace::ROW).await;
-                let generation = generations.of(*quarter);
+                let bucket_slot = bucket_slots.of(*quarter);
                 let value =
-                    schema::distinct_value(account, customer, *id, *quarter, generation, digest);
+                    schema::distinct_value(account, customer, *id, *quarter, bucket_slot, digest);
                 self.put(&value, &Nothing {})?;
             }
         }

@@ -115,7 +115,7 @@ async fn apply_plan_changes(
     };
     let mut tx = account.reading();
     let slot = schema::plan_version(account.id(), plan_id, plan_version);
-    let generation = tx.get(&slot).await?.unwrap_or_default().generation;
+    let revision = tx.get(&slot).await?.unwrap_or_default().revision;
     let rows = tx.scan(&scan).await?;
     let places = rows.iter().map(|row| position(&row.key)).collect::<Result<Vec<_>, _>>()?;
     loop {
@@ -126,7 +126,7 @@ async fn apply_plan_changes(
             if let Some(entry) = tx.get(&schema::subscription(account.id(), id)).await?
                 && entry.subscription.plan_version == plan_version
                 && tx.is_behind(&entry).await?
-                && entry.generation < generation
+                && entry.revision < revision
             {
                 behind.insert(entry.subscription.customer_id);
             }
@@ -140,7 +140,7 @@ async fn apply_plan_changes(
     }
     let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
     let cursor = next.map(|place| place.to_vec());
-    let step = EndPlanStep { plan_id, plan_version, generation, deadline, cursor };
+    let step = EndPlanStep { plan_id, plan_version, revision, deadline, cursor };
     match apply(account.shared(), account.id(), &step, None).await? {
         Applied::Done(done) => done.result,
         Applied::LostTheKey => Err(Error::contended()),
@@ -153,7 +153,7 @@ async fn apply_plan_changes(
 struct EndPlanStep {
     plan_id: PlanId,
     plan_version: PlanVersion,
-    generation: u64,
+    revision: u64,
     deadline: Deadline,
     cursor: Option<Vec<u8>>,
 }
@@ -165,7 +165,7 @@ impl Command for EndPlanStep {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let slot = schema::plan_version(tx.account, self.plan_id, self.plan_version);
         let mut version = tx.get(&slot).await?.unwrap_or_default();
-        if version.generation != self.generation || version.deadline != Some(self.deadline.at) {
+        if version.revision != self.revision || version.deadline != Some(self.deadline.at) {
             // Another change came meanwhile, with a deadline of its own.
             return Ok(());
         }
@@ -175,13 +175,13 @@ impl Command for EndPlanStep {
             tx.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
             return Ok(());
         }
-        let last = self.generation.min(version.applied.saturating_add(CHANGES_TOGETHER));
+        let last = self.revision.min(version.applied.saturating_add(CHANGES_TOGETHER));
         for number in version.applied.saturating_add(1)..=last {
             let (id, version) = (self.plan_id, self.plan_version);
-            tx.delete(&schema::plan_generation(tx.account, id, version, number));
+            tx.delete(&schema::alert_revision(tx.account, id, version, number));
         }
         version.applied = last;
-        if last == self.generation {
+        if last == self.revision {
             tx.delete(&place);
             version.deadline = None;
         }

@@ -7,7 +7,7 @@ use crate::{
     expression::Fields,
     schema,
     store::Scan,
-    usage::{Day, EventPlace, Generation, Meters, Minute, Quarter, Reading, StoredEvent},
+    usage::{BucketSlot, Day, EventPlace, Meters, Minute, Quarter, Reading, StoredEvent},
 };
 
 /// A place at which a customer has events.
@@ -62,21 +62,21 @@ impl Source {
     }
 }
 
-/// Which generation of its figures counts on each day of a timeframe, or is built.
+/// Bucket slot that counts on each day of a timeframe, or is built.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Generations {
-    counting: BTreeMap<Day, Generation>,
+pub(super) struct BucketSlots {
+    counting: BTreeMap<Day, BucketSlot>,
     is_built: bool,
 }
 
-impl Generations {
+impl BucketSlots {
     /// The others: those that are built while these count, or were what counted before these.
     pub(super) fn others(self) -> Self {
         Self { is_built: !self.is_built, ..self }
     }
 
-    /// Returns the generation of a quarter.
-    pub(super) fn of(&self, quarter: Quarter) -> Generation {
+    /// Returns the bucket slot of a quarter.
+    pub(super) fn of(&self, quarter: Quarter) -> BucketSlot {
         let counting = self.counting.get(&Day::of(quarter.start())).copied().unwrap_or_default();
         if self.is_built { counting.other() } else { counting }
     }
@@ -84,22 +84,22 @@ impl Generations {
 
 /// What counts of a customer. The caller has read the head, which guards the ranges.
 impl Transaction<'_> {
-    /// Reads which generations count within a timeframe.
-    pub(super) async fn generations(
+    /// Reads which bucket slots count within a timeframe.
+    pub(super) async fn bucket_slots(
         &mut self,
         customer: CustomerId,
         timeframe: Timeframe,
-    ) -> Result<Generations, Error> {
+    ) -> Result<BucketSlots, Error> {
         if !self.is_corrected(customer).await? {
-            return Ok(Generations::default());
+            return Ok(BucketSlots::default());
         }
         let scan = schema::calendar_days(self.account, customer, Day::covering(timeframe));
         let rows = self.range_all(scan).await?;
         let days = rows.iter().map(|(key, document)| {
             let (day, entry) = schema::read_calendar_day(key, document)?;
-            Ok((day, entry.generation))
+            Ok((day, entry.bucket_slot))
         });
-        Ok(Generations { counting: days.collect::<Result<_, Error>>()?, is_built: false })
+        Ok(BucketSlots { counting: days.collect::<Result<_, Error>>()?, is_built: false })
     }
 
     /// Reads the backfills that are reflected within a timeframe.

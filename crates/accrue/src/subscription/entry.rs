@@ -13,8 +13,8 @@ pub(crate) struct SubscriptionEntry {
     pub(crate) alerts: Vec<AlertId>,
     /// The alerts of its plan version that are disabled for it alone.
     pub(crate) muted: BTreeSet<AlertId>,
-    /// The last generation of its plan version's alerts that it has applied.
-    pub(crate) generation: u64,
+    /// The last revision of its plan version's alerts that it has applied.
+    pub(crate) revision: u64,
     /// How much of its life messages have told.
     pub(crate) told: Told,
     /// When its prices charge something.

@@ -57,12 +57,12 @@ pub(crate) struct Split {
     dimensions: Vec<PropertyName>,
     /// In order.
     cells: Vec<CellValues>,
-    /// The generation of the account's metrics that it came with.
+    /// The revision of the account's metrics that it came with.
     pub(crate) since: u64,
 }
 
 impl Split {
-    /// The split that a price needs which rates a matrix, as of a generation of the metrics.
+    /// The split that a price needs which rates a matrix, as of a revision of the metrics.
     pub(crate) fn of_price(charge: &Charge, since: u64) -> Option<Self> {
         match charge {
             Charge::Usage { metric_id, model: Model::Matrix(matrix) } => {
@@ -72,7 +72,7 @@ impl Split {
         }
     }
 
-    /// The split of a metric into the cells of a matrix, as of a generation of the metrics.
+    /// The split of a metric into the cells of a matrix, as of a revision of the metrics.
     pub(crate) fn of(metric_id: MetricId, matrix: &Matrix, since: u64) -> Self {
         let values = matrix.matrix_values.iter().map(|cell| cell.dimension_values.clone());
         let mut cells: Vec<_> = values.collect();

@@ -14,24 +14,24 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meters {
     /// How often the account's set of them has grown.
-    pub(crate) generation: u64,
+    pub(crate) revision: u64,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) splits: Vec<Split>,
     /// Only events that this is true of.
     filter: Option<Expression>,
-    /// Only those that were there in some generations: a metric can be in the list for its splits.
-    generations: Option<RangeInclusive<u64>>,
+    /// Only those that were there in some revisions: a metric can be in the list for its splits.
+    revisions: Option<RangeInclusive<u64>>,
 }
 
 impl Meters {
     /// Only one metric.
     pub(crate) fn one(metric: Metric) -> Self {
-        Self { generation: metric.since, metrics: vec![metric], ..Self::default() }
+        Self { revision: metric.since, metrics: vec![metric], ..Self::default() }
     }
 
     /// All metrics and splits of an account.
-    pub(crate) fn all(generation: u64, metrics: Vec<Metric>, splits: Vec<Split>) -> Self {
-        Self { generation, metrics, splits, ..Self::default() }
+    pub(crate) fn all(revision: u64, metrics: Vec<Metric>, splits: Vec<Split>) -> Self {
+        Self { revision, metrics, splits, ..Self::default() }
     }
 
     /// Only the metrics, without splits.
@@ -58,15 +58,15 @@ impl Meters {
         meters
     }
 
-    /// Only those that were there in some generations of the set.
-    pub(crate) fn since(mut self, generations: RangeInclusive<u64>) -> Self {
-        self.splits.retain(|split| generations.contains(&split.since));
+    /// Only those that were there in some revisions of the set.
+    pub(crate) fn since(mut self, revisions: RangeInclusive<u64>) -> Self {
+        self.splits.retain(|split| revisions.contains(&split.since));
         let splits = &self.splits;
         self.metrics.retain(|metric| {
             let is_split = splits.iter().any(|split| split.metric_id == metric.id);
-            is_split || generations.contains(&metric.since)
+            is_split || revisions.contains(&metric.since)
         });
-        Self { generations: Some(generations), ..self }
+        Self { revisions: Some(revisions), ..self }
     }
 
     /// Only of the events that a filter is true of.
@@ -81,7 +81,7 @@ impl Meters {
 
     /// Tells whether a metric itself is among them, and not only splits of it.
     fn has(&self, metric: &Metric) -> bool {
-        self.generations.as_ref().is_none_or(|generations| generations.contains(&metric.since))
+        self.revisions.as_ref().is_none_or(|revisions| revisions.contains(&metric.since))
     }
 
     /// Tells whether an event is one of those that are held against them.

@@ -4,7 +4,7 @@ use crate::{
     engine::transaction::Transaction,
     limits,
     plan::PlanVersion,
-    schema::{self, Deadline, Owner, PlanGeneration},
+    schema::{self, AlertRevision, Deadline, Owner},
 };
 
 impl Transaction<'_> {
@@ -18,12 +18,12 @@ impl Transaction<'_> {
         self.move_version(plan_id, version);
         let slot = schema::plan_version(self.account, plan_id, version);
         let mut entry = self.get(&slot).await?.unwrap_or_default();
-        if entry.generation.saturating_sub(entry.applied) >= limits::PENDING_CHANGES {
+        if entry.revision.saturating_sub(entry.applied) >= limits::PENDING_CHANGES {
             let most = limits::PENDING_CHANGES;
             let detail = format!("{most} changes to the alerts of the version wait for a tick");
             return Err(Error::constraint(detail));
         }
-        entry.generation = entry.generation.saturating_add(1);
+        entry.revision = entry.revision.saturating_add(1);
         if !entry.alerts.contains(&alert.id) {
             entry.alerts.push(alert.id);
         }
@@ -34,12 +34,12 @@ impl Transaction<'_> {
         let at = self.now;
         let deadline = Deadline { at, account: self.account.clone(), owner, cursor: None };
         self.put(&schema::deadline(at, self.account, owner), &deadline)?;
-        let number = entry.generation;
+        let number = entry.revision;
         let before = self.get(&schema::alert(self.account, alert.id)).await?;
         let before = before.map(|before| before.alert);
-        let generation = PlanGeneration { at, alert: alert.clone(), before };
-        let place = schema::plan_generation(self.account, plan_id, version, number);
-        self.put(&place, &generation)?;
+        let revision = AlertRevision { at, alert: alert.clone(), before };
+        let place = schema::alert_revision(self.account, plan_id, version, number);
+        self.put(&place, &revision)?;
         self.put(&slot, &entry)?;
         self.save_alert(alert).await
     }

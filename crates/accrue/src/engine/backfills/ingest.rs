@@ -36,7 +36,7 @@ impl Command for IngestBackfill {
         let customers: Vec<_> = shares.keys().copied().collect();
         tx.current_heads(&customers).await?;
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
-        let metrics = catalogue.unwrap_or_default().generation;
+        let metrics = catalogue.unwrap_or_default().revision;
         let share = |id| schema::backfill_share(tx.account, self.id, id);
         let slots: Vec<_> = customers.into_iter().map(share).collect();
         // Whoever writes one of these writes the head too.

@@ -182,7 +182,7 @@ pub(in crate::engine) async fn measure_all(
 /// Customers whose events are to be measured by more metrics, and where the next ones are found.
 struct Unmeasured {
     /// The metrics that there were.
-    generation: u64,
+    revision: u64,
     customers: Vec<CustomerId>,
     cursor: Option<Vec<u8>>,
 }
@@ -209,9 +209,9 @@ impl Command for FindUnmeasured<'_> {
             }
         }
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
-        let generation = catalogue.unwrap_or_default().generation;
+        let revision = catalogue.unwrap_or_default().revision;
         let cursor = rows.last().map(|row| row.key.bytes().to_vec());
-        Ok(Unmeasured { generation, customers, cursor })
+        Ok(Unmeasured { revision, customers, cursor })
     }
 }
 
@@ -229,7 +229,7 @@ impl Command for EndUnmeasured<'_> {
         let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);
         let slot = schema::metric_catalogue(tx.account);
         let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
-        let has_begun_anew = catalogue.generation != self.found.generation;
+        let has_begun_anew = catalogue.revision != self.found.revision;
         if has_begun_anew || tx.get(&place).await?.as_ref() != Some(self.deadline) {
             return Ok(());
         }

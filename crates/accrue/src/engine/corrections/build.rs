@@ -6,7 +6,7 @@ use crate::{
     engine::{
         tallies::Indexed,
         transaction::Transaction,
-        visible::{EventWalk, Generations, SourcedEvent, WalkedSlot},
+        visible::{BucketSlots, EventWalk, SourcedEvent, WalkedSlot},
     },
     expression::Fields,
     limits,
@@ -52,7 +52,7 @@ impl Transaction<'_> {
         let mut chunk = Chunk::of(&meters);
         self.fill(&mut chunk, &mut walk).await?;
         self.leave(walk).await;
-        let built = self.generations(customer, days).await?.others();
+        let built = self.bucket_slots(customer, days).await?.others();
         self.add_chunk(customer, &built, &chunk, Indexed::No).await?;
         self.count_hours(customer, &chunk).await?;
         Ok(match chunk.last {
@@ -105,11 +105,11 @@ impl Transaction<'_> {
         Ok(has_any)
     }
 
-    /// Adds the readings of a chunk to some generations.
+    /// Adds the readings of a chunk to some bucket slots.
     pub(super) async fn add_chunk(
         &mut self,
         customer: CustomerId,
-        generations: &Generations,
+        bucket_slots: &BucketSlots,
         chunk: &Chunk<'_>,
         indexed: Indexed,
     ) -> Result<(), Error> {
@@ -118,16 +118,16 @@ impl Transaction<'_> {
             all.extend(readings.iter().map(|reading| (place.at, reading)));
         }
         let readings = || all.iter().copied();
-        let keys = self.tally_keys(customer, generations, readings(), indexed).await;
+        let keys = self.tally_keys(customer, bucket_slots, readings(), indexed).await;
         self.fetch_guarded(&keys).await?;
         let oldest_taken = self.oldest_taken().await?;
         let mut tally =
-            self.load_tally(customer, generations, readings(), indexed, oldest_taken).await?;
+            self.load_tally(customer, bucket_slots, readings(), indexed, oldest_taken).await?;
         for (place, readings) in &chunk.events {
             tally.add(place.at, readings);
             self.pace.spend(readings.len()).await;
         }
-        self.save_tally(customer, generations, &tally, indexed).await
+        self.save_tally(customer, bucket_slots, &tally, indexed).await
     }
 
     /// Counts the events of a chunk hour by hour, on the days that are built.

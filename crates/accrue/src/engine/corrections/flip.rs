@@ -5,7 +5,7 @@ use crate::{
     engine::transaction::Transaction,
     limits,
     schema::{self, CalendarDay, EventCount, OverlayEntry, Progress, SweepPlace},
-    usage::{Day, Generation, Hour},
+    usage::{BucketSlot, Day, Hour},
     webhook::Body,
 };
 
@@ -70,14 +70,14 @@ impl Transaction<'_> {
         let scan = schema::calendar_days(self.account, customer, days);
         let mut was_built = false;
         for (key, document) in self.range_all(scan).await? {
-            let (day, CalendarDay { generation, building }) =
+            let (day, CalendarDay { bucket_slot, building }) =
                 schema::read_calendar_day(&key, &document)?;
             let Some(counts) = building else { continue };
             was_built = true;
             let slot = schema::calendar(self.account, customer, day);
-            match generation.other() {
-                Generation::First => self.delete(&slot),
-                generation => self.put(&slot, &CalendarDay { generation, building: None })?,
+            match bucket_slot.other() {
+                BucketSlot::A => self.delete(&slot),
+                bucket_slot => self.put(&slot, &CalendarDay { bucket_slot, building: None })?,
             }
             let hours: Vec<_> = Hour::touched_by(day.timeframe()).collect();
             let slots: Vec<_> = hours

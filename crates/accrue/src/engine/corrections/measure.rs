@@ -10,36 +10,36 @@ use crate::{
 
 /// Measuring the events of a customer by metrics that came after them.
 ///
-/// Their rows are not read before all of them are there, so that they need no other generation.
+/// Their rows are not read before all of them are there, so that they need no other slot.
 impl Transaction<'_> {
-    /// Measures more of them, up to a generation of the metrics.
+    /// Measures more of them, up to a revision of the metrics.
     pub(super) async fn measure(
         &mut self,
         customer: CustomerId,
         head: &CustomerHead,
-        generation: u64,
+        revision: u64,
         behind: Option<EventPlace>,
     ) -> Result<Option<Progress>, Error> {
         let from = head.measured.saturating_add(1);
-        let meters = self.meters().await?.since(from..=generation);
+        let meters = self.meters().await?.since(from..=revision);
         let chunk = self.unmeasured(customer, &meters, behind).await?;
         if let Some(last) = chunk.last.clone() {
             let first = chunk.events.first().map_or(last.at, |(place, _)| place.at);
             let ends = Timeframe::nothing_at(first).until(last.at.saturating_add(INSTANT));
-            let counting = self.generations(customer, ends).await?;
+            let counting = self.bucket_slots(customer, ends).await?;
             self.add_chunk(customer, &counting, &chunk, Indexed::Yes).await?;
-            return Ok(Some(Progress::Measuring { generation, behind: Some(last) }));
+            return Ok(Some(Progress::Measuring { revision, behind: Some(last) }));
         }
-        Ok(Some(Progress::Totalling { generation, behind: None }))
+        Ok(Some(Progress::Totalling { revision, behind: None }))
     }
 
-    /// Sums the billing periods of more subscriptions by the metrics of a generation too. Nothing is
+    /// Sums the billing periods of more subscriptions by the metrics of a revision too. Nothing is
     /// priced by a metric before the customer is measured by it: no balance and no alert moves.
     pub(super) async fn total_anew(
         &mut self,
         customer: CustomerId,
         head: &CustomerHead,
-        generation: u64,
+        revision: u64,
         behind: Option<SubscriptionId>,
     ) -> Result<Option<Progress>, Error> {
         let entries = self.every_subscription(customer).await?;
@@ -48,16 +48,16 @@ impl Transaction<'_> {
         let mut periods = 0_usize;
         for entry in entries.iter().skip(done) {
             for period in self.open_periods(&entry.subscription)? {
-                self.recount_by(entry, period, generation).await?;
+                self.recount_by(entry, period, revision).await?;
                 periods = periods.saturating_add(1);
             }
             if periods >= limits::STEP_PERIODS {
                 let behind = Some(entry.subscription.id);
-                return Ok(Some(Progress::Totalling { generation, behind }));
+                return Ok(Some(Progress::Totalling { revision, behind }));
             }
         }
         let slot = schema::customer_head(self.account, customer);
-        self.put(&slot, &CustomerHead { measured: generation, ..*head })?;
+        self.put(&slot, &CustomerHead { measured: revision, ..*head })?;
         Ok(None)
     }
 

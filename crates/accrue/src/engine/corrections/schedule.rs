@@ -120,7 +120,7 @@ impl Transaction<'_> {
             return Ok(false);
         }
         let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-        Ok(catalogue.is_some_and(|catalogue| head.measured < catalogue.generation))
+        Ok(catalogue.is_some_and(|catalogue| head.measured < catalogue.revision))
     }
 
     /// Returns the first correction of all customers that is due, and not done for one.

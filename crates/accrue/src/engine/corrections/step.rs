@@ -72,11 +72,11 @@ impl Command for Step {
             },
         };
         let progress = match progress {
-            Progress::Measuring { generation, behind } => {
-                tx.measure(customer, &head, generation, behind).await?
+            Progress::Measuring { revision, behind } => {
+                tx.measure(customer, &head, revision, behind).await?
             }
-            Progress::Totalling { generation, behind } => {
-                tx.total_anew(customer, &head, generation, behind).await?
+            Progress::Totalling { revision, behind } => {
+                tx.total_anew(customer, &head, revision, behind).await?
             }
             Progress::Building { correction, behind } => {
                 Some(tx.build(customer, &head, correction, behind).await?)
@@ -126,8 +126,8 @@ impl Transaction<'_> {
             self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         if self.is_unmeasured(&head).await? {
             let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-            let generation = catalogue.unwrap_or_default().generation;
-            return Ok(Some(Progress::Measuring { generation, behind: None }));
+            let revision = catalogue.unwrap_or_default().revision;
+            return Ok(Some(Progress::Measuring { revision, behind: None }));
         }
         let own = corrections.scheduled.first().copied().filter(|of| of.at <= self.now);
         let of_all = self.next_of_all(customer).await?;

@@ -1,7 +1,7 @@
 use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,
-    engine::{transaction::Transaction, visible::Generations},
+    engine::{transaction::Transaction, visible::BucketSlots},
     limits,
     schema::{self, Progress, Slot, SweepPlace},
     store::{Document, Key, Scan},
@@ -40,7 +40,7 @@ impl Transaction<'_> {
         let (distinct, added_up) = (meters.distinct(), meters.added_up());
         let distinct: Vec<_> = distinct.collect();
         let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
-        let counting = self.generations(customer, days).await?;
+        let counting = self.bucket_slots(customer, days).await?;
         let (mut place, mut looked_at) = (behind, 0_usize);
         while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
             let of_pass = if pass == Pass::Buckets { &all } else { &distinct };
@@ -92,9 +92,9 @@ impl Transaction<'_> {
         let mut digests = Vec::new();
         for (key, _) in rows {
             let place = schema::bucket_place(self.account, key.bytes());
-            let (quarter, generation) =
+            let (quarter, bucket_slot) =
                 place.ok_or_else(|| Error::corrupt("a bucket has no place"))?;
-            let counts = sweeping.counting.of(quarter) == generation;
+            let counts = sweeping.counting.of(quarter) == bucket_slot;
             if counts != (pass == Pass::Seen) {
                 continue;
             }
@@ -145,7 +145,7 @@ struct Sweeping<'a> {
     customer: CustomerId,
     meter: MeterId,
     corrected: Timeframe,
-    counting: &'a Generations,
+    counting: &'a BucketSlots,
 }
 
 impl Sweeping<'_> {

@@ -11,7 +11,7 @@ use crate::{
         standings::{INSTANT, oldest_judged},
         tallies::Indexed,
         transaction::Transaction,
-        visible::Generations,
+        visible::BucketSlots,
     },
     expression::Fields,
     limits,
@@ -28,7 +28,7 @@ pub(super) struct Share<'a> {
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
     /// All of them.
     new: Vec<&'a New<'a>>,
-    generations: Generations,
+    bucket_slots: BucketSlots,
     periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
     /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
@@ -78,7 +78,7 @@ impl<'a> Share<'a> {
                 customer_id,
                 events,
                 new: all.remove(&customer_id).unwrap_or_default(),
-                generations: Generations::default(),
+                bucket_slots: BucketSlots::default(),
                 periods,
                 draws_in: BTreeMap::new(),
                 moved,
@@ -92,12 +92,15 @@ impl<'a> Share<'a> {
         tx.accept(self.customer_id, None, &self.new, metrics).await
     }
 
-    /// Finds out which generations of the figures the events are added to.
-    pub(super) async fn find_generations(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+    /// Finds out which bucket slots the events are added to.
+    pub(super) async fn find_bucket_slots(
+        &mut self,
+        tx: &mut Transaction<'_>,
+    ) -> Result<(), Error> {
         let instants = || self.events.iter().map(|(event, _)| event.timestamp);
         if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
             let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
-            self.generations = tx.generations(self.customer_id, timeframe).await?;
+            self.bucket_slots = tx.bucket_slots(self.customer_id, timeframe).await?;
         }
         Ok(())
     }
@@ -131,9 +134,9 @@ impl<'a> Share<'a> {
     ) -> Result<(Tally, Vec<Watched>), Error> {
         let customer_id = self.customer_id;
         let oldest_taken = tx.oldest_taken().await?;
-        let (generations, readings) = (&self.generations, self.readings());
+        let (bucket_slots, readings) = (&self.bucket_slots, self.readings());
         let tally =
-            tx.load_tally(customer_id, generations, readings, Indexed::Yes, oldest_taken).await?;
+            tx.load_tally(customer_id, bucket_slots, readings, Indexed::Yes, oldest_taken).await?;
         let mut watched = Vec::with_capacity(self.periods.len());
         for (entry, periods) in &self.periods {
             let alerts = self.alerts(tx, entry).await?;
@@ -187,7 +190,7 @@ impl<'a> Share<'a> {
         watched: &[Watched],
     ) -> Result<(), Error> {
         let (account, customer_id) = (tx.account, self.customer_id);
-        tx.save_tally(customer_id, &self.generations, tally, Indexed::Yes).await?;
+        tx.save_tally(customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
             let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
@@ -280,8 +283,8 @@ pub(super) async fn figure_keys(
         let customer_id = share.customer_id;
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
-        let (generations, readings) = (&share.generations, share.readings());
-        keys.extend(tx.tally_keys(customer_id, generations, readings, Indexed::Yes).await);
+        let (bucket_slots, readings) = (&share.bucket_slots, share.readings());
+        keys.extend(tx.tally_keys(customer_id, bucket_slots, readings, Indexed::Yes).await);
         for (entry, periods) in &share.periods {
             let id = entry.subscription.id;
             let alerts = share.alerts(tx, entry).await?;

@@ -5,7 +5,7 @@ use crate::{
     AlertId, Error, Timestamp,
     alert::Alert,
     engine::transaction::Transaction,
-    schema::{self, PlanGeneration},
+    schema::{self, AlertRevision},
     subscription::{Subscription, SubscriptionEntry, Told},
     webhook::Body,
 };
@@ -39,11 +39,11 @@ impl Subscriber {
         entry: SubscriptionEntry,
         most: usize,
     ) -> Result<Self, Error> {
-        let generation = tx.plan_version_of(&entry).await?.generation;
+        let revision = tx.plan_version_of(&entry).await?.revision;
         let most = u64::try_from(most).unwrap_or(u64::MAX);
-        let last = generation.min(entry.generation.saturating_add(most));
+        let last = revision.min(entry.revision.saturating_add(most));
         let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
-        for (number, PlanGeneration { at, alert, .. }) in unseen(tx, &entry, last).await? {
+        for (number, AlertRevision { at, alert, .. }) in unseen(tx, &entry, last).await? {
             applies_at = applies_at.max(at);
             changes.push_back(Change { number, at, applies_at, alert });
         }
@@ -104,7 +104,7 @@ impl Subscriber {
         let Some(Change { number, at, alert, .. }) = self.changes.pop_front() else {
             return Ok(());
         };
-        self.entry.generation = number;
+        self.entry.revision = number;
         if let Some(plan_alerts) = &mut self.plan_alerts {
             plan_alerts.insert(alert.id, alert.clone());
         }
@@ -148,8 +148,8 @@ async fn plan_alerts(
     let version = tx.plan_version_of(entry).await?;
     let now = tx.alerts(&version.alerts).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
-    let later = unseen(tx, entry, version.generation).await?;
-    for (_, PlanGeneration { alert, before, .. }) in later.into_iter().rev() {
+    let later = unseen(tx, entry, version.revision).await?;
+    for (_, AlertRevision { alert, before, .. }) in later.into_iter().rev() {
         match before {
             Some(before) => alerts.insert(alert.id, before),
             None => alerts.remove(&alert.id),
@@ -163,12 +163,12 @@ async fn unseen(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     last: u64,
-) -> Result<Vec<(u64, PlanGeneration)>, Error> {
+) -> Result<Vec<(u64, AlertRevision)>, Error> {
     let Subscription { plan_id, plan_version, .. } = entry.subscription;
-    let numbers = entry.generation.saturating_add(1)..=last;
+    let numbers = entry.revision.saturating_add(1)..=last;
     let slots: Vec<_> = numbers
         .clone()
-        .map(|number| schema::plan_generation(tx.account, plan_id, plan_version, number))
+        .map(|number| schema::alert_revision(tx.account, plan_id, plan_version, number))
         .collect();
     let found: Option<Vec<_>> = tx.get_all(&slots).await?.into_iter().collect();
     let found = found.ok_or_else(|| Error::corrupt("a change to a plan's alerts is missing"))?;

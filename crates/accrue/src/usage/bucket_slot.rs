@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Generation {
+pub(crate) enum BucketSlot {
     /// The one that events are added to at first.
     #[default]
-    First,
+    A,
     /// The one that the first correction builds.
-    Second,
+    B,
 }
 
-impl Generation {
+impl BucketSlot {
     pub(crate) const fn other(self) -> Self {
         match self {
-            Self::First => Self::Second,
-            Self::Second => Self::First,
+            Self::A => Self::B,
+            Self::B => Self::A,
         }
     }
 
     /// Returns what stands for it in a key.
     pub(crate) const fn byte(self) -> u8 {
         match self {
-            Self::First => 0,
-            Self::Second => 1,
+            Self::A => 0,
+            Self::B => 1,
         }
     }
 }
