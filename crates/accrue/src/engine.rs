@@ -18,7 +18,7 @@
 //!
 //! How they are corrected: `corrections` adds the days of a backfill up anew, in steps, and makes them
 //! count in one commit, and measures earlier events by later metrics; `amendments` writes one event
-//! anew, and `quarters` adds up what that has moved. Both end in `recount`, which sums billing periods
+//! anew, and `windows` adds up what that has moved. Both end in `recount`, which sums billing periods
 //! anew and moves alerts and credits.
 //!
 //! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
@@ -60,7 +60,6 @@ mod plans;
 mod preview;
 mod price_evaluation;
 mod prices;
-mod quarters;
 mod recount;
 mod related;
 mod resolve;
@@ -76,6 +75,7 @@ mod transitions;
 mod usage;
 mod usage_series;
 mod visible;
+mod windows;
 
 pub use self::{
     account::Account,

@@ -37,7 +37,7 @@ use crate::{
     subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
         Aggregate, BucketSlot, CellId, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry,
-        EventPlace, Hour, MeterId, Minute, Quarter, Split, SplitId,
+        EventPlace, Hour, MeterId, Minute, Split, SplitId, Window,
     },
     webhook::{Body, Place},
 };
@@ -825,25 +825,25 @@ pub(crate) struct EventCount {
     pub(crate) events: u64,
 }
 
-/// `bucket (account, customer, meter, quarter, slot)`: what the events of 15 minutes add up to.
+/// `bucket (account, customer, meter, window, slot)`: what the events of 15 minutes add up to.
 pub(crate) fn bucket(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
-    quarter: Quarter,
+    window: Window,
     bucket_slot: BucketSlot,
 ) -> Slot<Bucket> {
-    KeyBytes::of(account).meter_of(customer, meter).quarter(quarter, bucket_slot).slot(BUCKET)
+    KeyBytes::of(account).meter_of(customer, meter).window(window, bucket_slot).slot(BUCKET)
 }
 
-/// The buckets of a customer's meter from one quarter up to another, of both slots.
+/// The buckets of a customer's meter from one window up to another, of both slots.
 pub(crate) fn buckets(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
-    quarters: Timeframe,
+    windows: Timeframe,
 ) -> Scan {
-    of_meter(BUCKET, account, customer, meter, quarters)
+    of_meter(BUCKET, account, customer, meter, windows)
 }
 
 fn of_meter(
@@ -851,10 +851,10 @@ fn of_meter(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
-    quarters: Timeframe,
+    windows: Timeframe,
 ) -> Scan {
     let key = |at| KeyBytes::of(account).meter_of(customer, meter).instant(at).into_vec();
-    Scan::range(table, &key(quarters.start()), &key(quarters.end()), limits::SCAN_ROWS)
+    Scan::range(table, &key(windows.start()), &key(windows.end()), limits::SCAN_ROWS)
 }
 
 /// Reads a bucket that a scan found.
@@ -868,41 +868,41 @@ pub(crate) struct Bucket {
     pub(crate) aggregate: Aggregate,
 }
 
-/// `distinct_value (account, customer, meter, quarter, slot, digest)`: a distinct value of a bucket.
+/// `distinct_value (account, customer, meter, window, slot, digest)`: a distinct value of a bucket.
 pub(crate) fn distinct_value(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
-    quarter: Quarter,
+    window: Window,
     bucket_slot: BucketSlot,
     digest: &Digest,
 ) -> Slot<Nothing> {
     KeyBytes::of(account)
         .meter_of(customer, meter)
-        .quarter(quarter, bucket_slot)
+        .window(window, bucket_slot)
         .bytes(digest)
         .slot(DISTINCT_VALUE)
 }
 
-/// The distinct values of a customer's meter from one quarter up to another, of both slots.
+/// The distinct values of a customer's meter from one window up to another, of both slots.
 pub(crate) fn distinct_values(
     account: &AccountId,
     customer: CustomerId,
     meter: MeterId,
-    quarters: Timeframe,
+    windows: Timeframe,
 ) -> Scan {
-    of_meter(DISTINCT_VALUE, account, customer, meter, quarters)
+    of_meter(DISTINCT_VALUE, account, customer, meter, windows)
 }
 
-/// Reads the quarter and the slot of a bucket or of a distinct value from the bytes of its row's
+/// Reads the window and the slot of a bucket or of a distinct value from the bytes of its row's
 /// key.
-pub(crate) fn bucket_place(account: &AccountId, bytes: &[u8]) -> Option<(Quarter, BucketSlot)> {
+pub(crate) fn bucket_place(account: &AccountId, bytes: &[u8]) -> Option<(Window, BucketSlot)> {
     let rest = bytes.get(account.len().saturating_add(1 + 16 + 16)..)?;
     let (instant, rest) = rest.split_first_chunk::<8>()?;
     let at = Timestamp::from_micros(i64::from_be_bytes(*instant)).ok()?;
     let bucket_slots = [BucketSlot::A, BucketSlot::B];
     let bucket_slot = bucket_slots.into_iter().find(|of| rest.first() == Some(&of.byte()))?;
-    Some((Quarter::of(at), bucket_slot))
+    Some((Window::of(at), bucket_slot))
 }
 
 /// Reads the digest of a distinct value from the bytes of its row's key.

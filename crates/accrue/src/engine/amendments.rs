@@ -11,9 +11,9 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     places::{counting, only},
-    quarters::Moved,
     recount::Untotalled,
     transaction::{Stop, Transaction},
+    windows::Moved,
 };
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Timestamp,
@@ -253,7 +253,7 @@ impl Transaction<'_> {
             None => Vec::new(),
         };
         let moved = Moved { before, after };
-        self.rebuild_quarter(customer_id, *at, &moved).await?;
+        self.rebuild_window(customer_id, *at, &moved).await?;
         if counts.is_none() {
             self.count_one_less(customer_id, *at).await?;
         }

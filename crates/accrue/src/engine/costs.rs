@@ -16,7 +16,7 @@ impl Account {
     /// one, or day by day (wire 5.1).
     ///
     /// The current billing period is answered from running totals. Any other timeframe costs the
-    /// aggregates of its billing periods, and the events of at most two quarters of an hour for each
+    /// aggregates of its billing periods, and the events of at most two windows of 15 minutes for each
     /// instant at which it is cut, however long the history is.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
+mod acceptance;
 mod keys;
 mod share;
 mod sort;
-mod window;
 
 use std::collections::BTreeSet;
 

@@ -33,7 +33,7 @@ impl Running {
     }
 }
 
-/// Figures between two instants, from the buckets and the events of the two quarters that are cut.
+/// Figures between two instants, from the buckets and the events of the two windows that are cut.
 ///
 /// The caller has read the head of the customer, which guards the ranges.
 impl Transaction<'_> {
@@ -49,7 +49,7 @@ impl Transaction<'_> {
         Ok(running.total)
     }
 
-    /// The same by metrics that they are measured by: no event is read but those of the two quarters.
+    /// The same by metrics that they are measured by: no event is read but those of the two windows.
     pub(super) async fn total_measured(
         &mut self,
         customer: CustomerId,
@@ -112,7 +112,7 @@ impl Transaction<'_> {
         let bucket_slots = self.bucket_slots(customer, cut.whole).await?;
         let counts = |key: &Key| {
             let place = schema::bucket_place(self.account, key.bytes());
-            place.is_some_and(|(quarter, bucket_slot)| bucket_slots.of(quarter) == bucket_slot)
+            place.is_some_and(|(window, bucket_slot)| bucket_slots.of(window) == bucket_slot)
         };
         for meter in meters.added_up() {
             let scan = schema::buckets(self.account, customer, meter, cut.whole);
@@ -138,7 +138,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Returns what the events of the quarters that are cut contribute.
+    /// Returns what the events of the windows that are cut contribute.
     async fn partial_readings(
         &mut self,
         customer: CustomerId,

@@ -26,7 +26,7 @@ impl Account {
     /// numbers, strings.
     ///
     /// Without filter and groups it costs the aggregates of the timeframe, and the events of at most
-    /// two quarters of an hour; otherwise its events.
+    /// two windows of 15 minutes; otherwise its events.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use crate::{
     CustomerId, Error, Pace, Timestamp,
     schema::{self, Bucket, Nothing},
     store::Key,
-    usage::{Amount, Membership, Quarter, Reading, Tally},
+    usage::{Amount, Membership, Reading, Tally, Window},
 };
 
 /// Whether it is kept when distinct values were seen.
@@ -29,22 +29,16 @@ impl Transaction<'_> {
         let mut last = None;
         for (at, Reading { meter, amount, .. }) in readings {
             self.pace.spend(Pace::KEY).await;
-            let quarter = Quarter::of(at);
-            let bucket_slot = bucket_slots.of(quarter);
-            if last != Some((*meter, quarter)) {
-                let bucket = schema::bucket(self.account, customer, *meter, quarter, bucket_slot);
+            let window = Window::of(at);
+            let bucket_slot = bucket_slots.of(window);
+            if last != Some((*meter, window)) {
+                let bucket = schema::bucket(self.account, customer, *meter, window, bucket_slot);
                 keys.push(bucket.key().clone());
-                last = Some((*meter, quarter));
+                last = Some((*meter, window));
             }
             let Amount::Distinct(digest) = amount else { continue };
-            let value = schema::distinct_value(
-                self.account,
-                customer,
-                *meter,
-                quarter,
-                bucket_slot,
-                digest,
-            );
+            let value =
+                schema::distinct_value(self.account, customer, *meter, window, bucket_slot, digest);
             keys.push(value.key().clone());
             if indexed == Indexed::Yes {
                 let seen = schema::distinct_index(self.account, customer, *meter, digest);
@@ -66,19 +60,19 @@ impl Transaction<'_> {
         let mut tally = Tally::new(oldest_taken);
         for (at, Reading { meter, amount, .. }) in readings {
             self.pace.spend(Pace::KEY).await;
-            let (id, quarter) = (*meter, Quarter::of(at));
-            let bucket_slot = bucket_slots.of(quarter);
-            if let Entry::Vacant(vacant) = tally.buckets.entry((id, quarter)) {
-                let bucket = schema::bucket(self.account, customer, id, quarter, bucket_slot);
+            let (id, window) = (*meter, Window::of(at));
+            let bucket_slot = bucket_slots.of(window);
+            if let Entry::Vacant(vacant) = tally.buckets.entry((id, window)) {
+                let bucket = schema::bucket(self.account, customer, id, window, bucket_slot);
                 if let Some(row) = self.row(&bucket)? {
                     vacant.insert(row.aggregate);
                 }
             }
             let Amount::Distinct(digest) = amount else { continue };
             let value =
-                schema::distinct_value(self.account, customer, id, quarter, bucket_slot, digest);
+                schema::distinct_value(self.account, customer, id, window, bucket_slot, digest);
             if self.row(&value)?.is_some() {
-                tally.distinct.insert((id, quarter, *digest), Membership::Stored);
+                tally.distinct.insert((id, window, *digest), Membership::Stored);
             }
             if indexed == Indexed::Yes && !tally.indexes.contains_key(&(id, *digest)) {
                 let seen = schema::distinct_index(self.account, customer, id, digest);
@@ -99,18 +93,18 @@ impl Transaction<'_> {
         indexed: Indexed,
     ) -> Result<(), Error> {
         let account = self.account;
-        for ((id, quarter), aggregate) in &tally.buckets {
+        for ((id, window), aggregate) in &tally.buckets {
             self.pace.spend(Pace::ROW).await;
             let bucket = Bucket { aggregate: aggregate.clone() };
-            let bucket_slot = bucket_slots.of(*quarter);
-            self.put(&schema::bucket(account, customer, *id, *quarter, bucket_slot), &bucket)?;
+            let bucket_slot = bucket_slots.of(*window);
+            self.put(&schema::bucket(account, customer, *id, *window, bucket_slot), &bucket)?;
         }
-        for ((id, quarter, digest), membership) in &tally.distinct {
+        for ((id, window, digest), membership) in &tally.distinct {
             if *membership == Membership::Added {
                 self.pace.spend(Pace::ROW).await;
-                let bucket_slot = bucket_slots.of(*quarter);
+                let bucket_slot = bucket_slots.of(*window);
                 let value =
-                    schema::distinct_value(account, customer, *id, *quarter, bucket_slot, digest);
+                    schema::distinct_value(account, customer, *id, *window, bucket_slot, digest);
                 self.put(&value, &Nothing {})?;
             }
         }

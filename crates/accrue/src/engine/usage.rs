@@ -24,7 +24,7 @@ impl Account {
     /// Returns the figure of one metric for one customer between two instants, whether or not a
     /// subscription covers them: none where min, max or latest has no event.
     ///
-    /// It costs the buckets of the timeframe and the events of at most two quarters of an hour.
+    /// It costs the buckets of the timeframe and the events of at most two windows of 15 minutes.
     pub async fn usage_between(
         &self,
         customer: impl Into<IdOr<CustomerId>>,

@@ -15,7 +15,7 @@ impl Account {
     ///
     /// A figure is that of the events of its slot alone: a day's greatest, a day's distinct values.
     /// Without groups it costs the aggregates of the timeframe, and the events of at most two
-    /// quarters of an hour for each instant at which it is cut; with groups, its events.
+    /// windows of 15 minutes for each instant at which it is cut; with groups, its events.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use crate::{
     expression::Fields,
     schema,
     store::Scan,
-    usage::{BucketSlot, Day, EventPlace, Meters, Minute, Quarter, Reading, StoredEvent},
+    usage::{BucketSlot, Day, EventPlace, Meters, Minute, Reading, StoredEvent, Window},
 };
 
 /// A place at which a customer has events.
@@ -75,9 +75,9 @@ impl BucketSlots {
         Self { is_built: !self.is_built, ..self }
     }
 
-    /// Returns the bucket slot of a quarter.
-    pub(super) fn of(&self, quarter: Quarter) -> BucketSlot {
-        let counting = self.counting.get(&Day::of(quarter.start())).copied().unwrap_or_default();
+    /// Returns the bucket slot of a window.
+    pub(super) fn of(&self, window: Window) -> BucketSlot {
+        let counting = self.counting.get(&Day::of(window.start())).copied().unwrap_or_default();
         if self.is_built { counting.other() } else { counting }
     }
 }

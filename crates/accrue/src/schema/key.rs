@@ -10,7 +10,7 @@ use crate::{
     plan::PlanVersion,
     store::{Key, Table},
     subscription::{SubscriptionEntry, SubscriptionStatus},
-    usage::{BucketSlot, MeterId, Minute, Quarter},
+    usage::{BucketSlot, MeterId, Minute, Window},
 };
 
 /// A key of no more bytes is put together without an allocation.
@@ -69,8 +69,8 @@ impl KeyBytes {
         self.instant(minute.start()).bytes(&number.to_be_bytes())
     }
 
-    pub(super) fn quarter(self, quarter: Quarter, bucket_slot: BucketSlot) -> Self {
-        self.instant(quarter.start()).bytes(&[bucket_slot.byte()])
+    pub(super) fn window(self, window: Window, bucket_slot: BucketSlot) -> Self {
+        self.instant(window.start()).bytes(&[bucket_slot.byte()])
     }
 
     /// Adds where a backfill stands. A byte is never used for another status.

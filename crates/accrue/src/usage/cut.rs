@@ -1,10 +1,10 @@
-use super::stretch::Quarter;
+use super::stretch::Window;
 use crate::Timeframe;
 
-/// A timeframe cut at the quarters: the whole ones, and what is left at its ends.
+/// A timeframe cut at the windows: the whole ones, and what is left at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The whole quarters, from the first start to the last end.
+    /// The whole windows, from the first start to the last end.
     pub(crate) whole: Timeframe,
     /// What comes before them and after them.
     pub(crate) partial: [Timeframe; 2],
@@ -13,14 +13,14 @@ pub(crate) struct Cut {
 impl Cut {
     pub(crate) fn of(timeframe: Timeframe) -> Self {
         let (start, end) = (timeframe.start(), timeframe.end());
-        let first = Quarter::of(start);
+        let first = Window::of(start);
         let from = if first.start() == start { start } else { first.end() };
-        let until = Quarter::of(end).start();
+        let until = Window::of(end).start();
         let frame = |start, end| Timeframe::new(start, end).unwrap_or(timeframe);
         if from <= until {
             Self { whole: frame(from, until), partial: [frame(start, from), frame(until, end)] }
         } else {
-            // Both ends lie in one quarter.
+            // Both ends lie in one window.
             Self { whole: frame(end, end), partial: [timeframe, frame(end, end)] }
         }
     }

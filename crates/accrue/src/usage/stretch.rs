@@ -7,8 +7,8 @@ pub(crate) struct Stretch<const MINUTES: i64>(Timestamp);
 /// A minute: events of one can share a row.
 pub(crate) type Minute = Stretch<1>;
 
-/// A quarter of an hour: what one bucket covers.
-pub(crate) type Quarter = Stretch<15>;
+/// 15 minutes: what one bucket covers.
+pub(crate) type Window = Stretch<15>;
 
 /// An hour: what events are counted by.
 pub(crate) type Hour = Stretch<60>;

@@ -5,7 +5,7 @@ use super::{
     distinct_index::Seen,
     meter::{CellId, MeterId},
     reading::{Amount, Digest, Reading},
-    stretch::Quarter,
+    stretch::Window,
 };
 use crate::{Decimal, MetricId, Timestamp};
 
@@ -52,13 +52,13 @@ fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
 pub(crate) struct Tally {
     /// Everything before this instant is too old to be taken.
     pub(crate) oldest_taken: Timestamp,
-    pub(crate) buckets: BTreeMap<(MeterId, Quarter), Aggregate>,
+    pub(crate) buckets: BTreeMap<(MeterId, Window), Aggregate>,
     pub(crate) distinct: BTreeMap<DistinctValue, Membership>,
     pub(crate) indexes: Seen,
 }
 
 /// A distinct value of a bucket.
-pub(crate) type DistinctValue = (MeterId, Quarter, Digest);
+pub(crate) type DistinctValue = (MeterId, Window, Digest);
 
 /// Since when a distinct value is one of its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,17 +93,17 @@ impl Tally {
     }
 
     fn add_to_bucket(&mut self, at: Timestamp, reading: &Reading) {
-        let quarter = Quarter::of(at);
+        let window = Window::of(at);
         let amount = match &reading.amount {
             Amount::Plain(amount) => amount.clone(),
             Amount::Distinct(digest) => {
-                match self.distinct.entry((reading.meter, quarter, *digest)) {
+                match self.distinct.entry((reading.meter, window, *digest)) {
                     Entry::Occupied(_) => return,
                     Entry::Vacant(vacant) => vacant.insert(Membership::Added),
                 };
                 Aggregate::Distinct(1)
             }
         };
-        add(self.buckets.entry((reading.meter, quarter)), amount);
+        add(self.buckets.entry((reading.meter, window)), amount);
     }
 }

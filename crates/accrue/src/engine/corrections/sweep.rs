@@ -5,7 +5,7 @@ use crate::{
     limits,
     schema::{self, Progress, Slot, SweepPlace},
     store::{Document, Key, Scan},
-    usage::{Day, Digest, MeterId, Quarter},
+    usage::{Day, Digest, MeterId, Window},
 };
 
 /// What a pass over the rows of the corrected days does.
@@ -92,13 +92,13 @@ impl Transaction<'_> {
         let mut digests = Vec::new();
         for (key, _) in rows {
             let place = schema::bucket_place(self.account, key.bytes());
-            let (quarter, bucket_slot) =
+            let (window, bucket_slot) =
                 place.ok_or_else(|| Error::corrupt("a bucket has no place"))?;
-            let counts = sweeping.counting.of(quarter) == bucket_slot;
+            let counts = sweeping.counting.of(window) == bucket_slot;
             if counts != (pass == Pass::Seen) {
                 continue;
             }
-            if pass != Pass::Buckets && sweeping.is_corrected(quarter) {
+            if pass != Pass::Buckets && sweeping.is_corrected(window) {
                 let digest = schema::distinct_digest(key.bytes());
                 digests.push(digest.ok_or_else(|| Error::corrupt("a value has no digest"))?);
             }
@@ -149,8 +149,8 @@ struct Sweeping<'a> {
 }
 
 impl Sweeping<'_> {
-    /// Tells whether events of a quarter may have been corrected.
-    fn is_corrected(&self, quarter: Quarter) -> bool {
-        quarter.timeframe().overlaps(self.corrected)
+    /// Tells whether events of a window may have been corrected.
+    fn is_corrected(&self, window: Window) -> bool {
+        window.timeframe().overlaps(self.corrected)
     }
 }

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
+    acceptance::Acceptance,
     keys::{self, reason},
-    window::Window,
 };
 use crate::{
     CustomerId, Error, EventKey, ExternalId, IdOr,
@@ -50,7 +50,7 @@ pub(in crate::engine) async fn sort<'a>(
         events(batch).map(|event| schema::event_key(tx.account, &event.idempotency_key)).collect();
     let entries = tx.get_all(&slots).await?;
     let rules = keys::rules(tx, &entries, into).await?;
-    let window = Window::find(tx, into).await?;
+    let acceptance = Acceptance::find(tx, into).await?;
     let mut slots = slots.into_iter().zip(entries);
     let backfill_id = into.map(|backfill| backfill.id);
 
@@ -83,7 +83,7 @@ pub(in crate::engine) async fn sort<'a>(
             (verdict, _) => verdict,
         };
         match verdict {
-            Verdict::New => reasons.extend(window.refuse(event.timestamp, customer_id)),
+            Verdict::New => reasons.extend(acceptance.refuse(event.timestamp, customer_id)),
             Verdict::Duplicate => duplicates = duplicates.saturating_add(1),
             Verdict::Taken | Verdict::Deprecated | Verdict::Worn => {
                 reasons.extend(reason(verdict));

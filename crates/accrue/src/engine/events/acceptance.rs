@@ -5,7 +5,7 @@ use crate::{
 };
 
 /// Which new events are taken: of when, and of whom.
-pub(super) struct Window<'b> {
+pub(super) struct Acceptance<'b> {
     newest: Timestamp,
     taker: Taker<'b>,
 }
@@ -18,7 +18,7 @@ enum Taker<'b> {
     Recent { oldest: Timestamp },
 }
 
-impl<'b> Window<'b> {
+impl<'b> Acceptance<'b> {
     pub(super) async fn find(
         tx: &mut Transaction<'_>,
         into: Option<&'b Backfill>,

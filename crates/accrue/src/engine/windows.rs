@@ -5,7 +5,7 @@ use crate::{
     CustomerId, Error, Timestamp,
     expression::Fields,
     schema::{self, Bucket, Nothing},
-    usage::{Amount, Digest, MeterId, Quarter, Reading, Tally},
+    usage::{Amount, Digest, MeterId, Reading, Tally, Window},
 };
 
 /// What an event contributed, and what lies in its place now.
@@ -32,19 +32,19 @@ fn values(readings: &[Reading]) -> Values {
     values.collect()
 }
 
-/// A quarter of an hour that is added up anew, since one of its events says something else.
+/// A window that is added up anew, since one of its events says something else.
 ///
 /// The caller has read the head of the customer, which guards the rows.
 impl Transaction<'_> {
-    /// Adds the events of a quarter up anew that count there, for the meters that an event adds to
+    /// Adds the events of a window up anew that count there, for the meters that an event adds to
     /// or has added to. The event is written already.
-    pub(super) async fn rebuild_quarter(
+    pub(super) async fn rebuild_window(
         &mut self,
         customer: CustomerId,
         at: Timestamp,
         moved: &Moved,
     ) -> Result<(), Error> {
-        let (wanted, quarter) = (moved.meters(), Quarter::of(at));
+        let (wanted, window) = (moved.meters(), Window::of(at));
         if wanted.is_empty() {
             return Ok(());
         }
@@ -55,27 +55,27 @@ impl Transaction<'_> {
             tally.add(fields.timestamp(), &readings);
             Ok(())
         };
-        self.each_event(customer, quarter.timeframe(), &meters, add).await?;
-        self.save_buckets(customer, quarter, &wanted, &tally).await?;
+        self.each_event(customer, window.timeframe(), &meters, add).await?;
+        self.save_buckets(customer, window, &wanted, &tally).await?;
         let (before, after) = (values(&moved.before), values(&moved.after));
         let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
-        self.save_distinct_values(customer, quarter, &changed, &tally).await?;
+        self.save_distinct_values(customer, window, &changed, &tally).await?;
         self.save_distinct_indexes(customer, at, (&before, &after), &tally).await
     }
 
     async fn save_buckets(
         &mut self,
         customer: CustomerId,
-        quarter: Quarter,
+        window: Window,
         meters: &BTreeSet<MeterId>,
         tally: &Tally,
     ) -> Result<(), Error> {
-        let bucket_slot = self.bucket_slots(customer, quarter.timeframe()).await?.of(quarter);
-        let slot = |meter| schema::bucket(self.account, customer, meter, quarter, bucket_slot);
+        let bucket_slot = self.bucket_slots(customer, window.timeframe()).await?.of(window);
+        let slot = |meter| schema::bucket(self.account, customer, meter, window, bucket_slot);
         let slots: Vec<_> = meters.iter().map(|meter| slot(*meter)).collect();
         let stored = self.get_guarded(&slots).await?;
         for ((meter, slot), stored) in meters.iter().zip(&slots).zip(stored) {
-            let aggregate = tally.buckets.get(&(*meter, quarter)).cloned();
+            let aggregate = tally.buckets.get(&(*meter, window)).cloned();
             let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
             match rebuilt {
                 same if same == stored => {}
@@ -89,18 +89,18 @@ impl Transaction<'_> {
     async fn save_distinct_values(
         &mut self,
         customer: CustomerId,
-        quarter: Quarter,
+        window: Window,
         values: &[(MeterId, Digest)],
         tally: &Tally,
     ) -> Result<(), Error> {
-        let bucket_slot = self.bucket_slots(customer, quarter.timeframe()).await?.of(quarter);
+        let bucket_slot = self.bucket_slots(customer, window.timeframe()).await?.of(window);
         let slot = |(meter, digest): &(MeterId, Digest)| {
-            schema::distinct_value(self.account, customer, *meter, quarter, bucket_slot, digest)
+            schema::distinct_value(self.account, customer, *meter, window, bucket_slot, digest)
         };
         let slots: Vec<_> = values.iter().map(slot).collect();
         let stored = self.get_guarded(&slots).await?;
         for (((meter, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
-            let is_member = tally.distinct.contains_key(&(*meter, quarter, *digest));
+            let is_member = tally.distinct.contains_key(&(*meter, window, *digest));
             match (stored.is_some(), is_member) {
                 (false, true) => self.put(slot, &Nothing {})?,
                 (true, false) => self.delete(slot),
@@ -110,7 +110,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Of a value that the event has no longer it is not known where in the quarter it still is.
+    /// Of a value that the event has no longer it is not known where in the window it still is.
     async fn save_distinct_indexes(
         &mut self,
         customer: CustomerId,
@@ -118,7 +118,7 @@ impl Transaction<'_> {
         (before, after): (&Values, &Values),
         tally: &Tally,
     ) -> Result<(), Error> {
-        let quarter = Quarter::of(at);
+        let window = Window::of(at);
         for (meter, digest) in before.symmetric_difference(after) {
             let slot = schema::distinct_index(self.account, customer, *meter, digest);
             self.fetch_guarded([slot.key()]).await?;
@@ -126,9 +126,9 @@ impl Transaction<'_> {
             if after.contains(&(*meter, *digest)) {
                 index.add(at, tally.oldest_taken);
             } else {
-                index.forget(quarter.timeframe());
-                if tally.distinct.contains_key(&(*meter, quarter, *digest)) {
-                    index.blur(quarter.timeframe());
+                index.forget(window.timeframe());
+                if tally.distinct.contains_key(&(*meter, window, *digest)) {
+                    index.blur(window.timeframe());
                 }
             }
             if index.is_empty() {
