@@ -20,7 +20,7 @@ pub use self::{
     script::{ChangeSpec, Named, Step, opening, script},
 };
 use crate::{
-    bill::{Biller, Charge, ActiveSubscriptions, midnights},
+    bill::{ActiveSubscriptions, Biller, Charge, midnights},
     model::{AHEAD, At, Event, Instant, MICROS_PER_DAY},
 };
 

@@ -83,8 +83,8 @@ impl Target {
             let Ok(Some(request)) = self.request(&mut input, &ids) else { break };
             // Two keys that differ are none: the answer names neither.
             let keys = request.headers().get_all("idempotency-key").iter();
-            let is_keyed = keys.collect::<BTreeSet<_>>().len() == 1
-                && request.method() == http::Method::POST;
+            let is_keyed =
+                keys.collect::<BTreeSet<_>>().len() == 1 && request.method() == http::Method::POST;
             let is_head = request.method() == http::Method::HEAD;
             let response = pollster::block_on(self.api.handle(request));
             judge(&response, is_keyed, is_head);

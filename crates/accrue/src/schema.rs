@@ -557,7 +557,7 @@ pub(crate) fn subscription_by_plan(
 /// written last.
 pub(crate) fn subscription_by_status(account: &AccountId, of: &SubscriptionEntry) -> Slot<Nothing> {
     KeyBytes::of(account)
-        .subscription_status(of.status_told())
+        .subscription_status(of.status_notified())
         .subscription(of)
         .slot(SUBSCRIPTION_BY_STATUS)
 }
@@ -568,7 +568,7 @@ pub(crate) fn subscription_by_change(
     account: &AccountId,
     of: &SubscriptionEntry,
 ) -> Option<Slot<Nothing>> {
-    let (at, _) = of.next_told()?;
+    let (at, _) = of.next_notified()?;
     Some(KeyBytes::of(account).instant(at).subscription(of).slot(SUBSCRIPTION_BY_CHANGE))
 }
 

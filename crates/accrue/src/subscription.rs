@@ -22,7 +22,7 @@ pub use self::{
 };
 pub(crate) use self::{
     cancel::unscheduled_end,
-    entry::{SubscriptionEntry, Told, Turns},
+    entry::{Notified, SubscriptionEntry, Turns},
     new::Terms,
     update::previous_attributes,
 };

@@ -2,7 +2,9 @@
 
 use bigdecimal::{BigDecimal, Zero as _};
 
-use super::{Amounts, At, Biller, Charge, ActiveSubscriptions, Event, Instant, Price, Span, instant, span};
+use super::{
+    ActiveSubscriptions, Amounts, At, Biller, Charge, Event, Instant, Price, Span, instant, span,
+};
 use crate::model::AHEAD;
 
 impl Biller {
@@ -33,7 +35,12 @@ impl Biller {
     }
 
     /// What a price makes of the usage in a span that begins with a billing period.
-    pub(crate) fn used(&self, of: &ActiveSubscriptions, price: &Price, within: Span) -> Option<Amounts> {
+    pub(crate) fn used(
+        &self,
+        of: &ActiveSubscriptions,
+        price: &Price,
+        within: Span,
+    ) -> Option<Amounts> {
         let Charge::Usage { metric, model } = &price.charge else { return None };
         let events: Vec<_> = self.events_of(of.customer, within).collect();
         let figure = |cell: usize| {
@@ -54,7 +61,12 @@ impl Biller {
     }
 
     /// What the minimum of a usage price adds to a billing period.
-    pub(super) fn top_up(&self, of: &ActiveSubscriptions, price: &Price, period: Span) -> BigDecimal {
+    pub(super) fn top_up(
+        &self,
+        of: &ActiveSubscriptions,
+        price: &Price,
+        period: Span,
+    ) -> BigDecimal {
         match price.charge {
             Charge::Usage { .. } => {
                 let used = self.used(of, price, period).unwrap_or_default();

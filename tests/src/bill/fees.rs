@@ -3,7 +3,9 @@
 use accrue::PricingUnit;
 use bigdecimal::{BigDecimal, RoundingMode, Zero as _};
 
-use super::{Amounts, At, Biller, Charge, ActiveSubscriptions, Instant, Price, Span, days, instant, span};
+use super::{
+    ActiveSubscriptions, Amounts, At, Biller, Charge, Instant, Price, Span, days, instant, span,
+};
 
 /// What falls due at an instant.
 #[derive(Clone, Debug)]

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use accrue::subscription::Subscription;
 use bigdecimal::{BigDecimal, Zero as _};
 
-use super::{Alert, At, Biller, Body, Cause, Condition, ActiveSubscriptions, Instant, Message, Scope, Span};
+use super::{
+    ActiveSubscriptions, Alert, At, Biller, Body, Cause, Condition, Instant, Message, Scope, Span,
+};
 use crate::model::{AHEAD, Event, GRACE};
 
 /// A value before and after something.
@@ -253,7 +255,13 @@ impl Biller {
     }
 
     /// What a billing period has come to until an instant; none before the first event or fee.
-    fn value(&self, of: &ActiveSubscriptions, alert: At, period: Span, until: Instant) -> Option<BigDecimal> {
+    fn value(
+        &self,
+        of: &ActiveSubscriptions,
+        alert: At,
+        period: Span,
+        until: Instant,
+    ) -> Option<BigDecimal> {
         let (unit, filters) = match &self.alerts[alert].condition {
             Condition::Usage(metric) => {
                 return self.metrics[*metric].figure(self.events_of(of.customer, period));

@@ -7,7 +7,9 @@ use accrue::{
 use bigdecimal::BigDecimal;
 use pollster::block_on;
 
-use super::{At, Bench, Biller, Charge, ActiveSubscriptions, Instant, Timing, engine::decimal, instant, span};
+use super::{
+    ActiveSubscriptions, At, Bench, Biller, Charge, Instant, Timing, engine::decimal, instant, span,
+};
 use crate::{host::micros, world::nth};
 
 impl Bench {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use accrue::usage::View;
 use bigdecimal::BigDecimal;
 
-use super::{At, Biller, ActiveSubscriptions, Event, Span, prices::text, slots};
+use super::{ActiveSubscriptions, At, Biller, Event, Span, prices::text, slots};
 
 /// Figures by metric and by group, each with its span.
 pub(super) type Series = BTreeMap<(At, Option<Option<String>>), Vec<(Span, Option<BigDecimal>)>>;

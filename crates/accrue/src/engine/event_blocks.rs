@@ -62,7 +62,7 @@ impl Transaction<'_> {
     }
 
     /// Writes another content of an event in a slot. Where the row would become too
-    /// long, the event gets one of its own, of which the slot is told.
+    /// long, the event gets one of its own, and the slot says so.
     pub(super) async fn put_in_block(
         &mut self,
         slot: &mut EventSlot,

@@ -10,8 +10,8 @@ use crate::{
     idempotency::Fingerprint,
     price::Price,
     subscription::{
-        Cancellation, FeeQuantityChange, Subscription, SubscriptionEntry, SubscriptionUpdate, Told,
-        previous_attributes, unscheduled_end,
+        Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
+        SubscriptionUpdate, previous_attributes, unscheduled_end,
     },
     webhook::Body,
 };
@@ -189,7 +189,7 @@ impl Command for CancelSubscription {
 
         let subscription_id = self.id;
         let body = if end <= tx.now {
-            (entry.told, entry.turned) = (Told::Ended, Some(end));
+            (entry.notified, entry.rated_until) = (Notified::Ended, Some(end));
             Body::SubscriptionEnded { subscription_id }
         } else {
             Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
@@ -273,7 +273,7 @@ impl Command for UpdateFeeQuantity {
         if at <= tx.now {
             // What it charges so far is judged here. Another process, whose clock is ahead, may have
             // applied a later turn: that one is not judged once more.
-            entry.turned = entry.turned.max(Some(tx.now));
+            entry.rated_until = entry.rated_until.max(Some(tx.now));
             tx.judge_change(&before, &entry).await?;
         }
         tx.save_change(&entry).await?;

@@ -17,7 +17,8 @@ use crate::{
     page::{Listing, Position},
     schema::{self, CustomerEntry, Index, Nothing, PlanVersionEntry, SubscriptionOf},
     subscription::{
-        NewSubscription, Subscription, SubscriptionEntry, SubscriptionStatus, Terms, Told, Turns,
+        NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionStatus, Terms,
+        Turns,
     },
     webhook::Body,
 };
@@ -205,12 +206,12 @@ impl Transaction<'_> {
         let before = self.row(&slot)?.ok_or_else(missing)?;
         let statuses = [&before, after].map(|of| schema::subscription_by_status(account, of));
         let changes = [&before, after].map(|of| schema::subscription_by_change(account, of));
-        if before.told != after.told {
+        if before.notified != after.notified {
             let [old, new] = statuses;
             self.delete(&old);
             self.put(&new, &Nothing {})?;
         }
-        if before.next_told() != after.next_told() {
+        if before.next_notified() != after.next_notified() {
             let [old, new] = changes;
             old.iter().for_each(|old| self.delete(old));
             new.iter().try_for_each(|new| self.put(new, &Nothing {}))?;
@@ -275,9 +276,9 @@ impl Command for CreateSubscription {
             alerts: Vec::new(),
             muted: BTreeSet::new(),
             revision,
-            told: Told::Created,
+            notified: Notified::Created,
             turns: Turns::default(),
-            turned: None,
+            rated_until: None,
         };
         entry.turns = tx.card(&entry).await?.turns();
         let active = tx.active_subscriptions(&[customer.id]).await?;
@@ -288,17 +289,17 @@ impl Command for CreateSubscription {
         check_count(&entries, tx.now)?;
 
         tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
-        while let Some((_, told)) = entry.next_told().filter(|(at, _)| *at <= tx.now) {
-            entry.told = told;
-            let body = match told {
-                Told::Ended => Body::SubscriptionEnded { subscription_id: id },
+        while let Some((_, notified)) = entry.next_notified().filter(|(at, _)| *at <= tx.now) {
+            entry.notified = notified;
+            let body = match notified {
+                Notified::Ended => Body::SubscriptionEnded { subscription_id: id },
                 _ => Body::SubscriptionStarted { subscription_id: id },
             };
             tx.tell(customer.id, tx.now, body).await?;
         }
         if entry.subscription.start_date <= tx.now {
             // What was charged so far is judged with the usage, all at once.
-            entry.turned = Some(tx.now);
+            entry.rated_until = Some(tx.now);
         }
         tx.count_earlier_usage(&entry).await?;
 

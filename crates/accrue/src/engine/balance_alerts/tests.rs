@@ -38,7 +38,7 @@ impl Rich {
         let customer_id = block_on(account.create_customer(new).into_future()).unwrap().id;
         let rich = Self { store, account, customer_id };
         rich.have(balance);
-        rich.told();
+        rich.notified();
         rich
     }
 
@@ -74,7 +74,7 @@ impl Rich {
     }
 
     /// Reads and acknowledges every message, as `type [thresholds]: before -> after`.
-    fn told(&self) -> Vec<String> {
+    fn notified(&self) -> Vec<String> {
         let messages = block_on(self.account.messages(100)).unwrap();
         let places = messages.iter().map(|message| message.place);
         block_on(self.account.acknowledge(places).into_future()).unwrap();
@@ -105,7 +105,7 @@ fn created_over_a_balance_it_fires_at_once_and_says_that_it_is_in_alert() {
     let rich = Rich::new(50);
     let alert = rich.dropped(&[10, 50, 70]);
     let expect = r#"customer.credit_balance_dropped ["70", "50"]: 50 -> 50"#;
-    assert_eq!(rich.told(), [expect]);
+    assert_eq!(rich.notified(), [expect]);
     assert_eq!(in_alert(&alert), [false, true, true]);
     assert_eq!(block_on(rich.account.fetch_alert(alert.id)).unwrap(), alert);
 }
@@ -115,35 +115,35 @@ fn depleted_fires_at_once_and_recovered_never() {
     let rich = Rich::new(0);
     rich.watch(NewBalanceAlert::credit_balance_recovered(credits()));
     rich.watch(NewBalanceAlert::credit_balance_depleted(credits()));
-    assert_eq!(rich.told(), ["customer.credit_balance_depleted []: 0 -> 0"]);
+    assert_eq!(rich.notified(), ["customer.credit_balance_depleted []: 0 -> 0"]);
 }
 
 #[test]
 fn new_thresholds_are_judged_at_once_and_those_in_alert_not_again() {
     let rich = Rich::new(50);
     let alert = rich.dropped(&[70]);
-    rich.told();
+    rich.notified();
     let update = |values| {
         let call = rich.account.update_alert(alert.id, thresholds(values));
         in_alert(&block_on(call.into_future()).unwrap())
     };
     assert_eq!(update(&[80, 70, 20]), [true, true, false]);
-    assert_eq!(rich.told(), [r#"customer.credit_balance_dropped ["80"]: 50 -> 50"#]);
+    assert_eq!(rich.notified(), [r#"customer.credit_balance_dropped ["80"]: 50 -> 50"#]);
     assert_eq!(update(&[20]), [false]);
     assert_eq!(update(&[80]), [true]);
-    assert_eq!(rich.told(), Vec::<String>::new());
+    assert_eq!(rich.notified(), Vec::<String>::new());
 }
 
 #[test]
 fn enabled_it_is_judged_at_once() {
     let rich = Rich::new(50);
     let alert = rich.dropped(&[70, 20]);
-    rich.told();
+    rich.notified();
     block_on(rich.account.disable_alert(alert.id).into_future()).unwrap();
     rich.have(20);
     let enabled = block_on(rich.account.enable_alert(alert.id).into_future()).unwrap();
     assert_eq!(in_alert(&enabled), [true, true]);
-    assert_eq!(rich.told(), [r#"customer.credit_balance_dropped ["20"]: 20 -> 20"#]);
+    assert_eq!(rich.notified(), [r#"customer.credit_balance_dropped ["20"]: 20 -> 20"#]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_deleted_alert_is_not_watched_and_leaves_no_state() {
     assert_eq!(watch.moved().count(), 0);
     let state = schema::balance_alert_state(rich.account.id(), alert.id);
     assert_eq!(block_on(tx.get(&state)).unwrap(), None);
-    rich.told();
+    rich.notified();
     rich.dropped(&[70]);
-    assert_eq!(rich.told(), [r#"customer.credit_balance_dropped ["70"]: 50 -> 50"#]);
+    assert_eq!(rich.notified(), [r#"customer.credit_balance_dropped ["70"]: 50 -> 50"#]);
 }

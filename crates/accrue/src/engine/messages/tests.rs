@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// Tells that a backfill was reverted, and before that it was reflected.
-struct Told(Backfill);
+struct Notified(Backfill);
 
 #[async_trait]
-impl Command for Told {
+impl Command for Notified {
     type Outcome = ();
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
@@ -36,7 +36,7 @@ fn customer(account: &Account) -> Customer {
 }
 
 /// Creates a backfill, for a customer or for all, and tells of it.
-fn told(account: &Account, customer: Option<&Customer>, minute: u64) -> Backfill {
+fn notified(account: &Account, customer: Option<&Customer>, minute: u64) -> Backfill {
     let minute = std::time::Duration::from_secs(60 * minute);
     let start = Timestamp::parse("2026-03-01T00:00:00Z").unwrap().saturating_add(minute);
     let timeframe = Timeframe::nothing_at(start)
@@ -44,7 +44,7 @@ fn told(account: &Account, customer: Option<&Customer>, minute: u64) -> Backfill
     let mut new = NewBackfill::new(timeframe);
     new.customer = customer.map(|of| of.id.into());
     let backfill = block_on(account.create_backfill(new).into_future()).unwrap();
-    block_on(apply_open(account.shared(), account.id(), &Told(backfill.clone()))).unwrap();
+    block_on(apply_open(account.shared(), account.id(), &Notified(backfill.clone()))).unwrap();
     backfill
 }
 
@@ -60,7 +60,7 @@ fn read(account: &Account) -> Vec<(&'static str, Option<Customer>, Option<Backfi
 #[test]
 fn wire_6_8_messages_of_a_backfill_for_all_customers_are_no_customers() {
     let account = account();
-    let backfill = told(&account, None, 0);
+    let backfill = notified(&account, None, 0);
     let id = Some(backfill.id);
     let expect = [("backfill.reflected", None, id), ("backfill.reverted", None, id)];
     assert_eq!(read(&account), expect);
@@ -76,7 +76,7 @@ fn wire_6_8_messages_of_a_backfill_for_all_customers_are_no_customers() {
 fn wire_6_8_messages_of_a_customers_backfill_are_in_its_queue() {
     let account = account();
     let ada = customer(&account);
-    let backfill = told(&account, Some(&ada), 0);
+    let backfill = notified(&account, Some(&ada), 0);
     let of_ada = |kind, id| (kind, Some(ada.clone()), id);
     assert_eq!(
         read(&account),
@@ -92,9 +92,9 @@ fn wire_6_8_messages_of_a_customers_backfill_are_in_its_queue() {
 fn a_walk_over_the_queues_passes_all_of_them() {
     let account = account();
     let ada = customer(&account);
-    told(&account, None, 0);
-    told(&account, Some(&ada), 1);
-    told(&account, None, 2);
+    notified(&account, None, 0);
+    notified(&account, Some(&ada), 1);
+    notified(&account, None, 2);
     let all = block_on(account.messages(10)).unwrap();
     assert_eq!(all.len(), 7);
     let mut walked = block_on(account.messages(1)).unwrap();

@@ -6,7 +6,7 @@ use crate::{
     alert::Alert,
     engine::transaction::Transaction,
     schema::{self, AlertRevision},
-    subscription::{Subscription, SubscriptionEntry, Told},
+    subscription::{Notified, Subscription, SubscriptionEntry},
     webhook::Body,
 };
 
@@ -53,9 +53,12 @@ impl Subscriber {
     /// Returns the first transition, no later than an instant. A change that was made is one,
     /// whatever the time is here.
     pub(super) fn next(&self, now: Timestamp, until: Timestamp) -> Option<Transition> {
-        let told = self.entry.next_told().map(|(at, told)| {
-            let kind =
-                if told == Told::Ended { TransitionKind::Ended } else { TransitionKind::Began };
+        let notified = self.entry.next_notified().map(|(at, notified)| {
+            let kind = if notified == Notified::Ended {
+                TransitionKind::Ended
+            } else {
+                TransitionKind::Began
+            };
             Transition { at, kind }
         });
         let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
@@ -63,7 +66,8 @@ impl Subscriber {
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time = [told, turn].into_iter().flatten().filter(|transition| transition.at <= now);
+        let by_time =
+            [notified, turn].into_iter().flatten().filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
 
@@ -78,16 +82,16 @@ impl Subscriber {
         let Subscription { id: subscription_id, customer_id, .. } = self.entry.subscription;
         match kind {
             TransitionKind::Began => {
-                self.entry.told = Told::Started;
+                self.entry.notified = Notified::Started;
                 tx.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
             }
             TransitionKind::Ended => {
-                self.entry.told = Told::Ended;
+                self.entry.notified = Notified::Ended;
                 tx.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
             }
             TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;
-                self.entry.turned = Some(at);
+                self.entry.rated_until = Some(at);
                 if !tx.had_alerts_until(at).await? {
                     return Ok(());
                 }
