@@ -1111,7 +1111,7 @@ pub(crate) enum Progress {
     /// All are; what follows makes them count: all up to an instant do.
     Built { correction: Correction, until: Option<Timestamp> },
     /// What counted before is removed: all up to a place is.
-    Sweeping { correction: Correction, behind: SweepPlace },
+    CleaningUp { correction: Correction, behind: CleanUpPlace },
 }
 
 impl Progress {
@@ -1123,7 +1123,7 @@ impl Progress {
 
 /// How far the removal of what counted before has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SweepPlace {
+pub(crate) struct CleanUpPlace {
     /// In which pass over the rows.
     pub(crate) pass: u8,
     /// At which meter, by its place in their order.

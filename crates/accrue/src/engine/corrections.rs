@@ -2,8 +2,8 @@
 //! and metrics that came after its events.
 //!
 //! A correction never changes what counts while it is under way. `build` adds the days of a backfill
-//! up anew, in bounded commits, into the bucket slot that does not count; `flip` makes it count in one
-//! commit, with everything that follows from it; `sweep` removes what counted before. `measure` does
+//! up anew, in bounded commits, into the bucket slot that does not count; `publish` makes it count in one
+//! commit, with everything that follows from it; `clean_up` removes what counted before. `measure` does
 //! the same for metrics, whose rows nobody reads before all of them are there.
 //!
 //! Corrections come first: whoever writes for a customer takes these steps before, as it applies
@@ -11,12 +11,12 @@
 
 mod account_wide;
 mod build;
-mod flip;
+mod clean_up;
 mod measure;
 mod patience;
+mod publish;
 mod schedule;
 mod step;
-mod sweep;
 
 pub(super) use self::{
     account_wide::{correct_all, correct_some, measure_all},

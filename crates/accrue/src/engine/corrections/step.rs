@@ -85,10 +85,10 @@ impl Command for Step {
                 if tx.has_transitions_until(customer, correction.at).await? {
                     return Ok(Stepped::First(correction.at));
                 }
-                tx.flip(customer, correction, until).await?
+                tx.publish(customer, correction, until).await?
             }
-            Progress::Sweeping { correction, behind } => {
-                tx.sweep(customer, correction, behind).await?
+            Progress::CleaningUp { correction, behind } => {
+                tx.clean_up(customer, correction, behind).await?
             }
         };
         // It was written where a correction was done.

@@ -3,7 +3,7 @@ use crate::{
     backfill::Correction,
     engine::{transaction::Transaction, visible::BucketSlots},
     limits,
-    schema::{self, Progress, Slot, SweepPlace},
+    schema::{self, CleanUpPlace, Progress, Slot},
     store::{Document, Key, Scan},
     usage::{Day, Digest, MeterId, Window},
 };
@@ -26,11 +26,11 @@ impl Pass {
 /// Removing what counted before a correction.
 impl Transaction<'_> {
     /// Removes more of what counted before, and corrects when distinct values were seen.
-    pub(super) async fn sweep(
+    pub(super) async fn clean_up(
         &mut self,
         customer: CustomerId,
         correction: Correction,
-        behind: SweepPlace,
+        behind: CleanUpPlace,
     ) -> Result<Option<Progress>, Error> {
         let corrected = self.backfill(correction.backfill_id).await?.timeframe;
         let days = Day::covering(corrected);
@@ -45,32 +45,32 @@ impl Transaction<'_> {
         while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
             let of_pass = if pass == Pass::Buckets { &all } else { &distinct };
             let Some(meter) = of_pass.get(place.meter).copied() else {
-                place = SweepPlace { pass: place.pass.saturating_add(1), ..Default::default() };
+                place = CleanUpPlace { pass: place.pass.saturating_add(1), ..Default::default() };
                 continue;
             };
-            let rows = self.rows_to_sweep(customer, pass, meter, days, &place).await?;
+            let rows = self.rows_to_clean_up(customer, pass, meter, days, &place).await?;
             looked_at = looked_at.saturating_add(rows.len().max(1));
             let last = rows.last().map(|(key, _)| key.bytes().to_vec());
-            let sweeping = Sweeping { customer, meter, corrected, counting: &counting };
-            self.sweep_rows(&sweeping, pass, rows).await?;
+            let cleaning_up = CleaningUp { customer, meter, corrected, counting: &counting };
+            self.clean_up_rows(&cleaning_up, pass, rows).await?;
             place = match last {
-                Some(last) => SweepPlace { row: Some(last), ..place },
-                None => SweepPlace { meter: place.meter.saturating_add(1), row: None, ..place },
+                Some(last) => CleanUpPlace { row: Some(last), ..place },
+                None => CleanUpPlace { meter: place.meter.saturating_add(1), row: None, ..place },
             };
             if looked_at >= limits::STEP_EVENTS {
-                return Ok(Some(Progress::Sweeping { correction, behind: place }));
+                return Ok(Some(Progress::CleaningUp { correction, behind: place }));
             }
         }
         Ok(None)
     }
 
-    async fn rows_to_sweep(
+    async fn rows_to_clean_up(
         &self,
         customer: CustomerId,
         pass: Pass,
         meter: MeterId,
         days: Timeframe,
-        place: &SweepPlace,
+        place: &CleanUpPlace,
     ) -> Result<Vec<(Key, Document)>, Error> {
         let scan: Scan = match pass {
             Pass::Buckets => schema::buckets(self.account, customer, meter, days),
@@ -83,9 +83,9 @@ impl Transaction<'_> {
         Ok(self.range(&scan).await?.rows)
     }
 
-    async fn sweep_rows(
+    async fn clean_up_rows(
         &mut self,
-        sweeping: &Sweeping<'_>,
+        cleaning_up: &CleaningUp<'_>,
         pass: Pass,
         rows: Vec<(Key, Document)>,
     ) -> Result<(), Error> {
@@ -94,11 +94,11 @@ impl Transaction<'_> {
             let place = schema::bucket_place(self.account, key.bytes());
             let (window, bucket_slot) =
                 place.ok_or_else(|| Error::corrupt("a bucket has no place"))?;
-            let counts = sweeping.counting.of(window) == bucket_slot;
+            let counts = cleaning_up.counting.of(window) == bucket_slot;
             if counts != (pass == Pass::Seen) {
                 continue;
             }
-            if pass != Pass::Buckets && sweeping.is_corrected(window) {
+            if pass != Pass::Buckets && cleaning_up.is_corrected(window) {
                 let digest = schema::distinct_digest(key.bytes());
                 digests.push(digest.ok_or_else(|| Error::corrupt("a value has no digest"))?);
             }
@@ -106,16 +106,16 @@ impl Transaction<'_> {
                 self.delete(&Slot::<schema::Nothing>::new(key));
             }
         }
-        self.correct_distinct_indexes(sweeping, pass, &digests).await
+        self.correct_distinct_indexes(cleaning_up, pass, &digests).await
     }
 
     async fn correct_distinct_indexes(
         &mut self,
-        sweeping: &Sweeping<'_>,
+        cleaning_up: &CleaningUp<'_>,
         pass: Pass,
         digests: &[Digest],
     ) -> Result<(), Error> {
-        let Sweeping { customer, meter, corrected, .. } = *sweeping;
+        let CleaningUp { customer, meter, corrected, .. } = *cleaning_up;
         let slot = |digest| schema::distinct_index(self.account, customer, meter, digest);
         let slots: Vec<_> = digests.iter().map(slot).collect();
         self.fetch_guarded(slots.iter().map(Slot::key)).await?;
@@ -141,14 +141,14 @@ impl Transaction<'_> {
 
 /// Whose rows are swept, of which meter, and what is corrected.
 #[derive(Clone, Copy)]
-struct Sweeping<'a> {
+struct CleaningUp<'a> {
     customer: CustomerId,
     meter: MeterId,
     corrected: Timeframe,
     counting: &'a BucketSlots,
 }
 
-impl Sweeping<'_> {
+impl CleaningUp<'_> {
     /// Tells whether events of a window may have been corrected.
     fn is_corrected(&self, window: Window) -> bool {
         window.timeframe().overlaps(self.corrected)

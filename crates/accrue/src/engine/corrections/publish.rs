@@ -4,7 +4,7 @@ use crate::{
     backfill::{Backfill, BackfillStatus, Correction, Effect},
     engine::transaction::Transaction,
     limits,
-    schema::{self, CalendarDay, EventCount, OverlayEntry, Progress, SweepPlace},
+    schema::{self, CalendarDay, CleanUpPlace, EventCount, OverlayEntry, Progress},
     usage::{BucketSlot, Day, Hour},
     webhook::Body,
 };
@@ -14,7 +14,7 @@ impl Transaction<'_> {
     /// Makes more of a correction count for a customer, with everything that follows from it: totals,
     /// alerts, credits and messages. That is all of it, unless more billing periods are concerned than
     /// one commit should take.
-    pub(super) async fn flip(
+    pub(super) async fn publish(
         &mut self,
         customer: CustomerId,
         correction: Correction,
@@ -27,7 +27,7 @@ impl Transaction<'_> {
         let next = self.next_days(customer, rest).await?;
         let timeframe = backfill.timeframe.within(next);
         let untotalled = self.untotalled(customer, timeframe).await?;
-        let was_built = self.flip_days(customer, next).await?;
+        let was_built = self.publish_days(customer, next).await?;
         if was_built {
             self.put_overlays(customer, &backfill, next, effect).await?;
             let cause = Cause::Backfill { backfill_id };
@@ -40,8 +40,8 @@ impl Transaction<'_> {
         if backfill.customer_id.is_some() {
             self.end_backfill(&backfill, correction).await?;
         }
-        let behind = SweepPlace::default();
-        Ok(was_built.then_some(Progress::Sweeping { correction, behind }))
+        let behind = CleanUpPlace::default();
+        Ok(was_built.then_some(Progress::CleaningUp { correction, behind }))
     }
 
     /// Returns as many days of a timeframe, from the first one on, as do not touch more billing periods
@@ -66,7 +66,7 @@ impl Transaction<'_> {
     }
 
     /// Turns the calendar, and tells whether any day was built.
-    async fn flip_days(&mut self, customer: CustomerId, days: Timeframe) -> Result<bool, Error> {
+    async fn publish_days(&mut self, customer: CustomerId, days: Timeframe) -> Result<bool, Error> {
         let scan = schema::calendar_days(self.account, customer, days);
         let mut was_built = false;
         for (key, document) in self.range_all(scan).await? {
