@@ -171,7 +171,7 @@ impl Api {
         }
     }
 
-    /// The order of work at the door (DESIGN 4).
+    /// The order of work at the door.
     async fn answer<B>(
         &self,
         head: &Parts,

@@ -33,7 +33,7 @@ impl Router {
         Self { base: base.to_owned(), paths }
     }
 
-    /// Finds what is asked for. A path that is known with another method is not (DESIGN 4).
+    /// Finds what is asked for. A path that is known with another method is not (§7).
     pub(crate) fn find(&self, method: &http::Method, path: &str) -> Option<Route> {
         let path = path.strip_prefix(&self.base)?;
         let found = self.paths.at(path).ok()?;

@@ -1,4 +1,4 @@
-//! What a payload is recognized by, however it is spelled (DESIGN 4).
+//! What a payload is recognized by, however it is spelled (§4.5.8).
 
 use accrue::{
     Pace,

@@ -1,4 +1,4 @@
-//! A store that fails, code that panics and clients that go away: rows of the table of DESIGN 4.
+//! A store that fails, code that panics and clients that go away (§4.5.10).
 
 use std::{
     pin::{Pin, pin},

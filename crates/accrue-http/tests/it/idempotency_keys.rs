@@ -1,4 +1,4 @@
-//! What an idempotency key may be, and that every answer carries it (§4.5.2, §4.5.5, DESIGN 4).
+//! What an idempotency key may be, and that every answer carries it (§4.5.2, §4.5.5).
 
 use std::{num::NonZeroU32, time::Duration};
 

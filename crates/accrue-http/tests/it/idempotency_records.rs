@@ -1,4 +1,4 @@
-//! What a key keeps, and for how long: rows of the table of DESIGN 4.
+//! What a key keeps, and for how long (§4.5.4, §4.5.6).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lists in pages, to the end (DESIGN 10, wire 6.2).
+//! Lists in pages, to the end (wire 6.2).
 
 use std::{collections::BTreeMap, time::Duration};
 

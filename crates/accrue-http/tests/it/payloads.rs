@@ -1,4 +1,4 @@
-//! What makes two payloads the same: the fingerprint of DESIGN 4, seen through answers.
+//! What makes two payloads the same: the fingerprint (§4.5.8), seen through answers.
 
 use std::io::Write;
 

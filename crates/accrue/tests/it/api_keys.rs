@@ -1,5 +1,5 @@
-//! DESIGN 10: API keys are issued, listed, rotated with overlap and revoked; only a SHA-256 of a
-//! secret is stored.
+//! API keys are issued, listed, rotated with overlap and revoked; only a SHA-256 of a secret is
+//! stored.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! DESIGN 10: fields that the engine accepts and has no use for are stored and given back.
+//! Fields that the engine accepts and has no use for are stored and given back.
 
 use accrue::{
     Carried, CarriedUpdate, Email,

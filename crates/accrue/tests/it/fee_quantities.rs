@@ -305,7 +305,7 @@ fn fee(fixture: &Fixture, kind: usize) -> NewPrice {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// DESIGN 5: "timeframes that adjoin add up", and changes of a cent are lost in none.
+    /// Timeframes that adjoin add up, and changes of a cent are lost in none.
     #[test]
     fn timeframes_that_adjoin_add_up(
         kind in 0_usize..12,
