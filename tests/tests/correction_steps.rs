@@ -201,5 +201,5 @@ fn measuring_earlier_events_by_a_new_metric_survives_any_crash() {
         count(&measured).checked_sub(count(&unmeasured))
     };
     assert!(more("bucket:").is_some_and(|more| more > 0), "it writes no buckets");
-    assert!(more("member:").is_some_and(|more| more > 0), "it notes no values");
+    assert!(more("distinct_value:").is_some_and(|more| more > 0), "it notes no values");
 }

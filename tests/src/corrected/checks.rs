@@ -27,7 +27,7 @@ use crate::{
 #[must_use]
 pub fn aggregates(rows: &Dump) -> Dump {
     const TABLES: &[&str] =
-        &["bucket", "member", "total", "cell_total", "event_volume", "calendar", "overlay"];
+        &["bucket", "distinct_value", "total", "cell_total", "event_volume", "calendar", "overlay"];
     let is_one = |key: &str| key.split_once(':').is_some_and(|(table, _)| TABLES.contains(&table));
     rows.iter()
         .filter(|(key, _)| is_one(key))

@@ -65,7 +65,7 @@ impl World {
                     falls.extend(fell);
                 }
                 ("outbox", None) => self.acknowledged(key.bytes())?,
-                ("head", _) => {
+                ("customer_head", _) => {
                     let customer = rest.try_into().map_err(|_| "a head of no customer")?;
                     let customer = self.tenants[of].customer_of(customer);
                     self.touched.extend(customer.map(|customer| (of, customer)));

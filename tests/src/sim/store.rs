@@ -139,7 +139,7 @@ impl Flaw {
             }
             Self::DisablesPlanAlerts => {
                 for change in &mut batch.changes {
-                    if of(&*change, "plan_generation", "")
+                    if of(&*change, "alert_revision", "")
                         && let Change::Put(_, document) = change
                     {
                         let text =
@@ -175,7 +175,7 @@ const WATCHED: &[&str] = &[
     "amendments",
     "customer",
     "customer_external",
-    "head",
+    "customer_head",
     "ledger_entry",
     "outbox",
     "overlay",

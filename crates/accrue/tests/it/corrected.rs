@@ -155,7 +155,7 @@ impl Corrected {
 
     /// The rows that figures are kept in, without what wrote them.
     pub(crate) fn kept(&self) -> Vec<String> {
-        let figures = ["bucket", "member", "total", "cell_total"];
+        let figures = ["bucket", "distinct_value", "total", "cell_total"];
         let tables = accrue::schema::TABLES.iter().filter(|table| figures.contains(&table.name()));
         let rows = tables.flat_map(|table| {
             let scan = Scan::prefix(*table, b"", usize::MAX);

@@ -39,8 +39,15 @@ impl Fixture {
 
     /// The rows that say what there is.
     fn aggregates(&self) -> Vec<String> {
-        let tables =
-            ["bucket", "member", "total", "cell_total", "event_volume", "calendar", "overlay"];
+        let tables = [
+            "bucket",
+            "distinct_value",
+            "total",
+            "cell_total",
+            "event_volume",
+            "calendar",
+            "overlay",
+        ];
         let all = accrue::schema::TABLES.iter().filter(|table| tables.contains(&table.name()));
         let rows = all.flat_map(|table| {
             block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
