@@ -25,6 +25,7 @@ use std::{
 use accrue::{subscription::Subscription, usage::View};
 use bigdecimal::BigDecimal;
 
+use self::prices::Share;
 pub use self::{
     alerts::{Alert, Body, Cause, Condition, Filter, Message, Named, Scope},
     bench::{Bench, Slice, run},

@@ -1,18 +1,8 @@
-//! Cost: what the usage and the fees of a subscription come to.
+//! Cost: what the usage and the fees of a subscription come to, as it is asked for.
 
-mod accrual;
 mod evaluation;
-mod fee;
 mod query;
-mod rate_card;
-mod statement;
 
-pub(crate) use self::{
-    accrual::{Accrual, Amounts, Moved},
-    fee::fees,
-    rate_card::{Priced, RateCard},
-    statement::Statement,
-};
 pub use self::{
     evaluation::{EvaluatedGroup, PriceEvaluation},
     query::{Cost, CostLine, CostQuery},

@@ -141,11 +141,13 @@ mod decimal;
 mod engine;
 mod entropy;
 mod error;
+mod fraction;
 mod hex;
 mod id;
 mod metadata;
 mod pace;
 mod page;
+mod rating;
 #[cfg(feature = "system")]
 mod system;
 mod text;
@@ -165,6 +167,7 @@ pub use self::{
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
+    fraction::{Fraction, FractionError},
     id::{
         AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, IdError, IdOr, ItemId,
         LedgerEntryId, MessageId, MetricId, PlanId, PriceId, SubscriptionId,

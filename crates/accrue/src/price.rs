@@ -8,8 +8,9 @@ mod uses;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::adjustment::Share;
 pub use self::{
-    adjustment::{Adjustments, Discount, Rated},
+    adjustment::{Adjustments, Discount, DiscountTier},
     cadence::{Cadence, Cycle},
     model::{
         Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,

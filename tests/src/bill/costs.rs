@@ -3,7 +3,8 @@
 use bigdecimal::{BigDecimal, Zero as _};
 
 use super::{
-    ActiveSubscriptions, Amounts, At, Biller, Charge, Event, Instant, Price, Span, instant, span,
+    ActiveSubscriptions, Amounts, At, Biller, Charge, Event, Instant, Price, Span, fees::share,
+    instant, span,
 };
 use crate::model::AHEAD;
 
@@ -25,7 +26,7 @@ impl Biller {
         let timeframe = accrue::Timeframe::new(instant(within.0), instant(until)).unwrap();
         for period in of.core.periods().overlapping(timeframe).map(span) {
             let (from, until) = (period.0.max(within.0), period.1.min(within.1));
-            let so_far = |at: Instant| self.used(of, price, (period.0, at)).unwrap_or_default();
+            let so_far = |at: Instant| self.used_until(of, price, period, at).unwrap_or_default();
             sum += so_far(until) - so_far(from);
             if until == period.1 && period.1 <= self.now {
                 sum.total += self.top_up(of, price, period);
@@ -34,15 +35,26 @@ impl Biller {
         sum
     }
 
-    /// What a price makes of the usage in a span that begins with a billing period.
+    /// What a price makes of the usage of a billing period.
     pub(crate) fn used(
         &self,
         of: &ActiveSubscriptions,
         price: &Price,
-        within: Span,
+        period: Span,
+    ) -> Option<Amounts> {
+        self.used_until(of, price, period, period.1)
+    }
+
+    /// What a price makes of the usage of a billing period up to an instant.
+    fn used_until(
+        &self,
+        of: &ActiveSubscriptions,
+        price: &Price,
+        period: Span,
+        until: Instant,
     ) -> Option<Amounts> {
         let Charge::Usage { metric, model } = &price.charge else { return None };
-        let events: Vec<_> = self.events_of(of.customer, within).collect();
+        let events: Vec<_> = self.events_of(of.customer, (period.0, until)).collect();
         let figure = |cell: usize| {
             let events = events.iter().copied().filter(|event| model.cell(event) == cell);
             self.metrics[*metric].figure(events)
@@ -56,7 +68,9 @@ impl Biller {
         Some(Amounts {
             quantity: quantities.iter().sum(),
             subtotal: model.rate(&quantities),
-            total: price.adjustments.total(model, &quantities),
+            total: price
+                .adjustments
+                .cut(price.adjustments.rated(model, &quantities), share(of, price, period)),
         })
     }
 
@@ -67,10 +81,16 @@ impl Biller {
         price: &Price,
         period: Span,
     ) -> BigDecimal {
-        match price.charge {
-            Charge::Usage { .. } => {
-                let used = self.used(of, price, period).unwrap_or_default();
-                price.adjustments.top_up(&used.total)
+        match &price.charge {
+            Charge::Usage { metric, model } => {
+                let events: Vec<_> = self.events_of(of.customer, period).collect();
+                let quantities = (0..model.cells()).map(|cell| {
+                    let events = events.iter().copied().filter(|event| model.cell(event) == cell);
+                    self.metrics[*metric].figure(events).unwrap_or_default()
+                });
+                let quantities: Vec<_> = quantities.collect();
+                let rated = price.adjustments.rated(model, &quantities);
+                price.adjustments.top_up(rated, share(of, price, period))
             }
             Charge::Fee { .. } => BigDecimal::zero(),
         }

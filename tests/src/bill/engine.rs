@@ -1,7 +1,7 @@
 //! Prices and filters as the engine takes them.
 
 use accrue::{
-    Decimal, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
+    Decimal, Fraction, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
     alert::{FilterOperator, FilterValues, PriceFilter},
     price::{self, BillingMode, NewPrice, PriceType},
 };
@@ -32,13 +32,31 @@ impl Price {
         new.conversion_rate = self.conversion_rate.as_ref().map(decimal);
         new.adjustments.minimum = self.adjustments.minimum.as_ref().map(decimal);
         new.adjustments.maximum = self.adjustments.maximum.as_ref().map(decimal);
-        new.adjustments.discount =
-            self.adjustments.discount.as_ref().map(|discount| match discount {
-                Discount::Fraction(fraction) => price::Discount::Percentage(decimal(fraction)),
-                Discount::Amount(off) => price::Discount::Amount(decimal(off)),
-                Discount::Units(off) => price::Discount::Usage(decimal(off)),
-            });
+        let discounts = self.adjustments.discounts.iter().map(Discount::to_engine);
+        new.adjustments.discounts = discounts.collect();
         new
+    }
+}
+
+impl Discount {
+    fn to_engine(&self) -> price::Discount {
+        let fraction = |of: &BigDecimal| Fraction::try_from(decimal(of)).unwrap();
+        match self {
+            Self::Fraction(of) => price::Discount::Percentage(fraction(of)),
+            Self::Amount(off) => price::Discount::Amount(decimal(off)),
+            Self::Units(off) => price::Discount::Usage(decimal(off)),
+            Self::Bands(bands) => {
+                let mut lower_bound = Decimal::zero();
+                let tiers = bands.iter().map(|Tier { until, each }| {
+                    let upper_bound = until.as_ref().map(decimal);
+                    let next = upper_bound.clone().unwrap_or_default();
+                    let lower_bound = std::mem::replace(&mut lower_bound, next);
+                    let percentage = fraction(each);
+                    price::DiscountTier { lower_bound, upper_bound, percentage }
+                });
+                price::Discount::TieredPercentage(tiers.collect())
+            }
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use accrue::PricingUnit;
 use bigdecimal::{BigDecimal, RoundingMode, Zero as _};
 
 use super::{
-    ActiveSubscriptions, Amounts, At, Biller, Charge, Instant, Price, Span, days, instant, span,
+    ActiveSubscriptions, Amounts, At, Biller, Charge, Instant, Price, Share, Span, days, instant,
+    span,
 };
 
 /// What falls due at an instant.
@@ -43,7 +44,8 @@ impl Biller {
                 }
                 charged = as_of;
             }
-            let top_up = price.adjustments.top_up(&charged.total);
+            let share = share(of, price, (from, until));
+            let top_up = price.adjustments.top_up(charged.subtotal.clone(), share);
             if !in_advance {
                 found.push(Due { at: until, with_end: true, amounts: charged });
             }
@@ -82,9 +84,17 @@ impl Biller {
                 }
             }
         };
-        let total = price.adjustments.cut(subtotal.clone());
+        let total = price.adjustments.cut(subtotal.clone(), share(of, price, period));
         Amounts { quantity: quantity(period.1), subtotal, total }
     }
+}
+
+/// The share of its cycle that a period of a price is.
+pub(super) fn share(of: &ActiveSubscriptions, price: &Price, period: Span) -> Share {
+    let places = PricingUnit::parse(price.currency).unwrap().places().into();
+    let Some(cycle) = price.cadence.cycle() else { return Share { days: 1, of: 1, places } };
+    let (days, whole) = days::days(&of.core, cycle, period);
+    Share { days: days.len(), of: whole, places }
 }
 
 /// The periods of a fee that touch a span.

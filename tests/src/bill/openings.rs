@@ -106,18 +106,33 @@ fn matrix() -> impl Strategy<Value = Model> {
 }
 
 fn adjustments(units: bool) -> impl Strategy<Value = Adjustments> {
-    let discount = prop_oneof![
-        big(&["0", "0.1", "0.333", "1"]).prop_map(Discount::Fraction),
-        big(&["1", "4.5", "20"]).prop_map(Discount::Amount),
-        big(&["1", "2.5"]).prop_map(move |off| match units {
-            true => Discount::Units(off),
-            false => Discount::Amount(off),
-        }),
-    ];
+    let fraction = big(&["0", "0.1", "0.333", "1"]).prop_map(Discount::Fraction);
+    let amount = big(&["1", "4.5", "20"]).prop_map(Discount::Amount);
+    let units =
+        option::weighted(0.15, big(&["1", "2.5"])).prop_map(move |off| off.filter(|_| units));
+    let bands = (big(&["5", "12.5"]), big(&["0", "0.25"]), big(&["0.1", "1"]));
+    let bands = bands.prop_map(|(until, first, second)| {
+        let first = Tier { until: Some(until), each: first };
+        Discount::Bands(vec![first, Tier { until: None, each: second }])
+    });
+    // In any order: the kind tells which comes first.
+    let discounts = (
+        option::weighted(0.1, bands),
+        option::weighted(0.15, fraction),
+        option::weighted(0.15, amount),
+        units,
+    );
+    let discounts = discounts.prop_map(|(bands, fraction, amount, units)| {
+        let units = units.map(Discount::Units);
+        [bands, fraction, amount, units].into_iter().flatten().collect()
+    });
     let minimum = option::weighted(0.25, big(&["0", "3", "12.5"]));
     let maximum = option::weighted(0.25, big(&["12.5", "30"]));
-    (option::weighted(0.3, discount), minimum, maximum)
-        .prop_map(|(discount, minimum, maximum)| Adjustments { discount, minimum, maximum })
+    (discounts, minimum, maximum).prop_map(|(discounts, minimum, maximum)| Adjustments {
+        discounts,
+        minimum,
+        maximum,
+    })
 }
 
 fn usage() -> impl Strategy<Value = (Charge, Adjustments)> {

@@ -43,7 +43,7 @@ pub struct Tier {
 
 #[derive(Clone, Debug, Default)]
 pub struct Adjustments {
-    pub discount: Option<Discount>,
+    pub discounts: Vec<Discount>,
     pub minimum: Option<BigDecimal>,
     pub maximum: Option<BigDecimal>,
 }
@@ -53,6 +53,8 @@ pub enum Discount {
     Fraction(BigDecimal),
     Amount(BigDecimal),
     Units(BigDecimal),
+    /// A fraction of each band.
+    Bands(Vec<Tier>),
 }
 
 impl Price {
@@ -120,35 +122,84 @@ impl Model {
 }
 
 impl Adjustments {
-    /// What a discount and a maximum leave of quantities.
-    pub(super) fn total(&self, model: &Model, quantities: &[BigDecimal]) -> BigDecimal {
-        match &self.discount {
-            Some(Discount::Units(off)) => self.cut(model.rate(&[&quantities[0] - off])),
-            _ => self.cut(model.rate(quantities)),
+    /// What quantities cost before anything but units is taken off.
+    pub(super) fn rated(&self, model: &Model, quantities: &[BigDecimal]) -> BigDecimal {
+        let units = self.discounts.iter().find_map(|discount| match discount {
+            Discount::Units(off) => Some(off),
+            _ => None,
+        });
+        match units {
+            Some(off) => model.rate(&[&quantities[0] - off]),
+            None => model.rate(quantities),
         }
     }
 
-    /// What a discount and a maximum leave of an amount.
-    pub(super) fn cut(&self, amount: BigDecimal) -> BigDecimal {
-        let off = match &self.discount {
-            Some(Discount::Fraction(fraction)) => &amount * fraction,
-            Some(Discount::Amount(off)) => off.clone(),
-            _ => BigDecimal::zero(),
-        };
-        let left = match &amount - &off {
-            _ if amount < BigDecimal::zero() => amount,
-            left => left.max(BigDecimal::zero()),
-        };
+    /// What discounts and a maximum leave of an amount in a period of so many days.
+    pub(super) fn cut(&self, amount: BigDecimal, share: Share) -> BigDecimal {
+        self.most(self.discounted(amount), share)
+    }
+
+    /// What a minimum adds to that, before the maximum cuts it.
+    pub(super) fn top_up(&self, amount: BigDecimal, share: Share) -> BigDecimal {
+        let running = self.cut(amount.clone(), share);
+        let left = self.discounted(amount);
+        let least = self.minimum.as_ref().map_or(left.clone(), |minimum| share.of(minimum));
+        self.most(left.max(least), share) - running
+    }
+
+    fn discounted(&self, mut amount: BigDecimal) -> BigDecimal {
+        if amount < BigDecimal::zero() {
+            return amount;
+        }
+        for discount in &self.discounts {
+            if let Discount::Amount(off) = discount {
+                amount = (amount - off).max(BigDecimal::zero());
+            }
+        }
+        for discount in &self.discounts {
+            if let Discount::Fraction(fraction) = discount {
+                amount = &amount - &amount * fraction;
+            }
+        }
+        let bands = self.discounts.iter().find_map(|discount| match discount {
+            Discount::Bands(bands) => Some(bands),
+            _ => None,
+        });
+        let Some(bands) = bands else { return amount };
+        let (mut left, mut from) = (BigDecimal::zero(), BigDecimal::zero());
+        for Tier { until, each } in bands {
+            let until = until.clone().unwrap_or_else(|| amount.clone()).min(amount.clone());
+            let within = (until.clone() - &from).max(BigDecimal::zero());
+            left += within * (BigDecimal::from(1) - each);
+            from = from.max(until);
+        }
+        left
+    }
+
+    fn most(&self, amount: BigDecimal, share: Share) -> BigDecimal {
         match &self.maximum {
-            Some(maximum) => left.min(maximum.clone()),
-            None => left,
+            Some(maximum) => amount.min(share.of(maximum)),
+            None => amount,
         }
     }
+}
 
-    /// What a minimum adds to a total.
-    pub(super) fn top_up(&self, total: &BigDecimal) -> BigDecimal {
-        let minimum = self.minimum.clone().unwrap_or_else(|| total.clone());
-        (minimum - total).max(BigDecimal::zero())
+/// How many days of a cycle a period touches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    pub(super) days: usize,
+    pub(super) of: u32,
+    pub(super) places: i64,
+}
+
+impl Share {
+    fn of(self, amount: &BigDecimal) -> BigDecimal {
+        if u32::try_from(self.days).unwrap() >= self.of {
+            return amount.clone();
+        }
+        let exact = amount * BigDecimal::from(u32::try_from(self.days).unwrap())
+            / BigDecimal::from(self.of);
+        exact.with_scale_round(self.places, RoundingMode::HalfUp)
     }
 }
 

@@ -248,7 +248,7 @@ impl Price {
             currency: price.currency.clone(),
             conversion_rate: price.conversion_rate.clone().map(JsonNumber),
             conversion_rate_config: Stored::of(&price.carried, "conversion_rate_config"),
-            discount: adjustments.discount.as_ref().and_then(PriceDiscount::of),
+            discount: adjustments.discounts.iter().find_map(PriceDiscount::of),
             minimum: adjustments.minimum.clone().map(|minimum_amount| PriceMinimum {
                 applies_to_price_ids: own(),
                 filters: Vec::new(),
@@ -302,7 +302,7 @@ impl PriceDiscount {
         Some(match discount {
             Discount::Percentage(fraction) => Self::Percentage {
                 discount_type: "percentage",
-                percentage_discount: JsonNumber(fraction.clone()),
+                percentage_discount: JsonNumber(fraction.as_decimal().clone()),
             },
             Discount::Amount(off) => {
                 Self::Amount { discount_type: "amount", amount_discount: off.clone() }

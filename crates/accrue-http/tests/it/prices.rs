@@ -176,7 +176,7 @@ fn wire_5_2_a_discount_a_minimum_and_a_maximum_are_shown() {
     fee.adjustments.maximum = Some(Decimal::from(50));
     for (discount, expect) in [
         (
-            Discount::Percentage(Decimal::parse("0.15").unwrap()),
+            Discount::Percentage(accrue::Fraction::parse("0.15").unwrap()),
             json!({"discount_type": "percentage", "percentage_discount": 0.15}),
         ),
         (
@@ -184,7 +184,7 @@ fn wire_5_2_a_discount_a_minimum_and_a_maximum_are_shown() {
             json!({"discount_type": "amount", "amount_discount": "2"}),
         ),
     ] {
-        fee.adjustments.discount = Some(discount);
+        fee.adjustments.discounts = vec![discount];
         let price = pollster::block_on(host.account().create_price(fee.clone())).unwrap();
         let price = host.get(&format!("/v1/prices/{}", price.id)).ok(StatusCode::OK);
         assert_eq!(price["discount"], expect);

@@ -2,10 +2,9 @@ use serde::{Deserialize, Serialize};
 
 use super::PriceFilter;
 use crate::{
-    Currency, Decimal, Error, MetricId, PricingUnit,
-    cost::{Accrual, Amounts},
-    limits,
+    Currency, Decimal, Error, MetricId, PricingUnit, limits,
     price::Price,
+    rating::{Amounts, Running},
 };
 
 /// What an alert watches (§2.1).
@@ -92,9 +91,9 @@ impl Condition {
 
     /// Returns what it watches of what a billing period has come to: none before the first event or
     /// fee that counts.
-    pub(crate) fn cost(&self, accrual: &Accrual) -> Option<Decimal> {
-        let counting = accrual.lines().filter_map(|(price, amounts)| {
-            let worth = self.worth(price, accrual.invoiced_in)?;
+    pub(crate) fn cost(&self, running: &Running) -> Option<Decimal> {
+        let counting = running.lines().filter_map(|(price, amounts)| {
+            let worth = self.worth(price, running.card().invoiced_in)?;
             Some(self.amount(amounts)?.clone() * worth)
         });
         counting.reduce(|sum, amount| sum + amount)

@@ -1,7 +1,7 @@
 use super::Condition;
 use crate::{
     Decimal,
-    cost::{Accrual, Moved},
+    rating::{Moved, Running},
 };
 
 /// What an alert on cost watches, kept up while events are added: an event moves it by what the lines
@@ -15,9 +15,10 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    pub(super) fn new(condition: &Condition, accrual: &Accrual) -> Self {
-        let worth = accrual.lines().map(|(price, _)| condition.worth(price, accrual.invoiced_in));
-        let (worth, value) = (worth.collect(), condition.cost(accrual));
+    pub(super) fn new(condition: &Condition, running: &Running) -> Self {
+        let worth =
+            running.lines().map(|(price, _)| condition.worth(price, running.card().invoiced_in));
+        let (worth, value) = (worth.collect(), condition.cost(running));
         Self { condition: condition.clone(), worth, value }
     }
 

@@ -1,10 +1,13 @@
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use super::{Alert, Cause, Crossing, Exceeded, Fired, gauge::Gauge};
 use crate::{
     AlertId, Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    cost::{Accrual, RateCard},
     credit::DrawDown,
+    rating::{RateCard, Running},
     usage::{
         Aggregate, Amount, Digest, DistinctIndex, MeterId, Reading, Seen, SplitId, Total,
         is_within_a_day,
@@ -41,7 +44,7 @@ pub(crate) struct Standing {
     /// Whether alerts are judged on it: not on one that is older than the one before the current.
     pub(crate) is_judged: bool,
     /// What it has come to, and what of it alerts watch, where any does.
-    accrual: Option<(Accrual, BTreeMap<AlertId, Gauge>)>,
+    rated: Option<(Running, BTreeMap<AlertId, Gauge>)>,
     /// What has fired, of each alert that may fire now.
     pub(crate) fired: BTreeMap<AlertId, Fired>,
     /// The distinct values of the period by meter, where the distinct index cannot tell.
@@ -82,14 +85,14 @@ impl Watched {
                 standing.judge(self.subscription_id, alert, before.as_ref(), &cause)
             }));
         }
-        if let Some((accrual, gauges)) = &mut standing.accrual {
-            let moved = accrual.follow(&moved, &standing.total);
+        if let Some((rated, gauges)) = &mut standing.rated {
+            let moved = rated.follow(&moved, &standing.total);
             gauges.values_mut().for_each(|gauge| gauge.follow(&moved));
             draw_downs.extend(self.draws_in.iter().map(|unit| DrawDown {
                 subscription_id: self.subscription_id,
                 period_start: standing.timeframe.start(),
                 currency: unit.clone(),
-                amount: accrual.drawn_in(unit, &moved),
+                amount: rated.drawn_in(unit, &moved),
             }));
         }
         exceeded.extend(on_cost().zip(costs).filter_map(|(alert, before)| {
@@ -110,7 +113,7 @@ impl Standing {
             timeframe,
             total,
             is_judged: true,
-            accrual: None,
+            rated: None,
             fired,
             distinct: None,
             total_moved: false,
@@ -119,12 +122,12 @@ impl Standing {
     }
 
     /// Rates what the period holds, as of an instant.
-    pub(crate) fn accrue(&mut self, card: &RateCard, alerts: &[Alert], until: Timestamp) {
-        let accrual = Accrual::new(card, self.timeframe, &self.total, until);
+    pub(crate) fn accrue(&mut self, card: &Arc<RateCard>, alerts: &[Alert], until: Timestamp) {
+        let rated = Running::new(Arc::clone(card), self.timeframe, &self.total, until);
         let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
-        let gauges = on_cost.map(|alert| (alert.id, Gauge::new(&alert.condition, &accrual)));
+        let gauges = on_cost.map(|alert| (alert.id, Gauge::new(&alert.condition, &rated)));
         let gauges = gauges.collect();
-        self.accrual = Some((accrual, gauges));
+        self.rated = Some((rated, gauges));
     }
 
     /// Returns the value that an alert watches; none where there is none yet.
@@ -132,7 +135,7 @@ impl Standing {
         match alert.condition.metric_id() {
             Some(metric_id) => self.total.figure(metric_id),
             None => {
-                let (_, gauges) = self.accrual.as_ref()?;
+                let (_, gauges) = self.rated.as_ref()?;
                 gauges.get(&alert.id)?.value().cloned()
             }
         }

@@ -1,4 +1,9 @@
-use crate::{Decimal, Name, PriceId, PricingUnit, Timeframe, price::Part, usage::View};
+use crate::{
+    Decimal, Name, PriceId, PricingUnit, Timeframe,
+    price::Part,
+    rating::{Line, RateCard, RatedInterval},
+    usage::View,
+};
 
 /// Which costs to compute, and how to cut them.
 ///
@@ -83,8 +88,25 @@ impl Cost {
         Self { timeframe, currency, subtotal, total, lines: Vec::new() }
     }
 
-    /// Sums the lines up.
-    pub(super) fn of(timeframe: Timeframe, currency: PricingUnit, lines: Vec<CostLine>) -> Self {
+    /// Sums lines up, in a currency or pricing unit.
+    pub(crate) fn of(
+        timeframe: Timeframe,
+        currency: PricingUnit,
+        card: &RateCard,
+        lines: Vec<Line>,
+    ) -> Self {
+        let lines =
+            card.intervals.iter().zip(lines).map(|(RatedInterval { price, .. }, line)| CostLine {
+                price_id: price.id,
+                name: price.name.clone(),
+                currency: price.currency.clone(),
+                quantity: line.quantity,
+                subtotal: line.subtotal,
+                total: line.total,
+                parts: line.parts,
+                worth: price.worth_in(&currency, card.invoiced_in),
+            });
+        let lines: Vec<_> = lines.collect();
         let sum = |amount: fn(&CostLine) -> &Decimal| {
             let worth = lines
                 .iter()

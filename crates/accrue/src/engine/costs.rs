@@ -1,12 +1,17 @@
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{
     Account, figures::Running, lists::position, standings::INSTANT, transaction::Transaction,
 };
 use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    cost::{Cost, CostQuery, Statement},
-    limits, schema,
+    cost::{Cost, CostQuery},
+    limits,
+    rating::{RateCard, rate_each},
+    schema,
     subscription::{Subscription, SubscriptionEntry},
     usage::{Meters, Total, cut},
 };
@@ -118,6 +123,30 @@ impl Account {
     }
 }
 
+/// How many slots are rated before others get their turn.
+const SLOTS_TOGETHER: usize = 16;
+
+/// What was used of a billing period from its start up to an instant.
+struct Sum {
+    running: Running,
+    to: Timestamp,
+}
+
+impl Sum {
+    fn of(period: Timeframe) -> Self {
+        Self { running: Running::default(), to: period.start() }
+    }
+}
+
+/// Returns the instants of a billing period, behind its start, at which slots begin or end.
+fn marks(slots: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
+    let first = slots.partition_point(|slot| slot.end() < period.start());
+    let slots = slots.iter().skip(first).take_while(|slot| slot.start() <= period.end());
+    let bounds = slots.flat_map(|slot| [slot.start(), slot.end()]);
+    let bounds = bounds.map(|at| at.min(period.end()));
+    bounds.filter(|at| period.start() < *at).collect()
+}
+
 /// The caller has read the head of the customer, which guards the ranges.
 impl Transaction<'_> {
     pub(super) async fn costs(
@@ -129,48 +158,58 @@ impl Transaction<'_> {
         let card = self.card(entry).await?;
         let splits = self.plan_version_of(entry).await?.splits;
         let meters = self.meters().await?.only(&card.metrics(), &splits);
-        let mut statement = Statement::new(&card, slots, self.now);
-        let ends = slots.first().zip(slots.last());
-        let whole = ends.and_then(|(first, last)| Timeframe::new(first.start(), last.end()).ok());
-        let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
-        let periods = card.subscription.periods();
-        for period in whole.iter().flat_map(|whole| periods.overlapping(*whole)) {
-            if period.start() > until {
-                // Nothing can have been used yet.
-                break;
-            }
-            let marks = statement.marks(period);
-            let used = self.used_at(entry, &meters, period, &marks).await?;
-            statement.add(period, &used);
-            let rated = used.len().saturating_mul(card.prices.len());
+        let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
+        for slots in slots.chunks(SLOTS_TOGETHER) {
+            let used = self.used_in(entry, &card, &meters, slots, &mut sums).await?;
+            let figure = |period: Timeframe, to: Timestamp, meter| {
+                used.get(&(period, to)).and_then(|total| total.figure(meter))
+            };
+            let lines = rate_each(&card, &figure, slots, self.now);
+            let rated = slots.iter().zip(lines);
+            costs
+                .extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
+            let rated = slots.len().saturating_mul(card.intervals.len());
             self.pace.spend(rated.saturating_mul(Pace::ROW)).await;
         }
-        Ok(statement.finish(currency))
+        Ok(costs)
     }
 
-    /// Returns what was used from the start of a billing period up to some of its instants.
-    async fn used_at(
+    /// Returns what was used from the start of each billing period up to where slots begin and end in
+    /// it. Those that go on behind the slots are summed further next time.
+    async fn used_in(
         &mut self,
         entry: &SubscriptionEntry,
+        card: &RateCard,
         meters: &Meters,
-        period: Timeframe,
-        marks: &[Timestamp],
-    ) -> Result<Vec<(Timestamp, Total)>, Error> {
-        let customer_id = entry.subscription.customer_id;
-        let (mut used, mut running) = (Vec::with_capacity(marks.len()), Running::default());
-        let mut from = period.start();
-        for mark in marks {
-            let is_all = *mark == period.end() && period.contains(self.now);
-            let total = if is_all {
-                self.total(entry, period.start()).await?
-            } else {
-                if let Ok(segment) = Timeframe::new(from, *mark) {
-                    self.run_on(&mut running, customer_id, meters, segment).await?;
-                }
-                running.total.clone()
-            };
-            used.push((*mark, total));
-            from = *mark;
+        slots: &[Timeframe],
+        sums: &mut BTreeMap<Timeframe, Sum>,
+    ) -> Result<BTreeMap<(Timeframe, Timestamp), Total>, Error> {
+        let mut used = BTreeMap::new();
+        let Some((first, last)) = slots.first().zip(slots.last()) else { return Ok(used) };
+        let whole = Timeframe::nothing_at(first.start()).until(last.end());
+        // Nothing can have been used yet behind it.
+        let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+        let periods = card.usage_periods(whole).into_iter();
+        for period in periods.take_while(|period| period.start() <= until) {
+            let Sum { mut running, mut to } =
+                sums.remove(&period).unwrap_or_else(|| Sum::of(period));
+            for mark in marks(slots, period) {
+                let is_all = mark == period.end() && period.contains(self.now);
+                let total = if is_all {
+                    self.total(entry, period.start()).await?
+                } else {
+                    if let Ok(segment) = Timeframe::new(to, mark) {
+                        let customer_id = entry.subscription.customer_id;
+                        self.run_on(&mut running, customer_id, meters, segment).await?;
+                        to = mark;
+                    }
+                    running.total.clone()
+                };
+                used.insert((period, mark), total);
+            }
+            if whole.end() < period.end() {
+                sums.insert(period, Sum { running, to });
+            }
         }
         Ok(used)
     }

@@ -1,16 +1,13 @@
-use std::{
-    collections::{BTreeMap, btree_map::Entry},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};
 use crate::{
     CustomerId, Error, IdOr, PriceId,
-    cost::{EvaluatedGroup, PriceEvaluation, Priced},
+    cost::{EvaluatedGroup, PriceEvaluation},
     expression::Fields,
     limits,
     price::{Charge, Price},
-    schema,
+    rating, schema,
     usage::{Meters, PropertyValue, Reading, Split, Total},
 };
 
@@ -82,8 +79,8 @@ impl Transaction<'_> {
         } else {
             self.evaluated_groups(customer_id, meters, evaluation).await?
         };
-        let priced = Priced::new(Arc::new(price));
-        let groups = groups.into_iter().map(|(values, total)| priced.evaluate(values, &total));
+        let groups =
+            groups.into_iter().map(|(values, total)| rating::evaluate(&price, values, &total));
         Ok((customer_id, groups.collect()))
     }
 

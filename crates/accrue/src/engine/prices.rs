@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     Error, IdOr, Page, PageRequest, PriceId,
-    cost::RateCard,
     idempotency::Fingerprint,
     limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
+    rating::RateCard,
     schema::{self, Index, Nothing, PriceAlias},
     subscription::SubscriptionEntry,
     usage::Split,
@@ -130,10 +130,10 @@ impl Transaction<'_> {
     }
 
     /// Returns the prices of a subscription's plan version, ready to rate what it uses.
-    pub(super) async fn card(&mut self, entry: &SubscriptionEntry) -> Result<RateCard, Error> {
+    pub(super) async fn card(&mut self, entry: &SubscriptionEntry) -> Result<Arc<RateCard>, Error> {
         let ids = self.plan_version_of(entry).await?.prices;
         let prices = self.prices(&ids).await?.into_iter().map(Arc::new).collect();
-        Ok(RateCard::new(entry.subscription.clone(), prices))
+        Ok(Arc::new(RateCard::new(&entry.subscription, prices)))
     }
 
     /// Reads the prices of a version of a plan.

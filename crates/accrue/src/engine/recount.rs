@@ -7,9 +7,10 @@ use super::{
 use crate::{
     CustomerId, Decimal, Error, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause},
-    cost::Accrual,
     credit::DrawDown,
-    limits, schema,
+    limits,
+    rating::Running,
+    schema,
     subscription::{Subscription, SubscriptionEntry},
     usage::Total,
 };
@@ -59,7 +60,7 @@ impl Transaction<'_> {
         for period in &judged {
             earlier.push(self.values(before, period.start(), &alerts, now).await?);
         }
-        let draw_downs = self.recount_to_the_end(&before.subscription, after).await?;
+        let draw_downs = self.recount_to_the_end(before, after).await?;
         let cause = Cause::Subscription { subscription_id: after.subscription.id };
         for (period, moved) in judged.iter().zip(&earlier) {
             let standing = self.standing(after, period.start(), &alerts, now).await?;
@@ -162,26 +163,26 @@ impl Transaction<'_> {
     /// Returns what that costs more or less.
     async fn recount_to_the_end(
         &mut self,
-        before: &Subscription,
+        before: &SubscriptionEntry,
         after: &SubscriptionEntry,
     ) -> Result<Vec<DrawDown>, Error> {
         let mut draw_downs = Vec::new();
-        let (old, new) = (before.end_date, after.subscription.end_date);
+        let (old, new) = (before.subscription.end_date, after.subscription.end_date);
         let Some(earlier) = old.into_iter().chain(new).min().filter(|_| old != new) else {
             return Ok(draw_downs);
         };
-        let customer_id = before.customer_id;
+        let customer_id = before.subscription.customer_id;
         let moved = Timeframe::nothing_at(earlier).until(Timestamp::MAX);
         if !self.has_events(customer_id, moved).await? {
             return Ok(draw_downs);
         }
         let open = self.open_periods(&after.subscription)?;
-        for old in self.open_periods(before)? {
+        for old in self.open_periods(&before.subscription)? {
             if !open.iter().any(|period| period.start() == old.start()) {
                 let total = self.total(after, old.start()).await?;
-                self.delete_total(before.id, old.start(), &total);
+                self.delete_total(before.subscription.id, old.start(), &total);
                 let nothing = Total::default();
-                draw_downs.extend(self.draw_downs(old, (after, &total), (after, &nothing)).await?);
+                draw_downs.extend(self.draw_downs(old, (before, &total), (after, &nothing)).await?);
             }
         }
         for timeframe in open {
@@ -266,8 +267,8 @@ impl Transaction<'_> {
         if draws_in.is_empty() {
             return Ok(Vec::new());
         }
-        let earlier = Accrual::new(&self.card(before).await?, period, used_before, self.now);
-        let later = Accrual::new(&self.card(after).await?, period, used_after, self.now);
+        let earlier = Running::new(self.card(before).await?, period, used_before, self.now);
+        let later = Running::new(self.card(after).await?, period, used_after, self.now);
         let draw_downs = draws_in.into_iter().map(|currency| DrawDown {
             subscription_id: after.subscription.id,
             period_start: period.start(),

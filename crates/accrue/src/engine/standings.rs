@@ -1,11 +1,12 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::transaction::Transaction;
 use crate::{
     Decimal, Error, Timeframe, Timestamp,
     alert::{Alert, Cause, Standing},
-    cost::Accrual,
-    limits, schema,
+    limits,
+    rating::Running,
+    schema,
     subscription::{Subscription, SubscriptionEntry},
     usage::Total,
 };
@@ -127,7 +128,7 @@ impl Transaction<'_> {
         for period in ending.into_iter().chain(periods.containing(at)) {
             let standing = self.standing(entry, period.start(), &alerts, at).await?;
             let Some(mut standing) = standing else { continue };
-            let earlier = Accrual::new(&card, period, &standing.total, right_before);
+            let earlier = Running::new(Arc::clone(&card), period, &standing.total, right_before);
             let moved = alerts.iter().map(|alert| (alert.clone(), alert.condition.cost(&earlier)));
             let moved: Vec<_> = moved.collect();
             self.judge_moved(entry, &mut standing, &moved, &cause, at).await?;

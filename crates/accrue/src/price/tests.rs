@@ -1,7 +1,7 @@
 //! What no price is created with, by the place in the body that the error names.
 
 use super::*;
-use crate::{Currency, PropertyName};
+use crate::{Currency, Fraction, PropertyName};
 
 fn number(text: &str) -> Decimal {
     Decimal::parse(text).unwrap()
@@ -255,47 +255,77 @@ fn a_conversion_rate_is_positive() {
 
 #[test]
 fn adjustments_have_bounds() {
-    let with = |discount: Option<Discount>, minimum: Option<&str>, maximum: Option<&str>| {
+    let with = |discounts: Vec<Discount>, minimum: Option<&str>, maximum: Option<&str>| {
         let (minimum, maximum) = (minimum.map(number), maximum.map(number));
-        NewPrice { adjustments: Adjustments { discount, minimum, maximum }, ..price(usage(unit())) }
+        NewPrice {
+            adjustments: Adjustments { discounts, minimum, maximum },
+            ..price(usage(unit()))
+        }
     };
-    let discount = |discount| with(Some(discount), None, None);
+    let discount = |discount| with(vec![discount], None, None);
     for text in ["0", "0.5", "1"] {
-        created(discount(Discount::Percentage(number(text))));
+        created(discount(Discount::Percentage(Fraction::parse(text).unwrap())));
     }
     created(discount(Discount::Usage(number("1.5"))));
-    created(with(None, Some("5"), Some("5")));
+    created(with(Vec::new(), Some("5"), Some("5")));
     for text in ["-0.1", "1.1"] {
         let message = format!("found {text}, expected a fraction of 0 to 1");
-        refused(&discount(Discount::Percentage(number(text))), "/discount", &message);
+        assert_eq!(Fraction::parse(text).unwrap_err().to_string(), message);
     }
+    let twice = vec![Discount::Amount(number("1")), Discount::Amount(number("2"))];
+    let message = "found a kind of discount more than once, expected each once";
+    refused(&with(twice, None, None), "/discounts/0", message);
     let negative = "found -1, expected 0 or more";
-    refused(&discount(Discount::Amount(number("-1"))), "/discount", negative);
-    refused(&discount(Discount::Usage(number("-1"))), "/discount", negative);
-    refused(&with(None, Some("-1"), None), "/minimum_amount", negative);
-    refused(&with(None, None, Some("-1")), "/maximum_amount", negative);
+    refused(&discount(Discount::Amount(number("-1"))), "/discounts/0", negative);
+    refused(&discount(Discount::Usage(number("-1"))), "/discounts/0", negative);
+    refused(&with(Vec::new(), Some("-1"), None), "/minimum_amount", negative);
+    refused(&with(Vec::new(), None, Some("-1")), "/maximum_amount", negative);
     refused(
-        &with(None, Some("6"), Some("5")),
+        &with(Vec::new(), Some("6"), Some("5")),
         "/minimum_amount",
         "found 6, expected at most the maximum of 5",
     );
 }
 
 #[test]
+fn bands_of_a_discount_adjoin_from_zero_on() {
+    let tier = |lower: &str, upper: Option<&str>| DiscountTier {
+        lower_bound: number(lower),
+        upper_bound: upper.map(number),
+        percentage: Fraction::parse("0.1").unwrap(),
+    };
+    let with = |tiers: Vec<DiscountTier>| {
+        let discounts = vec![Discount::TieredPercentage(tiers)];
+        let adjustments = Adjustments { discounts, ..Adjustments::default() };
+        NewPrice { adjustments, ..price(usage(unit())) }
+    };
+    created(with(vec![tier("0", Some("10")), tier("10", None)]));
+    let check = |tiers: Vec<DiscountTier>, at: &str, message: &str| {
+        refused(&with(tiers), &format!("/discounts/0/tiers{at}"), message);
+    };
+    check(vec![tier("0", None)], "", "found 1 tiers, expected 2 to 200");
+    check(vec![tier("1", Some("10")), tier("10", None)], "/0", "begins at 1, expected 0");
+    check(vec![tier("0", Some("10")), tier("11", None)], "/1", "begins at 11, expected 10");
+    check(vec![tier("0", Some("0")), tier("0", None)], "/0", "ends at 0, expected more than 0");
+    check(vec![tier("0", None), tier("0", None)], "/1", "found a tier after the last one");
+    check(vec![tier("0", Some("1")), tier("1", Some("2"))], "/1", "ends at 2, expected no end");
+}
+
+#[test]
 fn units_are_taken_off_usage_whose_units_are_alike() {
     let with = |charge| {
-        let discount = Some(Discount::Usage(number("1")));
-        let adjustments = Adjustments { discount, ..Adjustments::default() };
+        let discounts = vec![Discount::Usage(number("1"))];
+        let adjustments = Adjustments { discounts, ..Adjustments::default() };
         NewPrice { adjustments, ..price(charge) }
     };
     refused(
         &with(fixed(number("1"), unit())),
-        "/discount",
+        "/discounts/0",
         "found a discount of units on a fixed price, expected a usage price",
     );
     refused(
         &with(usage(matrix(&["a"], &[]))),
-        "/discount",
+        "/discounts/0",
         "found a discount of units on a matrix, whose units are not alike",
     );
 }

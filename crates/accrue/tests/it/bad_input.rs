@@ -91,16 +91,14 @@ fn amounts_that_cannot_be_are_refused() {
     }
     let adjusted = |adjustments: Adjustments| NewPrice { adjustments, ..usage.clone() };
     let minimum = |minimum| Adjustments { minimum: Some(number(minimum)), ..Default::default() };
-    let discount = |discount| Adjustments { discount: Some(discount), ..Default::default() };
+    let discount = |discount| Adjustments { discounts: vec![discount], ..Default::default() };
     wrong(adjusted(minimum("-1")), "/minimum_amount: found -1, expected 0 or more");
     let crossed = Adjustments { maximum: Some(number("4")), ..minimum("5") };
     let detail = "/minimum_amount: found 5, expected at most the maximum of 4";
     wrong(adjusted(crossed), detail);
-    let detail = "/discount: found 1.1, expected a fraction of 0 to 1";
-    wrong(adjusted(discount(Discount::Percentage(number("1.1")))), detail);
-    let detail = "/discount: found -3, expected 0 or more";
+    let detail = "/discounts/0: found -3, expected 0 or more";
     wrong(adjusted(discount(Discount::Amount(number("-3")))), detail);
-    let detail = "/discount: found a discount of units on a fixed price, expected a usage price";
+    let detail = "/discounts/0: found a discount of units on a fixed price, expected a usage price";
     let adjustments = discount(Discount::Usage(number("1")));
     wrong(NewPrice { adjustments, ..fee }, detail);
 }

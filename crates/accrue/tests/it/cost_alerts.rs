@@ -97,7 +97,9 @@ fn cost_is_judged_after_a_discount_and_a_maximum() {
     let priced = priced(|fixture, metric| {
         let mut usage = fixture.usage_at("1", metric);
         usage.adjustments = Adjustments {
-            discount: Some(accrue::price::Discount::Percentage(number("0.5"))),
+            discounts: vec![accrue::price::Discount::Percentage(
+                accrue::Fraction::parse("0.5").unwrap(),
+            )],
             minimum: None,
             maximum: Some(number("30")),
         };
@@ -116,7 +118,7 @@ fn cost_is_judged_after_a_discount_and_a_maximum() {
 fn units_that_a_discount_gives_cost_nothing() {
     let priced = priced(|fixture, metric| {
         let mut usage = fixture.usage_at("2", metric);
-        usage.adjustments.discount = Some(accrue::price::Discount::Usage(number("10")));
+        usage.adjustments.discounts = vec![accrue::price::Discount::Usage(number("10"))];
         [usage]
     });
     priced.alert(cost_alert(&["2"]));
@@ -216,7 +218,7 @@ fn cost_is_judged_event_by_event_however_they_are_cut_into_batches() {
     let story = |batch: usize| {
         let priced = priced(|fixture, metric| {
             let mut usage = fixture.usage_at("0.01", metric);
-            usage.adjustments.discount = Some(accrue::price::Discount::Amount(number("3")));
+            usage.adjustments.discounts = vec![accrue::price::Discount::Amount(number("3"))];
             [usage, fixture.by_region(metric, 2), fixture.advance_fee("5")]
         });
         priced.alert(cost_alert(&["50", "50.5", "1000", "4999.99"]));

@@ -165,18 +165,18 @@ fn fees_minima_maxima_and_discounts_do_not_draw() {
     check(Adjustments { minimum: Some(number("50")), ..Default::default() });
     check(Adjustments { maximum: Some(number("10")), ..Default::default() });
     for discount in [
-        Discount::Percentage(number("0.5")),
+        Discount::Percentage(accrue::Fraction::parse("0.5").unwrap()),
         Discount::Amount(number("15")),
         Discount::Usage(number("15")),
     ] {
-        check(Adjustments { discount: Some(discount), ..Default::default() });
+        check(Adjustments { discounts: vec![discount], ..Default::default() });
     }
 }
 
 #[test]
 fn a_discount_of_all_units_draws_them_nevertheless() {
     let adjustments =
-        Adjustments { discount: Some(Discount::Usage(number("50"))), ..Default::default() };
+        Adjustments { discounts: vec![Discount::Usage(number("50"))], ..Default::default() };
     let priced = adjusted(adjustments);
     priced.use_now("a", "20");
     assert_eq!(priced.fixture.standing(priced.customer, "USD"), "80: 80, 0");

@@ -229,7 +229,8 @@ fn adjustments_are_of_what_the_period_comes_to() {
     let adjusted = |discount: &str, minimum: Option<&str>, maximum: Option<&str>, mode| {
         let seats = Seats::new("UTC", "2027-03-01T00:00:00Z", |fixture| {
             let mut fee = fixture.fee_of("31", Cadence::Monthly, mode);
-            fee.adjustments.discount = Some(Discount::Percentage(number(discount)));
+            fee.adjustments.discounts =
+                vec![Discount::Percentage(accrue::Fraction::parse(discount).unwrap())];
             fee.adjustments.minimum = minimum.map(number);
             fee.adjustments.maximum = maximum.map(number);
             fee
@@ -295,7 +296,7 @@ fn fee(fixture: &Fixture, kind: usize) -> NewPrice {
     let cadences = [Cadence::Monthly, Cadence::Custom(Cycle::Days(9)), Cadence::Quarterly];
     let mut fee = fixture.fee_of("9.99", cadences[kind % 3], MODES[kind / 3 % 2]);
     if kind >= 6 {
-        fee.adjustments.discount = Some(Discount::Amount(number("3")));
+        fee.adjustments.discounts = vec![Discount::Amount(number("3"))];
         fee.adjustments.minimum = Some(number("4"));
         fee.adjustments.maximum = Some(number("25"));
     }

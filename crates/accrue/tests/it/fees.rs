@@ -154,10 +154,10 @@ fn a_scheduled_end_that_brings_nothing_new_tells_nothing() {
 fn a_cancellation_now_brings_what_is_due_in_arrears() {
     let priced = priced(|fixture, metric| {
         let mut usage = fixture.usage_at("1", metric);
-        usage.adjustments.minimum = Some(number("8"));
+        usage.adjustments.minimum = Some(number("46.5"));
         [usage, fixture.arrear_fee("31")]
     });
-    priced.alert(cost_alert(&["4", "14"]));
+    priced.alert(cost_alert(&["4", "15"]));
     priced.use_now("a", "3");
     priced.fixture.set("2026-03-16T11:00:00Z");
     let id = priced.subscription.id;
@@ -165,8 +165,8 @@ fn a_cancellation_now_brings_what_is_due_in_arrears() {
     let messages = priced.fixture.messages();
     let exceeded: Vec<_> = messages.iter().filter_map(exceeded).collect();
     let [exceeded] = exceeded.as_slice() else { panic!("{messages:?}") };
-    assert_eq!(exceeded.thresholds, [number("4"), number("14")]);
-    assert_eq!(exceeded.value_after, number("14"), "8 with the minimum, 6 of 31 days of the fee");
+    assert_eq!(exceeded.thresholds, [number("4"), number("15")]);
+    assert_eq!(exceeded.value_after, number("15"), "6 of 31 days: 9 by the minimum, 6 of the fee");
     assert_eq!(exceeded.cause, Cause::Subscription { subscription_id: id });
     assert_eq!(exceeded.timeframe, between("2026-03-10T12:00:00Z", "2026-03-16T11:00:00Z"));
     priced.fixture.set("2026-06-01T00:00:00Z");

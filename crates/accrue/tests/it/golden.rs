@@ -231,9 +231,10 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
     prices[0].conversion_rate = Some(number("0.01"));
     prices[0].adjustments.minimum = Some(number("1"));
     prices[0].adjustments.maximum = Some(number("1000"));
-    prices[1].adjustments.discount = Some(Discount::Percentage(number("0.15")));
-    prices[2].adjustments.discount = Some(Discount::Amount(number("2")));
-    prices[3].adjustments.discount = Some(Discount::Usage(number("3")));
+    prices[1].adjustments.discounts =
+        vec![Discount::Percentage(accrue::Fraction::parse("0.15").unwrap())];
+    prices[2].adjustments.discounts = vec![Discount::Amount(number("2"))];
+    prices[3].adjustments.discounts = vec![Discount::Usage(number("3"))];
     prices[6].charge = Charge::Fixed {
         quantity: number("2"),
         model: Model::Unit(Unit { unit_amount: number("9.99") }),

@@ -284,7 +284,7 @@ fn amounts_are_in_the_unit_of_the_price_and_before_adjustments() {
     new.currency = unit("credits");
     new.external_price_id = Some(external("adjusted"));
     new.adjustments = Adjustments {
-        discount: Some(Discount::Percentage(number("0.5"))),
+        discounts: vec![Discount::Percentage(accrue::Fraction::parse("0.5").unwrap())],
         minimum: Some(number("100")),
         maximum: Some(number("200")),
     };

@@ -56,7 +56,7 @@ fn spend_is_judged_before_discount_maximum_and_minimum() {
     let priced = priced(|fixture, metric| {
         let mut usage = fixture.usage_at("1", metric);
         usage.adjustments = Adjustments {
-            discount: Some(Discount::Percentage(number("0.9"))),
+            discounts: vec![Discount::Percentage(accrue::Fraction::parse("0.9").unwrap())],
             minimum: Some(number("2")),
             maximum: Some(number("3")),
         };
@@ -351,7 +351,8 @@ fn cost_is_watched_in_a_unit_of_the_hosts_own_too() {
     let priced = priced(|fixture, metric| {
         let mut credits = fixture.usage_at("2", metric);
         credits.currency = unit("credits");
-        credits.adjustments.discount = Some(Discount::Percentage(number("0.5")));
+        credits.adjustments.discounts =
+            vec![Discount::Percentage(accrue::Fraction::parse("0.5").unwrap())];
         [credits, fixture.advance_fee("5")]
     });
     let currency = Some(unit("credits"));

@@ -1,0 +1,137 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crate::{
+    Currency, Decimal, MetricId, Timeframe, Timestamp,
+    cost::EvaluatedGroup,
+    price::{Charge, Cycle, Model, Price, Quantity, Share},
+    subscription::{BillingPeriods, Days, Subscription, Turns},
+    usage::{MeterId, PropertyValue, Split, Total},
+};
+
+/// Prices in force for a subscription, ready to rate what it used.
+#[derive(Clone, Debug)]
+pub(crate) struct RateCard {
+    pub(crate) invoiced_in: Currency,
+    pub(crate) intervals: Vec<RatedInterval>,
+    cycle: Cycle,
+}
+
+/// A price while it is in force, with the meters that its quantity is added up under: none for a fee,
+/// one for each cell of a matrix.
+#[derive(Clone, Debug)]
+pub(crate) struct RatedInterval {
+    pub(crate) price: Arc<Price>,
+    pub(crate) meters: Vec<MeterId>,
+    /// How many of a fee there are, from each instant on.
+    pub(super) quantities: BTreeMap<Timestamp, Decimal>,
+    pub(super) periods: BillingPeriods,
+    /// Whether only the first of the periods is charged.
+    pub(super) is_once: bool,
+}
+
+impl RateCard {
+    pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
+        let intervals = prices.into_iter().map(|price| RatedInterval::new(subscription, price));
+        let intervals = intervals.collect();
+        Self { invoiced_in: subscription.currency, intervals, cycle: subscription.cycle }
+    }
+
+    /// Returns the metrics whose figures it prices.
+    pub(crate) fn metrics(&self) -> BTreeSet<MetricId> {
+        let metrics = self.intervals.iter().filter_map(|of| match of.price.charge {
+            Charge::Usage { metric_id, .. } => Some(metric_id),
+            Charge::Fixed { .. } => None,
+        });
+        metrics.collect()
+    }
+
+    /// Returns when something is charged: a fee, or what a minimum adds.
+    pub(crate) fn turns(&self) -> Turns {
+        let mut turns = Turns::default();
+        for RatedInterval { price, .. } in &self.intervals {
+            match (&price.charge, price.cadence.cycle()) {
+                (Charge::Fixed { .. }, Some(cycle)) => turns.add(cycle),
+                (Charge::Fixed { .. }, None) => turns.once = true,
+                (Charge::Usage { .. }, _) if price.adjustments.minimum.is_some() => {
+                    turns.add(self.cycle);
+                }
+                (Charge::Usage { .. }, _) => {}
+            }
+        }
+        turns
+    }
+
+    /// Returns the periods of usage prices that a timeframe touches, each once, in order.
+    pub(crate) fn usage_periods(&self, timeframe: Timeframe) -> BTreeSet<Timeframe> {
+        let usage = self.intervals.iter().filter(|of| !of.meters.is_empty());
+        usage.flat_map(|of| of.periods_in(timeframe)).collect()
+    }
+}
+
+impl RatedInterval {
+    fn new(subscription: &Subscription, price: Arc<Price>) -> Self {
+        let mut quantities = BTreeMap::new();
+        if let Charge::Fixed { quantity, .. } = &price.charge {
+            let own = subscription.fee_quantities.get(&price.id).unwrap_or(quantity);
+            quantities.insert(Timestamp::MIN, own.clone());
+            let changes = subscription.fee_changes.get(&price.id).into_iter().flatten();
+            quantities.extend(changes.map(|(at, quantity)| (*at, quantity.clone())));
+        }
+        let cycle = price.cadence.cycle();
+        let periods = subscription.periods_of(cycle.unwrap_or(subscription.cycle));
+        let is_once = cycle.is_none();
+        Self { meters: meters_of(&price), price, quantities, periods, is_once }
+    }
+
+    /// Returns its periods that share an instant with a timeframe.
+    pub(super) fn periods_in(&self, timeframe: Timeframe) -> Vec<Timeframe> {
+        if !self.is_once {
+            return self.periods.overlapping(timeframe).collect();
+        }
+        self.periods.first().into_iter().filter(|first| first.overlaps(timeframe)).collect()
+    }
+
+    /// Returns which share of a whole cycle one of its periods is. What is charged once has no days.
+    pub(super) fn share(&self, period: Timeframe) -> Share {
+        let Days { part, whole } = self.days(period);
+        Share { part, whole, places: self.price.currency.places() }
+    }
+
+    pub(super) fn days(&self, stretch: Timeframe) -> Days {
+        if self.is_once { Days { part: 1, whole: 1 } } else { self.periods.days(stretch) }
+    }
+}
+
+/// Returns what the quantity of a price is added up under.
+fn meters_of(price: &Price) -> Vec<MeterId> {
+    match &price.charge {
+        Charge::Usage { metric_id, model: Model::Matrix(matrix) } => {
+            Split::of(*metric_id, matrix, 0).meters_of(matrix)
+        }
+        Charge::Usage { metric_id, .. } => vec![(*metric_id).into()],
+        Charge::Fixed { .. } => Vec::new(),
+    }
+}
+
+/// Rates what a group of events has used, by the model of a price alone.
+pub(crate) fn evaluate(
+    price: &Price,
+    grouping_values: Vec<PropertyValue>,
+    used: &Total,
+) -> EvaluatedGroup {
+    let figures = meters_of(price).into_iter().map(|meter| used.figure(meter).unwrap_or_default());
+    let figures: Vec<_> = figures.collect();
+    let used = match figures.as_slice() {
+        [one] => Quantity::One(one.clone()),
+        _ => Quantity::Cells(figures),
+    };
+    EvaluatedGroup {
+        grouping_values,
+        quantity: used.total(),
+        amount: price.charge.model().rate(&used).amount,
+        currency: price.currency.clone(),
+    }
+}

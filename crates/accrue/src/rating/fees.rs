@@ -1,0 +1,129 @@
+use std::collections::BTreeSet;
+
+use super::{Line, RatedInterval, until::Until};
+use crate::{
+    Decimal, Timeframe, Timestamp,
+    price::{BillingMode, Charge, Model, Quantity},
+};
+
+/// What a fee comes to in a period as a whole, were its quantity to stay from an instant on.
+struct Stage {
+    at: Timestamp,
+    quantity: Decimal,
+    /// Before adjustments.
+    amount: Decimal,
+}
+
+impl RatedInterval {
+    /// Returns what a fee has come to in one of its periods, from the start on.
+    ///
+    /// In advance, another quantity within the period is charged at its own instant, with what it
+    /// changes; in arrears the period is charged as a whole.
+    pub(super) fn fee(&self, period: Timeframe, until: Until) -> Line {
+        let Charge::Fixed { model, billing_mode, .. } = &self.price.charge else {
+            return Line::default();
+        };
+        let has_ended = until.has_ended(period.end());
+        let mut charged = None;
+        let mut charges = 0_usize;
+        for stage in self.stages(model, period) {
+            let is_charged = match billing_mode {
+                BillingMode::InAdvance => until.has_begun(stage.at),
+                BillingMode::InArrear => has_ended,
+            };
+            if is_charged {
+                charges = charges.saturating_add(1);
+                charged = Some(stage);
+            }
+        }
+        let Some(Stage { quantity, amount, .. }) = charged else { return Line::default() };
+        let (adjustments, share) = (&self.price.adjustments, self.share(period));
+        let running = adjustments.running(amount.clone(), share);
+        let total = match has_ended {
+            true => adjustments.ended(amount.clone(), share),
+            false => running.clone(),
+        };
+        let top_ups = usize::from(total != running);
+        Line { quantity, subtotal: amount, total, charges, top_ups, periods: 1, ..Line::default() }
+    }
+
+    /// Returns what the fee comes to with the quantity that the period begins with, and with each other
+    /// one from its instant on.
+    fn stages(&self, model: &Model, period: Timeframe) -> Vec<Stage> {
+        let within = self.quantities.keys().copied().filter(|at| period.contains(*at));
+        let instants: BTreeSet<_> = within.chain([period.start()]).collect();
+        let mut stretches = Stretches::default();
+        let stages = instants.into_iter().filter_map(|at| {
+            let (_, quantity) = self.quantities.range(..=at).next_back()?;
+            let left = self.days(Timeframe::nothing_at(at).until(period.end()));
+            let quantity = quantity.clone();
+            stretches.go_on(model.rate(&Quantity::One(quantity.clone())).amount, left.part);
+            let amount = stretches.prorate(left.whole, self.price.currency.places());
+            Some(Stage { at, quantity, amount })
+        });
+        stages.collect()
+    }
+}
+
+/// The days of a billing period, and what its fee is on each of them. A day on which it changes is
+/// one of the later stretch.
+#[derive(Default)]
+struct Stretches {
+    days_over: u32,
+    /// What the fee was on days that are over, all in all.
+    over: Decimal,
+    /// What it was on each of them, where that is the same.
+    each_over: Option<Decimal>,
+    days_left: u32,
+    /// What it is on those that are left.
+    amount: Decimal,
+}
+
+impl Stretches {
+    /// Goes on with another amount for the days that are left.
+    fn go_on(&mut self, amount: Decimal, days_left: u32) {
+        let days = self.days_left.saturating_sub(days_left);
+        let before = std::mem::replace(&mut self.amount, amount);
+        self.days_left = days_left;
+        if days > 0 {
+            self.over += before.clone() * Decimal::from(u64::from(days));
+            let is_alike = self.days_over == 0 || self.each_over.as_ref() == Some(&before);
+            self.each_over = is_alike.then_some(before);
+            self.days_over = self.days_over.saturating_add(days);
+        }
+    }
+
+    /// Returns what the fee comes to, where a cycle has so many days: rounded once, and not where it is
+    /// the same on each day of a whole cycle.
+    fn prorate(&self, whole: u32, places: u32) -> Decimal {
+        if self.days_over == 0 || self.each_over.as_ref() == Some(&self.amount) {
+            return self.amount.prorate(
+                self.days_over.saturating_add(self.days_left),
+                whole,
+                places,
+            );
+        }
+        let left = self.amount.clone() * Decimal::from(u64::from(self.days_left));
+        (self.over.clone() + left).prorate(1, whole, places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fee_is_rounded_once_and_not_where_it_is_the_same_on_each_day() {
+        let number = |text: &str| Decimal::parse(text).unwrap();
+        let check = |amounts: &[(&str, u32)], expect: &str| {
+            let mut stretches = Stretches::default();
+            amounts.iter().for_each(|(amount, left)| stretches.go_on(number(amount), *left));
+            assert_eq!(stretches.prorate(31, 2), number(expect), "{amounts:?}");
+        };
+        check(&[("1.0001", 31)], "1.0001");
+        check(&[("1.0001", 31), ("1.0001", 20), ("1.0001", 10)], "1.0001");
+        check(&[("31", 31), ("62", 20), ("62", 10)], "51");
+        check(&[("31", 31), ("62", 20), ("31", 10)], "41");
+        check(&[("0.01", 31), ("0.02", 20), ("0.04", 10)], "0.02");
+    }
+}

@@ -1,0 +1,243 @@
+//! The rater: what it makes of hand-made cards, and what follows it event by event.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    Currency, CustomerId, Fraction, ItemId, MetricId, Name, PlanId, PriceId, PropertyName,
+    SubscriptionId, Zone,
+    plan::PlanVersion,
+    price::{
+        Adjustments, BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, DiscountTier,
+        Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
+    },
+    subscription::{BillingAnchor, Subscription},
+    usage::{Aggregate, Total},
+};
+
+fn number(text: &str) -> Decimal {
+    Decimal::parse(text).unwrap()
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+fn span(start: &str, end: &str) -> Timeframe {
+    Timeframe::new(at(start), at(end)).unwrap()
+}
+
+/// From the tenth of March on, in billing periods of a month from the first.
+fn subscription() -> Subscription {
+    Subscription {
+        id: SubscriptionId::from_bytes([1; 16]),
+        customer_id: CustomerId::from_bytes([1; 16]),
+        plan_id: PlanId::from_bytes([1; 16]),
+        plan_version: PlanVersion::FIRST,
+        name: None,
+        start_date: at("2026-03-10T00:00:00Z"),
+        end_date: None,
+        timezone: Zone::parse("UTC").unwrap(),
+        anchor: BillingAnchor::FirstOfMonth,
+        currency: Currency::parse("USD").unwrap(),
+        cycle: Cycle::MONTH,
+        fee_quantities: std::collections::BTreeMap::new(),
+        fee_changes: std::collections::BTreeMap::new(),
+        metadata: crate::Metadata::new(),
+        carried: crate::Carried::NONE,
+        created_at: at("2026-03-10T00:00:00Z"),
+    }
+}
+
+fn price(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<crate::price::Price> {
+    let usd = Currency::parse("USD").unwrap();
+    let item = ItemId::from_bytes([1; 16]);
+    let name = Name::parse("price").unwrap();
+    let mut new = NewPrice::fee_in_advance(name, item, usd, cadence, Decimal::zero());
+    (new.charge, new.adjustments) = (charge, adjustments);
+    Arc::new(new.decide(PriceId::from_bytes([1; 16]), at("2026-03-01T00:00:00Z")).unwrap())
+}
+
+const METRIC: MetricId = MetricId::from_bytes([7; 16]);
+
+fn card(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<RateCard> {
+    Arc::new(RateCard::new(&subscription(), vec![price(charge, cadence, adjustments)]))
+}
+
+fn fee(unit_amount: &str, billing_mode: BillingMode) -> Charge {
+    let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
+    Charge::Fixed { quantity: Decimal::from(1), model, billing_mode }
+}
+
+fn nothing(_: Timeframe, _: Timestamp, _: MeterId) -> Option<Decimal> {
+    None
+}
+
+#[test]
+fn fees_fall_on_the_start_or_the_end_of_their_period() {
+    let check = |mode, timeframe: Timeframe, now: &str, expect: Option<&str>| {
+        let card = card(fee("31", mode), Cadence::Monthly, Adjustments::default());
+        let lines = rate(&card, &nothing, timeframe, at(now));
+        assert_eq!(lines[0].amounts().total, expect.map(number), "{mode:?} {timeframe:?} {now}");
+    };
+    let (first, march) = ("2026-03-10T00:00:00Z", "2026-03-15T00:00:00Z");
+    let (april, may) = ("2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z");
+    // The first period has 22 of 31 days.
+    check(BillingMode::InAdvance, span(first, april), first, Some("22"));
+    check(BillingMode::InAdvance, span(march, april), may, None);
+    check(BillingMode::InAdvance, span(april, may), march, None);
+    check(BillingMode::InAdvance, span(first, may), may, Some("53"));
+    check(BillingMode::InArrear, span(first, april), march, None);
+    check(BillingMode::InArrear, span(first, april), april, Some("22"));
+    check(BillingMode::InArrear, span(april, may), april, None);
+    check(BillingMode::InArrear, span(march, may), may, Some("53"));
+}
+
+#[test]
+fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
+    let model = Model::Unit(Unit { unit_amount: number("0.5") });
+    let charge = Charge::Usage { metric_id: METRIC, model };
+    let adjustments = Adjustments { minimum: Some(number("31")), ..Adjustments::default() };
+    let card = card(charge, Cadence::Monthly, adjustments);
+    let used = |_: Timeframe, _: Timestamp, _: MeterId| Some(Decimal::from(10));
+    let (first, end) = ("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
+    let check = |used: &Used<'_>, now: &str, subtotal: Option<&str>, total: Option<&str>| {
+        let amounts = rate(&card, used, span(first, end), at(now))[0].amounts();
+        assert_eq!(amounts, Amounts { subtotal: subtotal.map(number), total: total.map(number) });
+    };
+    check(&used, "2026-03-31T23:59:59Z", Some("5"), Some("5"));
+    check(&used, end, Some("5"), Some("22"));
+    check(&nothing, "2026-03-31T23:59:59Z", None, None);
+    check(&nothing, end, None, Some("22"));
+}
+
+fn amount() -> impl Strategy<Value = Decimal> {
+    (-500_i32..5_000).prop_map(|n| number(&format!("{n}e-2")))
+}
+
+fn model() -> impl Strategy<Value = Model> {
+    let tiers = || (1_u32..20, amount(), amount());
+    prop_oneof![
+        amount().prop_map(|unit_amount| Model::Unit(Unit { unit_amount })),
+        (amount(), 1_u64..9).prop_map(|(package_amount, size)| {
+            Model::Package(Package { package_amount, package_size: size })
+        }),
+        tiers().prop_map(|(end, one, other)| {
+            let tier = |first: Decimal, last_unit, unit_amount| Tier {
+                first_unit: first,
+                last_unit,
+                unit_amount,
+            };
+            let end = Decimal::from(u64::from(end));
+            let first = tier(Decimal::zero(), Some(end.clone()), one);
+            Model::Tiered(Tiered { tiers: vec![first, tier(end, None, other)] })
+        }),
+        tiers().prop_map(|(end, one, other)| {
+            let tier = |maximum_units, unit_amount| BulkTier { maximum_units, unit_amount };
+            let first = tier(Some(Decimal::from(u64::from(end))), one);
+            Model::Bulk(Bulk { tiers: vec![first, tier(None, other)] })
+        }),
+        (amount(), amount()).prop_map(|(one, default_unit_amount)| {
+            let dimension_values = vec![Some("a".to_owned())];
+            let cell = MatrixCell { dimension_values, unit_amount: one };
+            let dimensions = vec![PropertyName::parse("model").unwrap()];
+            Model::Matrix(Matrix { dimensions, default_unit_amount, matrix_values: vec![cell] })
+        }),
+    ]
+}
+
+fn adjustments() -> impl Strategy<Value = Adjustments> {
+    let half = || Fraction::parse("0.5").unwrap();
+    let bands = prop::option::of((1_u32..30).prop_map(move |end| {
+        let end = Decimal::from(u64::from(end));
+        let tier = |lower_bound, upper_bound, percentage| DiscountTier {
+            lower_bound,
+            upper_bound,
+            percentage,
+        };
+        let first = tier(Decimal::zero(), Some(end.clone()), half());
+        let last = tier(end, None, Fraction::parse("0.25").unwrap());
+        Discount::TieredPercentage(vec![first, last])
+    }));
+    let off = || prop::option::of((0_u32..20).prop_map(|off| Decimal::from(u64::from(off))));
+    let bound = || prop::option::of((0_u32..60).prop_map(|of| Decimal::from(u64::from(of))));
+    (bands, off(), off(), any::<bool>(), bound(), bound()).prop_map(
+        move |(bands, amount, units, is_halved, minimum, more)| {
+            let mut discounts: Vec<_> = bands.into_iter().collect();
+            discounts.extend(is_halved.then(|| Discount::Percentage(half())));
+            discounts.extend(amount.map(Discount::Amount));
+            discounts.extend(units.map(Discount::Usage));
+            let least = minimum.clone().unwrap_or_default();
+            Adjustments { discounts, minimum, maximum: more.map(|more| more + least) }
+        },
+    )
+}
+
+proptest! {
+    /// The shortcut of each model, with all adjustments: whatever is used, it comes to what is rated.
+    #[test]
+    fn what_follows_usage_comes_to_what_is_rated(
+        model in model(),
+        mut adjustments in adjustments(),
+        steps in prop::collection::vec((any::<bool>(), -30_i32..60), 0..12),
+        has_ended in any::<bool>(),
+    ) {
+        if matches!(model, Model::Matrix(_)) {
+            adjustments.discounts.retain(|discount| !matches!(discount, Discount::Usage(_)));
+        }
+        let charge = Charge::Usage { metric_id: METRIC, model };
+        let card = card(charge, Cadence::Monthly, adjustments);
+        let meters = card.intervals[0].meters.clone();
+        let period = span("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
+        let now = at(if has_ended { "2026-04-02T00:00:00Z" } else { "2026-03-20T00:00:00Z" });
+        let mut total = Total::default();
+        let mut running = Running::new(Arc::clone(&card), period, &total, now);
+        let mut moved_by = Decimal::zero();
+        for (is_first, more) in steps {
+            let meter = if is_first { meters[0] } else { meters[meters.len() - 1] };
+            total.add(meter, Aggregate::Sum(number(&more.to_string())));
+            let moved = running.follow(&[meter], &total);
+            moved_by += running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
+            let used = |_: Timeframe, _: Timestamp, meter: MeterId| total.figure(meter);
+            let line = &rate(&card, &used, period, now)[0];
+            let (_, amounts) = running.lines().next().unwrap();
+            prop_assert_eq!(amounts, &line.amounts());
+            prop_assert_eq!(&moved_by, &line.subtotal);
+        }
+    }
+
+    /// Timeframes that adjoin cost what the whole does.
+    #[test]
+    fn what_adjoins_adds_up(
+        in_advance in any::<bool>(),
+        cuts in prop::collection::btree_set(0_u64..80, 0..6),
+        minimum in prop::option::of(0_u32..60),
+        weeks in any::<bool>(),
+    ) {
+        let mode = if in_advance { BillingMode::InAdvance } else { BillingMode::InArrear };
+        let minimum = minimum.map(|of| Decimal::from(u64::from(of)));
+        let adjustments = Adjustments { minimum, ..Adjustments::default() };
+        let cadence = if weeks { Cadence::Custom(Cycle::Days(7)) } else { Cadence::Monthly };
+        let card = card(fee("20", mode), cadence, adjustments);
+        let start = at("2026-03-10T00:00:00Z");
+        let day = |n: u64| start.saturating_add(std::time::Duration::from_secs(n * 86_400));
+        let now = day(60);
+        let bounds: Vec<_> = [0].into_iter().chain(cuts).chain([80]).map(day).collect();
+        let slots: Vec<_> =
+            bounds.windows(2).filter_map(|of| Timeframe::new(of[0], of[1]).ok()).collect();
+        let whole = rate(&card, &nothing, span_of(start, day(80)), now);
+        let parts = rate_each(&card, &nothing, &slots, now);
+        let sum: Decimal = parts.iter().map(|lines| lines[0].total.clone()).sum();
+        prop_assert_eq!(&sum, &whole[0].total);
+        for (slot, lines) in slots.iter().zip(&parts) {
+            let alone = rate(&card, &nothing, *slot, now);
+            prop_assert_eq!(&alone[0].amounts(), &lines[0].amounts());
+        }
+    }
+}
+
+fn span_of(start: Timestamp, end: Timestamp) -> Timeframe {
+    Timeframe::new(start, end).unwrap()
+}
