@@ -66,6 +66,7 @@ mod resolve;
 mod standings;
 mod stripes;
 mod subscription_changes;
+mod subscription_rows;
 mod subscriptions;
 mod tallies;
 mod tick;

@@ -87,6 +87,8 @@ ids! {
     PlanId,
     /// Identifies a price.
     PriceId,
+    /// Identifies a price while it is in force for a subscription.
+    PriceIntervalId,
     /// Identifies a subscription.
     SubscriptionId,
 }

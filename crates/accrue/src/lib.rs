@@ -170,7 +170,7 @@ pub use self::{
     fraction::{Fraction, FractionError},
     id::{
         AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, IdError, IdOr, ItemId,
-        LedgerEntryId, MessageId, MetricId, PlanId, PriceId, SubscriptionId,
+        LedgerEntryId, MessageId, MetricId, PlanId, PriceId, PriceIntervalId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -165,7 +165,9 @@ pub const METRIC_TERMS: usize = 5_000;
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.
 pub const ROSTER: usize = 1_000;
-/// The largest subscription, in bytes as JSON: its alerts lie in the same row.
+/// How many bytes of intervals a row holds, at most, as JSON: further ones are in another row.
+pub const TERMS_BYTES: usize = 48 * 1024;
+/// The largest subscription, in bytes as JSON and without its intervals: its alerts lie in the same row.
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 /// The most changes of the quantities of fixed fees that a subscription is given over its life.
 pub const FEE_CHANGES: usize = 500;

@@ -134,9 +134,10 @@ impl Naming for PricedVersion {
     }
 }
 
-/// Its customer, its plan and its version.
+/// Its customer, its plan and its version, and its prices.
 impl Naming for Subscription {
     fn name(&self, names: &mut Names) {
+        names.prices.extend(self.price_intervals.iter().map(|interval| interval.price_id));
         names.customers.insert(self.customer_id);
         names.plans.insert(self.plan_id);
         names.versions.insert((self.plan_id, self.plan_version));

@@ -34,7 +34,7 @@ use crate::{
     plan::{Plan, PlanVersion},
     price::{Cycle, Price},
     store::{Document, Key, Row, Scan, Table},
-    subscription::{SubscriptionEntry, SubscriptionStatus},
+    subscription::{PriceInterval, SubscriptionEntry, SubscriptionStatus},
     usage::{
         Aggregate, BucketSlot, CellId, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry,
         EventPlace, Hour, MeterId, Minute, Split, SplitId, Window,
@@ -117,6 +117,7 @@ tables! {
     SUBSCRIPTION_BY_PLAN = "subscription_by_plan",
     SUBSCRIPTION_BY_STATUS = "subscription_by_status",
     SUBSCRIPTION_BY_TIME = "subscription_by_time",
+    TERMS = "terms",
     TOTAL = "total",
 }
 
@@ -583,6 +584,17 @@ pub(crate) fn changed_subscriptions(account: &AccountId, until: Timestamp, limit
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SubscriptionOf {
     pub(crate) customer_id: CustomerId,
+}
+
+/// `terms (account, subscription, part)`: what it is charged, so much as fits a row.
+pub(crate) fn terms(account: &AccountId, id: SubscriptionId, part: u16) -> Slot<Terms> {
+    KeyBytes::of(account).bytes(id.as_bytes()).bytes(&part.to_be_bytes()).slot(TERMS).read_often()
+}
+
+/// What a subscription is charged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Terms {
+    pub(crate) price_intervals: Vec<PriceInterval>,
 }
 
 // Alerts.

@@ -4,18 +4,19 @@ mod anchor;
 mod cancel;
 mod entry;
 mod fee_quantity;
+mod interval;
 mod new;
 mod period;
 mod update;
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
+use self::interval::billing_cycle;
 pub use self::{
     anchor::BillingAnchor,
     cancel::Cancellation,
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},
+    interval::PriceInterval,
     new::NewSubscription,
     period::{BillingPeriods, Days},
     update::SubscriptionUpdate,
@@ -23,12 +24,13 @@ pub use self::{
 pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry, Turns},
+    interval::Cut,
     new::Terms,
     update::previous_attributes,
 };
 use crate::{
-    Carried, Currency, CustomerId, Decimal, Error, Metadata, Name, PlanId, PriceId, SubscriptionId,
-    Timestamp, Zone, limits, plan::PlanVersion, price::Cycle,
+    Carried, Currency, CustomerId, Error, Metadata, Name, PlanId, SubscriptionId, Timestamp, Zone,
+    limits, plan::PlanVersion, price::Cycle,
 };
 
 /// A subscription.
@@ -55,14 +57,9 @@ pub struct Subscription {
     pub anchor: BillingAnchor,
     /// The currency that it is invoiced in: its plan's.
     pub currency: Currency,
-    /// How long its billing cycles are: that of its plan version.
-    pub cycle: Cycle,
-    /// Quantities of fixed fees of its plan version, instead of the prices' own.
-    pub fee_quantities: BTreeMap<PriceId, Decimal>,
-    /// The quantities that fixed fees were given later, each from an instant on:
-    /// [`fee_schedule`](Self::fee_schedule) joins them with those before.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub fee_changes: BTreeMap<PriceId, BTreeMap<Timestamp, Decimal>>,
+    /// What it is charged: its prices, each while it is in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub price_intervals: Vec<PriceInterval>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -94,7 +91,13 @@ impl Subscription {
     /// Returns its billing periods.
     #[must_use]
     pub fn periods(&self) -> BillingPeriods {
-        self.periods_of(self.cycle)
+        self.periods_of(self.billing_cycle())
+    }
+
+    /// Returns how long its billing periods are.
+    #[must_use]
+    pub fn billing_cycle(&self) -> Cycle {
+        billing_cycle(&self.price_intervals)
     }
 
     /// Returns the periods of a price of another cycle than its own.
@@ -102,6 +105,16 @@ impl Subscription {
     pub fn periods_of(&self, cycle: Cycle) -> BillingPeriods {
         let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
         BillingPeriods::new(cycle, self.anchor, zone, start, end)
+    }
+
+    /// Returns the periods of one of its intervals: those of its cadence while it is in force, and of
+    /// what is charged once the billing periods.
+    #[must_use]
+    pub fn periods_of_interval(&self, interval: &PriceInterval) -> BillingPeriods {
+        let cycle = interval.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
+        let (zone, start, end) = (self.timezone.clone(), self.start_date, self.end_date);
+        let periods = BillingPeriods::new(cycle, interval.anchor, zone, start, end);
+        periods.within(interval.start_date, interval.end_date)
     }
 
     /// Returns the day of a month on which its billing cycles begin, in its zone, 1 to 31: the last
@@ -138,10 +151,12 @@ impl Subscription {
         }
     }
 
-    /// Refuses one that is too large: its alerts lie in the same row, and must find room.
+    /// Refuses one that is too large, its intervals aside: its alerts lie in the same row, and must find
+    /// room.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
+        let alone = Self { price_intervals: Vec::new(), ..self.clone() };
         let text =
-            serde_json::to_string(self).map_err(|error| Error::corrupt(error.to_string()))?;
+            serde_json::to_string(&alone).map_err(|error| Error::corrupt(error.to_string()))?;
         if text.len() > limits::SUBSCRIPTION_BYTES {
             let (bytes, most) = (text.len(), limits::SUBSCRIPTION_BYTES);
             let detail =

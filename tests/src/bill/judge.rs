@@ -42,7 +42,7 @@ impl Biller {
         let cycles = self.plans[of.plan].iter().filter_map(|price| price.cadence.cycle());
         let around = super::instant(of.told.min(now))..super::instant(now + 1);
         let around = accrue::Timeframe::new(around.start, around.end).unwrap();
-        for cycle in cycles.chain([of.core.cycle]) {
+        for cycle in cycles.chain([of.core.billing_cycle()]) {
             for period in of.core.periods_of(cycle).overlapping(around) {
                 found.extend([period.start().micros(), period.end().micros()]);
             }

@@ -172,7 +172,7 @@ impl Subscription {
             customer: customer.map(Customer::from),
             plan: plan.map(|plan| Plan::with_version(plan, subscription.plan_version, related)),
             price_intervals: intervals(subscription, related, now),
-            fixed_fee_quantity_schedule: schedule(subscription, related),
+            fixed_fee_quantity_schedule: schedule(subscription),
             adjustment_intervals: Vec::new(),
             discount_intervals: Vec::new(),
             minimum_intervals: Vec::new(),

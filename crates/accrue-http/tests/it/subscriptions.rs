@@ -99,9 +99,11 @@ fn wire_5_3_a_subscription_is_answered_whole() {
     }));
     let (usage, seats) = (&shop.plan["prices"][0], &shop.plan["prices"][1]);
     let interval = |price: &Value, transitions: Value| {
-        let id = format!("{}.{}", created["id"].as_str().unwrap(), price["id"].as_str().unwrap());
+        let mut intervals = created["price_intervals"].as_array().unwrap().iter();
+        let own = intervals.find(|interval| interval["price"]["id"] == price["id"]).unwrap();
+        assert_ne!(own["id"], created["price_intervals"][0]["price"]["id"]);
         json!({
-            "id": id,
+            "id": own["id"],
             "price": price,
             "start_date": START,
             "end_date": null,

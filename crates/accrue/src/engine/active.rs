@@ -29,19 +29,18 @@ impl Transaction<'_> {
         let keys = keys.chain(credits.iter().map(Slot::key));
         self.fetch(keys.collect::<Vec<_>>()).await?;
         let mut found = Vec::with_capacity(customers.len());
-        let mut slots = Vec::new();
+        let mut named = Vec::new();
         for (customer_id, (head, ids)) in customers.iter().zip(heads.iter().zip(&ids)) {
             let head = self.row(head)?.unwrap_or_default();
             let ActiveIds { subscriptions, .. } = self.row(ids)?.unwrap_or_default();
-            slots.extend(subscriptions.iter().map(|id| schema::subscription(account, *id)));
+            named.extend(subscriptions.iter().copied());
             found.push((*customer_id, head, subscriptions));
         }
-        self.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+        let mut rows = self.subscriptions(&named).await?.into_iter();
         let mut active = Vec::with_capacity(found.len());
         for (customer_id, head, subscriptions) in found {
             let mut entries = Vec::with_capacity(subscriptions.len());
-            for id in subscriptions {
-                let row = self.row(&schema::subscription(account, id))?;
+            for row in rows.by_ref().take(subscriptions.len()) {
                 entries.push(row.ok_or_else(|| {
                     Error::corrupt("a customer has a subscription that is not there")
                 })?);

@@ -251,12 +251,12 @@ impl Transaction<'_> {
     ) -> Result<Vec<SubscriptionEntry>, Error> {
         let index = schema::Index::subscriptions_of_customer(self.account, customer);
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
-        let mut slots = Vec::new();
+        let mut ids = Vec::new();
         for (key, _) in self.range_all(scan).await? {
             let id = SubscriptionId::from_bytes(schema::id_at(&position(&key)?));
-            slots.push(schema::subscription(self.account, id));
+            ids.push(id);
         }
-        let found: Option<Vec<_>> = self.get_all(&slots).await?.into_iter().collect();
+        let found: Option<Vec<_>> = self.subscriptions(&ids).await?.into_iter().collect();
         found.ok_or_else(|| Error::corrupt("a list names no subscription"))
     }
 }

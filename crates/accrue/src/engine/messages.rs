@@ -7,6 +7,7 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     decoded::Says,
+    subscription_rows,
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -95,13 +96,13 @@ impl Transaction<'_> {
     async fn render(&mut self, entries: Vec<OutboxEntry>) -> Result<Vec<Message>, Error> {
         let account = self.account;
         let customer = |id| schema::customer(account, id);
-        let subscription = |id| schema::subscription(account, id);
         let backfill = |id| schema::backfill(account, id);
         let keys = entries.iter().flat_map(|OutboxEntry { place, body, .. }| {
             let customer = place.queue.customer_id().map(|id| customer(id).key().clone());
-            let subscription = body.subscription_id().map(|id| subscription(id).key().clone());
+            let subscription = body.subscription_id();
+            let subscription = subscription.map(|id| subscription_rows::keys(account, id));
             let backfill = body.backfill_id().map(|id| backfill(id).key().clone());
-            customer.into_iter().chain(subscription).chain(backfill)
+            customer.into_iter().chain(subscription.into_iter().flatten()).chain(backfill)
         });
         self.fetch(&keys.collect::<Vec<_>>()).await?;
         let mut messages = Vec::with_capacity(entries.len());
@@ -113,8 +114,10 @@ impl Transaction<'_> {
                 }
                 None => None,
             };
-            let subscription = self.found(body.subscription_id().map(subscription))?;
-            let subscription = subscription.map(|entry| entry.subscription);
+            let subscription = match body.subscription_id() {
+                Some(id) => self.subscription(id).await?.map(|entry| entry.subscription),
+                None => None,
+            };
             let backfill = self.found(body.backfill_id().map(backfill))?;
             messages.push(Message {
                 id,

@@ -131,7 +131,8 @@ impl Transaction<'_> {
 
     /// Returns the prices of a subscription's plan version, ready to rate what it uses.
     pub(super) async fn card(&mut self, entry: &SubscriptionEntry) -> Result<Arc<RateCard>, Error> {
-        let ids = self.plan_version_of(entry).await?.prices;
+        let intervals = entry.subscription.price_intervals.iter();
+        let ids: Vec<_> = intervals.map(|interval| interval.price_id).collect();
         let prices = self.prices(&ids).await?.into_iter().map(Arc::new).collect();
         Ok(Arc::new(RateCard::new(&entry.subscription, prices)))
     }

@@ -42,7 +42,7 @@ impl Transaction<'_> {
         id: SubscriptionId,
     ) -> Result<SubscriptionEntry, Error> {
         let unknown = || Error::not_found("subscription", id);
-        let found = self.get(&schema::subscription(self.account, id)).await?;
+        let found = self.subscription(id).await?;
         let entry = found.ok_or_else(unknown)?;
         let customer = IdOr::Id(entry.subscription.customer_id);
         match self.customer(&customer).await {

@@ -8,7 +8,6 @@ use super::{
 use crate::{
     Error, IdOr, PriceId, SubscriptionId,
     idempotency::Fingerprint,
-    price::Price,
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
         SubscriptionUpdate, previous_attributes, unscheduled_end,
@@ -128,15 +127,20 @@ impl Transaction<'_> {
     }
 
     /// Returns a fixed fee of a subscription's plan version.
-    async fn fee_of(&mut self, of: &SubscriptionEntry, id: &IdOr<PriceId>) -> Result<Price, Error> {
-        let prices = self.plan_version_of(of).await?.prices;
+    async fn fee_of(
+        &mut self,
+        of: &SubscriptionEntry,
+        id: &IdOr<PriceId>,
+    ) -> Result<PriceId, Error> {
         let wrong =
             || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
-        if matches!(id, IdOr::Id(id) if !prices.contains(id)) {
+        let is_fee = |id: PriceId| of.subscription.fee_interval(id, self.now).is_some();
+        if matches!(id, IdOr::Id(id) if !is_fee(*id)) {
             return Err(wrong());
         }
         let price = self.price(id).await?;
-        if prices.contains(&price.id) && price.charge.is_fixed() { Ok(price) } else { Err(wrong()) }
+        let of = &of.subscription;
+        if of.fee_interval(price.id, self.now).is_some() { Ok(price.id) } else { Err(wrong()) }
     }
 }
 
@@ -251,20 +255,20 @@ impl Command for UpdateFeeQuantity {
         self.change.check()?;
         let before = tx.current_subscription(self.id).await?;
         let FeeQuantityChange { price, quantity, when } = &self.change;
-        let price = tx.fee_of(&before, price).await?;
-        let at = when.decide(&before.subscription, &price, tx.now)?;
-        let Some(old) = before.subscription.fee_quantity(&price, at).cloned() else {
+        let price_id = tx.fee_of(&before, price).await?;
+        let at = when.decide(&before.subscription, price_id, tx.now)?;
+        let Some(old) = before.subscription.fee_quantity(price_id, at).cloned() else {
             return Err(Error::corrupt("a fixed fee has no quantity").into());
         };
         if old == *quantity {
             return Ok(before.subscription);
         }
         let mut entry = before.clone();
-        entry.subscription.change_fee(price.id, at, quantity.clone())?;
+        entry.subscription.change_fee(price_id, at, quantity.clone())?;
         entry.subscription.check_size()?;
         let body = Body::FixedFeeQuantityUpdated {
             subscription_id: self.id,
-            price_id: price.id,
+            price_id,
             effective_date: at,
             new_quantity: quantity.clone(),
             old_quantity: old,

@@ -15,7 +15,8 @@ use crate::{
     idempotency::Fingerprint,
     limits,
     page::{Listing, Position},
-    schema::{self, CustomerEntry, Index, Nothing, PlanVersionEntry, SubscriptionOf},
+    price::Price,
+    schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
         NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionStatus, Terms,
         Turns,
@@ -153,9 +154,9 @@ impl Transaction<'_> {
         places: &[Position],
         passes: impl Fn(&Subscription) -> bool + Send,
     ) -> Result<Vec<(Position, Subscription)>, Error> {
-        let slot = |at| schema::subscription(self.account, SubscriptionId::from_bytes(at));
-        let slots: Vec<_> = places.iter().map(|at| slot(schema::id_at(at))).collect();
-        let rows = places.iter().copied().zip(self.peek(&slots).await?);
+        let ids = places.iter().map(|at| SubscriptionId::from_bytes(schema::id_at(at)));
+        let ids: Vec<_> = ids.collect();
+        let rows = places.iter().copied().zip(self.peek_subscriptions(&ids).await?);
         let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
         let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
         let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
@@ -198,41 +199,6 @@ impl Transaction<'_> {
         }
     }
 
-    /// Writes a subscription that was read, and where it is found by its status.
-    pub(super) fn save_subscription(&mut self, after: &SubscriptionEntry) -> Result<(), Error> {
-        let (account, slot) =
-            (self.account, schema::subscription(self.account, after.subscription.id));
-        let missing = || Error::corrupt("a subscription that is written was not there");
-        let before = self.row(&slot)?.ok_or_else(missing)?;
-        let statuses = [&before, after].map(|of| schema::subscription_by_status(account, of));
-        let changes = [&before, after].map(|of| schema::subscription_by_change(account, of));
-        if before.notified != after.notified {
-            let [old, new] = statuses;
-            self.delete(&old);
-            self.put(&new, &Nothing {})?;
-        }
-        if before.next_notified() != after.next_notified() {
-            let [old, new] = changes;
-            old.iter().for_each(|old| self.delete(old));
-            new.iter().try_for_each(|new| self.put(new, &Nothing {}))?;
-        }
-        self.put(&slot, after)
-    }
-
-    /// Writes a subscription that is new, and where it is found.
-    fn save_new_subscription(&mut self, new: &SubscriptionEntry) -> Result<(), Error> {
-        let (account, of) =
-            (self.account, SubscriptionOf { customer_id: new.subscription.customer_id });
-        self.put(&schema::subscription_by_time(account, new), &of)?;
-        self.put(&schema::subscription_by_customer(account, new), &of)?;
-        self.put(&schema::subscription_by_plan(account, new), &of)?;
-        self.put(&schema::subscription_by_status(account, new), &Nothing {})?;
-        if let Some(change) = schema::subscription_by_change(account, new) {
-            self.put(&change, &Nothing {})?;
-        }
-        self.put(&schema::subscription(account, new.subscription.id), new)
-    }
-
     /// Finds the subscriptions whose status has changed with time, where nobody has written that yet: a
     /// tick does soon after.
     async fn changed_subscriptions(&self) -> Result<Vec<Position>, Error> {
@@ -265,12 +231,13 @@ impl Command for CreateSubscription {
         tx.current_head(customer.id).await?;
         let plan_version = self.new.plan_version.unwrap_or(plan.version);
         let version = tx.plan_version(plan.id, plan_version).await?;
-        check_fees(tx, &version, &self.new.fee_quantities).await?;
+        let prices = tx.prices(&version.prices).await?;
+        check_fees(&prices, &self.new.fee_quantities)?;
 
         let id = SubscriptionId::generate(tx.now, tx.entropy());
-        let PlanVersionEntry { cycle, revision, .. } = version;
-        let terms = Terms { plan_id: plan.id, plan_version, cycle, currency: plan.currency };
-        let subscription = self.new.clone().decide(id, &customer, terms, tx.now)?;
+        let PlanVersionEntry { revision, .. } = version;
+        let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
+        let subscription = self.new.clone().decide(id, &customer, terms, &prices, tx.now)?;
         let mut entry = SubscriptionEntry {
             subscription,
             alerts: Vec::new(),
@@ -279,6 +246,7 @@ impl Command for CreateSubscription {
             notified: Notified::Created,
             turns: Turns::default(),
             rated_until: None,
+            terms_parts: 0,
         };
         entry.turns = tx.card(&entry).await?.turns();
         let active = tx.active_subscriptions(&[customer.id]).await?;
@@ -333,20 +301,12 @@ fn check_looked_at(found: usize) -> Result<(), Error> {
 }
 
 /// Refuses quantities of prices that are no fixed fees of the plan version.
-async fn check_fees(
-    tx: &mut Transaction<'_>,
-    version: &PlanVersionEntry,
-    quantities: &BTreeMap<PriceId, Decimal>,
-) -> Result<(), Error> {
-    let wrong =
-        |id| Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
-    if let Some(other) = quantities.keys().find(|id| !version.prices.contains(id)) {
-        return Err(wrong(other));
-    }
-    let slots: Vec<_> = quantities.keys().map(|id| schema::price(tx.account, *id)).collect();
-    let prices = tx.get_all(&slots).await?;
-    match prices.iter().flatten().find(|price| !price.charge.is_fixed()) {
-        Some(usage) => Err(wrong(&usage.id)),
+fn check_fees(prices: &[Price], quantities: &BTreeMap<PriceId, Decimal>) -> Result<(), Error> {
+    let is_fee = |id: &PriceId| prices.iter().any(|of| of.id == *id && of.charge.is_fixed());
+    match quantities.keys().find(|id| !is_fee(id)) {
+        Some(id) => {
+            Err(Error::constraint(format!("the price {id} is no fixed fee of the plan version")))
+        }
         None => Ok(()),
     }
 }

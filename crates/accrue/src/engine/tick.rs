@@ -123,7 +123,7 @@ async fn apply_plan_changes(
         let mut behind = BTreeSet::new();
         for place in &places {
             let id = SubscriptionId::from_bytes(schema::id_at(place));
-            if let Some(entry) = tx.get(&schema::subscription(account.id(), id)).await?
+            if let Some(entry) = tx.subscription(id).await?
                 && entry.subscription.plan_version == plan_version
                 && tx.is_behind(&entry).await?
                 && entry.revision < revision

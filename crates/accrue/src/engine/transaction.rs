@@ -225,19 +225,47 @@ impl<'a> Transaction<'a> {
     /// Reads rows as they are now, or are written here, and keeps none: for walks of any length.
     pub(super) async fn peek<T: Says>(&self, slots: &[Slot<T>]) -> Result<Vec<Option<T>>, Error> {
         let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
-        let rows = self.shared.store.get(&keys).await?;
-        if rows.len() != keys.len() {
-            return Err(wrong_count());
-        }
+        let rows = self.rows_now(&keys).await?;
         let mut found = Vec::with_capacity(slots.len());
-        for (slot, row) in slots.iter().zip(rows) {
-            self.pace.spend(work_of(row.as_ref())).await;
-            found.push(match self.written.get(slot.key()) {
-                Some(_) => self.row(slot)?,
-                None => row.map(|row| self.shared.decoded.decode(slot, &row)).transpose()?,
-            });
+        for (slot, row) in slots.iter().zip(&rows) {
+            found.push(self.said_now(slot, row.as_ref()).await?);
         }
         Ok(found)
+    }
+
+    /// The same of two kinds of rows, all in one call of the store.
+    pub(super) async fn peek_both<T: Says, U: Says>(
+        &self,
+        ones: &[Slot<T>],
+        others: &[Slot<U>],
+    ) -> Result<Vec<(Option<T>, Option<U>)>, Error> {
+        let keys = ones.iter().map(Slot::key).chain(others.iter().map(Slot::key));
+        let rows = self.rows_now(&keys.cloned().collect::<Vec<_>>()).await?;
+        let (first, second) = rows.split_at_checked(ones.len()).ok_or_else(wrong_count)?;
+        let mut found = Vec::with_capacity(ones.len());
+        for ((one, other), (first, second)) in ones.iter().zip(others).zip(first.iter().zip(second))
+        {
+            let one = self.said_now(one, first.as_ref()).await?;
+            found.push((one, self.said_now(other, second.as_ref()).await?));
+        }
+        Ok(found)
+    }
+
+    async fn rows_now(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, Error> {
+        let rows = self.shared.store.get(keys).await?;
+        if rows.len() == keys.len() { Ok(rows) } else { Err(wrong_count()) }
+    }
+
+    async fn said_now<T: Says>(
+        &self,
+        slot: &Slot<T>,
+        row: Option<&Row>,
+    ) -> Result<Option<T>, Error> {
+        self.pace.spend(work_of(row)).await;
+        match self.written.get(slot.key()) {
+            Some(_) => self.row(slot),
+            None => row.map(|row| self.shared.decoded.decode(slot, row)).transpose(),
+        }
     }
 
     /// Reads a range as the store has it, without what is written here.

@@ -7,7 +7,7 @@ use crate::{
     Currency, Decimal, MetricId, Timeframe, Timestamp,
     cost::EvaluatedGroup,
     price::{Charge, Cycle, Model, Price, Quantity, Share},
-    subscription::{BillingPeriods, Days, Subscription, Turns},
+    subscription::{BillingPeriods, Days, PriceInterval, Subscription, Turns},
     usage::{MeterId, PropertyValue, Split, Total},
 };
 
@@ -33,10 +33,12 @@ pub(crate) struct RatedInterval {
 }
 
 impl RateCard {
+    /// The intervals of a subscription with their prices, which are in the same order.
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
-        let intervals = prices.into_iter().map(|price| RatedInterval::new(subscription, price));
-        let intervals = intervals.collect();
-        Self { invoiced_in: subscription.currency, intervals, cycle: subscription.cycle }
+        let intervals = subscription.price_intervals.iter().zip(prices);
+        let intervals = intervals.map(|(of, price)| RatedInterval::new(subscription, of, price));
+        let (intervals, cycle) = (intervals.collect(), subscription.billing_cycle());
+        Self { invoiced_in: subscription.currency, intervals, cycle }
     }
 
     /// Returns the metrics whose figures it prices.
@@ -72,17 +74,10 @@ impl RateCard {
 }
 
 impl RatedInterval {
-    fn new(subscription: &Subscription, price: Arc<Price>) -> Self {
-        let mut quantities = BTreeMap::new();
-        if let Charge::Fixed { quantity, .. } = &price.charge {
-            let own = subscription.fee_quantities.get(&price.id).unwrap_or(quantity);
-            quantities.insert(Timestamp::MIN, own.clone());
-            let changes = subscription.fee_changes.get(&price.id).into_iter().flatten();
-            quantities.extend(changes.map(|(at, quantity)| (*at, quantity.clone())));
-        }
-        let cycle = price.cadence.cycle();
-        let periods = subscription.periods_of(cycle.unwrap_or(subscription.cycle));
-        let is_once = cycle.is_none();
+    fn new(subscription: &Subscription, interval: &PriceInterval, price: Arc<Price>) -> Self {
+        let quantities = interval.quantities.clone();
+        let periods = subscription.periods_of_interval(interval);
+        let is_once = interval.cadence.cycle().is_none();
         Self { meters: meters_of(&price), price, quantities, periods, is_once }
     }
 

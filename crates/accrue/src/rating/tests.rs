@@ -1,6 +1,6 @@
 //! The rater: what it makes of hand-made cards, and what follows it event by event.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::{
         Adjustments, BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, DiscountTier,
         Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
     },
-    subscription::{BillingAnchor, Subscription},
+    subscription::{BillingAnchor, Cut, Subscription},
     usage::{Aggregate, Total},
 };
 
@@ -42,9 +42,7 @@ fn subscription() -> Subscription {
         timezone: Zone::parse("UTC").unwrap(),
         anchor: BillingAnchor::FirstOfMonth,
         currency: Currency::parse("USD").unwrap(),
-        cycle: Cycle::MONTH,
-        fee_quantities: std::collections::BTreeMap::new(),
-        fee_changes: std::collections::BTreeMap::new(),
+        price_intervals: Vec::new(),
         metadata: crate::Metadata::new(),
         carried: crate::Carried::NONE,
         created_at: at("2026-03-10T00:00:00Z"),
@@ -63,7 +61,16 @@ fn price(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<crat
 const METRIC: MetricId = MetricId::from_bytes([7; 16]);
 
 fn card(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<RateCard> {
-    Arc::new(RateCard::new(&subscription(), vec![price(charge, cadence, adjustments)]))
+    let (price, mut of) = (price(charge, cadence, adjustments), subscription());
+    let cut = Cut {
+        subscription_id: of.id,
+        plan_version: of.plan_version,
+        start_date: of.start_date,
+        anchor: of.anchor,
+        quantities: &BTreeMap::new(),
+    };
+    of.price_intervals.push(cut.interval(&price));
+    Arc::new(RateCard::new(&of, vec![price]))
 }
 
 fn fee(unit_amount: &str, billing_mode: BillingMode) -> Charge {

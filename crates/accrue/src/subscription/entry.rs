@@ -21,6 +21,9 @@ pub(crate) struct SubscriptionEntry {
     pub(crate) turns: Turns,
     /// The last turn that it has applied.
     pub(crate) rated_until: Option<Timestamp>,
+    /// How many rows its intervals are in: here they are joined with it.
+    #[serde(default)]
+    pub(crate) terms_parts: u16,
 }
 
 /// When the prices of a subscription charge something: a fee, or what a minimum adds.

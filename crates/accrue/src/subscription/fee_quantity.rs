@@ -1,10 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Subscription, SubscriptionStatus};
-use crate::{
-    Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits,
-    price::{Charge, Price},
-};
+use crate::{Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits};
 
 /// Another quantity of a fixed fee, from an instant on (wire 5.1).
 ///
@@ -72,7 +69,7 @@ impl ChangeTiming {
     pub(crate) fn decide(
         self,
         subscription: &Subscription,
-        price: &Price,
+        price: PriceId,
         now: Timestamp,
     ) -> Result<Timestamp, Error> {
         let Subscription { start_date, end_date, .. } = *subscription;
@@ -80,13 +77,17 @@ impl ChangeTiming {
             return Err(Error::constraint("the subscription has ended already"));
         }
         let from = now.max(start_date);
-        let current = subscription.fee_period(price, from);
+        let period = |at: Timestamp| {
+            let interval = subscription.fee_interval(price, at)?;
+            subscription.period_of(interval, at)
+        };
+        let current = period(from);
         let current = current.ok_or_else(|| Error::constraint("the fee falls due no more"))?;
         match self {
             Self::Immediate => Ok(from),
             Self::UpcomingInvoice if now < start_date => Ok(start_date),
             Self::UpcomingInvoice => {
-                let next = subscription.fee_period(price, current.end()).map(Timeframe::start);
+                let next = period(current.end()).map(Timeframe::start);
                 next.ok_or_else(|| Error::constraint("the fee has no next billing period"))
             }
             Self::EffectiveDate(date) => {
@@ -103,7 +104,7 @@ impl ChangeTiming {
                     Some(end) if end <= date => {
                         wrong("is not before the end of the subscription,", end)
                     }
-                    _ if subscription.fee_period(price, date).is_none() => {
+                    _ if period(date).is_none() => {
                         wrong("is not within the only billing period of the fee, to", current.end())
                     }
                     _ => Ok(date),
@@ -114,45 +115,10 @@ impl ChangeTiming {
 }
 
 impl Subscription {
-    /// Returns how many of a fixed fee there are at an instant; `None` for a price that is none.
-    #[must_use]
-    pub fn fee_quantity<'a>(&'a self, price: &'a Price, at: Timestamp) -> Option<&'a Decimal> {
-        let Charge::Fixed { quantity, .. } = &price.charge else { return None };
-        let changes = self.fee_changes.get(&price.id);
-        let changed = changes.and_then(|changes| changes.range(..=at).next_back());
-        let changed = changed.map(|(_, quantity)| quantity);
-        changed.or_else(|| self.fee_quantities.get(&price.id)).or(Some(quantity))
-    }
-
-    /// Returns how many of a fixed fee there are over the subscription's life, oldest first: nothing
-    /// for a price that is no fee, or a life that is empty. Changes behind the end are left out.
-    #[must_use]
-    pub fn fee_schedule(&self, price: &Price) -> Vec<FeeStretch> {
-        let changes = self.fee_changes.get(&price.id).into_iter().flat_map(|of| of.keys());
-        let later = changes.copied().filter(|at| self.start_date < *at && self.covers(*at));
-        let starts = [self.start_date].into_iter().filter(|at| self.covers(*at)).chain(later);
-        let starts: Vec<_> = starts.collect();
-        let ends = starts.iter().skip(1).copied().map(Some).chain([self.end_date]);
-        let stretches = starts.iter().zip(ends).filter_map(|(start, end_date)| {
-            let quantity = self.fee_quantity(price, *start)?.clone();
-            Some(FeeStretch { start_date: *start, end_date, quantity })
-        });
-        stretches.collect()
-    }
-
-    /// Returns the billing period of a fee that holds an instant: one that is charged once has the
-    /// subscription's first one alone.
-    pub(crate) fn fee_period(&self, price: &Price, at: Timestamp) -> Option<Timeframe> {
-        match price.cadence.cycle() {
-            Some(cycle) => self.periods_of(cycle).containing(at),
-            None => self.periods().first().filter(|first| first.contains(at)),
-        }
-    }
-
     /// Returns when the quantity of a fee changes next after an instant, while the subscription
     /// lives.
     pub(super) fn next_fee_change(&self, after: Timestamp) -> Option<Timestamp> {
-        let changes = self.fee_changes.values().flat_map(|of| of.keys());
+        let changes = self.price_intervals.iter().flat_map(|of| of.quantities.keys());
         changes.copied().filter(|at| after < *at && self.covers(*at)).min()
     }
 
@@ -163,8 +129,12 @@ impl Subscription {
         at: Timestamp,
         quantity: Decimal,
     ) -> Result<(), Error> {
-        self.fee_changes.entry(id).or_default().insert(at, quantity);
-        let count = self.fee_changes.values().map(|of| of.len()).fold(0, usize::saturating_add);
+        let index = self.fee_interval_index(id, at);
+        let interval = index.and_then(|index| self.price_intervals.get_mut(index));
+        let missing = || Error::corrupt("a fixed fee has no interval");
+        interval.ok_or_else(missing)?.quantities.insert(at, quantity);
+        let changes = self.price_intervals.iter().map(|of| of.quantities.len().saturating_sub(1));
+        let count = changes.fold(0, usize::saturating_add);
         if count > limits::FEE_CHANGES {
             let most = limits::FEE_CHANGES;
             let detail = format!("the quantities of its fees have changed {most} times already");

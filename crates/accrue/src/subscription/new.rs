@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{BillingAnchor, Subscription, fee_quantity::check_quantity};
+use super::{BillingAnchor, Cut, Subscription, fee_quantity::check_quantity};
 use crate::{
     Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
-    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Cycle,
+    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Price,
 };
 
 /// A subscription to create (wire 5.3).
@@ -40,7 +40,6 @@ pub struct NewSubscription {
 pub(crate) struct Terms {
     pub(crate) plan_id: PlanId,
     pub(crate) plan_version: PlanVersion,
-    pub(crate) cycle: Cycle,
     pub(crate) currency: Currency,
 }
 
@@ -77,6 +76,7 @@ impl NewSubscription {
         id: SubscriptionId,
         customer: &Customer,
         terms: Terms,
+        prices: &[Price],
         now: Timestamp,
     ) -> Result<Subscription, Error> {
         let start_date = self.start_date.unwrap_or(now);
@@ -94,6 +94,13 @@ impl NewSubscription {
             let detail = format!("the plan is invoiced in {found}, the subscription in {other}");
             return Err(Error::constraint(detail));
         }
+        let cut = Cut {
+            subscription_id: id,
+            plan_version: terms.plan_version,
+            start_date,
+            anchor: self.anchor,
+            quantities: &self.fee_quantities,
+        };
         let subscription = Subscription {
             id,
             customer_id: customer.id,
@@ -104,10 +111,8 @@ impl NewSubscription {
             end_date: self.end_date,
             timezone: customer.timezone.clone(),
             anchor: self.anchor,
-            cycle: terms.cycle,
             currency: terms.currency,
-            fee_quantities: self.fee_quantities,
-            fee_changes: BTreeMap::new(),
+            price_intervals: prices.iter().map(|price| cut.interval(price)).collect(),
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,

@@ -65,6 +65,13 @@ impl BillingPeriods {
         Self { grid, start, end: end.unwrap_or(Timestamp::MAX) }
     }
 
+    /// Cuts the life further: from `start` up to `end` where there is one. The grid stays.
+    #[must_use]
+    pub fn within(self, start: Timestamp, end: Option<Timestamp>) -> Self {
+        let end = end.map_or(self.end, |end| end.min(self.end));
+        Self { start: start.max(self.start), end, ..self }
+    }
+
     /// Returns the period that holds `instant`; `None` outside of the life, and for the last
     /// instant of all, which no timeframe holds.
     #[must_use]

@@ -33,8 +33,7 @@ impl Priced {
     }
 
     fn schedule(&self, subscription: &Subscription) -> Vec<String> {
-        let price = block_on(self.fixture.account.fetch_price(self.prices()[0])).unwrap();
-        let stretches = subscription.fee_schedule(&price).into_iter();
+        let stretches = subscription.fee_schedule(&subscription.price_intervals[0]).into_iter();
         let text = |stretch: accrue::subscription::FeeStretch| {
             let end = stretch.end_date.map_or("on".to_owned(), |end| end.to_string());
             format!("{} to {end}: {}", stretch.start_date, stretch.quantity)
@@ -106,8 +105,7 @@ fn a_schedule_begins_with_the_subscription_and_ends_with_it() {
     let expect =
         ["2026-03-10T12:00 to 2026-04-01T00:00: 2", "2026-04-01T00:00 to 2026-05-01T00:00: 3"];
     assert_eq!(seats.schedule(&subscription), expect);
-    let price = block_on(seats.fixture.account.fetch_price(seats.prices()[0])).unwrap();
-    let at_the_end = subscription.fee_quantity(&price, at("2026-05-01T00:00:00Z"));
+    let at_the_end = subscription.fee_quantity(seats.prices()[0], at("2026-05-01T00:00:00Z"));
     assert_eq!(at_the_end, Some(&number("4")), "where the end is taken back");
 }
 
@@ -120,8 +118,9 @@ fn a_quantity_that_it_has_already_changes_nothing() {
     seats.changed("2", on("2026-03-21T00:00:00Z"));
     assert_eq!(seats.fixture.dump(), before);
     let back = seats.changed("1", on("2026-03-20T00:00:00Z"));
-    let changes = BTreeMap::from([(at("2026-03-20T00:00:00Z"), number("1"))]);
-    assert_eq!(back.fee_changes, BTreeMap::from([(seats.prices()[0], changes)]));
+    let one = |from: &str| (at(from), number("1"));
+    let expect = BTreeMap::from(["2026-03-10T12:00:00Z", "2026-03-20T00:00:00Z"].map(one));
+    assert_eq!(back.price_intervals[0].quantities, expect);
 }
 
 #[test]
@@ -251,7 +250,7 @@ fn under_a_key_a_change_is_answered_as_the_first_time() {
         block_on(seats.quantity(quantity, ChangeTiming::Immediate).keyed(key).into_future())
     };
     let first = keyed("2").unwrap().outcome;
-    assert_eq!(first.fee_changes.len(), 1);
+    assert_eq!(first.fee_quantity(seats.prices()[0], first.start_date), Some(&number("2")));
     seats.changed("7", ChangeTiming::Immediate);
     let again = keyed("2").unwrap();
     assert_eq!(again.outcome, first);
@@ -406,7 +405,7 @@ fn the_quantities_of_a_subscription_change_500_times() {
 }
 
 #[test]
-fn a_subscription_leaves_room_for_its_alerts() {
+fn changes_of_a_fee_fit_beside_whatever_a_subscription_says() {
     let seats = seats();
     let mut new = NewSubscription::new(seats.customer, seats.plan.id);
     let entry = |n: u32| (format!("{n:02}"), "\u{1}".repeat(134));
@@ -419,10 +418,12 @@ fn a_subscription_leaves_room_for_its_alerts() {
         FeeQuantityChange { price: seats.prices()[0].into(), quantity, when }
     };
     let account = &seats.fixture.account;
-    let fits = |n: &u64| run(account.update_fixed_fee_quantity(id, change(*n))).is_ok();
-    let first = (0..500).find(|n| !fits(n)).unwrap();
-    assert!((200..400).contains(&first), "{first}");
-    let (kind, detail) = check(&seats.fixture, id, change(first));
-    assert_eq!(kind, ErrorKind::ResourceTooLarge);
-    assert!(detail.ends_with(" bytes, expected at most 51200"), "{detail}");
+    for n in 0..500 {
+        run(account.update_fixed_fee_quantity(id, change(n))).unwrap();
+    }
+    let (kind, detail) = check(&seats.fixture, id, change(500));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert_eq!(detail, "the quantities of its fees have changed 500 times already");
+    let found = block_on(account.fetch_subscription(id)).unwrap();
+    assert_eq!(found.price_intervals[0].quantities.len(), 501);
 }

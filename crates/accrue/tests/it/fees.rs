@@ -215,7 +215,7 @@ fn a_quarterly_fee_beside_monthly_usage_falls_due_every_third_period() {
         let fee = fixture.fee_of("5", Cadence::Quarterly, BillingMode::InAdvance);
         [fixture.usage_at("1", metric), fee]
     });
-    assert_eq!(priced.subscription.cycle, Cycle::MONTH);
+    assert_eq!(priced.subscription.billing_cycle(), Cycle::MONTH);
     priced.alert(cost_alert(&["5"]));
     priced.fixture.set("2026-12-10T12:00:00Z");
     priced.fixture.tick();

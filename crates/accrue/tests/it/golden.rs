@@ -21,7 +21,7 @@ use accrue::{
     store::{Batch, Document, Key, MemoryStore, Store},
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription,
-        Subscription, SubscriptionUpdate,
+        PriceInterval, Subscription, SubscriptionUpdate,
     },
     usage::Amendment,
 };
@@ -105,13 +105,15 @@ fn change_a_subscription(fixture: &Fixture) {
     let page = block_on(
         fixture.account.list_subscriptions(SubscriptionFilter::default(), &PageRequest::default()),
     );
-    let is_fee_of_bob = |of: &&Subscription| !of.fee_quantities.is_empty();
+    let is_own =
+        |interval: &&PriceInterval| interval.quantity(interval.start_date) == Some(&number("2.5"));
+    let is_fee_of_bob = |of: &&Subscription| of.price_intervals.iter().find(is_own).is_some();
     let bob = page.unwrap().data.iter().find(is_fee_of_bob).cloned().unwrap();
     let name = Patch::Set(name("tiers"));
     let update = SubscriptionUpdate { name, ..Default::default() };
     run(fixture.account.update_subscription(bob.id, update)).unwrap();
     let change = FeeQuantityChange {
-        price: (*bob.fee_quantities.keys().next().unwrap()).into(),
+        price: bob.price_intervals.iter().find(is_own).unwrap().price_id.into(),
         quantity: number("4"),
         when: ChangeTiming::EffectiveDate(at("2027-06-01T00:00:00Z")),
     };

@@ -219,8 +219,12 @@ fn a_page_costs_one_read_for_each_batch_of_rows() {
     };
     // What time has changed, the index, its rows, their three customers, and that there are no more.
     assert_eq!(cost(SubscriptionStatus::Ended, 100), (0, 2, 0), "there are none");
-    assert_eq!(cost(SubscriptionStatus::Active, 100), (8, 5, 11));
-    assert_eq!(cost(SubscriptionStatus::Active, 4), (4, 4, 8), "five rows, and their customers");
+    assert_eq!(cost(SubscriptionStatus::Active, 100), (8, 5, 19));
+    assert_eq!(
+        cost(SubscriptionStatus::Active, 4),
+        (4, 4, 13),
+        "five rows and their terms, and their customers"
+    );
 }
 
 /// What changes a status, and when whoever asks has been there: the list is that of a filter over all.

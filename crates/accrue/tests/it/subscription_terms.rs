@@ -30,9 +30,9 @@ fn a_subscription_keeps_the_zone_of_its_customer_and_the_cycle_of_its_version() 
     new.fee_quantities = [(fee, number("2.5"))].into();
     let subscription = run(fixture.account.create_subscription(new.clone())).unwrap();
     assert_eq!(subscription.timezone.name(), "Europe/Berlin");
-    assert_eq!(subscription.cycle, Cycle::Months(3));
+    assert_eq!(subscription.billing_cycle(), Cycle::Months(3));
     assert_eq!(subscription.anchor, new.anchor);
-    assert_eq!(subscription.fee_quantities, new.fee_quantities);
+    assert_eq!(subscription.fee_quantity(fee, subscription.start_date), Some(&number("2.5")));
     let found = block_on(fixture.account.fetch_subscription(subscription.id)).unwrap();
     assert_eq!(found, subscription);
 }
@@ -43,8 +43,11 @@ fn billing_cycles_begin_on_the_first_of_a_month_where_nothing_else_is_said() {
     let new = NewSubscription::new(fixture.customer("ada").id, fixture.plan().id);
     let subscription = run(fixture.account.create_subscription(new)).unwrap();
     assert_eq!(subscription.anchor, BillingAnchor::FirstOfMonth);
-    assert_eq!((subscription.timezone, subscription.cycle), (Zone::UTC, Cycle::MONTH));
-    assert!(subscription.fee_quantities.is_empty());
+    assert_eq!(
+        (subscription.timezone.clone(), subscription.billing_cycle()),
+        (Zone::UTC, Cycle::MONTH)
+    );
+    assert!(subscription.price_intervals.iter().all(|interval| !interval.is_fee()));
 }
 
 #[test]

@@ -1,8 +1,7 @@
 use accrue::{
     JsonNumber, Timestamp,
-    price::{self},
     related::Related,
-    subscription::Subscription,
+    subscription::{self, Subscription},
 };
 
 use crate::{
@@ -62,30 +61,23 @@ response! {
     }
 }
 
-fn prices<'a>(
-    subscription: &Subscription,
-    related: &'a Related,
-) -> impl Iterator<Item = &'a price::Price> {
-    let version = related.version(subscription.plan_id, subscription.plan_version);
-    version.into_iter().flat_map(|version| &version.prices)
-}
-
-/// Writes the prices that a subscription has, one for each of its version.
+/// Writes the prices that a subscription has, each while it is in force.
 pub(super) fn intervals(
     subscription: &Subscription,
     related: &Related,
     now: Timestamp,
 ) -> Vec<PriceInterval> {
-    let prices = prices(subscription, related);
-    prices.map(|price| PriceInterval::of(subscription, price, related, now)).collect()
+    let intervals = subscription.price_intervals.iter();
+    intervals.filter_map(|of| PriceInterval::of(subscription, of, related, now)).collect()
 }
 
 /// Writes how many of its fees a subscription has over its life.
-pub(super) fn schedule(subscription: &Subscription, related: &Related) -> Vec<QuantityEntry> {
-    let entries = prices(subscription, related).flat_map(|price| {
-        let stretches = subscription.fee_schedule(price).into_iter();
+pub(super) fn schedule(subscription: &Subscription) -> Vec<QuantityEntry> {
+    let fees = subscription.price_intervals.iter().filter(|interval| interval.is_fee());
+    let entries = fees.flat_map(|interval| {
+        let stretches = subscription.fee_schedule(interval).into_iter();
         stretches.map(|stretch| QuantityEntry {
-            price_id: price.id.to_string(),
+            price_id: interval.price_id.to_string(),
             quantity: JsonNumber(stretch.quantity),
             start_date: stretch.start_date.into(),
             end_date: stretch.end_date.map(Moment::from),
@@ -97,29 +89,26 @@ pub(super) fn schedule(subscription: &Subscription, related: &Related) -> Vec<Qu
 impl PriceInterval {
     fn of(
         subscription: &Subscription,
-        price: &price::Price,
+        interval: &subscription::PriceInterval,
         related: &Related,
         now: Timestamp,
-    ) -> Self {
-        let period = match price.cadence.cycle() {
-            Some(cycle) => subscription.periods_of(cycle).containing(now),
-            None => subscription.periods().first().filter(|first| first.contains(now)),
-        };
-        let transitions = price.charge.is_fixed().then(|| {
-            let stretches = subscription.fee_schedule(price).into_iter();
+    ) -> Option<Self> {
+        let price = related.price(interval.price_id)?;
+        let period = subscription.period_of(interval, now);
+        let transitions = interval.is_fee().then(|| {
+            let stretches = subscription.fee_schedule(interval).into_iter();
             let transitions = stretches.map(|stretch| QuantityTransition {
                 effective_date: stretch.start_date.into(),
-                price_id: price.id.to_string(),
+                price_id: interval.price_id.to_string(),
                 quantity: JsonNumber(stretch.quantity),
             });
             transitions.collect()
         });
-        Self {
-            // A subscription has each price once.
-            id: format!("{}.{}", subscription.id, price.id),
+        Some(Self {
+            id: interval.id.to_string(),
             price: Price::of(price, related),
-            start_date: subscription.start_date.into(),
-            end_date: subscription.end_date.map(Moment::from),
+            start_date: interval.start_date.into(),
+            end_date: subscription.end_of(interval).map(Moment::from),
             billing_cycle_day: subscription.billing_cycle_day().into(),
             current_billing_period_start_date: period.map(|period| period.start().into()),
             current_billing_period_end_date: period.map(|period| period.end().into()),
@@ -128,6 +117,6 @@ impl PriceInterval {
             filter: Nothing,
             usage_customer_ids: Nothing,
             metric_parameter_overrides: Nothing,
-        }
+        })
     }
 }

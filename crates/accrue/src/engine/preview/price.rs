@@ -12,8 +12,7 @@ use crate::{
     },
     plan::{Placed, PlanPrice},
     price::NewPrice,
-    schema,
-    subscription::{Subscription, SubscriptionEntry},
+    subscription::SubscriptionEntry,
 };
 
 /// What a subscription costs in its current billing period, and what it would.
@@ -101,7 +100,7 @@ impl ReplacePrice {
         of: &SubscriptionEntry,
     ) -> Result<SubscriptionEntry, Error> {
         let plan_id = of.subscription.plan_id;
-        let ids = tx.plan_version_of(of).await?.prices;
+        let ids: Vec<_> = of.subscription.price_intervals.iter().map(|of| of.price_id).collect();
         if !ids.contains(&self.replaced) {
             let detail = format!("subscription {} has no price {}", self.id, self.replaced);
             return Err(Error::constraint(detail));
@@ -113,25 +112,22 @@ impl ReplacePrice {
         });
         let plan = tx.plan(&plan_id.into()).await?;
         let version = plan.latest_version.next()?;
+        let replaced = tx.price(&self.replaced.into()).await?;
         let prices: Vec<_> = prices.collect();
         let priced = tx.create_version(plan_id, version, &Placed::all(&prices)).await?;
         let mut after = of.clone();
-        let Subscription { cycle, fee_quantities, fee_changes, plan_version, .. } =
-            &mut after.subscription;
-        if priced.cycle != *cycle {
-            let detail =
-                format!("the subscription would bill every {}, it does {cycle}", priced.cycle);
+        after.subscription.plan_version = version;
+        for (interval, price) in after.subscription.price_intervals.iter_mut().zip(&priced.prices) {
+            if interval.price_id == self.replaced {
+                interval.replace_price(&replaced, price);
+            }
+        }
+        let (found, cycle) = (after.subscription.billing_cycle(), of.subscription.billing_cycle());
+        if found != cycle {
+            let detail = format!("the subscription would bill every {found}, it does {cycle}");
             return Err(Error::constraint(detail));
         }
-        let replacement = ids.iter().zip(&priced.prices).find(|(id, _)| **id == self.replaced);
-        let (quantity, changes) =
-            (fee_quantities.remove(&self.replaced), fee_changes.remove(&self.replaced));
-        if let Some((_, price)) = replacement.filter(|(_, price)| price.charge.is_fixed()) {
-            fee_quantities.extend(quantity.map(|quantity| (price.id, quantity)));
-            fee_changes.extend(changes.map(|changes| (price.id, changes)));
-        }
-        *plan_version = version;
-        tx.put(&schema::subscription(tx.account, self.id), &after)?;
+        tx.put_subscription(&after, of.terms_parts)?;
         Ok(after)
     }
 }

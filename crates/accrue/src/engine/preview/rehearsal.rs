@@ -181,7 +181,7 @@ async fn subscribers(
         }
         for row in rows {
             let id = SubscriptionId::from_bytes(schema::id_at(&position(&row.key)?));
-            let found = tx.get(&schema::subscription(tx.account, id)).await?;
+            let found = tx.subscription(id).await?;
             let of = found.filter(|found| found.subscription.plan_version == *version);
             customers.extend(of.map(|found| found.subscription.customer_id));
         }

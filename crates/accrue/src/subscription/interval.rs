@@ -1,0 +1,170 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{BillingAnchor, FeeStretch, Subscription};
+use crate::{
+    Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
+    plan::PlanVersion,
+    price::{Cadence, Charge, Cycle, Price},
+};
+
+/// A price while it is in force for a subscription (subscriptions 2.3).
+///
+/// A plan version is a template: its prices become intervals when a subscription is created. From then
+/// on the intervals alone say what the subscription is charged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PriceInterval {
+    /// Its id.
+    pub id: PriceIntervalId,
+    /// The price.
+    pub price_id: PriceId,
+    /// The version of the plan that it was cut from.
+    pub plan_version: PlanVersion,
+    /// Its first instant.
+    pub start_date: Timestamp,
+    /// The first instant after it; `None` where it ends with the subscription.
+    pub end_date: Option<Timestamp>,
+    /// How long its periods are.
+    pub cadence: Cadence,
+    /// On which day its periods begin.
+    pub anchor: BillingAnchor,
+    /// How many of a fee there are, each from an instant on, the first from the start on; none for
+    /// usage.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub quantities: BTreeMap<Timestamp, Decimal>,
+}
+
+/// What intervals are cut for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut<'a> {
+    pub(crate) subscription_id: SubscriptionId,
+    pub(crate) plan_version: PlanVersion,
+    pub(crate) start_date: Timestamp,
+    pub(crate) anchor: BillingAnchor,
+    /// Quantities of fees, instead of the prices' own.
+    pub(crate) quantities: &'a BTreeMap<PriceId, Decimal>,
+}
+
+impl Cut<'_> {
+    /// Cuts the interval of a price, from the start on.
+    pub(crate) fn interval(&self, price: &Price) -> PriceInterval {
+        let Self { subscription_id, plan_version, start_date, anchor, quantities } = *self;
+        let version = plan_version.number().to_be_bytes();
+        let names = [subscription_id.as_bytes().as_slice(), price.id.as_bytes(), &version];
+        let quantity = match &price.charge {
+            Charge::Fixed { quantity, .. } => Some(quantities.get(&price.id).unwrap_or(quantity)),
+            Charge::Usage { .. } => None,
+        };
+        PriceInterval {
+            id: PriceIntervalId::derived(start_date, &names),
+            price_id: price.id,
+            plan_version,
+            start_date,
+            end_date: None,
+            cadence: price.cadence,
+            anchor,
+            quantities: quantity.into_iter().map(|of| (start_date, of.clone())).collect(),
+        }
+    }
+}
+
+impl PriceInterval {
+    /// Tells whether its price is a fee.
+    #[must_use]
+    pub fn is_fee(&self) -> bool {
+        !self.quantities.is_empty()
+    }
+
+    /// Takes another price in. Quantities that are not the price's own stay where both are fees.
+    pub(crate) fn replace_price(&mut self, before: &Price, after: &Price) {
+        self.price_id = after.id;
+        self.cadence = after.cadence;
+        let own = |price: &Price| match &price.charge {
+            Charge::Fixed { quantity, .. } => Some(quantity.clone()),
+            Charge::Usage { .. } => None,
+        };
+        let first = self.quantities.first_key_value().map(|(_, quantity)| quantity.clone());
+        match own(after) {
+            None => self.quantities.clear(),
+            Some(quantity) if first == own(before) => {
+                self.quantities.insert(self.start_date, quantity);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Returns how many of a fee there are at an instant; `None` for usage.
+    #[must_use]
+    pub fn quantity(&self, at: Timestamp) -> Option<&Decimal> {
+        let later = self.quantities.range(..=at).next_back();
+        later.or_else(|| self.quantities.first_key_value()).map(|(_, quantity)| quantity)
+    }
+}
+
+/// Returns the cycle of billing periods: that of the usage prices; where there are none the shortest of
+/// the fees, and a month where there are none of those.
+pub(super) fn billing_cycle(intervals: &[PriceInterval]) -> Cycle {
+    let cycles = |is_fee: bool| {
+        let of_kind = intervals.iter().filter(move |interval| interval.is_fee() == is_fee);
+        of_kind.filter_map(|interval| interval.cadence.cycle())
+    };
+    let shortest = || cycles(true).min_by_key(|cycle| (cycle.days(), *cycle));
+    cycles(false).next().or_else(shortest).unwrap_or(Cycle::MONTH)
+}
+
+impl Subscription {
+    /// Returns the interval of a fee at an instant: that which holds it, or else the last one before.
+    pub(crate) fn fee_interval(&self, id: PriceId, at: Timestamp) -> Option<&PriceInterval> {
+        let index = self.fee_interval_index(id, at)?;
+        self.price_intervals.get(index)
+    }
+
+    pub(super) fn fee_interval_index(&self, id: PriceId, at: Timestamp) -> Option<usize> {
+        let own = self.price_intervals.iter().enumerate();
+        let own = own.filter(|(_, interval)| interval.price_id == id && interval.is_fee());
+        let begun = own.clone().filter(|(_, interval)| interval.start_date <= at);
+        let latest = begun.max_by_key(|(_, interval)| interval.start_date);
+        latest.or_else(|| own.min_by_key(|(_, of)| of.start_date)).map(|(index, _)| index)
+    }
+
+    /// Returns how many of a fixed fee there are at an instant; `None` for a price that is none.
+    #[must_use]
+    pub fn fee_quantity(&self, id: PriceId, at: Timestamp) -> Option<&Decimal> {
+        self.fee_interval(id, at)?.quantity(at)
+    }
+
+    /// Returns how many of a fee there are while one of its intervals is in force, oldest first:
+    /// nothing for usage, or a life that is empty. Changes behind the end are left out.
+    #[must_use]
+    pub fn fee_schedule(&self, interval: &PriceInterval) -> Vec<FeeStretch> {
+        let end = self.end_of(interval);
+        let lives = |at: &Timestamp| end.is_none_or(|end| *at < end);
+        let within = interval.quantities.iter().filter(|(at, _)| lives(at));
+        let ends = within.clone().skip(1).map(|(at, _)| Some(*at)).chain([end]);
+        let stretches = within.zip(ends).map(|((start, quantity), end_date)| FeeStretch {
+            start_date: *start,
+            end_date,
+            quantity: quantity.clone(),
+        });
+        stretches.collect()
+    }
+
+    /// Returns where an interval ends: with its own end or the subscription's, whichever comes first.
+    #[must_use]
+    pub fn end_of(&self, interval: &PriceInterval) -> Option<Timestamp> {
+        interval.end_date.into_iter().chain(self.end_date).min()
+    }
+
+    /// Returns the period of an interval that holds an instant: what is charged once has the first
+    /// billing period alone.
+    #[must_use]
+    pub fn period_of(&self, interval: &PriceInterval, at: Timestamp) -> Option<Timeframe> {
+        let periods = self.periods_of_interval(interval);
+        match interval.cadence.cycle() {
+            Some(_) => periods.containing(at),
+            None => periods.first().filter(|first| first.contains(at)),
+        }
+    }
+}
