@@ -468,6 +468,16 @@ fn decisions_have_their_four_headings_in_order() {
 }
 
 #[test]
+fn the_readme_of_the_tests_names_every_suite() {
+    let readme = fs::read_to_string(root().join("tests/README.md")).unwrap_or_default();
+    let mut suites = Vec::new();
+    find(&root().join("tests/tests"), "rs", &mut suites);
+    let names = suites.iter().filter_map(|path| path.file_stem()?.to_str());
+    let missing = names.filter(|name| !readme.contains(&format!("`{name}`")));
+    check(missing.map(|name| format!("tests/README.md does not name the suite {name}")));
+}
+
+#[test]
 fn decisions_are_in_the_index() {
     let index = fs::read_to_string(root().join("docs/decisions/README.md")).unwrap_or_default();
     check(decisions().filter_map(|(path, text)| {

@@ -12,7 +12,7 @@ use crate::{
 /// A price while it is in force for a subscription (subscriptions 2.3).
 ///
 /// A plan version is a template: its prices become intervals when a subscription is created. From then
-/// on the intervals alone say what the subscription is charged.
+/// on the intervals alone say what the subscription is charged (`docs/decisions/terms-are-intervals.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PriceInterval {
