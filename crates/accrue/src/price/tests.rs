@@ -1,7 +1,7 @@
 //! What no price is created with, by the place in the body that the error names.
 
 use super::*;
-use crate::{Currency, PropertyName};
+use crate::{Currency, PropertyName, limits};
 
 fn number(text: &str) -> Decimal {
     Decimal::parse(text).unwrap()
