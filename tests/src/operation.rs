@@ -245,7 +245,7 @@ fn credits() -> PricingUnit {
 fn per_unit(metric: MetricId, item: ItemId, dollars: u64) -> NewPrice {
     let usd = Currency::parse("USD").unwrap();
     let model = Model::Unit(Unit { unit_amount: dollars.into() });
-    NewPrice::usage(name("price"), item, usd, Cadence::Monthly, metric, model)
+    NewPrice::builder(name("price"), item).billed(Cadence::Monthly, usd).usage(metric, model)
 }
 
 async fn answer<T>(call: KeyedCall<T>) -> Result<Answered, Error>

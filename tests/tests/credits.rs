@@ -64,12 +64,11 @@ fn crowd(host: &Host) -> CustomerId {
     let usd = Currency::parse("USD").unwrap();
     let credits = PricingUnit::parse("credits").unwrap();
     let unit = Unit { unit_amount: number("0.25") };
-    let (name, item, monthly) = (name("price"), metric.item_id, Cadence::Monthly);
-    let mut plan = NewPlan::new(name.clone(), usd);
-    plan.prices = vec![
-        NewPrice::fee_in_advance(name.clone(), item, usd, monthly, 5.into()).into(),
-        NewPrice::usage(name, item, credits.clone(), monthly, metric.id, Model::Unit(unit)).into(),
-    ];
+    let price = NewPrice::builder(name("price"), metric.item_id);
+    let fee = price.clone().billed(Cadence::Monthly, usd).fee_in_advance(5.into());
+    let usage = price.billed(Cadence::Monthly, credits.clone());
+    let mut plan = NewPlan::new(name("price"), usd);
+    plan.prices = vec![fee.into(), usage.usage(metric.id, Model::Unit(unit)).into()];
     block_on(async {
         let account = &host.account;
         let plan = account.create_plan(plan).await.unwrap().id;
@@ -185,8 +184,10 @@ fn an_event_draws_what_its_prices_come_to_together() {
         let mut plan = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
         let price = |amount: &str| {
             let model = Model::Unit(Unit { unit_amount: number(amount) });
-            let (item, unit) = (metric.item_id, credits.clone());
-            NewPrice::usage(name("price"), item, unit, Cadence::Monthly, metric.id, model).into()
+            NewPrice::builder(name("price"), metric.item_id)
+                .billed(Cadence::Monthly, credits.clone())
+                .usage(metric.id, model)
+                .into()
         };
         plan.prices = amounts.map(price).into();
         block_on(async {

@@ -34,8 +34,9 @@
 //! let metric = account.create_metric(metric).await?;
 //! let usd = Currency::parse("USD")?;
 //! let each = Model::Unit(Unit { unit_amount: Decimal::parse("0.00001")? });
-//! let (name, monthly) = (Name::parse("Output tokens")?, Cadence::Monthly);
-//! let tokens = NewPrice::usage(name, item.id, usd, monthly, metric.id, each);
+//! let tokens = NewPrice::builder(Name::parse("Output tokens")?, item.id)
+//!     .billed(Cadence::Monthly, usd)
+//!     .usage(metric.id, each);
 //! let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
 //! plan.prices = vec![tokens.into()];
 //! let plan = account.create_plan(plan).await?;

@@ -1,6 +1,7 @@
 //! Prices: how what was used, or is owed each period, becomes an amount.
 
 mod adjustment;
+mod builder;
 mod cadence;
 mod model;
 mod new;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     adjustment::{Adjustments, Discount, Rated},
+    builder::{BilledPriceBuilder, PriceBuilder},
     cadence::{Cadence, Cycle},
     model::{
         Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,

@@ -35,9 +35,9 @@ impl Account {
     /// # pollster::block_on(async {
     /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
     /// let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
-    /// let (name, usd) = (Name::parse("seat")?, Currency::parse("USD")?);
-    /// let ten = Decimal::parse("10")?;
-    /// let fee = NewPrice::fee_in_advance(name, item.id, usd, Cadence::Monthly, ten);
+    /// let fee = NewPrice::builder(Name::parse("seat")?, item.id)
+    ///     .billed(Cadence::Monthly, Currency::parse("USD")?)
+    ///     .fee_in_advance(Decimal::from(10));
     /// let fee = account.create_price(fee).await?;
     /// assert_eq!(account.fetch_price(fee.id).await?, fee);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,12 +1,12 @@
 use serde::Serialize;
 
 use super::{
-    Adjustments, BillingMode, Cadence, Charge, Cycle, Model, Price, Unit, check_bounds,
+    Adjustments, Cadence, Charge, Cycle, Model, Price, PriceBuilder, check_bounds,
     check_not_negative,
 };
 use crate::{
-    Carried, Decimal, Error, ExternalId, ItemId, Metadata, MetricId, Name, PriceId, PricingUnit,
-    Timestamp, limits, metadata,
+    Carried, Decimal, Error, ExternalId, ItemId, Metadata, Name, PriceId, PricingUnit, Timestamp,
+    limits, metadata,
 };
 
 /// A price to create.
@@ -35,56 +35,9 @@ pub struct NewPrice {
 }
 
 impl NewPrice {
-    /// A price for what a metric measures.
-    #[must_use]
-    pub fn usage(
-        name: Name,
-        item_id: ItemId,
-        currency: impl Into<PricingUnit>,
-        cadence: Cadence,
-        metric_id: MetricId,
-        model: Model,
-    ) -> Self {
-        let charge = Charge::Usage { metric_id, model };
-        Self::new(name, item_id, currency.into(), cadence, charge)
-    }
-
-    /// A fee of one unit that falls due when its billing period begins.
-    #[must_use]
-    pub fn fee_in_advance(
-        name: Name,
-        item_id: ItemId,
-        currency: impl Into<PricingUnit>,
-        cadence: Cadence,
-        unit_amount: Decimal,
-    ) -> Self {
-        let charge = Charge::Fixed {
-            quantity: Decimal::from(1),
-            model: Model::Unit(Unit { unit_amount }),
-            billing_mode: BillingMode::InAdvance,
-        };
-        Self::new(name, item_id, currency.into(), cadence, charge)
-    }
-
-    pub(super) fn new(
-        name: Name,
-        item_id: ItemId,
-        currency: PricingUnit,
-        cadence: Cadence,
-        charge: Charge,
-    ) -> Self {
-        Self {
-            name,
-            item_id,
-            currency,
-            cadence,
-            charge,
-            adjustments: Adjustments::default(),
-            conversion_rate: None,
-            external_price_id: None,
-            metadata: Metadata::new(),
-            carried: Carried::NONE,
-        }
+    /// Begins a price with its name and what it sells.
+    pub const fn builder(name: Name, item_id: ItemId) -> PriceBuilder {
+        PriceBuilder { name, item_id }
     }
 
     pub(crate) fn decide(self, id: PriceId, now: Timestamp) -> Result<Price, Error> {

@@ -26,8 +26,8 @@ fn fixed(quantity: Decimal, model: Model) -> Charge {
 
 fn price(charge: Charge) -> NewPrice {
     let (name, item_id) = (Name::parse("Tokens").unwrap(), ItemId::from_bytes([7; 16]));
-    let currency = Currency::parse("USD").unwrap().into();
-    NewPrice::new(name, item_id, currency, Cadence::Monthly, charge)
+    let usd = Currency::parse("USD").unwrap();
+    NewPrice::builder(name, item_id).billed(Cadence::Monthly, usd).charge(charge)
 }
 
 fn created(price: NewPrice) {

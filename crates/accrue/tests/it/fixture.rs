@@ -67,13 +67,15 @@ impl Fixture {
 
     /// A fee of 5 in advance, of an item of its own.
     pub(crate) fn fee(&self, cadence: Cadence) -> NewPrice {
-        NewPrice::fee_in_advance(name("fee"), self.item().id, usd(), cadence, number("5"))
+        let fee = NewPrice::builder(name("fee"), self.item().id).billed(cadence, usd());
+        fee.fee_in_advance(number("5"))
     }
 
     /// A price of 0.25 for each unit of a metric.
     pub(crate) fn per_unit(&self, metric: &Metric, cadence: Cadence) -> NewPrice {
         let model = Model::Unit(Unit { unit_amount: number("0.25") });
-        NewPrice::usage(name("usage"), metric.item_id, usd(), cadence, metric.id, model)
+        let usage = NewPrice::builder(name("usage"), metric.item_id).billed(cadence, usd());
+        usage.usage(metric.id, model)
     }
 
     /// A monthly price with so many cells, by the property `region`.
@@ -87,8 +89,9 @@ impl Fixture {
             default_unit_amount: number("1"),
             matrix_values: (0..cells).map(cell).collect(),
         });
-        let cadence = Cadence::Monthly;
-        NewPrice::usage(name("regions"), metric.item_id, usd(), cadence, metric.id, model)
+        NewPrice::builder(name("regions"), metric.item_id)
+            .billed(Cadence::Monthly, usd())
+            .usage(metric.id, model)
     }
 
     pub(crate) fn customer(&self, external: &str) -> Customer {
