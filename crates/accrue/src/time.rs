@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    str::FromStr,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -135,6 +136,15 @@ impl fmt::Display for Timestamp {
 impl fmt::Debug for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = TimestampError;
+
+    /// Parses a date and time, as [`parse`](Self::parse) does.
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        Self::parse(text)
     }
 }
 
