@@ -114,6 +114,15 @@
 //! - `engine`: [`Billing`] and [`Account`], which load, decide and save; one loop commits.
 //! - `system` (feature `system`, on by default): the machine's clock and entropy. With
 //!   `default-features = false` the crate asks the machine for nothing.
+//!
+//! # Features
+//!
+//! - `system`, on by default: [`SystemClock`], [`SystemEntropy`] and `Billing::with_system`.
+//! - `jiff`: conversions between [`Timestamp`] and `jiff::Timestamp`. The types of jiff 0.2 are then
+//!   part of the interface; the crate is there anyway.
+//! - `time`: conversions between [`Timestamp`] and `time::OffsetDateTime`, of the crate `time` 0.3.
+//!
+//! Each of them adds to the interface, and changes nothing else.
 
 pub mod account;
 pub mod alert;

@@ -1,5 +1,7 @@
 //! Time is an input: the engine reads no clock of its own, the host hands one in.
 
+mod conversions;
+
 use std::{
     fmt,
     str::FromStr,
@@ -15,7 +17,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// An instant in UTC with microseconds, in the years 1970 to 9998.
 ///
-/// Its text is RFC 3339 with `Z` and six digits of fraction.
+/// Its text is RFC 3339 with `Z` and six digits of fraction. It is made of a
+/// [`SystemTime`](std::time::SystemTime) with `try_from`, and becomes one with `into`; with the
+/// features `jiff` and `time` so do `jiff::Timestamp` and `time::OffsetDateTime`. What is finer than a
+/// microsecond is cut.
 ///
 /// ```
 /// use accrue::Timestamp;
