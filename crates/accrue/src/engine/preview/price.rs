@@ -2,7 +2,7 @@ use async_trait::async_trait;
 
 use super::{Preview, preview};
 use crate::{
-    Error, PriceId, PricingUnit, SubscriptionId,
+    Error, IdOr, PriceId, PricingUnit, SubscriptionId,
     alert::Cause,
     cost::Cost,
     engine::{
@@ -36,24 +36,24 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
     /// such price or ended long ago, or the new one cannot stand beside the others or has another
     /// billing cycle;
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription or price;
     /// what creating the price answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews.
     pub async fn preview_price(
         &self,
         id: SubscriptionId,
-        replaced: PriceId,
+        replaced: impl Into<IdOr<PriceId>>,
         new: NewPrice,
     ) -> Result<Preview<CostChange>, Error> {
-        preview(self, &ReplacePrice { id, replaced, new }).await
+        preview(self, &ReplacePrice { id, replaced: replaced.into(), new }).await
     }
 }
 
 /// Puts another price in the place of one. It is only ever rehearsed.
 struct ReplacePrice {
     id: SubscriptionId,
-    replaced: PriceId,
+    replaced: IdOr<PriceId>,
     new: NewPrice,
 }
 
@@ -102,12 +102,16 @@ impl ReplacePrice {
     ) -> Result<SubscriptionEntry, Error> {
         let plan_id = of.subscription.plan_id;
         let ids = tx.plan_version_of(of).await?.prices;
-        if !ids.contains(&self.replaced) {
+        let replaced = match &self.replaced {
+            IdOr::Id(id) => *id,
+            external => tx.price(external).await?.id,
+        };
+        if !ids.contains(&replaced) {
             let detail = format!("subscription {} has no price {}", self.id, self.replaced);
             return Err(Error::constraint(detail));
         }
         self.new.check()?;
-        let prices = ids.iter().map(|id| match *id == self.replaced {
+        let prices = ids.iter().map(|id| match *id == replaced {
             true => PlanPrice::from(self.new.clone()),
             false => PlanPrice::from(*id),
         });
@@ -123,9 +127,8 @@ impl ReplacePrice {
                 format!("the subscription would bill every {}, it does {cycle}", priced.cycle);
             return Err(Error::constraint(detail));
         }
-        let replacement = ids.iter().zip(&priced.prices).find(|(id, _)| **id == self.replaced);
-        let (quantity, changes) =
-            (fee_quantities.remove(&self.replaced), fee_changes.remove(&self.replaced));
+        let replacement = ids.iter().zip(&priced.prices).find(|(id, _)| **id == replaced);
+        let (quantity, changes) = (fee_quantities.remove(&replaced), fee_changes.remove(&replaced));
         if let Some((_, price)) = replacement.filter(|(_, price)| price.charge.is_fixed()) {
             fee_quantities.extend(quantity.map(|quantity| (price.id, quantity)));
             fee_changes.extend(changes.map(|changes| (price.id, changes)));
