@@ -6,10 +6,12 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{
-    Clock as _, CreditBlockFilter, Currency, CustomerId, Decimal, LedgerFilter, PageRequest,
-    PricingUnit,
+    Clock as _, Currency, CustomerId, Decimal, PageRequest, PricingUnit,
     alert::{NewAlert, NewBalanceAlert, Thresholds},
-    credit::{CreditBalance, CreditBlock, EntryKind, LedgerEntry, NewLedgerEntry},
+    credit::{
+        CreditBalance, CreditBlock, CreditBlockFilter, EntryKind, LedgerEntry, LedgerFilter,
+        NewLedgerEntry,
+    },
     plan::NewPlan,
     price::{Cadence, Model, NewPrice, Unit},
     store::MemoryStore,
@@ -101,10 +103,10 @@ fn answers(host: &Host, ada: CustomerId) -> (CreditBalance, Vec<LedgerEntry>, Ve
         let balance = host.account.credit_balance(ada, &credits).await.unwrap();
         let page = PageRequest::first_of_ledger(999).unwrap();
         let any = LedgerFilter::default();
-        let entries = host.account.list_ledger_entries(ada, &credits, any, &page).await.unwrap();
+        let entries = host.account.list_ledger_entries(ada, &credits, &any, &page).await.unwrap();
         let (mut page, mut blocks) = (PageRequest::first(100).unwrap(), Vec::new());
         loop {
-            let found = host.account.list_credit_blocks(ada, &credits, all, &page).await.unwrap();
+            let found = host.account.list_credit_blocks(ada, &credits, &all, &page).await.unwrap();
             blocks.extend(found.data);
             let Some(next) = found.next_cursor else { break };
             page = page.after(next);
@@ -169,7 +171,7 @@ fn a_page_of_a_ledger_may_be_of_a_thousand_entries() {
         host.account.create_ledger_entry(ada, new).await.unwrap();
         let page = PageRequest::first_of_ledger(1_000).unwrap();
         let any = LedgerFilter::default();
-        let entries = host.account.list_ledger_entries(ada, &credits, any, &page).await.unwrap();
+        let entries = host.account.list_ledger_entries(ada, &credits, &any, &page).await.unwrap();
         assert_eq!(entries.data.len(), 1);
     });
 }

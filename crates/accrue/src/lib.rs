@@ -169,9 +169,8 @@ pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
-        Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange,
-        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, MetricFilter, PeriodChange,
-        PlanFilter, Preview, PreviewedMessage, SubscriptionFilter, Tick, UsageChange,
+        Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
+        PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
@@ -181,7 +180,7 @@ pub use self::{
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,
-    page::{Cursor, InstantRange, Page, PageRequest},
+    page::{Cursor, InstantRange, ListFilter, Page, PageRequest},
     text::{
         AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,
         Name, PricingUnit, PropertyName, TextError,

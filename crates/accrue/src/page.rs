@@ -164,6 +164,13 @@ impl InstantRange {
     }
 }
 
+/// Which rows of a list: those created within a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// When they were created.
+    pub created: InstantRange,
+}
+
 /// A list, an account and a filter: what a cursor is good for.
 pub(crate) struct Listing<'a> {
     pub(crate) name: &'static str,

@@ -106,8 +106,8 @@ async fn list(request: Request) -> Result<Reply, Problem> {
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let (account, filter) = (&request.account, ListFilter { created });
     let mut found = match (of.subscription, of.customers.as_slice()) {
-        (Some(id), _) => account.list_subscription_alerts(id, filter, &page).await?,
-        (None, [id, ..]) => account.list_customer_alerts(id.clone(), filter, &page).await?,
+        (Some(id), _) => account.list_subscription_alerts(id, &filter, &page).await?,
+        (None, [id, ..]) => account.list_customer_alerts(id.clone(), &filter, &page).await?,
         (None, []) => Page { data: Vec::new(), next_cursor: None },
     };
     if !is_one_customer(account, &of).await? {

@@ -121,7 +121,7 @@ impl Account {
     /// list.
     pub async fn list_backfills(
         &self,
-        filter: BackfillFilter,
+        filter: &BackfillFilter,
         page: &PageRequest,
     ) -> Result<Page<Backfill>, Error> {
         let listing =

@@ -1,12 +1,12 @@
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    CustomerId, Error, ExternalId, IdOr, Page, PageRequest,
+    CustomerId, Error, ExternalId, IdOr, ListFilter, Page, PageRequest,
     customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
     idempotency::Fingerprint,
     schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
@@ -58,7 +58,7 @@ impl Account {
     /// Lists the customers, newest first.
     pub async fn list_customers(
         &self,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Customer>, Error> {
         let slot = |id| schema::customer(self.id(), CustomerId::from_bytes(id));

@@ -3,12 +3,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, IdOr, Page, PageRequest, PriceId,
+    Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     cost::RateCard,
     idempotency::Fingerprint,
     limits,
@@ -61,7 +61,7 @@ impl Account {
     /// Lists the prices, newest first.
     pub async fn list_prices(
         &self,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Price>, Error> {
         let slot = |id| schema::price(self.id(), PriceId::from_bytes(id));
