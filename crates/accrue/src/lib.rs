@@ -8,7 +8,7 @@
 //! ```
 //! use accrue::{
 //!     AccountId, Billing, Clock, Currency, Decimal, Email, EventKey, EventName, ManualClock, Name,
-//!     PropertyName, SeededEntropy, Timestamp,
+//!     PageRequest, PropertyName, SeededEntropy, Timestamp,
 //!     alert::{NewAlert, Thresholds},
 //!     cost::CostQuery,
 //!     customer::NewCustomer,
@@ -64,7 +64,8 @@
 //! assert_eq!(costs[0].total, Decimal::parse("0.012")?);
 //!
 //! // The messages that wait. One that is acknowledged is gone.
-//! let messages = account.messages(100).await?;
+//! let waiting = PageRequest::first_of_messages(100)?;
+//! let messages = account.list_messages(&waiting).await?.data;
 //! let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
 //! assert_eq!(types, [
 //!     "customer.created",
@@ -73,7 +74,7 @@
 //!     "subscription.cost_exceeded",
 //! ]);
 //! account.acknowledge(messages.iter().map(|message| message.place)).await?;
-//! assert!(account.messages(100).await?.is_empty());
+//! assert!(account.list_messages(&waiting).await?.data.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
 //! ```

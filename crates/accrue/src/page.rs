@@ -1,4 +1,4 @@
-//! Lists in pages, newest first.
+//! Lists in pages: newest first, but for the messages that wait.
 
 use std::fmt;
 
@@ -27,11 +27,7 @@ impl PageRequest {
     ///
     /// If the limit is not within 1 to 100 (§4.1).
     pub fn first(limit: usize) -> Result<Self, Error> {
-        if (1..=limits::PAGE_ROWS).contains(&limit) {
-            return Ok(Self { limit, cursor: None });
-        }
-        let message = format!("found {limit}, expected 1 to {}", limits::PAGE_ROWS);
-        Err(Error::invalid("/limit", message))
+        Self::first_within(limit, limits::PAGE_ROWS)
     }
 
     /// The first page of a ledger, of at most `limit` entries. Other lists refuse more than 100.
@@ -40,10 +36,23 @@ impl PageRequest {
     ///
     /// If the limit is not within 1 to 1,000 (wire 6.2).
     pub fn first_of_ledger(limit: usize) -> Result<Self, Error> {
-        if (1..=limits::LEDGER_PAGE_ROWS).contains(&limit) {
+        Self::first_within(limit, limits::LEDGER_PAGE_ROWS)
+    }
+
+    /// The first page of the messages that wait, of at most `limit` of them.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is not within 1 to 1,000.
+    pub fn first_of_messages(limit: usize) -> Result<Self, Error> {
+        Self::first_within(limit, limits::MESSAGE_PAGE_ROWS)
+    }
+
+    fn first_within(limit: usize, most: usize) -> Result<Self, Error> {
+        if (1..=most).contains(&limit) {
             return Ok(Self { limit, cursor: None });
         }
-        let message = format!("found {limit}, expected 1 to {}", limits::LEDGER_PAGE_ROWS);
+        let message = format!("found {limit}, expected 1 to {most}");
         Err(Error::invalid("/limit", message))
     }
 
@@ -53,8 +62,8 @@ impl PageRequest {
         Self { cursor: Some(cursor), ..self }
     }
 
-    /// Returns how many rows a page has at most of a list that is no ledger: no more than those have
-    /// (§4.1).
+    /// Returns how many rows a page has at most of a list whose pages are short: no more than those
+    /// have (§4.1).
     pub(crate) fn rows(&self) -> Result<usize, Error> {
         Self::first(self.limit).map(|page| page.limit)
     }
@@ -75,7 +84,7 @@ impl Default for PageRequest {
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The rows, newest first.
+    /// The rows, newest first; messages in the order in which they wait.
     pub data: Vec<T>,
     /// Where the next page begins; `None` exactly when this is the last.
     pub next_cursor: Option<Cursor>,

@@ -196,7 +196,11 @@ pub(super) fn page_in_order<T>(
 }
 
 /// Cuts what was found to a page.
-fn page_of<T>(listing: &Listing<'_>, limit: usize, mut found: Vec<(Position, T)>) -> Page<T> {
+pub(super) fn page_of<T>(
+    listing: &Listing<'_>,
+    limit: usize,
+    mut found: Vec<(Position, T)>,
+) -> Page<T> {
     let has_more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| has_more);
@@ -204,7 +208,7 @@ fn page_of<T>(listing: &Listing<'_>, limit: usize, mut found: Vec<(Position, T)>
     Page { data: found.into_iter().map(|(_, row)| row).collect(), next_cursor }
 }
 
-/// Reads where a row of an index stands.
+/// Reads where a row of an index or of the outbox stands.
 pub(super) fn position(key: &Key) -> Result<Position, Error> {
     schema::position(key.bytes())
         .ok_or_else(|| Error::corrupt(format!("the key {key} has no position")))

@@ -2,7 +2,8 @@ use std::{sync::Arc, time::Duration};
 
 use accrue::{
     Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, ErrorKind, EventKey,
-    EventName, ExternalId, ManualClock, MetricId, Name, PropertyName, SeededEntropy, Timestamp,
+    EventName, ExternalId, ManualClock, MetricId, Name, PageRequest, PropertyName, SeededEntropy,
+    Timestamp,
     alert::Exceeded,
     alert::{NewAlert, Thresholds},
     customer::{Customer, NewCustomer},
@@ -128,9 +129,15 @@ impl Fixture {
         of.quantity.map(|quantity| quantity.to_string())
     }
 
+    /// Reads the first messages that wait, and leaves them where they are.
+    pub(crate) fn waiting(&self, limit: usize) -> Vec<Message> {
+        let page = PageRequest::first_of_messages(limit).unwrap();
+        block_on(self.account.list_messages(&page)).unwrap().data
+    }
+
     /// Reads and acknowledges every message that waits.
     pub(crate) fn messages(&self) -> Vec<Message> {
-        let messages = block_on(self.account.messages(1_000)).unwrap();
+        let messages = self.waiting(1_000);
         let places = messages.iter().map(|message| message.place);
         block_on(self.account.acknowledge(places).into_future()).unwrap();
         messages

@@ -210,7 +210,7 @@ fn futures_are_send_on_any_executor() {
     let account = fixture.account.clone();
     let call = is_send(account.create_item(NewItem::new(name("a"))).keyed(key("k")).into_future());
     drop(is_send(account.list_items(&Default::default(), &Default::default())));
-    drop(is_send(account.messages(10)));
+    drop(is_send(account.list_messages(&Default::default())));
     drop(is_send(fixture.billing.tick(10)));
     drop(is_send(fixture.billing.collect_garbage(10)));
     let moved = Arc::new(fixture.billing.clone());

@@ -498,5 +498,5 @@ fn two_processes_that_ingest_for_one_customer_lose_no_event() {
         }
     });
     assert_eq!(fixture.usage(&subscription, &metric).unwrap(), "200");
-    assert!(block_on(fixture.account.messages(10)).unwrap().len() >= 3);
+    assert!(fixture.waiting(10).len() >= 3);
 }
