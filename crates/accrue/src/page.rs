@@ -83,6 +83,7 @@ impl Default for PageRequest {
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Page<T> {
     /// The rows, newest first; messages in the order in which they wait.
     pub data: Vec<T>,
@@ -95,6 +96,20 @@ impl<T> Page<T> {
     #[must_use]
     pub const fn has_more(&self) -> bool {
         self.next_cursor.is_some()
+    }
+}
+
+impl<T> Default for Page<T> {
+    /// A list without rows.
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T> From<Vec<T>> for Page<T> {
+    /// A list of one page.
+    fn from(data: Vec<T>) -> Self {
+        Self { data, next_cursor: None }
     }
 }
 

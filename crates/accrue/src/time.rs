@@ -169,6 +169,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// A text is no date and time, or one before 1970 or after 9998.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date and time in ISO 8601 between the years 1970 and 9998")]
+#[non_exhaustive]
 pub struct TimestampError;
 
 /// The instants from `start` up to, not including, `end`.

@@ -56,7 +56,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let page = request.page(query.limit, query.cursor)?;
     let found = match filter {
         Some(filter) => request.account.list_backfills(&filter, &page).await?,
-        None => Page { data: Vec::new(), next_cursor: None },
+        None => Page::default(),
     };
     request.answer_page(found, |backfill| Backfill::of(&backfill)).await
 }

@@ -129,7 +129,7 @@ async fn found(
     let page = request.page(query.limit, query.cursor)?;
     match filter {
         Some(filter) => Ok(request.account.list_subscriptions(&filter, &page).await?),
-        None => Ok(Page { data: Vec::new(), next_cursor: None }),
+        None => Ok(Page::default()),
     }
 }
 

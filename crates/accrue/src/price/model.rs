@@ -22,6 +22,7 @@ use crate::{Decimal, Error, limits};
 
 /// What a model rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Quantity {
     /// One quantity.
     One(Decimal),
