@@ -303,10 +303,11 @@ fn prices(item: ItemId, requests: MetricId, output: MetricId) -> Outcome<Vec<Pla
     let amount = Decimal::parse;
     let usage = |name: &str, metric, model| -> Outcome<PlanPrice> {
         let name = Name::parse(name)?;
-        Ok(NewPrice::usage(name, item, usd, Cadence::Monthly, metric, model).into())
+        Ok(NewPrice::builder(name, item).billed(Cadence::Monthly, usd).usage(metric, model).into())
     };
     let fee = Name::parse("monthly fee")?;
-    let fee = NewPrice::fee_in_advance(fee, item, usd, Cadence::Monthly, Decimal::from(20));
+    let fee = NewPrice::builder(fee, item).billed(Cadence::Monthly, usd);
+    let fee = fee.fee_in_advance(Decimal::from(20));
     let tier = |first: u64, last: Option<u64>, unit_amount| Tier {
         first_unit: first.into(),
         last_unit: last.map(Decimal::from),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use accrue::{
     Account, AccountId, Billing, Currency, Decimal, Email, EventKey, EventName, ExternalId,
-    IdempotencyKey, ManualClock, Name, PropertyName, SeededEntropy, Timestamp,
+    IdempotencyKey, ManualClock, Name, PageRequest, PropertyName, SeededEntropy, Timestamp,
     alert::Thresholds,
     customer::NewCustomer,
     item::NewItem,
@@ -71,23 +71,21 @@ impl Host {
     /// Reads all messages, and leaves them where they are.
     #[must_use]
     pub fn waiting(&self) -> Vec<Message> {
-        let mut all = block_on(self.account.messages(1_000)).unwrap();
+        let (mut all, mut page) = (Vec::new(), PageRequest::first_of_messages(1_000).unwrap());
         loop {
-            let Some(last) = all.last() else { return all };
-            let more = block_on(self.account.messages_after(last.place, 1_000)).unwrap();
-            if more.is_empty() {
-                return all;
-            }
-            all.extend(more);
+            let found = block_on(self.account.list_messages(&page)).unwrap();
+            all.extend(found.data);
+            let Some(cursor) = found.next_cursor else { return all };
+            page = page.after(cursor);
         }
     }
 
     /// Reads and acknowledges all messages.
     #[must_use]
     pub fn drain(&self) -> Vec<Message> {
-        let mut all = Vec::new();
+        let (mut all, page) = (Vec::new(), PageRequest::first_of_messages(1_000).unwrap());
         loop {
-            let messages = block_on(self.account.messages(1_000)).unwrap();
+            let messages = block_on(self.account.list_messages(&page)).unwrap().data;
             if messages.is_empty() {
                 return all;
             }

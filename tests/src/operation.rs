@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use accrue::{
     Account, AlertId, Clock as _, Currency, CustomerId, Error, IdempotencyKey, ItemId, KeyedCall,
-    MetadataUpdate, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
+    MetadataUpdate, MetricId, PageRequest, PlanId, PriceId, PricingUnit, SubscriptionId,
     alert::{NewAlert, NewBalanceAlert},
     customer::CustomerUpdate,
     idempotency::Freshness,
@@ -245,7 +245,7 @@ fn credits() -> PricingUnit {
 fn per_unit(metric: MetricId, item: ItemId, dollars: u64) -> NewPrice {
     let usd = Currency::parse("USD").unwrap();
     let model = Model::Unit(Unit { unit_amount: dollars.into() });
-    NewPrice::usage(name("price"), item, usd, Cadence::Monthly, metric, model)
+    NewPrice::builder(name("price"), item).billed(Cadence::Monthly, usd).usage(metric, model)
 }
 
 async fn answer<T>(call: KeyedCall<T>) -> Result<Answered, Error>
@@ -280,7 +280,8 @@ pub fn shape(host: &Host, scene: &Scene) -> String {
     }
     let usage = block_on(host.account.subscription_usage(scene.subscription)).unwrap();
     let figures: Vec<_> = usage.metrics.iter().map(|metric| &metric.quantity).collect();
-    let messages = block_on(host.account.messages(1_000)).unwrap();
+    let page = PageRequest::first_of_messages(1_000).unwrap();
+    let messages = block_on(host.account.list_messages(&page)).unwrap().data;
     let mut said: Vec<String> = messages
         .iter()
         .map(|message| match &message.body {

@@ -105,7 +105,7 @@ impl Target {
         }
         let Host { account, billing, .. } = &self.0;
         let page = PageRequest::default().after(Cursor::from_text(text));
-        let listed = block_on(account.list_items(accrue::ListFilter::default(), &page));
+        let listed = block_on(account.list_items(&accrue::ListFilter::default(), &page));
         let error = listed.expect_err("nobody has given this cursor out");
         assert_eq!(error.kind(), ErrorKind::RequestValidation, "{text:?}: {error}");
         assert_eq!(block_on(billing.authenticate(text)).expect("a memory"), None, "{text:?}");

@@ -35,13 +35,12 @@ fn story(days: u64, events_a_day: u64) -> Story {
     let metric = host.metric("SELECT sum(n) FROM events");
     let usd = Currency::parse("USD").unwrap();
     let model = Model::Unit(Unit { unit_amount: number("0.5") });
-    let usage =
-        NewPrice::usage(name("usage"), metric.item_id, usd, Cadence::Monthly, metric.id, model);
+    let monthly =
+        |named| NewPrice::builder(name(named), metric.item_id).billed(Cadence::Monthly, usd);
     let mut plan = NewPlan::new(name("plan"), usd);
     plan.prices = vec![
-        usage.into(),
-        NewPrice::fee_in_advance(name("fee"), metric.item_id, usd, Cadence::Monthly, 5.into())
-            .into(),
+        monthly("usage").usage(metric.id, model).into(),
+        monthly("fee").fee_in_advance(5.into()).into(),
     ];
     let subscription = block_on(async {
         let plan = host.account.create_plan(plan).await.unwrap().id;

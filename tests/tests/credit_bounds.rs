@@ -30,7 +30,7 @@ fn plan(host: &Host, sql: &str) -> PlanId {
 
 fn price(item: accrue::ItemId, metric: MetricId) -> NewPrice {
     let one = Model::Unit(Unit { unit_amount: number("1") });
-    NewPrice::usage(name("usage"), item, credits(), Cadence::Monthly, metric, one)
+    NewPrice::builder(name("usage"), item).billed(Cadence::Monthly, credits()).usage(metric, one)
 }
 
 /// A customer with so many subscriptions, and so many blocks that expire one after the other; the

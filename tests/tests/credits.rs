@@ -6,10 +6,12 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{
-    Clock as _, CreditBlockFilter, Currency, CustomerId, Decimal, LedgerFilter, PageRequest,
-    PricingUnit,
+    Clock as _, Currency, CustomerId, Decimal, PageRequest, PricingUnit,
     alert::{NewAlert, NewBalanceAlert, Thresholds},
-    credit::{CreditBalance, CreditBlock, EntryKind, LedgerEntry, NewLedgerEntry},
+    credit::{
+        CreditBalance, CreditBlock, CreditBlockFilter, EntryKind, LedgerEntry, LedgerFilter,
+        NewLedgerEntry,
+    },
     plan::NewPlan,
     price::{Cadence, Model, NewPrice, Unit},
     store::MemoryStore,
@@ -64,12 +66,11 @@ fn crowd(host: &Host) -> CustomerId {
     let usd = Currency::parse("USD").unwrap();
     let credits = PricingUnit::parse("credits").unwrap();
     let unit = Unit { unit_amount: number("0.25") };
-    let (name, item, monthly) = (name("price"), metric.item_id, Cadence::Monthly);
-    let mut plan = NewPlan::new(name.clone(), usd);
-    plan.prices = vec![
-        NewPrice::fee_in_advance(name.clone(), item, usd, monthly, 5.into()).into(),
-        NewPrice::usage(name, item, credits.clone(), monthly, metric.id, Model::Unit(unit)).into(),
-    ];
+    let price = NewPrice::builder(name("price"), metric.item_id);
+    let fee = price.clone().billed(Cadence::Monthly, usd).fee_in_advance(5.into());
+    let usage = price.billed(Cadence::Monthly, credits.clone());
+    let mut plan = NewPlan::new(name("price"), usd);
+    plan.prices = vec![fee.into(), usage.usage(metric.id, Model::Unit(unit)).into()];
     block_on(async {
         let account = &host.account;
         let plan = account.create_plan(plan).await.unwrap().id;
@@ -102,10 +103,10 @@ fn answers(host: &Host, ada: CustomerId) -> (CreditBalance, Vec<LedgerEntry>, Ve
         let balance = host.account.credit_balance(ada, &credits).await.unwrap();
         let page = PageRequest::first_of_ledger(999).unwrap();
         let any = LedgerFilter::default();
-        let entries = host.account.list_ledger_entries(ada, &credits, any, &page).await.unwrap();
+        let entries = host.account.list_ledger_entries(ada, &credits, &any, &page).await.unwrap();
         let (mut page, mut blocks) = (PageRequest::first(100).unwrap(), Vec::new());
         loop {
-            let found = host.account.list_credit_blocks(ada, &credits, all, &page).await.unwrap();
+            let found = host.account.list_credit_blocks(ada, &credits, &all, &page).await.unwrap();
             blocks.extend(found.data);
             let Some(next) = found.next_cursor else { break };
             page = page.after(next);
@@ -170,7 +171,7 @@ fn a_page_of_a_ledger_may_be_of_a_thousand_entries() {
         host.account.create_ledger_entry(ada, new).await.unwrap();
         let page = PageRequest::first_of_ledger(1_000).unwrap();
         let any = LedgerFilter::default();
-        let entries = host.account.list_ledger_entries(ada, &credits, any, &page).await.unwrap();
+        let entries = host.account.list_ledger_entries(ada, &credits, &any, &page).await.unwrap();
         assert_eq!(entries.data.len(), 1);
     });
 }
@@ -185,8 +186,10 @@ fn an_event_draws_what_its_prices_come_to_together() {
         let mut plan = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
         let price = |amount: &str| {
             let model = Model::Unit(Unit { unit_amount: number(amount) });
-            let (item, unit) = (metric.item_id, credits.clone());
-            NewPrice::usage(name("price"), item, unit, Cadence::Monthly, metric.id, model).into()
+            NewPrice::builder(name("price"), metric.item_id)
+                .billed(Cadence::Monthly, credits.clone())
+                .usage(metric.id, model)
+                .into()
         };
         plan.prices = amounts.map(price).into();
         block_on(async {

@@ -317,7 +317,7 @@ impl Violations {
     pub(crate) fn push(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
         const MOST: usize = 1_000;
         if self.0.len() < MOST {
-            self.0.push(Violation { pointer: pointer.into(), message: message.into() });
+            self.0.push(Violation::new(pointer, message));
         }
     }
 

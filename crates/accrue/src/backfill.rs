@@ -15,7 +15,7 @@ pub(crate) use self::{
     keys::{KeyRules, Verdict},
     overlay::{Overlay, Overlays},
 };
-use crate::{BackfillId, CustomerId, Timeframe, Timestamp, expression::Expression};
+use crate::{BackfillId, CustomerId, IdOr, Timeframe, Timestamp, expression::Expression};
 
 /// A backfill (§2.3).
 ///
@@ -70,10 +70,11 @@ impl Backfill {
 }
 
 /// Which backfills of the list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackfillFilter {
-    /// For one customer; one for all customers is not among them.
-    pub customer_id: Option<CustomerId>,
+    /// For one customer, also a deleted one that is named by its id; one for all customers is not
+    /// among them. A customer that is not there has none.
+    pub customer: Option<IdOr<CustomerId>>,
     /// Of one status.
     pub status: Option<BackfillStatus>,
 }

@@ -11,6 +11,7 @@ mod book;
 mod draw_down;
 mod drawn;
 mod entry;
+mod filter;
 mod ledger;
 mod new;
 mod shares;
@@ -19,6 +20,7 @@ pub use self::{
     balance::CreditBalance,
     block::CreditBlock,
     entry::{EntryBlock, EntryKind, EntryStatus, EntryType, LedgerEntry, VoidReason},
+    filter::{CreditBlockFilter, LedgerFilter},
     new::{LedgerChange, NewBlock, NewLedgerEntry},
 };
 pub(crate) use self::{

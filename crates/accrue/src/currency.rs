@@ -1,6 +1,6 @@
 //! Currencies by their ISO 4217 code.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,15 @@ impl From<Currency> for PricingUnit {
     }
 }
 
+impl FromStr for Currency {
+    type Err = CurrencyError;
+
+    /// Finds a currency by its code, as [`parse`](Self::parse) does.
+    fn from_str(code: &str) -> Result<Self, CurrencyError> {
+        Self::parse(code)
+    }
+}
+
 impl TryFrom<String> for Currency {
     type Error = CurrencyError;
 
@@ -76,6 +85,12 @@ impl TryFrom<String> for Currency {
 impl From<Currency> for String {
     fn from(currency: Currency) -> Self {
         currency.code().to_owned()
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.code())
     }
 }
 

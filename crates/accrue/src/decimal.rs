@@ -1,13 +1,10 @@
 //! Exact numbers: no floating point touches a quantity or an amount, and nothing rounds in silence.
 
+mod arithmetic;
 mod json;
 mod rounding;
 
-use std::{
-    fmt,
-    iter::Sum,
-    ops::{Add, AddAssign, Mul, Neg, Sub},
-};
+use std::{fmt, str::FromStr};
 
 use bigdecimal::{
     BigDecimal,
@@ -27,7 +24,7 @@ use crate::limits;
 /// Its text has no exponent and no trailing zeros; in documents it is that text, as a string. Where
 /// JSON has a number, [`JsonNumber`] reads and writes it.
 ///
-/// Sums, differences and products are exact. There is no operator for division: what divides or
+/// Sums, differences and products are exact, of numbers and references alike. There is no operator for division: what divides or
 /// rounds is a method whose name says how ([`round`](Self::round), [`prorate`](Self::prorate),
 /// [`div_ceil`](Self::div_ceil)).
 ///
@@ -36,6 +33,7 @@ use crate::limits;
 ///
 /// let price = Decimal::parse("0.10")? + Decimal::parse("2e-1")?;
 /// assert_eq!(price.to_string(), "0.3");
+/// assert_eq!(&price * Decimal::from(2), &price + &price);
 /// assert!(Decimal::parse("1e3000000").is_err());
 /// # Ok::<(), accrue::DecimalError>(())
 /// ```
@@ -82,6 +80,12 @@ impl Decimal {
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.sign() == Sign::NoSign
+    }
+
+    /// Returns the number without its sign.
+    #[must_use]
+    pub fn abs(&self) -> Self {
+        Self(self.0.abs())
     }
 }
 
@@ -194,61 +198,12 @@ impl Default for Decimal {
     }
 }
 
-impl From<u64> for Decimal {
-    fn from(value: u64) -> Self {
-        Self(BigDecimal::from(value))
-    }
-}
+impl FromStr for Decimal {
+    type Err = DecimalError;
 
-impl Add for Decimal {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
-    }
-}
-
-impl AddAssign for Decimal {
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
-    }
-}
-
-impl Sub for Decimal {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self(self.0 - other.0)
-    }
-}
-
-impl Mul for Decimal {
-    type Output = Self;
-
-    fn mul(self, other: Self) -> Self {
-        Self(self.0 * other.0)
-    }
-}
-
-impl Decimal {
-    /// Returns the number without its sign.
-    #[must_use]
-    pub fn abs(&self) -> Self {
-        Self(self.0.abs())
-    }
-}
-
-impl Neg for Decimal {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        Self(-self.0)
-    }
-}
-
-impl Sum for Decimal {
-    fn sum<I: Iterator<Item = Self>>(numbers: I) -> Self {
-        numbers.fold(Self::zero(), Add::add)
+    /// Parses a number, as [`parse`](Self::parse) does.
+    fn from_str(text: &str) -> Result<Self, DecimalError> {
+        Self::parse(text)
     }
 }
 

@@ -82,10 +82,8 @@ pub use self::{
     account::Account,
     billing::Billing,
     call::{Call, KeyedCall},
-    credits::{CreditBlockFilter, LedgerFilter},
     garbage::Collected,
     keyed::{Admitted, Attempt},
-    lists::{ListFilter, MetricFilter, PlanFilter, SubscriptionFilter},
     preview::{BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange},
     tick::Tick,
 };

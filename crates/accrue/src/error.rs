@@ -65,6 +65,7 @@ enum Retry {
 
 /// One thing that is wrong with a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Violation {
     /// Where, as a JSON pointer into the request.
     pub pointer: String,
@@ -72,8 +73,16 @@ pub struct Violation {
     pub message: String,
 }
 
+impl Violation {
+    /// Says that what a JSON pointer names is wrong, and why: for an adapter that finds it.
+    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into() }
+    }
+}
+
 /// An event that a batch was refused for. Its key is not consumed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RefusedEvent {
     /// Its place in the batch, from 0.
     pub index: usize,

@@ -75,7 +75,7 @@
 //! No arithmetic, no functions, no `BETWEEN`, `LIKE`, `CASE` or comments, no parentheses around
 //! operands, and no comparing of conditions: `(a = 1) = TRUE`.
 
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -165,6 +165,15 @@ impl Expression {
     #[must_use]
     pub fn matches(&self, event: &Fields<'_>) -> bool {
         self.evaluate(event) == Some(true)
+    }
+}
+
+impl FromStr for Expression {
+    type Err = ExpressionError;
+
+    /// Parses a condition, as [`parse`](Self::parse) does.
+    fn from_str(text: &str) -> Result<Self, ExpressionError> {
+        Self::parse(text)
     }
 }
 

@@ -124,6 +124,7 @@ fn parse(text: &str) -> Result<Uuid, IdError> {
 /// A text is no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an id")]
+#[non_exhaustive]
 pub struct IdError;
 
 /// An id, or the caller's external alias for it.

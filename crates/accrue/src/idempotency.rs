@@ -22,6 +22,7 @@ pub enum Freshness {
 
 /// An answer to a keyed operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer<T> {
     /// What was answered: the same, byte for byte, for every retry.
     pub outcome: T,

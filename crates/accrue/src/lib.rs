@@ -8,7 +8,7 @@
 //! ```
 //! use accrue::{
 //!     AccountId, Billing, Clock, Currency, Decimal, Email, EventKey, EventName, ManualClock, Name,
-//!     PropertyName, SeededEntropy, Timestamp,
+//!     PageRequest, PropertyName, SeededEntropy, Timestamp,
 //!     alert::{NewAlert, Thresholds},
 //!     cost::CostQuery,
 //!     customer::NewCustomer,
@@ -34,8 +34,9 @@
 //! let metric = account.create_metric(metric).await?;
 //! let usd = Currency::parse("USD")?;
 //! let each = Model::Unit(Unit { unit_amount: Decimal::parse("0.00001")? });
-//! let (name, monthly) = (Name::parse("Output tokens")?, Cadence::Monthly);
-//! let tokens = NewPrice::usage(name, item.id, usd, monthly, metric.id, each);
+//! let tokens = NewPrice::builder(Name::parse("Output tokens")?, item.id)
+//!     .billed(Cadence::Monthly, usd)
+//!     .usage(metric.id, each);
 //! let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
 //! plan.prices = vec![tokens.into()];
 //! let plan = account.create_plan(plan).await?;
@@ -63,7 +64,8 @@
 //! assert_eq!(costs[0].total, Decimal::parse("0.012")?);
 //!
 //! // The messages that wait. One that is acknowledged is gone.
-//! let messages = account.messages(100).await?;
+//! let waiting = PageRequest::first_of_messages(100)?;
+//! let messages = account.list_messages(&waiting).await?.data;
 //! let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
 //! assert_eq!(types, [
 //!     "customer.created",
@@ -72,7 +74,7 @@
 //!     "subscription.cost_exceeded",
 //! ]);
 //! account.acknowledge(messages.iter().map(|message| message.place)).await?;
-//! assert!(account.messages(100).await?.is_empty());
+//! assert!(account.list_messages(&waiting).await?.data.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
 //! ```
@@ -113,6 +115,15 @@
 //! - `engine`: [`Billing`] and [`Account`], which load, decide and save; one loop commits.
 //! - `system` (feature `system`, on by default): the machine's clock and entropy. With
 //!   `default-features = false` the crate asks the machine for nothing.
+//!
+//! # Features
+//!
+//! - `system`, on by default: [`SystemClock`], [`SystemEntropy`] and `Billing::with_system`.
+//! - `jiff`: conversions between [`Timestamp`] and `jiff::Timestamp`. The types of jiff 0.2 are then
+//!   part of the interface; the crate is there anyway.
+//! - `time`: conversions between [`Timestamp`] and `time::OffsetDateTime`, of the crate `time` 0.3.
+//!
+//! Each of them adds to the interface, and changes nothing else.
 
 pub mod account;
 pub mod alert;
@@ -161,9 +172,8 @@ pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber},
     engine::{
-        Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange,
-        CreditBlockFilter, KeyedCall, LedgerFilter, ListFilter, MetricFilter, PeriodChange,
-        PlanFilter, Preview, PreviewedMessage, SubscriptionFilter, Tick, UsageChange,
+        Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
+        PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
@@ -174,7 +184,7 @@ pub use self::{
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,
-    page::{Cursor, InstantRange, Page, PageRequest},
+    page::{Cursor, InstantRange, ListFilter, Page, PageRequest},
     text::{
         AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,
         Name, PricingUnit, PropertyName, TextError,

@@ -238,5 +238,7 @@ pub const RESULT_ROWS: usize = 10_000;
 pub const PAGE_ROWS: usize = 100;
 /// The most entries of a page of a ledger (wire 6.2).
 pub const LEDGER_PAGE_ROWS: usize = 1_000;
+/// The most messages of a page of those that wait: what one scan reads.
+pub const MESSAGE_PAGE_ROWS: usize = SCAN_ROWS;
 /// The rows of a page whose size the caller did not choose (§4.1, §8).
 pub const PAGE_DEFAULT_ROWS: usize = 20;

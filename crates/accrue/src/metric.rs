@@ -1,5 +1,6 @@
 //! Metrics: what of the events is measured.
 
+mod filter;
 mod function;
 mod query;
 mod scalar;
@@ -7,6 +8,7 @@ mod scalar;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    filter::MetricFilter,
     function::Function,
     query::{Contribution, MetricQuery},
     scalar::Scalar,

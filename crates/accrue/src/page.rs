@@ -1,4 +1,4 @@
-//! Lists in pages, newest first.
+//! Lists in pages: newest first, but for the messages that wait.
 
 use std::fmt;
 
@@ -27,11 +27,7 @@ impl PageRequest {
     ///
     /// If the limit is not within 1 to 100 (§4.1).
     pub fn first(limit: usize) -> Result<Self, Error> {
-        if (1..=limits::PAGE_ROWS).contains(&limit) {
-            return Ok(Self { limit, cursor: None });
-        }
-        let message = format!("found {limit}, expected 1 to {}", limits::PAGE_ROWS);
-        Err(Error::invalid("/limit", message))
+        Self::first_within(limit, limits::PAGE_ROWS)
     }
 
     /// The first page of a ledger, of at most `limit` entries. Other lists refuse more than 100.
@@ -40,10 +36,23 @@ impl PageRequest {
     ///
     /// If the limit is not within 1 to 1,000 (wire 6.2).
     pub fn first_of_ledger(limit: usize) -> Result<Self, Error> {
-        if (1..=limits::LEDGER_PAGE_ROWS).contains(&limit) {
+        Self::first_within(limit, limits::LEDGER_PAGE_ROWS)
+    }
+
+    /// The first page of the messages that wait, of at most `limit` of them.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is not within 1 to 1,000.
+    pub fn first_of_messages(limit: usize) -> Result<Self, Error> {
+        Self::first_within(limit, limits::MESSAGE_PAGE_ROWS)
+    }
+
+    fn first_within(limit: usize, most: usize) -> Result<Self, Error> {
+        if (1..=most).contains(&limit) {
             return Ok(Self { limit, cursor: None });
         }
-        let message = format!("found {limit}, expected 1 to {}", limits::LEDGER_PAGE_ROWS);
+        let message = format!("found {limit}, expected 1 to {most}");
         Err(Error::invalid("/limit", message))
     }
 
@@ -53,8 +62,8 @@ impl PageRequest {
         Self { cursor: Some(cursor), ..self }
     }
 
-    /// Returns how many rows a page has at most of a list that is no ledger: no more than those have
-    /// (§4.1).
+    /// Returns how many rows a page has at most of a list whose pages are short: no more than those
+    /// have (§4.1).
     pub(crate) fn rows(&self) -> Result<usize, Error> {
         Self::first(self.limit).map(|page| page.limit)
     }
@@ -74,8 +83,9 @@ impl Default for PageRequest {
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Page<T> {
-    /// The rows, newest first.
+    /// The rows, newest first; messages in the order in which they wait.
     pub data: Vec<T>,
     /// Where the next page begins; `None` exactly when this is the last.
     pub next_cursor: Option<Cursor>,
@@ -86,6 +96,20 @@ impl<T> Page<T> {
     #[must_use]
     pub const fn has_more(&self) -> bool {
         self.next_cursor.is_some()
+    }
+}
+
+impl<T> Default for Page<T> {
+    /// A list without rows.
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T> From<Vec<T>> for Page<T> {
+    /// A list of one page.
+    fn from(data: Vec<T>) -> Self {
+        Self { data, next_cursor: None }
     }
 }
 
@@ -162,6 +186,13 @@ impl InstantRange {
     pub(crate) const fn until(self) -> Timestamp {
         self.until
     }
+}
+
+/// Which rows of a list: those created within a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// When they were created.
+    pub created: InstantRange,
 }
 
 /// A list, an account and a filter: what a cursor is good for.

@@ -1,6 +1,7 @@
 //! Plans: what customers subscribe to, in numbered versions.
 
 mod change;
+mod filter;
 mod prices;
 mod version;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::change::Placed;
 pub use self::{
     change::PlanVersionChange,
+    filter::PlanFilter,
     prices::PlanPrice,
     version::{DefaultVersion, NewPlanVersion, PricedVersion},
 };

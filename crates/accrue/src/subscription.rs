@@ -4,6 +4,7 @@ mod anchor;
 mod cancel;
 mod entry;
 mod fee_quantity;
+mod filter;
 mod interval;
 mod new;
 mod period;
@@ -16,6 +17,7 @@ pub use self::{
     anchor::BillingAnchor,
     cancel::Cancellation,
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},
+    filter::SubscriptionFilter,
     interval::PriceInterval,
     new::NewSubscription,
     period::{BillingPeriods, Days},

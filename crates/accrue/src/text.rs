@@ -1,6 +1,6 @@
 //! Bounded strings: untrusted text becomes a type once, at the edge.
 
-use std::{borrow::Borrow, fmt, ops::Deref, sync::Arc};
+use std::{borrow::Borrow, fmt, ops::Deref, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -48,6 +48,15 @@ macro_rules! texts {
         impl Borrow<str> for $name {
             fn borrow(&self) -> &str {
                 &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = TextError;
+
+            /// Parses it, as [`parse`](Self::parse) does.
+            fn from_str(text: &str) -> Result<Self, TextError> {
+                Self::parse(text)
             }
         }
 
@@ -244,6 +253,13 @@ mod tests {
         check(&"ü".repeat(65), false);
         check("a\nb", false);
         check("a b", true);
+    }
+
+    #[test]
+    fn from_str_says_what_parse_says() {
+        for text in ["ada@example.com", "", "ada"] {
+            assert_eq!(text.parse::<Email>(), Email::parse(text));
+        }
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Time is an input: the engine reads no clock of its own, the host hands one in.
 
+mod conversions;
+
 use std::{
     fmt,
+    str::FromStr,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -14,7 +17,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// An instant in UTC with microseconds, in the years 1970 to 9998.
 ///
-/// Its text is RFC 3339 with `Z` and six digits of fraction.
+/// Its text is RFC 3339 with `Z` and six digits of fraction. It is made of a
+/// [`SystemTime`](std::time::SystemTime) with `try_from`, and becomes one with `into`; with the
+/// features `jiff` and `time` so do `jiff::Timestamp` and `time::OffsetDateTime`. What is finer than a
+/// microsecond is cut.
 ///
 /// ```
 /// use accrue::Timestamp;
@@ -138,6 +144,15 @@ impl fmt::Debug for Timestamp {
     }
 }
 
+impl FromStr for Timestamp {
+    type Err = TimestampError;
+
+    /// Parses a date and time, as [`parse`](Self::parse) does.
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        Self::parse(text)
+    }
+}
+
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -154,6 +169,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// A text is no date and time, or one before 1970 or after 9998.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date and time in ISO 8601 between the years 1970 and 9998")]
+#[non_exhaustive]
 pub struct TimestampError;
 
 /// The instants from `start` up to, not including, `end`.

@@ -1,6 +1,6 @@
 //! Time zones, from the database that is built in: no file of the machine decides a bill.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use jiff::{
     Timestamp as Instant,
@@ -94,6 +94,15 @@ impl Zone {
     }
 }
 
+impl FromStr for Zone {
+    type Err = ZoneError;
+
+    /// Finds a zone by its name, as [`parse`](Self::parse) does.
+    fn from_str(name: &str) -> Result<Self, ZoneError> {
+        Self::parse(name)
+    }
+}
+
 impl TryFrom<String> for Zone {
     type Error = ZoneError;
 
@@ -105,6 +114,12 @@ impl TryFrom<String> for Zone {
 impl From<Zone> for String {
     fn from(zone: Zone) -> Self {
         zone.name().to_owned()
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

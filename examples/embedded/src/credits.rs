@@ -1,6 +1,6 @@
 use accrue::{
-    Account, CustomerId, Decimal, IdOr, LedgerFilter, PageRequest,
-    credit::{EntryKind, LedgerEntry},
+    Account, CustomerId, Decimal, IdOr, PageRequest,
+    credit::{EntryKind, LedgerEntry, LedgerFilter},
     limits,
 };
 use serde::{Serialize, Serializer};
@@ -62,7 +62,7 @@ pub(crate) async fn entries(
     loop {
         let filter = LedgerFilter::default();
         let listed =
-            account.list_ledger_entries(customer.clone(), &credits(), filter, &page).await?;
+            account.list_ledger_entries(customer.clone(), &credits(), &filter, &page).await?;
         entries.extend(listed.data);
         let Some(next) = listed.next_cursor else { break };
         page = page.after(next);

@@ -1,4 +1,4 @@
-use accrue::{Account, limits, webhook::Message};
+use accrue::{Account, PageRequest, limits, webhook::Message};
 
 use crate::{Error, error::Doing as _};
 
@@ -8,8 +8,10 @@ pub(crate) async fn deliver(
     account: &Account,
     mut take: impl AsyncFnMut(&Message) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    let page =
+        PageRequest::first_of_messages(limits::MESSAGE_PAGE_ROWS).doing("read the messages")?;
     loop {
-        let waiting = account.messages(limits::SCAN_ROWS).await.doing("read the messages")?;
+        let waiting = account.list_messages(&page).await.doing("read the messages")?.data;
         if waiting.is_empty() {
             return Ok(());
         }

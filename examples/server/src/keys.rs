@@ -160,7 +160,7 @@ fn show_token(issued: &IssuedApiKey, out: &mut impl Write) -> io::Result<()> {
 async fn list(account: &Account, out: &mut impl Write) -> Result<(), KeysError> {
     let mut page = Some(PageRequest::first(PAGE_ROWS)?);
     while let Some(request) = page {
-        let keys = account.list_api_keys(ListFilter::default(), &request).await?;
+        let keys = account.list_api_keys(&ListFilter::default(), &request).await?;
         for key in &keys.data {
             writeln!(out, "{}", line(key))?;
         }

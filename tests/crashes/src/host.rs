@@ -3,7 +3,7 @@
 use std::{path::Path, str::FromStr, sync::Arc};
 
 use accrue::{
-    Account, AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::Store,
+    Account, AccountId, Billing, ManualClock, PageRequest, SeededEntropy, Timestamp, store::Store,
     webhook::Message,
 };
 use accrue_fjall::FjallStore;
@@ -143,14 +143,12 @@ impl Host {
 
     /// Reads all messages, and leaves them where they are.
     pub(crate) fn waiting(&self) -> Vec<Message> {
-        let mut all = block_on(self.account.messages(1_000)).unwrap();
+        let (mut all, mut page) = (Vec::new(), PageRequest::first_of_messages(1_000).unwrap());
         loop {
-            let Some(last) = all.last() else { return all };
-            let more = block_on(self.account.messages_after(last.place, 1_000)).unwrap();
-            if more.is_empty() {
-                return all;
-            }
-            all.extend(more);
+            let found = block_on(self.account.list_messages(&page)).unwrap();
+            all.extend(found.data);
+            let Some(cursor) = found.next_cursor else { return all };
+            page = page.after(cursor);
         }
     }
 }

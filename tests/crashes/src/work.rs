@@ -135,7 +135,8 @@ impl<S: Fn(&str) + Sync> Worker<'_, S> {
 
     /// Reads messages and acknowledges them, as one who delivers them does.
     fn deliver(&self) {
-        let messages = block_on(self.host.account.messages(10)).unwrap();
+        let page = accrue::PageRequest::first_of_messages(10).unwrap();
+        let messages = block_on(self.host.account.list_messages(&page)).unwrap().data;
         let ids: Vec<_> = messages.iter().map(|message| message.id.to_string()).collect();
         for (message, id) in messages.iter().zip(&ids) {
             (self.say)(&told::seen(id, &serde_json::to_value(&message.body).unwrap()));

@@ -13,20 +13,16 @@ use crate::host::{name, number};
 impl Price {
     pub(super) fn to_engine(&self, items: &[ItemId], metrics: &[MetricId]) -> NewPrice {
         let unit = PricingUnit::parse(self.currency).unwrap();
-        let (name, item) = (name("price"), items[self.item]);
+        let new = NewPrice::builder(name("price"), items[self.item]).billed(self.cadence, unit);
         let mut new = match &self.charge {
-            Charge::Usage { metric, model } => {
-                NewPrice::usage(name, item, unit, self.cadence, metrics[*metric], model.to_engine())
-            }
+            Charge::Usage { metric, model } => new.usage(metrics[*metric], model.to_engine()),
             Charge::Fee { quantity, model, in_advance } => {
-                let mut fee = NewPrice::fee_in_advance(name, item, unit, self.cadence, 0.into());
                 let billing_mode = match in_advance {
                     true => BillingMode::InAdvance,
                     false => BillingMode::InArrear,
                 };
                 let (quantity, model) = (decimal(quantity), model.to_engine());
-                fee.charge = price::Charge::Fixed { quantity, model, billing_mode };
-                fee
+                new.charge(price::Charge::Fixed { quantity, model, billing_mode })
             }
         };
         new.conversion_rate = self.conversion_rate.as_ref().map(decimal);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use accrue::{
-    LedgerFilter, PageRequest, PricingUnit, Timeframe,
+    PageRequest, PricingUnit, Timeframe,
     backfill::BackfillStatus,
+    credit::LedgerFilter,
     usage::{EventSearch, View},
     webhook::Body,
 };
@@ -132,7 +133,7 @@ impl Bench {
                 assert_eq!(found, Some(expected), "{name} of customer {customer}");
                 let page = PageRequest::first_of_ledger(1_000).unwrap();
                 let any = LedgerFilter::default();
-                let entries = account.list_ledger_entries(*id, &unit, any, &page);
+                let entries = account.list_ledger_entries(*id, &unit, &any, &page);
                 let entries = block_on(entries).unwrap();
                 assert_eq!(entries.next_cursor, None);
                 let sum: BigDecimal = entries.data.iter().map(|entry| big(&entry.amount)).sum();

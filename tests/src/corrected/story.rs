@@ -91,20 +91,21 @@ impl Story {
                 unit_amount: number("7"),
             }],
         };
-        let monthly = Cadence::Monthly;
+        let price = |named, cadence, unit: &PricingUnit| {
+            NewPrice::builder(name(named), item).billed(cadence, unit.clone())
+        };
+        let (monthly, dollars) = (Cadence::Monthly, PricingUnit::from(usd));
         let tiered = Model::Tiered(Tiered { tiers: tiers.into() });
         let unit = Model::Unit(Unit { unit_amount: number("2") });
         plan.prices = vec![
-            NewPrice::usage(name("tiers"), item, usd, monthly, metrics[0], tiered).into(),
-            NewPrice::usage(name("each"), item, credits.clone(), monthly, metrics[1], unit).into(),
-            NewPrice::usage(name("cells"), item, usd, monthly, metrics[1], Model::Matrix(matrix))
-                .into(),
+            price("tiers", monthly, &dollars).usage(metrics[0], tiered).into(),
+            price("each", monthly, &credits).usage(metrics[1], unit).into(),
+            price("cells", monthly, &dollars).usage(metrics[1], Model::Matrix(matrix)).into(),
         ];
         let mut by_day = NewPlan::new(name("by day"), usd);
         let unit = Model::Unit(Unit { unit_amount: number("1") });
         let day = Cadence::Custom(Cycle::Days(1));
-        by_day.prices =
-            vec![NewPrice::usage(name("day"), item, credits.clone(), day, metrics[0], unit).into()];
+        by_day.prices = vec![price("day", day, &credits).usage(metrics[0], unit).into()];
         let account = &host.account;
         let by_day = block_on(account.create_plan(by_day).into_future()).unwrap().id;
         let plan = block_on(account.create_plan(plan).into_future()).unwrap().id;

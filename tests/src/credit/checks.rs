@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use accrue::{CreditBlockFilter, LedgerFilter};
+use accrue::credit::{CreditBlockFilter, LedgerFilter};
 use accrue::{
     PageRequest,
     alert::{BalanceCrossed, Cause as EngineCause},
@@ -97,7 +97,7 @@ impl Bench {
         let (unit, mut all) = (unit(place), Vec::new());
         loop {
             let filter = LedgerFilter::default();
-            let found = account.list_ledger_entries(customer, &unit, filter, &page);
+            let found = account.list_ledger_entries(customer, &unit, &filter, &page);
             let found = block_on(found).unwrap();
             all.extend(found.data);
             let Some(next) = found.next_cursor else { break };
@@ -152,7 +152,7 @@ impl Bench {
         let mut page = PageRequest::first(7).unwrap();
         let (unit, mut found) = (unit(place), Vec::new());
         loop {
-            let list = account.list_credit_blocks(customer, &unit, filter, &page);
+            let list = account.list_credit_blocks(customer, &unit, &filter, &page);
             let list = block_on(list).unwrap();
             found.extend(list.data);
             let Some(next) = list.next_cursor else { break };

@@ -111,7 +111,8 @@ impl Door {
         let applied: Vec<_> = applied.map(|tick| tick.is_ok_and(|tick| tick.failed == 0)).collect();
         let collected = block_on(self.billing.collect_garbage(100)).is_ok();
         let next = block_on(self.billing.next_deadline()).is_ok();
-        let messages = block_on(account.messages(100)).is_ok();
+        let page = accrue::PageRequest::first_of_messages(100).unwrap();
+        let messages = block_on(account.list_messages(&page)).is_ok();
         applied.into_iter().chain([collected, next, messages]).all(|is_read| is_read)
     }
 }

@@ -1,9 +1,9 @@
 //! What is compared with the engine, as one that nothing befalls reads it.
 
 use accrue::{
-    BackfillId, LedgerFilter, PageRequest, PricingUnit, SubscriptionId,
+    BackfillId, PageRequest, PricingUnit, SubscriptionId,
     backfill::BackfillStatus,
-    credit::{EntryKind, LedgerEntry},
+    credit::{EntryKind, LedgerEntry, LedgerFilter},
 };
 use bigdecimal::BigDecimal;
 use pollster::block_on;
@@ -159,7 +159,7 @@ impl World {
         let mut entries = Vec::new();
         loop {
             let filter = LedgerFilter::default();
-            let found = block_on(observed.list_ledger_entries(id, &credits, filter, &page));
+            let found = block_on(observed.list_ledger_entries(id, &credits, &filter, &page));
             let found = found.map_err(failed)?;
             entries.extend(found.data);
             let Some(next) = found.next_cursor else { break };
@@ -199,7 +199,7 @@ impl World {
         let mut page = PageRequest::first(100).map_err(failed)?;
         let mut found = Vec::new();
         loop {
-            let items = block_on(observed.list_items(accrue::ListFilter::default(), &page));
+            let items = block_on(observed.list_items(&accrue::ListFilter::default(), &page));
             let items = items.map_err(failed)?;
             found.extend(items.data.iter().map(|item| item.id.to_string()));
             let Some(next) = items.next_cursor else { break };

@@ -145,8 +145,9 @@ impl World {
             let task = self.tasks.len();
             self.tasks.push(None);
             self.store.is_polled(task);
-            let messages = pollster::block_on(account.messages(1_000));
-            let messages = messages.map_err(|error| format!("{error:?}"))?;
+            let page = accrue::PageRequest::first_of_messages(1_000).unwrap();
+            let messages = pollster::block_on(account.list_messages(&page));
+            let messages = messages.map_err(|error| format!("{error:?}"))?.data;
             if messages.is_empty() {
                 break;
             }

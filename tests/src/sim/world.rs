@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use accrue::{AccountId, Billing, Error, ManualClock, SeededEntropy, Tick, Timestamp};
+use accrue::{
+    AccountId, Billing, Error, ManualClock, Page, PageRequest, SeededEntropy, Tick, Timestamp,
+};
 use accrue_http::{Api, Authenticate, Category, Exceeded, RateLimit};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -345,7 +347,8 @@ async fn deliver(
     limit: usize,
     acknowledged: usize,
 ) -> Landed {
-    if let Ok(messages) = account.messages(limit).await {
+    let page = PageRequest::first_of_messages(limit).unwrap();
+    if let Ok(Page { data: messages, .. }) = account.list_messages(&page).await {
         inbox.lock().unwrap().extend(messages.iter().map(|message| (of, message.clone())));
         let places = messages.iter().take(acknowledged).map(|message| message.place);
         // Where that fails, they are delivered once more.

@@ -65,7 +65,8 @@ pub(crate) fn operations<S: Store>(
     })?;
     let page = PageRequest::first(PAGE)?;
     probe("page of 20", &mut |_| {
-        let list = account.list_customers(ListFilter::default(), &page);
+        let any = ListFilter::default();
+        let list = account.list_customers(&any, &page);
         Span::of(store, || block_on(list).map(drop).map_err(Into::into))
     })?;
     let current = CostQuery::default();

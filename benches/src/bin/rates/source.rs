@@ -152,7 +152,7 @@ impl Request {
             Self::Fetch(id) => account.fetch_customer(id).await.map(drop).map_err(Into::into),
             Self::Page => {
                 let page = PageRequest::first(PAGE)?;
-                let page = account.list_customers(accrue::ListFilter::default(), &page).await?;
+                let page = account.list_customers(&accrue::ListFilter::default(), &page).await?;
                 check("customers", page.data.len(), PAGE)
             }
         }

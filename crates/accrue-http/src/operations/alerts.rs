@@ -106,12 +106,12 @@ async fn list(request: Request) -> Result<Reply, Problem> {
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let (account, filter) = (&request.account, ListFilter { created });
     let mut found = match (of.subscription, of.customers.as_slice()) {
-        (Some(id), _) => account.list_subscription_alerts(id, filter, &page).await?,
-        (None, [id, ..]) => account.list_customer_alerts(id.clone(), filter, &page).await?,
-        (None, []) => Page { data: Vec::new(), next_cursor: None },
+        (Some(id), _) => account.list_subscription_alerts(id, &filter, &page).await?,
+        (None, [id, ..]) => account.list_customer_alerts(id.clone(), &filter, &page).await?,
+        (None, []) => Page::default(),
     };
     if !is_one_customer(account, &of).await? {
-        found = Page { data: Vec::new(), next_cursor: None };
+        found = Page::default();
     }
     let related = account.related(&found).await?;
     request.answer_page(found, |alert| Alert::of(&alert, &related)).await

@@ -55,8 +55,8 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let filter = query.filter();
     let page = request.page(query.limit, query.cursor)?;
     let found = match filter {
-        Some(filter) => request.account.list_backfills(filter, &page).await?,
-        None => Page { data: Vec::new(), next_cursor: None },
+        Some(filter) => request.account.list_backfills(&filter, &page).await?,
+        None => Page::default(),
     };
     request.answer_page(found, |backfill| Backfill::of(&backfill)).await
 }

@@ -93,7 +93,7 @@ async fn list<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Rep
     let filter = query.filter();
     let page = request.page(query.limit, query.cursor)?;
     let currency = currency_or_credits(query.currency)?;
-    let found = request.account.list_credit_blocks(id, &currency, filter, &page).await?;
+    let found = request.account.list_credit_blocks(id, &currency, &filter, &page).await?;
     request.answer_page(found, |block| CreditBlock::from(&block)).await
 }
 
@@ -104,7 +104,7 @@ async fn list_ledger<Id: Read + Into<IdOr<CustomerId>>>(
     let filter = query.filter();
     let page = request.ledger_page(query.limit, query.cursor)?;
     let currency = currency_or_credits(query.currency)?;
-    let found = request.account.list_ledger_entries(id, &currency, filter, &page).await?;
+    let found = request.account.list_ledger_entries(id, &currency, &filter, &page).await?;
     let related = request.account.related(&found).await?;
     request.answer_page(found, |entry| LedgerEntry::of(&entry, &related)).await
 }

@@ -87,7 +87,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let page = request.page(query.limit, query.cursor)?;
     let created =
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
-    let found = request.account.list_customers(ListFilter { created }, &page).await?;
+    let found = request.account.list_customers(&ListFilter { created }, &page).await?;
     request.answer_page(found, |customer| Customer::from(&customer)).await
 }
 

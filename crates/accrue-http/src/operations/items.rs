@@ -53,7 +53,7 @@ async fn update(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: ListQuery = request.query()?;
     let page = request.page(query.limit, query.cursor)?;
-    let found = request.account.list_items(ListFilter::default(), &page).await?;
+    let found = request.account.list_items(&ListFilter::default(), &page).await?;
     request.answer_page(found, |item| Item::from(&item)).await
 }
 

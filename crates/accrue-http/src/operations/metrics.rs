@@ -1,4 +1,4 @@
-use accrue::{MetricFilter, MetricId};
+use accrue::{MetricId, metric::MetricFilter};
 
 use crate::{
     operation::Operation,
@@ -54,7 +54,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let created =
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let filter = MetricFilter { created, status: query.status };
-    let found = request.account.list_metrics(filter, &page).await?;
+    let found = request.account.list_metrics(&filter, &page).await?;
     let related = request.account.related(&found).await?;
     request.answer_page(found, |metric| Metric::of(&metric, &related)).await
 }

@@ -1,6 +1,6 @@
 use accrue::{
-    IdOr, PlanFilter, PlanId,
-    plan::{self, PlanVersion as Number, PricedVersion},
+    IdOr, PlanId,
+    plan::{self, PlanFilter, PlanVersion as Number, PricedVersion},
     related::Related,
 };
 
@@ -120,7 +120,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let created =
         range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let filter = PlanFilter { created, status: query.status };
-    let found = request.account.list_plans(filter, &page).await?;
+    let found = request.account.list_plans(&filter, &page).await?;
     let related = request.account.related(&found).await?;
     request.answer_page(found, |plan| Plan::of(&plan, &related)).await
 }

@@ -72,7 +72,7 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: ListQuery = request.query()?;
     let page = request.page(query.limit, query.cursor)?;
-    let found = request.account.list_prices(ListFilter::default(), &page).await?;
+    let found = request.account.list_prices(&ListFilter::default(), &page).await?;
     let related = request.account.related(&found).await?;
     request.answer_page(found, |price| Price::of(&price, &related)).await
 }

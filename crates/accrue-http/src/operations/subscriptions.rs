@@ -128,8 +128,8 @@ async fn found(
     let filter = query.filter()?;
     let page = request.page(query.limit, query.cursor)?;
     match filter {
-        Some(filter) => Ok(request.account.list_subscriptions(filter, &page).await?),
-        None => Ok(Page { data: Vec::new(), next_cursor: None }),
+        Some(filter) => Ok(request.account.list_subscriptions(&filter, &page).await?),
+        None => Ok(Page::default()),
     }
 }
 

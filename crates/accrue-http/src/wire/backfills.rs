@@ -106,13 +106,13 @@ impl TryFrom<NewBackfill> for backfill::NewBackfill {
 
 impl BackfillListQuery {
     /// Returns what is asked for; `None` where there can be no such backfill.
-    pub(crate) const fn filter(&self) -> Option<BackfillFilter> {
-        let customer_id = match self.customer_id {
+    pub(crate) fn filter(&self) -> Option<BackfillFilter> {
+        let customer = match self.customer_id {
             Some(Sought(None)) => return None,
-            Some(Sought(id)) => id,
+            Some(Sought(Some(id))) => Some(IdOr::Id(id)),
             None => None,
         };
-        Some(BackfillFilter { customer_id, status: self.status })
+        Some(BackfillFilter { customer, status: self.status })
     }
 }
 

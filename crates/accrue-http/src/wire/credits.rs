@@ -1,5 +1,6 @@
 use accrue::{
-    CreditBlockFilter, Decimal, JsonNumber, Metadata, MetadataUpdate, PricingUnit, credit,
+    Decimal, JsonNumber, Metadata, MetadataUpdate, PricingUnit,
+    credit::{self, CreditBlockFilter},
 };
 
 use super::pages::range;

@@ -1,6 +1,6 @@
 use accrue::{
-    Decimal, Description, JsonNumber, LedgerFilter, Metadata, PricingUnit,
-    credit::{self, EntryKind, EntryStatus, EntryType, VoidReason},
+    Decimal, Description, JsonNumber, Metadata, PricingUnit,
+    credit::{self, EntryKind, EntryStatus, EntryType, LedgerFilter, VoidReason},
     related::Related,
 };
 use serde::Serialize;

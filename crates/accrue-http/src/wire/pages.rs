@@ -209,7 +209,7 @@ mod tests {
         let check = |bytes: usize, expect: bool| {
             // A row has two quotes around it.
             let data = vec![bytes / 2, bytes - bytes / 2];
-            let page = Page { data, next_cursor: None };
+            let page = Page::from(data);
             let row = |length| "x".repeat(length - 2);
             let rows = pollster::block_on(Rows::of(page, &Pace::new(), row));
             assert_eq!(serde_json::to_string(&rows).is_ok(), expect, "{bytes}");

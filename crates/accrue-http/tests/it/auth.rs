@@ -132,7 +132,7 @@ impl Authenticate for Down {
         store.fail_nth(Calls::Scans, 0, Fault::Refused);
         let account = Host::over(store).account();
         let page = accrue::PageRequest::default();
-        account.list_items(accrue::ListFilter::default(), &page).await.map(|_| None)
+        account.list_items(&accrue::ListFilter::default(), &page).await.map(|_| None)
     }
 }
 

@@ -22,7 +22,8 @@ fn figures(shop: &Shop, subscription: &Value) -> (Value, Value) {
 
 /// The messages about backfills: their types, and the backfill.
 fn told(host: &Host) -> Vec<(&'static str, String)> {
-    let messages = pollster::block_on(host.account().messages(100)).unwrap();
+    let page = accrue::PageRequest::first_of_messages(100).unwrap();
+    let messages = pollster::block_on(host.account().list_messages(&page)).unwrap().data;
     let of = messages.iter().filter_map(|message| {
         Some((message.message_type(), message.body.backfill_id()?.to_string()))
     });

@@ -168,10 +168,9 @@ fn wire_5_2_a_discount_a_minimum_and_a_maximum_are_shown() {
     };
     let host = Host::new();
     let (item_id, _) = catalogue(&host);
-    let usd = Currency::parse("USD").unwrap();
-    let (item, ten) = (item_id.parse().unwrap(), Decimal::from(10));
-    let name = Name::parse("Seats").unwrap();
-    let mut fee = NewPrice::fee_in_advance(name, item, usd, Cadence::Monthly, ten);
+    let mut fee = NewPrice::builder(Name::parse("Seats").unwrap(), item_id.parse().unwrap())
+        .billed(Cadence::Monthly, Currency::parse("USD").unwrap())
+        .fee_in_advance(Decimal::from(10));
     fee.adjustments.minimum = Some(Decimal::from(5));
     fee.adjustments.maximum = Some(Decimal::from(50));
     for (discount, expect) in [

@@ -37,8 +37,8 @@ impl Drawn {
     /// Returns how much of an amount is to be drawn: what was spared is not.
     pub(super) fn due(&mut self, amount: &Decimal) -> Decimal {
         let spared = self.spared.clone().min(amount.clone());
-        self.spared += -spared.clone();
-        amount.clone() - spared
+        self.spared -= &spared;
+        amount - spared
     }
 
     /// Hands an amount back, at most what was drawn: see [`shares::hand_back`]. The rest is spared.
@@ -48,6 +48,6 @@ impl Drawn {
         give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
     ) {
         let given = shares::hand_back(&mut self.shares, amount, give);
-        self.spared += amount.clone() - given;
+        self.spared += amount - given;
     }
 }

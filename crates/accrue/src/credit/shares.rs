@@ -24,11 +24,11 @@ pub(super) fn hand_back(
             break;
         }
         let given = give(*id, rest.clone().min(share.clone()));
-        *share += -given.clone();
+        *share -= &given;
         rest += -given;
     }
     shares.retain(|(_, share)| !share.is_zero());
-    amount.clone() - rest
+    amount - rest
 }
 
 /// Makes the share of a block less, and drops it where nothing is left of it.
@@ -38,7 +38,7 @@ pub(super) fn reduce(
     amount: &Decimal,
 ) {
     for (_, share) in shares.iter_mut().filter(|(id, _)| *id == block_id) {
-        *share += -amount.clone();
+        *share -= amount;
     }
     shares.retain(|(_, share)| !share.is_zero());
 }

@@ -8,9 +8,9 @@ use self::{
     changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
     creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
 };
-use super::{Account, Call, ListFilter, lists::page_in_order, transaction::Transaction};
+use super::{Account, Call, lists::page_in_order, transaction::Transaction};
 use crate::{
-    AlertId, CustomerId, Error, IdOr, Page, PageRequest, PlanId, SubscriptionId,
+    AlertId, CustomerId, Error, IdOr, ListFilter, Page, PageRequest, PlanId, SubscriptionId,
     alert::{
         Alert, AlertUpdate, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter,
         Scope,
@@ -170,7 +170,7 @@ impl Account {
     pub async fn list_customer_alerts(
         &self,
         customer: impl Into<IdOr<CustomerId>>,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
         let customer = customer.into();
@@ -194,7 +194,7 @@ impl Account {
     pub async fn list_subscription_alerts(
         &self,
         id: SubscriptionId,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
         let mut tx = self.reading();
@@ -212,7 +212,7 @@ impl Account {
         &self,
         filtered: String,
         mut alerts: Vec<Alert>,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
         let listing = Listing { name: "alerts", account: self.id(), filter: filtered };

@@ -3,12 +3,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Account, Billing, ListFilter,
+    Account, Billing,
     apply::{Command, apply_open},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    AccountId, ApiKeyId, Error, Name, Page, PageRequest,
+    AccountId, ApiKeyId, Error, ListFilter, Name, Page, PageRequest,
     api_key::{ApiKey, ApiKeyEntry, ApiToken, IssuedApiKey},
     schema::{self, Index, Nothing},
 };
@@ -129,7 +129,7 @@ impl Account {
     /// Lists the API keys, newest first, revoked ones too.
     pub async fn list_api_keys(
         &self,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<ApiKey>, Error> {
         let slot = |id| schema::api_key(ApiKeyId::from_bytes(id));

@@ -13,7 +13,7 @@ use super::{
     transaction::{Stop, Transaction},
 };
 use crate::{
-    BackfillId, Error, Page, PageRequest,
+    BackfillId, CustomerId, Error, IdOr, Page, PageRequest,
     backfill::{Backfill, BackfillFilter, NewBackfill},
     limits,
     page::{InstantRange, Listing},
@@ -121,7 +121,7 @@ impl Account {
     /// list.
     pub async fn list_backfills(
         &self,
-        filter: BackfillFilter,
+        filter: &BackfillFilter,
         page: &PageRequest,
     ) -> Result<Page<Backfill>, Error> {
         let listing =
@@ -129,12 +129,15 @@ impl Account {
         let mut tx = self.reading();
         tx.require_backfills().await?;
         // Where both are given, a customer has fewer than there are of a status.
-        let index = match (filter.customer_id, filter.status) {
-            (Some(id), _) => Index::backfills_of_customer(self.id(), id),
-            (None, Some(status)) => Index::backfills_of_status(self.id(), status),
-            (None, None) => Index::backfills(self.id()),
+        let index = match (&filter.customer, filter.status) {
+            (Some(customer), _) => {
+                let id = tx.backfilled_customer(customer).await?;
+                id.map(|id| Index::backfills_of_customer(self.id(), id))
+            }
+            (None, Some(status)) => Some(Index::backfills_of_status(self.id(), status)),
+            (None, None) => Some(Index::backfills(self.id())),
         };
-        let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
+        let mut walk = Walk::merged(listing, index.as_slice(), InstantRange::default(), page)?;
         let slot = |id| schema::backfill(self.id(), BackfillId::from_bytes(id));
         let passes = |of: &Backfill| filter.status.is_none_or(|status| status == of.status);
         let show = |backfill: Backfill| passes(&backfill).then_some(backfill);
@@ -153,6 +156,21 @@ impl Transaction<'_> {
             return Ok(());
         }
         Err(Error::feature("backfills are not available to this account"))
+    }
+
+    /// Finds the customer whose backfills are listed: the backfills of a deleted one stay.
+    async fn backfilled_customer(
+        &mut self,
+        customer: &IdOr<CustomerId>,
+    ) -> Result<Option<CustomerId>, Error> {
+        match customer {
+            IdOr::Id(id) => Ok(Some(*id)),
+            external => match self.customer(external).await {
+                Ok(customer) => Ok(Some(customer.id)),
+                Err(error) if error.is_not_found() => Ok(None),
+                Err(error) => Err(error),
+            },
+        }
     }
 
     /// Returns a backfill as it is stored.

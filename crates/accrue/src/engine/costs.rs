@@ -40,8 +40,8 @@ impl Account {
     /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
     /// # let usd = Currency::parse("USD")?;
     /// # let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
-    /// # let (name, ten) = (Name::parse("seat")?, Decimal::from(10));
-    /// # plan.prices = vec![NewPrice::fee_in_advance(name, item.id, usd, Cadence::Monthly, ten).into()];
+    /// # let seat = NewPrice::builder(Name::parse("seat")?, item.id).billed(Cadence::Monthly, usd);
+    /// # plan.prices = vec![seat.fee_in_advance(Decimal::from(10)).into()];
     /// # let plan = account.create_plan(plan).await?;
     /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
     /// # let ada = account.create_customer(ada).await?;

@@ -10,11 +10,11 @@ use super::{
     transaction::{Stop, Transaction},
 };
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,
+    CreditBlockId, CustomerId, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,
     alert::Cause,
     credit::{
-        Block, Book, Booked, CreditBalance, CreditBlock, EntryKind, EntryStatus, EntryType,
-        LedgerChange, LedgerEntry, NewLedgerEntry,
+        Block, Book, Booked, CreditBalance, CreditBlock, CreditBlockFilter, EntryStatus, EntryType,
+        LedgerChange, LedgerEntry, LedgerFilter, NewLedgerEntry,
     },
     customer::Customer,
     idempotency::Fingerprint,
@@ -23,28 +23,6 @@ use crate::{
     schema::{self, Index},
     webhook::Body,
 };
-
-/// Which blocks of a list of credits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CreditBlockFilter {
-    /// From when on usage draws on them. An overdraft has no such instant.
-    pub effective: InstantRange,
-    /// Whether those are listed too that have expired or are used up, and the overdraft.
-    pub include_all_blocks: bool,
-}
-
-/// Which entries of a ledger.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LedgerFilter {
-    /// When they were created: of one that is pending, when it began.
-    pub created: InstantRange,
-    /// What they are.
-    pub entry_type: Option<EntryKind>,
-    /// Whether they can still grow.
-    pub entry_status: Option<EntryStatus>,
-    /// By how much they moved the balance at least, up or down.
-    pub minimum_amount: Option<Decimal>,
-}
 
 impl Account {
     /// Adds an entry to a ledger of a customer (wire 4.4). The first one in a currency or pricing
@@ -179,7 +157,7 @@ impl Account {
         &self,
         customer: impl Into<IdOr<CustomerId>>,
         currency: &PricingUnit,
-        filter: CreditBlockFilter,
+        filter: &CreditBlockFilter,
         page: &PageRequest,
     ) -> Result<Page<CreditBlock>, Error> {
         let customer = customer.into();
@@ -225,7 +203,7 @@ impl Account {
         &self,
         customer: impl Into<IdOr<CustomerId>>,
         currency: &PricingUnit,
-        filter: LedgerFilter,
+        filter: &LedgerFilter,
         page: &PageRequest,
     ) -> Result<Page<LedgerEntry>, Error> {
         let customer = customer.into();
@@ -241,16 +219,6 @@ impl Account {
             }
         }
         Err(Error::contended())
-    }
-}
-
-impl LedgerFilter {
-    fn lists(&self, entry: &LedgerEntry) -> bool {
-        let least = self.minimum_amount.as_ref();
-        self.entry_status.is_none_or(|status| status == entry.entry_status)
-            && self.entry_type.is_none_or(|kind| kind == entry.entry_type.kind())
-            && self.created.contains(entry.created_at)
-            && least.is_none_or(|least| *least <= entry.amount.abs())
     }
 }
 
@@ -293,7 +261,7 @@ impl Transaction<'_> {
         customer: CustomerId,
         currency: &PricingUnit,
         ledger: Option<OpenLedger>,
-        filter: LedgerFilter,
+        filter: &LedgerFilter,
         page: &PageRequest,
     ) -> Result<Page<LedgerEntry>, Error> {
         let account = self.account;

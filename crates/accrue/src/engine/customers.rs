@@ -1,12 +1,12 @@
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    CustomerId, Error, ExternalId, IdOr, Page, PageRequest,
+    CustomerId, Error, ExternalId, IdOr, ListFilter, Page, PageRequest,
     customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
     idempotency::Fingerprint,
     schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
@@ -43,9 +43,10 @@ impl Account {
         Call::new(self, UpdateCustomer { id: id.into(), update })
     }
 
-    /// Deletes a customer and what belongs to it (wire 4.1). Its external id is free again.
-    pub fn delete_customer(&self, id: CustomerId) -> Call<()> {
-        Call::new(self, DeleteCustomer { id })
+    /// Deletes a customer, found by its id or its external id, and what belongs to it (wire 4.1). Its
+    /// external id is free again.
+    pub fn delete_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Call<()> {
+        Call::new(self, DeleteCustomer { id: id.into() })
     }
 
     /// Returns a customer by its id or its external id.
@@ -57,7 +58,7 @@ impl Account {
     /// Lists the customers, newest first.
     pub async fn list_customers(
         &self,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Customer>, Error> {
         let slot = |id| schema::customer(self.id(), CustomerId::from_bytes(id));
@@ -159,7 +160,7 @@ impl Request for UpdateCustomer {
 }
 
 struct DeleteCustomer {
-    id: CustomerId,
+    id: IdOr<CustomerId>,
 }
 
 #[async_trait]
@@ -167,21 +168,22 @@ impl Command for DeleteCustomer {
     type Outcome = ();
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let customer = tx.customer(&self.id.into()).await?;
-        tx.current_head(self.id).await?;
+        let customer = tx.customer(&self.id).await?;
+        let id = customer.id;
+        tx.current_head(id).await?;
         if let Some(external) = &customer.external_customer_id {
             tx.delete(&schema::customer_external(tx.account, external));
         }
         tx.delete(&schema::customer_by_time(tx.account, &customer));
-        tx.put(&schema::active_subscriptions(tx.account, self.id), &ActiveIds::default())?;
-        let credits = schema::credits(tx.account, self.id);
+        tx.put(&schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
+        let credits = schema::credits(tx.account, id);
         if tx.get(&credits).await?.is_some() {
             tx.delete(&credits);
         }
         // Its backfills go on to close.
-        tx.reschedule(self.id).await?;
+        tx.reschedule(id).await?;
         let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
-        tx.put(&schema::customer(tx.account, self.id), &entry)?;
+        tx.put(&schema::customer(tx.account, id), &entry)?;
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, ItemId, Page, PageRequest,
+    Error, ItemId, ListFilter, Page, PageRequest,
     idempotency::Fingerprint,
     item::{Item, ItemUpdate, NewItem},
     schema::{self, Index, Nothing},
@@ -46,7 +46,7 @@ impl Account {
     /// Lists the items, newest first, archived ones too.
     pub async fn list_items(
         &self,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Item>, Error> {
         let slot = |id| schema::item(self.id(), ItemId::from_bytes(id));

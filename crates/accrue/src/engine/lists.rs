@@ -2,53 +2,11 @@ use std::collections::VecDeque;
 
 use super::{Account, decoded::Says, transaction::Transaction};
 use crate::{
-    CustomerId, Error, IdOr, PlanId, limits,
-    metric::MetricStatus,
-    page::{InstantRange, Listing, Page, PageRequest, Position},
-    plan::PlanStatus,
+    Error, limits,
+    page::{InstantRange, ListFilter, Listing, Page, PageRequest, Position},
     schema::{self, Index, Slot},
     store::{Key, Scan},
-    subscription::SubscriptionStatus,
 };
-
-/// Which rows of a list: those created within a bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListFilter {
-    /// When they were created.
-    pub created: InstantRange,
-}
-
-/// Which metrics of the list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MetricFilter {
-    /// When they were created.
-    pub created: InstantRange,
-    /// Of one status.
-    pub status: Option<MetricStatus>,
-}
-
-/// Which plans of the list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PlanFilter {
-    /// When they were created.
-    pub created: InstantRange,
-    /// Of one status.
-    pub status: Option<PlanStatus>,
-}
-
-/// Which subscriptions of the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SubscriptionFilter {
-    /// When they were created.
-    pub created: InstantRange,
-    /// Of one of these customers, at most 100, in any order; of any where none is named. One that is
-    /// not there has none.
-    pub customers: Vec<IdOr<CustomerId>>,
-    /// Of one plan. One that is not there has none.
-    pub plan: Option<IdOr<PlanId>>,
-    /// Where they stand now: one of these; anywhere where none is named.
-    pub statuses: Vec<SubscriptionStatus>,
-}
 
 impl Account {
     /// Lists the rows that an index names, newest first, and of each what `show` makes of it.
@@ -56,7 +14,7 @@ impl Account {
         &self,
         name: &'static str,
         index: Index,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
         slot: impl Fn([u8; 16]) -> Slot<T>,
         show: impl Fn(T) -> Option<S>,
@@ -238,7 +196,11 @@ pub(super) fn page_in_order<T>(
 }
 
 /// Cuts what was found to a page.
-fn page_of<T>(listing: &Listing<'_>, limit: usize, mut found: Vec<(Position, T)>) -> Page<T> {
+pub(super) fn page_of<T>(
+    listing: &Listing<'_>,
+    limit: usize,
+    mut found: Vec<(Position, T)>,
+) -> Page<T> {
     let has_more = found.len() > limit;
     found.truncate(limit);
     let last = found.last().filter(|_| has_more);
@@ -246,7 +208,7 @@ fn page_of<T>(listing: &Listing<'_>, limit: usize, mut found: Vec<(Position, T)>
     Page { data: found.into_iter().map(|(_, row)| row).collect(), next_cursor }
 }
 
-/// Reads where a row of an index stands.
+/// Reads where a row of an index or of the outbox stands.
 pub(super) fn position(key: &Key) -> Result<Position, Error> {
     schema::position(key.bytes())
         .ok_or_else(|| Error::corrupt(format!("the key {key} has no position")))

@@ -8,6 +8,7 @@ use super::{
     apply::{Command, Request, fingerprint},
     decoded::Says,
     subscription_rows,
+    lists::{page_of, position},
     transaction::{Stop, Transaction},
 };
 use crate::{
@@ -15,40 +16,81 @@ use crate::{
     backfill::Backfill,
     idempotency::Fingerprint,
     limits,
+    page::{Listing, Page, PageRequest, Position},
     schema::{self, OutboxEntry, Slot},
-    store::Scan,
     webhook::{Body, Message, Place, Queue},
 };
 
 impl Account {
-    /// Reads waiting messages, at most `limit` of them and 1,000: those of one customer in the
-    /// order in which they came about.
+    /// Lists the messages that wait: queue by queue, those of one customer in the order in which they
+    /// came about.
     ///
     /// A message waits until it is acknowledged, so it is read at least once. Whoever delivers it
-    /// keeps its id over all retries.
-    pub async fn messages(&self, limit: usize) -> Result<Vec<Message>, Error> {
-        self.read_messages(schema::waiting_messages(self.id(), limit.min(limits::SCAN_ROWS))).await
-    }
-
-    /// Reads the waiting messages that come behind a place: the later ones of its customer or backfill,
-    /// then those of the ones behind it. So a message that cannot be delivered holds up no other.
-    pub async fn messages_after(&self, place: Place, limit: usize) -> Result<Vec<Message>, Error> {
-        let key = schema::outbox(self.id(), place);
-        let scan = schema::waiting_messages(self.id(), limit.min(limits::SCAN_ROWS));
-        self.read_messages(scan.after(key.key().bytes())).await
-    }
-
-    async fn read_messages(&self, scan: Scan) -> Result<Vec<Message>, Error> {
-        let mut tx = self.reading();
-        let rows = tx.scan(&scan).await?;
-        let entries = rows.iter().map(schema::read_outbox).collect::<Result<_, _>>()?;
-        tx.render(entries).await
+    /// keeps its id over all retries. A cursor is good for as long as one likes, also once the messages
+    /// before it are acknowledged: so a message that cannot be delivered holds up no other. What comes
+    /// about behind a cursor is read with the next walk from the first page.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the cursor is none of this
+    /// list.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// use accrue::PageRequest;
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # account.create_customer(ada).await?;
+    /// let mut page = PageRequest::first_of_messages(1_000)?;
+    /// loop {
+    ///     let waiting = account.list_messages(&page).await?;
+    ///     // Those that were delivered; the others stay, and are read again with the next walk.
+    ///     let delivered = waiting.data.iter().map(|message| message.place);
+    ///     account.acknowledge(delivered).await?;
+    ///     let Some(cursor) = waiting.next_cursor else { break };
+    ///     page = page.after(cursor);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn list_messages(&self, page: &PageRequest) -> Result<Page<Message>, Error> {
+        let listing = Listing { name: "messages", account: self.id(), filter: String::new() };
+        // One message more than the page holds tells whether there is another page.
+        let wanted = page.limit().saturating_add(1);
+        let mut scan = schema::waiting_messages(self.id(), wanted.min(limits::SCAN_ROWS));
+        if let Some(position) = listing.position(page)? {
+            scan = scan.after(schema::outbox(self.id(), place_at(&position)).key().bytes());
+        }
+        let (mut tx, mut found) = (self.reading(), Vec::new());
+        loop {
+            let rows = tx.scan(&scan).await?;
+            for row in &rows {
+                found.push((position(&row.key)?, schema::read_outbox(row)?));
+            }
+            let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
+            if found.len() >= wanted {
+                break;
+            }
+            scan = scan.after(last.key.bytes());
+            scan.limit = wanted.saturating_sub(found.len());
+        }
+        let Page { data, next_cursor } = page_of(&listing, page.limit(), found);
+        Ok(Page { data: tx.render(data).await?, next_cursor })
     }
 
     /// Removes messages that were delivered; those that are gone already are left alone.
     pub fn acknowledge(&self, places: impl IntoIterator<Item = Place>) -> Call<()> {
         Call::new(self, Acknowledge { places: places.into_iter().collect() })
     }
+}
+
+/// Returns the place that a page of messages begins behind. Queues of both kinds have keys of one form.
+fn place_at(position: &Position) -> Place {
+    let id = position.first_chunk::<16>().copied().unwrap_or_default();
+    let queue = Queue::Customer(CustomerId::from_bytes(id));
+    Place { queue, number: schema::number_at(position) }
 }
 
 impl Transaction<'_> {

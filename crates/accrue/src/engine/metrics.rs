@@ -3,14 +3,14 @@ use async_trait::async_trait;
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
-    lists::{MetricFilter, Walk},
+    lists::Walk,
     transaction::{Stop, Transaction},
 };
 use crate::{
     Error, MetricId, Page, PageRequest,
     idempotency::Fingerprint,
     limits,
-    metric::{Metric, MetricUpdate, NewMetric},
+    metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
     page::Listing,
     schema::{self, Catalogue, Index, Nothing, Slot},
     usage::Meters,
@@ -60,7 +60,7 @@ impl Account {
     /// Lists the metrics, newest first: archived ones too where no status is asked for.
     pub async fn list_metrics(
         &self,
-        filter: MetricFilter,
+        filter: &MetricFilter,
         page: &PageRequest,
     ) -> Result<Page<Metric>, Error> {
         let filtered = format!("{filter:?}");

@@ -38,9 +38,11 @@ impl Account {
     /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
     /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
     /// # let usd = Currency::parse("USD")?;
-    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(NewPrice::fee_in_advance(
-    /// #     Name::parse(name)?, item.id, usd, Cadence::Monthly, amount.into(),
-    /// # ));
+    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(
+    /// #     NewPrice::builder(Name::parse(name)?, item.id)
+    /// #         .billed(Cadence::Monthly, usd)
+    /// #         .fee_in_advance(amount.into()),
+    /// # );
     /// let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
     /// plan.prices = vec![fee("seat", 10)?.into()];
     /// let plan = account.create_plan(plan).await?;
@@ -80,9 +82,11 @@ impl Account {
     /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
     /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
     /// # let usd = Currency::parse("USD")?;
-    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(NewPrice::fee_in_advance(
-    /// #     Name::parse(name)?, item.id, usd, Cadence::Monthly, amount.into(),
-    /// # ));
+    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(
+    /// #     NewPrice::builder(Name::parse(name)?, item.id)
+    /// #         .billed(Cadence::Monthly, usd)
+    /// #         .fee_in_advance(amount.into()),
+    /// # );
     /// let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
     /// plan.prices = vec![fee("seat", 10)?.into()];
     /// let plan = account.create_plan(plan).await?;

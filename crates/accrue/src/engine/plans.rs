@@ -3,14 +3,14 @@ use async_trait::async_trait;
 use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
-    lists::{PlanFilter, Walk, page_in_order},
+    lists::{Walk, page_in_order},
     transaction::{Stop, Transaction},
 };
 use crate::{
     Error, ExternalId, IdOr, Page, PageRequest, PlanId,
     idempotency::Fingerprint,
     page::Listing,
-    plan::{NewPlan, Placed, Plan, PlanStatus, PlanUpdate},
+    plan::{NewPlan, Placed, Plan, PlanFilter, PlanStatus, PlanUpdate},
     schema::{self, Index, Nothing, PlanAlias},
 };
 
@@ -71,7 +71,7 @@ impl Account {
     /// Lists the plans, newest first.
     pub async fn list_plans(
         &self,
-        filter: PlanFilter,
+        filter: &PlanFilter,
         page: &PageRequest,
     ) -> Result<Page<Plan>, Error> {
         let filtered = format!("{filter:?}");

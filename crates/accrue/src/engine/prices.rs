@@ -3,12 +3,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, ListFilter,
+    Account, Call,
     apply::{Command, Request, fingerprint},
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, IdOr, Page, PageRequest, PriceId,
+    Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     idempotency::Fingerprint,
     limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
@@ -35,9 +35,9 @@ impl Account {
     /// # pollster::block_on(async {
     /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
     /// let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
-    /// let (name, usd) = (Name::parse("seat")?, Currency::parse("USD")?);
-    /// let ten = Decimal::parse("10")?;
-    /// let fee = NewPrice::fee_in_advance(name, item.id, usd, Cadence::Monthly, ten);
+    /// let fee = NewPrice::builder(Name::parse("seat")?, item.id)
+    ///     .billed(Cadence::Monthly, Currency::parse("USD")?)
+    ///     .fee_in_advance(Decimal::from(10));
     /// let fee = account.create_price(fee).await?;
     /// assert_eq!(account.fetch_price(fee.id).await?, fee);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,7 +61,7 @@ impl Account {
     /// Lists the prices, newest first.
     pub async fn list_prices(
         &self,
-        filter: ListFilter,
+        filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Price>, Error> {
         let slot = |id| schema::price(self.id(), PriceId::from_bytes(id));

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 
 use super::{
-    Account, Call, SubscriptionFilter,
+    Account, Call,
     active::ActiveSubscriptions,
     apply::{Command, Request, fingerprint},
     lists::{Walk, position},
@@ -18,8 +18,8 @@ use crate::{
     price::Price,
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
-        NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionStatus, Terms,
-        Turns,
+        NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionFilter,
+        SubscriptionStatus, Terms, Turns,
     },
     webhook::Body,
 };
@@ -57,11 +57,11 @@ impl Account {
     /// narrower time of creation helps.
     pub async fn list_subscriptions(
         &self,
-        filter: SubscriptionFilter,
+        filter: &SubscriptionFilter,
         page: &PageRequest,
     ) -> Result<Page<Subscription>, Error> {
         check_customers(&filter.customers)?;
-        let filter = in_order(filter);
+        let filter = in_order(filter.clone());
         let listing =
             Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
         let mut tx = self.reading();

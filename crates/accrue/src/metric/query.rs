@@ -1,4 +1,4 @@
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -150,6 +150,15 @@ fn expect_events(parser: &mut Parser<'_>) -> Result<(), ExpressionError> {
         return Err(parser.unexpected(expected));
     }
     parser.expect(Kind::Name, expected)
+}
+
+impl FromStr for MetricQuery {
+    type Err = ExpressionError;
+
+    /// Parses a metric's SQL, as [`parse`](Self::parse) does.
+    fn from_str(sql: &str) -> Result<Self, ExpressionError> {
+        Self::parse(sql)
+    }
 }
 
 impl fmt::Display for MetricQuery {

@@ -22,6 +22,7 @@ use crate::{Decimal, Error, limits};
 
 /// What a model rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Quantity {
     /// One quantity.
     One(Decimal),
@@ -214,7 +215,7 @@ impl Quantity {
     pub fn total(&self) -> Decimal {
         match self {
             Self::One(quantity) => quantity.clone(),
-            Self::Cells(cells) => cells.iter().cloned().sum(),
+            Self::Cells(cells) => cells.iter().sum(),
         }
     }
 
@@ -234,7 +235,7 @@ impl Rating {
 impl Part {
     /// Prices so many units.
     fn new(of: PartOf, quantity: Decimal, unit_amount: &Decimal) -> Self {
-        let amount = quantity.clone() * unit_amount.clone();
+        let amount = &quantity * unit_amount;
         Self { of, quantity, unit_amount: unit_amount.clone(), amount }
     }
 }

@@ -11,23 +11,23 @@ use crate::Decimal;
 ///
 /// let third = Decimal::parse("0.3333")?;
 /// let lines = round_lines(&[third.clone(), third.clone(), third], 2);
-/// assert_eq!(lines.iter().cloned().sum::<Decimal>(), Decimal::from(1));
+/// assert_eq!(lines.iter().sum::<Decimal>(), Decimal::from(1));
 /// assert_eq!(lines[0], Decimal::parse("0.34")?);
 /// # Ok::<(), accrue::DecimalError>(())
 /// ```
 #[must_use]
 pub fn round_lines(lines: &[Decimal], places: u32) -> Vec<Decimal> {
     let mut rounded: Vec<_> = lines.iter().map(|line| line.floor(places)).collect();
-    let total = lines.iter().cloned().sum::<Decimal>().round(places);
-    let mut lacking = total - rounded.iter().cloned().sum();
+    let total = lines.iter().sum::<Decimal>().round(places);
+    let mut lacking = total - rounded.iter().sum::<Decimal>();
     let mut by_loss: Vec<_> = rounded.iter_mut().zip(lines).collect();
-    by_loss.sort_by_cached_key(|(line, exact)| (**line).clone() - (*exact).clone());
+    by_loss.sort_by_cached_key(|(line, exact)| &**line - *exact);
     for (line, _) in by_loss {
         if lacking.is_zero() {
             break;
         }
-        *line = line.clone() + Decimal::last_place(places);
-        lacking = lacking - Decimal::last_place(places);
+        *line += Decimal::last_place(places);
+        lacking -= Decimal::last_place(places);
     }
     rounded
 }
@@ -71,12 +71,12 @@ mod tests {
             let exact: Vec<_> =
                 lines.iter().map(|line| Decimal::parse(&text(line)).unwrap()).collect();
             let rounded = round_lines(&exact, places);
-            let sum = |lines: &[Decimal]| lines.iter().cloned().sum::<Decimal>();
+            let sum = |lines: &[Decimal]| lines.iter().sum::<Decimal>();
             prop_assert_eq!(sum(&rounded), sum(&exact).round(places));
             prop_assert_eq!(rounded.len(), exact.len());
             let one = Decimal::last_place(places);
             for (rounded, exact) in rounded.iter().zip(&exact) {
-                let off = rounded.clone() - exact.clone();
+                let off = rounded - exact;
                 prop_assert!(off < one && -off < one, "{exact} became {rounded}");
                 prop_assert_eq!(&rounded.round(places), rounded);
                 prop_assert!(exact.round(places) != *exact || rounded == exact);

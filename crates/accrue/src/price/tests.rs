@@ -1,7 +1,7 @@
 //! What no price is created with, by the place in the body that the error names.
 
 use super::*;
-use crate::{Currency, Fraction, PropertyName};
+use crate::{Currency, Fraction, PropertyName, limits};
 
 fn number(text: &str) -> Decimal {
     Decimal::parse(text).unwrap()
@@ -26,8 +26,8 @@ fn fixed(quantity: Decimal, model: Model) -> Charge {
 
 fn price(charge: Charge) -> NewPrice {
     let (name, item_id) = (Name::parse("Tokens").unwrap(), ItemId::from_bytes([7; 16]));
-    let currency = Currency::parse("USD").unwrap().into();
-    NewPrice::new(name, item_id, currency, Cadence::Monthly, charge)
+    let usd = Currency::parse("USD").unwrap();
+    NewPrice::builder(name, item_id).billed(Cadence::Monthly, usd).charge(charge)
 }
 
 fn created(price: NewPrice) {

@@ -64,6 +64,7 @@ pub struct UsageSeries {
 
 /// The events that share a value of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PropertyGroup {
     /// The property.
     pub property: PropertyName,

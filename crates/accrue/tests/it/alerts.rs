@@ -288,11 +288,11 @@ fn the_alerts_on_a_customer_are_not_those_on_its_subscriptions() {
     let external = |text| accrue::ExternalId::parse(text).unwrap();
     let page = Default::default();
     let of =
-        |name| block_on(account.list_customer_alerts(external(name), Default::default(), &page));
+        |name| block_on(account.list_customer_alerts(external(name), &Default::default(), &page));
     assert_eq!(of("ada").unwrap().data, []);
     assert!(of("bob").unwrap_err().is_not_found());
     let (filter, id) = (Default::default(), watched.subscription.id);
-    let own = block_on(account.list_subscription_alerts(id, filter, &page)).unwrap();
+    let own = block_on(account.list_subscription_alerts(id, &filter, &page)).unwrap();
     assert_eq!(own.data, [alert]);
 }
 
@@ -311,7 +311,8 @@ fn the_alerts_of_a_subscription_are_listed_in_pages_newest_first() {
     let mut found = Vec::new();
     loop {
         let id = watched.subscription.id;
-        let list = fixture.account.list_subscription_alerts(id, Default::default(), &page);
+        let any = accrue::ListFilter::default();
+        let list = fixture.account.list_subscription_alerts(id, &any, &page);
         let next = block_on(list).unwrap();
         found.extend(next.data);
         match next.next_cursor {

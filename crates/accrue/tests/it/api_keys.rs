@@ -162,7 +162,7 @@ fn they_are_listed_newest_first_and_found_in_their_account_only() {
     let mut page = PageRequest::first(2).unwrap();
     let mut found = Vec::new();
     loop {
-        let next = block_on(fixture.account.list_api_keys(ListFilter::default(), &page)).unwrap();
+        let next = block_on(fixture.account.list_api_keys(&ListFilter::default(), &page)).unwrap();
         found.extend(next.data);
         let Some(cursor) = next.next_cursor else { break };
         page = page.after(cursor);
@@ -171,7 +171,7 @@ fn they_are_listed_newest_first_and_found_in_their_account_only() {
     assert_eq!(block_on(fixture.account.fetch_api_key(issued[0].id)).unwrap(), issued[0]);
 
     let other = fixture.billing.account(AccountId::parse("other").unwrap());
-    let none = block_on(other.list_api_keys(ListFilter::default(), &PageRequest::default()));
+    let none = block_on(other.list_api_keys(&ListFilter::default(), &PageRequest::default()));
     assert_eq!(none.unwrap().data, []);
     let id = issued[0].id;
     assert!(block_on(other.fetch_api_key(id)).unwrap_err().is_not_found());

@@ -38,7 +38,7 @@ impl Fixture {
 
     fn ids(&self, filter: BackfillFilter) -> Vec<BackfillId> {
         let page = PageRequest::default();
-        let page = block_on(self.account.list_backfills(filter, &page)).unwrap();
+        let page = block_on(self.account.list_backfills(&filter, &page)).unwrap();
         page.data.into_iter().map(|backfill| backfill.id).collect()
     }
 }
@@ -309,11 +309,12 @@ fn wire_3_3_the_list_is_newest_first_and_filtered() {
     fixture.fill(&made[2], "a", "2026-03-01T00:02:00Z").unwrap();
     let ids = |indexes: &[usize]| indexes.iter().map(|n| made[*n].id).collect::<Vec<_>>();
     let check = |customer_id: Option<CustomerId>, status, expect: &[usize]| {
-        let filter = BackfillFilter { customer_id, status };
-        assert_eq!(fixture.ids(filter), ids(expect), "{filter:?}");
+        let customer = customer_id.map(IdOr::from);
+        let filter = BackfillFilter { customer, status };
+        assert_eq!(fixture.ids(filter.clone()), ids(expect), "{filter:?}");
         let (mut walked, mut page) = (Vec::new(), PageRequest::first(1).unwrap());
         loop {
-            let found = block_on(fixture.account.list_backfills(filter, &page)).unwrap();
+            let found = block_on(fixture.account.list_backfills(&filter, &page)).unwrap();
             walked.extend(found.data.iter().map(|backfill| backfill.id));
             let Some(cursor) = found.next_cursor else { break };
             assert_eq!(found.data.len(), 1);
@@ -332,13 +333,19 @@ fn wire_3_3_the_list_is_newest_first_and_filtered() {
     check(Some(ada.id), reverted, &[0]);
     check(Some(bob.id), reverted, &[]);
     check(Some(UNKNOWN.parse::<CustomerId>().unwrap()), None, &[]);
-    let filter = BackfillFilter { customer_id: Some(ada.id), status: pending };
+    let by_alias = |alias| {
+        let customer = Some(external(alias).into());
+        fixture.ids(BackfillFilter { customer, status: None })
+    };
+    assert_eq!(by_alias("ada"), ids(&[2, 0]));
+    assert_eq!(by_alias("nobody"), []);
+    let filter = BackfillFilter { customer: Some(ada.id.into()), status: pending };
     let page = PageRequest::default();
-    let found = block_on(fixture.account.list_backfills(filter, &page)).unwrap();
+    let found = block_on(fixture.account.list_backfills(&filter, &page)).unwrap();
     assert_eq!(found.data, [fixture.fetched(&made[2])], "with how many events it has");
     assert_eq!(found.data[0].events_ingested, 1);
     let cursor = PageRequest::default().after(accrue::Cursor::from_text("00"));
-    let error = block_on(fixture.account.list_backfills(filter, &cursor)).unwrap_err();
+    let error = block_on(fixture.account.list_backfills(&filter, &cursor)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RequestValidation);
 }
 
@@ -359,7 +366,7 @@ fn what_is_not_there_or_another_accounts_is_not_found() {
         assert_eq!(kinds, [ErrorKind::ResourceNotFound; 4]);
     }
     let page = PageRequest::default();
-    let found = block_on(other.list_backfills(BackfillFilter::default(), &page)).unwrap();
+    let found = block_on(other.list_backfills(&BackfillFilter::default(), &page)).unwrap();
     assert_eq!(found.data, []);
 }
 
@@ -372,7 +379,8 @@ fn where_backfills_are_off_their_operations_are_not_available() {
     run(fixture.account.configure(configuration)).unwrap();
     let event = event("ada", "a", at("2026-03-01T08:00:00Z"), "1");
     let page = PageRequest::default();
-    let listed = fixture.account.list_backfills(BackfillFilter::default(), &page);
+    let any = BackfillFilter::default();
+    let listed = fixture.account.list_backfills(&any, &page);
     let kinds = [
         refused(&fixture, fixture.account.create_backfill(hour())).0,
         refused(&fixture, fixture.account.ingest_backfill(open.id, [event])).0,

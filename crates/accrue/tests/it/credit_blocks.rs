@@ -1,7 +1,8 @@
 //! A block of credits is changed and deleted (wire 5.1); see docs/decisions/deleted-credit-blocks.md.
 
 use accrue::{
-    CreditBlockFilter, CreditBlockId, Error, ErrorKind, MetadataUpdate, credit::CreditBlock,
+    CreditBlockId, Error, ErrorKind, MetadataUpdate,
+    credit::{CreditBlock, CreditBlockFilter},
 };
 
 use crate::{

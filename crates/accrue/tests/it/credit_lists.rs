@@ -1,9 +1,11 @@
 //! Lists of blocks and of entries: what they filter, and their pages.
 
 use accrue::{
-    CreditBlockFilter, CreditBlockId, Cursor, Error, ErrorKind, InstantRange, LedgerFilter, Page,
-    PageRequest, PricingUnit,
-    credit::{CreditBlock, EntryKind, EntryStatus, LedgerEntry, NewLedgerEntry},
+    CreditBlockId, Cursor, Error, ErrorKind, InstantRange, Page, PageRequest, PricingUnit,
+    credit::{
+        CreditBlock, CreditBlockFilter, EntryKind, EntryStatus, LedgerEntry, LedgerFilter,
+        NewLedgerEntry,
+    },
 };
 
 use crate::{
@@ -19,7 +21,7 @@ impl Priced {
         page: &PageRequest,
     ) -> Result<Page<CreditBlock>, Error> {
         let credits = unit(CREDITS);
-        block_on(self.fixture.account.list_credit_blocks(self.customer, &credits, filter, page))
+        block_on(self.fixture.account.list_credit_blocks(self.customer, &credits, &filter, page))
     }
 
     fn list_entries(
@@ -28,7 +30,7 @@ impl Priced {
         page: &PageRequest,
     ) -> Result<Page<LedgerEntry>, Error> {
         let credits = unit(CREDITS);
-        block_on(self.fixture.account.list_ledger_entries(self.customer, &credits, filter, page))
+        block_on(self.fixture.account.list_ledger_entries(self.customer, &credits, &filter, page))
     }
 
     /// What was given, of the blocks of a filter, newest first.
@@ -371,7 +373,7 @@ fn s4_1_a_cursor_is_good_for_the_list_that_gave_it() {
     let account = &priced.fixture.account;
     let list = |who: &str, currency: PricingUnit, filter: LedgerFilter, cursor: &Cursor| {
         let page = PageRequest::first(1).unwrap().after(cursor.clone());
-        let list = account.list_ledger_entries(external(who), &currency, filter, &page);
+        let list = account.list_ledger_entries(external(who), &currency, &filter, &page);
         block_on(list).map(|found| found.data)
     };
     let blocks = |filter, cursor: &Cursor| {
@@ -462,10 +464,10 @@ fn the_lists_of_a_customer_that_is_not_there_are_not_found() {
     let (account, credits, page) = (&priced.fixture.account, unit(CREDITS), PageRequest::default());
     let check = |who: accrue::IdOr<accrue::CustomerId>| {
         let any = LedgerFilter::default();
-        let list = account.list_ledger_entries(who.clone(), &credits, any, &page);
+        let list = account.list_ledger_entries(who.clone(), &credits, &any, &page);
         assert!(block_on(list).unwrap_err().is_not_found());
         let any = CreditBlockFilter::default();
-        let list = account.list_credit_blocks(who.clone(), &credits, any, &page);
+        let list = account.list_credit_blocks(who.clone(), &credits, &any, &page);
         assert!(block_on(list).unwrap_err().is_not_found());
         assert!(block_on(account.credit_balance(who, &credits)).unwrap_err().is_not_found());
     };

@@ -1,9 +1,12 @@
 //! Ledgers of credits, and what they tell, as short as tests like it.
 
 use accrue::{
-    CreditBlockFilter, CreditBlockId, CustomerId, Decimal, Error, LedgerFilter, PageRequest,
+    CreditBlockId, CustomerId, Decimal, Error, PageRequest,
     alert::{Alert, BalanceCrossed, NewBalanceAlert},
-    credit::{CreditBlock, EntryType, LedgerChange, LedgerEntry, NewBlock, NewLedgerEntry},
+    credit::{
+        CreditBlock, CreditBlockFilter, EntryType, LedgerChange, LedgerEntry, LedgerFilter,
+        NewBlock, NewLedgerEntry,
+    },
     price::{Bulk, BulkTier, Charge, Model},
 };
 
@@ -201,7 +204,7 @@ impl Fixture {
         let (mut all, mut page) = (Vec::new(), PageRequest::first(3).unwrap());
         loop {
             let credits = unit(CREDITS);
-            let list = self.account.list_credit_blocks(customer, &credits, filter, &page);
+            let list = self.account.list_credit_blocks(customer, &credits, &filter, &page);
             let found = block_on(list).unwrap();
             all.extend(found.data);
             let Some(next) = found.next_cursor else { break };
@@ -215,7 +218,7 @@ impl Fixture {
         let (mut all, mut page) = (Vec::new(), PageRequest::first(3).unwrap());
         loop {
             let credits = unit(CREDITS);
-            let list = self.account.list_ledger_entries(customer, &credits, filter.clone(), &page);
+            let list = self.account.list_ledger_entries(customer, &credits, &filter, &page);
             let found = block_on(list).unwrap();
             all.extend(found.data);
             let Some(next) = found.next_cursor else { break };

@@ -41,7 +41,7 @@ impl Fixture {
 
     fn listed(&self, customer: CustomerId) -> Vec<Alert> {
         let (filter, page) = (ListFilter::default(), PageRequest::default());
-        let list = self.account.list_customer_alerts(customer, filter, &page);
+        let list = self.account.list_customer_alerts(customer, &filter, &page);
         block_on(list).unwrap().data
     }
 }
@@ -188,7 +188,7 @@ fn it_watches_no_subscription() {
     let new = usage_alert(metric.id, &["100"]);
     let own = run(account.create_subscription_alert(subscription.id, new)).unwrap();
     let (filter, page) = (ListFilter::default(), PageRequest::default());
-    let listed = block_on(account.list_subscription_alerts(subscription.id, filter, &page));
+    let listed = block_on(account.list_subscription_alerts(subscription.id, &filter, &page));
     assert_eq!(listed.unwrap().data, [own]);
     assert_eq!(fixture.listed(ada), [alert]);
     fixture.use_now("ada", "a", "100");
@@ -230,7 +230,7 @@ fn the_alerts_of_a_deleted_customer_are_not_found() {
     run(fixture.account.delete_customer(ada)).unwrap();
     is_not_found(&fixture, alert.id);
     let (filter, page) = (ListFilter::default(), PageRequest::default());
-    let listed = block_on(fixture.account.list_customer_alerts(ada, filter, &page));
+    let listed = block_on(fixture.account.list_customer_alerts(ada, &filter, &page));
     assert!(listed.unwrap_err().is_not_found());
 }
 
@@ -247,7 +247,8 @@ fn they_are_listed_in_pages_newest_first() {
     let id: ExternalId = external("ada");
     let (mut page, mut found) = (PageRequest::first(3).unwrap(), Vec::new());
     loop {
-        let list = fixture.account.list_customer_alerts(id.clone(), ListFilter::default(), &page);
+        let any = ListFilter::default();
+        let list = fixture.account.list_customer_alerts(id.clone(), &any, &page);
         let next = block_on(list).unwrap();
         found.extend(next.data);
         match next.next_cursor {
@@ -258,7 +259,7 @@ fn they_are_listed_in_pages_newest_first() {
     assert_eq!(found, expect);
     let created = accrue::InstantRange::default().after(expect[2].created_at);
     let (filter, page) = (ListFilter { created }, PageRequest::default());
-    let later = block_on(fixture.account.list_customer_alerts(ada, filter, &page)).unwrap();
+    let later = block_on(fixture.account.list_customer_alerts(ada, &filter, &page)).unwrap();
     assert_eq!(later.data, expect[..2]);
 }
 
@@ -275,7 +276,7 @@ fn without_the_feature_they_are_not_available() {
     let call = account.delete_alert(alert.id);
     assert_eq!(refused(&fixture, call).0, ErrorKind::FeatureNotAvailable);
     let (filter, page) = (ListFilter::default(), PageRequest::default());
-    let listed = block_on(account.list_customer_alerts(ada, filter, &page));
+    let listed = block_on(account.list_customer_alerts(ada, &filter, &page));
     assert_eq!(listed.unwrap_err().kind(), ErrorKind::FeatureNotAvailable);
 }
 

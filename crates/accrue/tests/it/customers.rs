@@ -107,6 +107,9 @@ fn a_deleted_one_takes_all_that_is_its_own_with_it() {
     assert!(run(fixture.account.ingest([late])).is_err());
     let again = fixture.customer("ada");
     assert_ne!(again.id, ada.id, "its external id is free again");
+    run(fixture.account.delete_customer(external("ada"))).unwrap();
+    assert!(block_on(fixture.account.fetch_customer(again.id)).unwrap_err().is_not_found());
+    assert!(run(fixture.account.delete_customer(external("ada"))).unwrap_err().is_not_found());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Usage draws credits down while it is ingested.
 
 use accrue::{
-    CreditBlockFilter, ErrorKind, LedgerFilter, PageRequest,
-    credit::NewLedgerEntry,
+    ErrorKind, PageRequest,
+    credit::{CreditBlockFilter, LedgerFilter, NewLedgerEntry},
     price::{Adjustments, Discount},
 };
 
@@ -389,9 +389,11 @@ fn where_credits_are_off_they_are_not_available() {
     let check = |error: accrue::Error| assert_eq!(error.kind(), ErrorKind::FeatureNotAvailable);
     check(block_on(account.credit_balance(ada, &credits)).unwrap_err());
     check(block_on(account.fetch_credit_block(id)).unwrap_err());
-    let list = account.list_credit_blocks(ada, &credits, CreditBlockFilter::default(), &page);
+    let any = CreditBlockFilter::default();
+    let list = account.list_credit_blocks(ada, &credits, &any, &page);
     check(block_on(list).unwrap_err());
-    let list = account.list_ledger_entries(ada, &credits, LedgerFilter::default(), &page);
+    let any = LedgerFilter::default();
+    let list = account.list_ledger_entries(ada, &credits, &any, &page);
     check(block_on(list).unwrap_err());
     priced.fixture.credits(true);
     assert_eq!(priced.standing(), "10: 10, 0");

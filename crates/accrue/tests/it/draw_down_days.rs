@@ -1,8 +1,8 @@
 //! What usage takes in a day of the customer is one entry for each block, which is pending until then.
 
 use accrue::{
-    CreditBlockId, Email, LedgerFilter, Zone,
-    credit::{EntryStatus, LedgerEntry, NewLedgerEntry},
+    CreditBlockId, Email, Zone,
+    credit::{EntryStatus, LedgerEntry, LedgerFilter, NewLedgerEntry},
     customer::NewCustomer,
 };
 

@@ -1,9 +1,9 @@
 //! Blocks of credits expire by the clock, whoever looks.
 
 use accrue::{
-    CreditBlockFilter, LedgerFilter, Timestamp,
+    Timestamp,
     alert::Alert,
-    credit::{EntryStatus, EntryType, NewLedgerEntry},
+    credit::{CreditBlockFilter, EntryStatus, EntryType, LedgerFilter, NewLedgerEntry},
     subscription::Cancellation,
     webhook::Message,
 };
@@ -83,8 +83,8 @@ fn the_status_that_a_list_shows_is_applied_as_well() {
     priced.watch(dropped(&["4"]));
     priced.fixture.set(SOON);
     let page = Default::default();
-    let list =
-        priced.fixture.account.list_customer_alerts(priced.customer, Default::default(), &page);
+    let any = accrue::ListFilter::default();
+    let list = priced.fixture.account.list_customer_alerts(priced.customer, &any, &page);
     let found = block_on(list).unwrap().data;
     assert!(found[0].balance_alert_status[0].in_alert);
 }

@@ -144,8 +144,8 @@ fn an_alert_is_judged_at_an_expiry_as_it_was_then() {
 
 fn only_alert(priced: &Priced) -> accrue::AlertId {
     let page = Default::default();
-    let list =
-        priced.fixture.account.list_customer_alerts(priced.customer, Default::default(), &page);
+    let any = accrue::ListFilter::default();
+    let list = priced.fixture.account.list_customer_alerts(priced.customer, &any, &page);
     block_on(list).unwrap().data[0].id
 }
 

@@ -2,7 +2,8 @@ use std::{sync::Arc, time::Duration};
 
 use accrue::{
     Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, ErrorKind, EventKey,
-    EventName, ExternalId, ManualClock, MetricId, Name, PropertyName, SeededEntropy, Timestamp,
+    EventName, ExternalId, ManualClock, MetricId, Name, PageRequest, PropertyName, SeededEntropy,
+    Timestamp,
     alert::Exceeded,
     alert::{NewAlert, Thresholds},
     customer::{Customer, NewCustomer},
@@ -67,13 +68,15 @@ impl Fixture {
 
     /// A fee of 5 in advance, of an item of its own.
     pub(crate) fn fee(&self, cadence: Cadence) -> NewPrice {
-        NewPrice::fee_in_advance(name("fee"), self.item().id, usd(), cadence, number("5"))
+        let fee = NewPrice::builder(name("fee"), self.item().id).billed(cadence, usd());
+        fee.fee_in_advance(number("5"))
     }
 
     /// A price of 0.25 for each unit of a metric.
     pub(crate) fn per_unit(&self, metric: &Metric, cadence: Cadence) -> NewPrice {
         let model = Model::Unit(Unit { unit_amount: number("0.25") });
-        NewPrice::usage(name("usage"), metric.item_id, usd(), cadence, metric.id, model)
+        let usage = NewPrice::builder(name("usage"), metric.item_id).billed(cadence, usd());
+        usage.usage(metric.id, model)
     }
 
     /// A monthly price with so many cells, by the property `region`.
@@ -87,8 +90,9 @@ impl Fixture {
             default_unit_amount: number("1"),
             matrix_values: (0..cells).map(cell).collect(),
         });
-        let cadence = Cadence::Monthly;
-        NewPrice::usage(name("regions"), metric.item_id, usd(), cadence, metric.id, model)
+        NewPrice::builder(name("regions"), metric.item_id)
+            .billed(Cadence::Monthly, usd())
+            .usage(metric.id, model)
     }
 
     pub(crate) fn customer(&self, external: &str) -> Customer {
@@ -125,9 +129,15 @@ impl Fixture {
         of.quantity.map(|quantity| quantity.to_string())
     }
 
+    /// Reads the first messages that wait, and leaves them where they are.
+    pub(crate) fn waiting(&self, limit: usize) -> Vec<Message> {
+        let page = PageRequest::first_of_messages(limit).unwrap();
+        block_on(self.account.list_messages(&page)).unwrap().data
+    }
+
     /// Reads and acknowledges every message that waits.
     pub(crate) fn messages(&self) -> Vec<Message> {
-        let messages = block_on(self.account.messages(1_000)).unwrap();
+        let messages = self.waiting(1_000);
         let places = messages.iter().map(|message| message.place);
         block_on(self.account.acknowledge(places).into_future()).unwrap();
         messages

@@ -4,11 +4,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use accrue::{
-    AccountId, Billing, Clock, Description, EventKey, LedgerFilter, ManualClock, PageRequest,
-    Patch, SeededEntropy, SubscriptionFilter, Timeframe, Zone,
+    AccountId, Billing, Clock, Description, EventKey, ManualClock, PageRequest, Patch,
+    SeededEntropy, Timeframe, Zone,
     alert::{FilterOperator, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter},
     backfill::NewBackfill,
-    credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
+    credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
     expression::Expression,
     metric::Metric,
@@ -21,7 +21,7 @@ use accrue::{
     store::{Batch, Document, Key, MemoryStore, Store},
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription,
-        PriceInterval, Subscription, SubscriptionUpdate,
+        PriceInterval, Subscription, SubscriptionFilter, SubscriptionUpdate,
     },
     usage::Amendment,
 };
@@ -103,7 +103,7 @@ fn correct_the_past(fixture: &Fixture) {
 /// An edit, another quantity of a fee to come, and an end that was taken back.
 fn change_a_subscription(fixture: &Fixture) {
     let page = block_on(
-        fixture.account.list_subscriptions(SubscriptionFilter::default(), &PageRequest::default()),
+        fixture.account.list_subscriptions(&SubscriptionFilter::default(), &PageRequest::default()),
     );
     let is_own =
         |interval: &&PriceInterval| interval.quantity(interval.start_date) == Some(&number("2.5"));
@@ -315,12 +315,13 @@ fn documents_of_version_1_stay_readable() {
     let page = Default::default();
     let ada = block_on(account.fetch_customer(external("ada"))).unwrap();
     let filter = SubscriptionFilter { customers: vec![ada.id.into()], ..Default::default() };
-    let found = block_on(account.list_subscriptions(filter, &page)).unwrap();
+    let found = block_on(account.list_subscriptions(&filter, &page)).unwrap();
     let usage = block_on(account.subscription_usage(found.data[0].id)).unwrap();
     let figures: Vec<_> = usage.metrics.iter().map(|usage| usage.quantity.clone()).collect();
     assert_eq!(format!("{figures:?}"), "[Some(0), Some(0), Some(0), None]");
     while block_on(billing.tick(10)).unwrap().more {}
-    let messages = block_on(account.messages(100)).unwrap();
+    let messages = PageRequest::first_of_messages(100).unwrap();
+    let messages = block_on(account.list_messages(&messages)).unwrap().data;
     let types: Vec<_> = messages.iter().map(|message| message.message_type()).collect();
     let count = |kind: &str| types.iter().filter(|name| **name == kind).count();
     assert_eq!(count("subscription.ended"), 1);
@@ -331,7 +332,8 @@ fn documents_of_version_1_stay_readable() {
     let eve = || external("eve");
     let usd = unit("USD");
     let entries = PageRequest::first_of_ledger(1_000).unwrap();
-    let entries = account.list_ledger_entries(eve(), &usd, LedgerFilter::default(), &entries);
+    let any = LedgerFilter::default();
+    let entries = account.list_ledger_entries(eve(), &usd, &any, &entries);
     let entries = block_on(entries).unwrap().data;
     let shown: Vec<_> = entries.iter().map(|entry| entry.amount.to_string()).collect();
     assert_eq!(shown.join(" "), "-0.5 5 -15.5 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
@@ -339,14 +341,15 @@ fn documents_of_version_1_stay_readable() {
     assert_eq!(balance.balance, Some(number("-11")));
     let credits = block_on(account.credit_balance(eve(), &unit(CREDITS))).unwrap();
     assert_eq!(credits.balance, Some(number("0")), "they have expired");
-    let alerts = account.list_customer_alerts(eve(), Default::default(), &page);
+    let any = accrue::ListFilter::default();
+    let alerts = account.list_customer_alerts(eve(), &any, &page);
     let alerts = block_on(alerts).unwrap().data;
     let in_alert = alerts.iter().flat_map(|alert| &alert.balance_alert_status);
     assert_eq!(in_alert.filter(|status| status.in_alert).count(), 3);
 
     let price = block_on(account.fetch_price(external("usage"))).unwrap();
     assert_eq!(price.adjustments.maximum, Some(number("1000")));
-    let plans = block_on(account.list_plans(Default::default(), &page)).unwrap().data;
+    let plans = block_on(account.list_plans(&Default::default(), &page)).unwrap().data;
     let prices = plans.iter().map(|plan| {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()

@@ -110,7 +110,7 @@ fn s4_5_7_where_two_processes_run_one_key_one_has_an_effect() {
     let lost = create(&theirs, second, "b").unwrap_err();
     assert!(lost.is_conflict() && lost.can_be_retried());
     let page = PageRequest::default();
-    let items = block_on(fixture.account.list_items(ListFilter::default(), &page)).unwrap();
+    let items = block_on(fixture.account.list_items(&ListFilter::default(), &page)).unwrap();
     assert_eq!(items.data.iter().map(|item| item.name.as_str()).collect::<Vec<_>>(), ["a"]);
 }
 
@@ -209,8 +209,8 @@ fn futures_are_send_on_any_executor() {
     let fixture = Fixture::new();
     let account = fixture.account.clone();
     let call = is_send(account.create_item(NewItem::new(name("a"))).keyed(key("k")).into_future());
-    drop(is_send(account.list_items(Default::default(), &Default::default())));
-    drop(is_send(account.messages(10)));
+    drop(is_send(account.list_items(&Default::default(), &Default::default())));
+    drop(is_send(account.list_messages(&Default::default())));
     drop(is_send(fixture.billing.tick(10)));
     drop(is_send(fixture.billing.collect_garbage(10)));
     let moved = Arc::new(fixture.billing.clone());

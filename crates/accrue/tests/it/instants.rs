@@ -1,6 +1,6 @@
 //! What one instant brings does not depend on who looked at it first.
 
-use accrue::{CreditBlockFilter, ErrorKind, PageRequest};
+use accrue::{ErrorKind, PageRequest, credit::CreditBlockFilter};
 
 use crate::{
     credited::{CREDITS, credited, credited_with, depleted, increment},
@@ -84,8 +84,8 @@ fn a_page_of_a_ledger_is_no_page_of_another_list() {
     let page = PageRequest::first_of_ledger(101).unwrap();
     let (account, credits, any) =
         (&priced.fixture.account, unit(CREDITS), CreditBlockFilter::default());
-    let blocks = block_on(account.list_credit_blocks(priced.customer, &credits, any, &page));
+    let blocks = block_on(account.list_credit_blocks(priced.customer, &credits, &any, &page));
     assert_eq!(blocks.unwrap_err().kind(), ErrorKind::RequestValidation);
-    let items = block_on(account.list_items(Default::default(), &page));
+    let items = block_on(account.list_items(&Default::default(), &page));
     assert_eq!(items.unwrap_err().kind(), ErrorKind::RequestValidation);
 }

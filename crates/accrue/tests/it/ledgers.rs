@@ -1,8 +1,8 @@
 //! A ledger as a whole: whose it is, what it is in, and what a retry makes of it.
 
 use accrue::{
-    CreditBlockFilter, CreditBlockId, CustomerId, Decimal, IdOr, IdempotencyKey, LedgerFilter,
-    PageRequest, credit::NewLedgerEntry,
+    CreditBlockId, CustomerId, Decimal, IdOr, IdempotencyKey, PageRequest,
+    credit::{CreditBlockFilter, LedgerFilter, NewLedgerEntry},
 };
 
 use crate::{
@@ -48,9 +48,9 @@ fn s4_1_a_customer_is_named_by_its_external_id_as_well() {
     }
     let [by_id, by_alias] = names.map(|name| {
         let (filter, page) = (LedgerFilter::default(), PageRequest::default());
-        let entries = account.list_ledger_entries(name.clone(), &credits, filter, &page);
+        let entries = account.list_ledger_entries(name.clone(), &credits, &filter, &page);
         let blocks = CreditBlockFilter::default();
-        let blocks = account.list_credit_blocks(name.clone(), &credits, blocks, &page);
+        let blocks = account.list_credit_blocks(name.clone(), &credits, &blocks, &page);
         let balance = account.credit_balance(name, &credits);
         (
             block_on(entries).unwrap().data,

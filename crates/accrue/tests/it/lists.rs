@@ -1,4 +1,6 @@
-use accrue::{Cursor, ErrorKind, InstantRange, ListFilter, MetricFilter, PageRequest, item::Item};
+use accrue::{
+    Cursor, ErrorKind, InstantRange, ListFilter, PageRequest, item::Item, metric::MetricFilter,
+};
 
 use crate::fixture::{Fixture, at, block_on};
 
@@ -18,7 +20,7 @@ fn walk(fixture: &Fixture, filter: ListFilter, limit: usize) -> Vec<Item> {
     let mut page = PageRequest::first(limit).unwrap();
     let mut all = Vec::new();
     loop {
-        let found = block_on(fixture.account.list_items(filter, &page)).unwrap();
+        let found = block_on(fixture.account.list_items(&filter, &page)).unwrap();
         assert_eq!(found.has_more(), found.next_cursor.is_some());
         assert!(found.data.len() <= limit);
         assert!(!found.has_more() || !found.data.is_empty(), "a page with more is never empty");
@@ -67,11 +69,11 @@ fn a_bound_on_the_time_of_creation_is_met_to_the_instant() {
 fn a_bad_cursor_is_a_request_error() {
     let (fixture, _) = items(3);
     let first = PageRequest::first(1).unwrap();
-    let page = block_on(fixture.account.list_items(ListFilter::default(), &first)).unwrap();
+    let page = block_on(fixture.account.list_items(&ListFilter::default(), &first)).unwrap();
     let cursor = page.next_cursor.unwrap();
     let check = |filter: ListFilter, cursor: Cursor| {
         let page = first.clone().after(cursor);
-        let refused = block_on(fixture.account.list_items(filter, &page)).unwrap_err();
+        let refused = block_on(fixture.account.list_items(&filter, &page)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::RequestValidation);
         assert_eq!(refused.violations()[0].pointer, "/cursor");
     };
@@ -79,7 +81,7 @@ fn a_bad_cursor_is_a_request_error() {
     let other = ListFilter { created: InstantRange::default().before(at("2030-01-01T00:00:00Z")) };
     check(other, cursor.clone());
     let metrics = first.clone().after(cursor);
-    let refused = block_on(fixture.account.list_metrics(MetricFilter::default(), &metrics));
+    let refused = block_on(fixture.account.list_metrics(&MetricFilter::default(), &metrics));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::RequestValidation);
 }
 

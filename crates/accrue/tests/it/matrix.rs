@@ -25,8 +25,9 @@ fn matrix(metric: &Metric, dimensions: &[&str], cells: &[(&[Option<&str>], &str)
         default_unit_amount: number("1000"),
         matrix_values: cells.iter().map(cell).collect(),
     });
-    let cadence = Cadence::Monthly;
-    NewPrice::usage(name("matrix"), metric.item_id, usd(), cadence, metric.id, model)
+    NewPrice::builder(name("matrix"), metric.item_id)
+        .billed(Cadence::Monthly, usd())
+        .usage(metric.id, model)
 }
 
 /// An event now with the number `n` and other properties.

@@ -31,7 +31,7 @@ fn a_plan_alert_watches_every_subscription_of_its_version() {
     assert_eq!(fixture.fired(), ["10: none -> 11"]);
     let alerts = block_on(fixture.account.list_subscription_alerts(
         later.id,
-        ListFilter::default(),
+        &ListFilter::default(),
         &PageRequest::default(),
     ));
     assert_eq!(alerts.unwrap().data.len(), 1);
@@ -97,7 +97,7 @@ fn s3_disabled_for_one_subscription_it_goes_on_for_the_others() {
     assert!(block_on(fixture.account.fetch_alert(alert.id)).unwrap().enabled);
     let listed = |subscription: &Subscription| {
         let (filter, page) = (ListFilter::default(), PageRequest::default());
-        let list = fixture.account.list_subscription_alerts(subscription.id, filter, &page);
+        let list = fixture.account.list_subscription_alerts(subscription.id, &filter, &page);
         block_on(list).unwrap().data.into_iter().map(|alert| alert.enabled).collect::<Vec<_>>()
     };
     assert_eq!((listed(&ada), listed(&bob)), (vec![false], vec![true]));

@@ -172,10 +172,11 @@ fn a_price_that_would_change_the_billing_cycle_is_refused() {
 
 /// A price of so many credits for each unit.
 fn in_credits(priced: &Priced, unit_amount: &str) -> NewPrice {
-    let (metric, credits) = (&priced.metric, unit(CREDITS));
+    let metric = &priced.metric;
     let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
-    let name = crate::fixture::name("other");
-    NewPrice::usage(name, metric.item_id, credits, Cadence::Monthly, metric.id, model)
+    NewPrice::builder(crate::fixture::name("other"), metric.item_id)
+        .billed(Cadence::Monthly, unit(CREDITS))
+        .usage(metric.id, model)
 }
 
 #[test]

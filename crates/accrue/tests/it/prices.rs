@@ -151,7 +151,7 @@ fn s4_1_a_walk_sees_every_price_once_newest_first() {
     let mut page = PageRequest::first(2).unwrap();
     let mut found = Vec::new();
     loop {
-        let prices = block_on(fixture.account.list_prices(ListFilter::default(), &page)).unwrap();
+        let prices = block_on(fixture.account.list_prices(&ListFilter::default(), &page)).unwrap();
         found.extend(prices.data);
         let Some(cursor) = prices.next_cursor else { break };
         page = page.after(cursor);

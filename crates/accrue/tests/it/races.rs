@@ -7,9 +7,9 @@ use std::{
 };
 
 use accrue::{
-    Account, AccountId, Billing, CreditBlockFilter, Decimal, LedgerFilter, SeededEntropy,
+    Account, AccountId, Billing, Decimal, SeededEntropy,
     cost::PriceEvaluation,
-    credit::{LedgerEntry, NewLedgerEntry},
+    credit::{CreditBlockFilter, LedgerEntry, LedgerFilter, NewLedgerEntry},
     expression::Expression,
     plan::{DefaultVersion, NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     price::Cadence,
@@ -127,7 +127,7 @@ fn usage_that_gets_in_between_is_counted_by_a_subscription_in_the_past() {
     };
     let subscribe = |account: &Account| {
         let customer = block_on(account.fetch_customer(external("ada"))).unwrap();
-        let plans = block_on(account.list_plans(Default::default(), &Default::default())).unwrap();
+        let plans = block_on(account.list_plans(&Default::default(), &Default::default())).unwrap();
         let mut new = NewSubscription::new(customer.id, plans.data[0].id);
         new.start_date = Some(at("2026-03-01T00:00:00Z"));
         run(account.create_subscription(new)).unwrap();
@@ -138,7 +138,7 @@ fn usage_that_gets_in_between_is_counted_by_a_subscription_in_the_past() {
     at_every_call(set_up, subscribe, ingest, |fixture| {
         let account = &fixture.account;
         let page = Default::default();
-        let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
+        let all = block_on(account.list_subscriptions(&Default::default(), &page)).unwrap();
         let usage = block_on(account.subscription_usage(all.data[0].id)).unwrap();
         assert_eq!(usage.metrics[0].quantity, Some(2.into()));
     });
@@ -160,7 +160,7 @@ fn an_alert_fires_once_whatever_gets_in_between() {
     let apply = {
         move |account: &Account| {
             let page = Default::default();
-            let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
+            let all = block_on(account.list_subscriptions(&Default::default(), &page)).unwrap();
             let date = Cancellation::RequestedDate(at("2026-03-20T00:00:00Z"));
             run(account.cancel_subscription(all.data[0].id, date)).unwrap();
         }
@@ -189,8 +189,9 @@ fn a_turn_is_told_once_whatever_gets_in_between() {
     let tick = |account: &Account| while block_on(account.billing().tick(10)).unwrap().more {};
     let change = |account: &Account| {
         let page = Default::default();
-        let all = block_on(account.list_subscriptions(Default::default(), &page)).unwrap();
-        let alerts = account.list_subscription_alerts(all.data[0].id, Default::default(), &page);
+        let all = block_on(account.list_subscriptions(&Default::default(), &page)).unwrap();
+        let any = accrue::ListFilter::default();
+        let alerts = account.list_subscription_alerts(all.data[0].id, &any, &page);
         let alert = block_on(alerts).unwrap().data[0].id;
         run(account.update_alert(alert, thresholds(&["6", "5"]))).unwrap();
     };
@@ -306,11 +307,12 @@ fn a_read_of_a_ledger_agrees_with_itself_whatever_gets_in_between() {
         let page = Default::default();
         let ada = || external("ada");
         let balance = block_on(account.credit_balance(ada(), &credits)).unwrap();
-        let blocks = account.list_credit_blocks(ada(), &credits, Default::default(), &page);
+        let any = accrue::credit::CreditBlockFilter::default();
+        let blocks = account.list_credit_blocks(ada(), &credits, &any, &page);
         let left: Decimal =
             block_on(blocks).unwrap().data.into_iter().map(|block| block.balance).sum();
         let any = LedgerFilter::default();
-        let entries = account.list_ledger_entries(ada(), &credits, any, &page);
+        let entries = account.list_ledger_entries(ada(), &credits, &any, &page);
         let entries = block_on(entries).unwrap().data;
         let links = entries.windows(2);
         assert!(links.into_iter().all(|of| of[0].starting_balance == of[1].ending_balance));
@@ -496,5 +498,5 @@ fn two_processes_that_ingest_for_one_customer_lose_no_event() {
         }
     });
     assert_eq!(fixture.usage(&subscription, &metric).unwrap(), "200");
-    assert!(block_on(fixture.account.messages(10)).unwrap().len() >= 3);
+    assert!(fixture.waiting(10).len() >= 3);
 }

@@ -1,9 +1,9 @@
 use accrue::{
-    CarriedUpdate, Description, ErrorKind, ExternalId, InstantRange, MetadataUpdate, MetricFilter,
-    PageRequest, Patch, PlanFilter,
+    CarriedUpdate, Description, ErrorKind, ExternalId, InstantRange, MetadataUpdate, PageRequest,
+    Patch,
     item::{ExternalConnection, ExternalSystem, ItemUpdate},
-    metric::{MetricStatus, MetricUpdate},
-    plan::{NewPlan, Plan, PlanStatus, PlanUpdate},
+    metric::{MetricFilter, MetricStatus, MetricUpdate},
+    plan::{NewPlan, Plan, PlanFilter, PlanStatus, PlanUpdate},
 };
 
 use crate::fixture::{COUNT, Fixture, block_on, external, name, run, usage_alert, usd};
@@ -145,7 +145,7 @@ fn metrics_are_listed_by_status() {
         let (mut found, mut page) = (Vec::new(), PageRequest::first(1).unwrap());
         loop {
             let filter = MetricFilter { created, status };
-            let next = block_on(fixture.account.list_metrics(filter, &page)).unwrap();
+            let next = block_on(fixture.account.list_metrics(&filter, &page)).unwrap();
             found.extend(next.data);
             let Some(cursor) = next.next_cursor else { break };
             page = page.after(cursor);
@@ -224,7 +224,7 @@ fn plans_are_listed_by_status_and_creation_and_every_one_is_active() {
     let second = named_plan(&fixture, None);
     assert_eq!(first.status(), PlanStatus::Active);
     let list = |status: Option<PlanStatus>, created: InstantRange, page: &PageRequest| {
-        let page = block_on(fixture.account.list_plans(PlanFilter { created, status }, page));
+        let page = block_on(fixture.account.list_plans(&PlanFilter { created, status }, page));
         page.map(|page| page.data)
     };
     let (any, page) = (InstantRange::default(), PageRequest::default());

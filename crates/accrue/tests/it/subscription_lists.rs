@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use accrue::{
     AccountId, Billing, CustomerId, ErrorKind, InstantRange, PageRequest, SeededEntropy,
-    SubscriptionFilter, SubscriptionId,
+    SubscriptionId,
     customer::Customer,
     plan::{NewPlan, Plan},
-    subscription::{Cancellation, NewSubscription, SubscriptionStatus},
+    subscription::{Cancellation, NewSubscription, SubscriptionFilter, SubscriptionStatus},
 };
 
 use proptest::prelude::*;
@@ -50,7 +50,7 @@ impl Lists {
             let mut page = PageRequest::first(limit).unwrap();
             let mut all = Vec::new();
             loop {
-                let list = self.fixture.account.list_subscriptions(filter.clone(), &page);
+                let list = self.fixture.account.list_subscriptions(filter, &page);
                 let found = block_on(list).unwrap();
                 assert!(found.data.len() <= limit);
                 assert!(!found.has_more() || !found.data.is_empty());
@@ -168,15 +168,15 @@ fn a_filter_names_at_most_100_customers_and_a_cursor_is_good_for_it_alone() {
         ..Default::default()
     };
     assert_eq!(lists.walk(&of(100)), [7, 5, 2, 0]);
-    let refused = block_on(account.list_subscriptions(of(101), &PageRequest::default()));
+    let refused = block_on(account.list_subscriptions(&of(101), &PageRequest::default()));
     let refused = refused.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::RequestValidation);
     assert_eq!(refused.violations()[0].message, "found 101 customers, expected at most 100");
     let first = PageRequest::first(1).unwrap();
-    let page = block_on(account.list_subscriptions(of(1), &first)).unwrap();
+    let page = block_on(account.list_subscriptions(&of(1), &first)).unwrap();
     let next = first.after(page.next_cursor.unwrap());
     for other in [lists.of(&[2]), lists.of(&[0, 2]), SubscriptionFilter::default()] {
-        let refused = block_on(account.list_subscriptions(other, &next)).unwrap_err();
+        let refused = block_on(account.list_subscriptions(&other, &next)).unwrap_err();
         assert_eq!(refused.violations()[0].pointer, "/cursor");
     }
 }
@@ -189,9 +189,9 @@ fn a_cursor_is_good_in_whatever_order_the_filter_names_things_and_how_often() {
     let filter = |customers, statuses| SubscriptionFilter { statuses, ..lists.of(customers) };
     let first = PageRequest::first(2).unwrap();
     let one = filter(&[0, 2], vec![Active, Ended]);
-    let page = block_on(account.list_subscriptions(one.clone(), &first)).unwrap();
+    let page = block_on(account.list_subscriptions(&one, &first)).unwrap();
     let next = first.after(page.next_cursor.unwrap());
-    let rest = |filter| block_on(account.list_subscriptions(filter, &next)).unwrap();
+    let rest = |filter| block_on(account.list_subscriptions(&filter, &next)).unwrap();
     let expect = rest(one);
     let ids: Vec<_> = expect.data.iter().map(|of| of.id).collect();
     assert_eq!(ids, [lists.ids[3], lists.ids[2]]);
@@ -214,7 +214,7 @@ fn a_page_costs_one_read_for_each_batch_of_rows() {
         let filter = SubscriptionFilter { statuses: vec![status], ..Default::default() };
         let page = PageRequest::first(limit).unwrap();
         store.reset();
-        let found = block_on(account.list_subscriptions(filter, &page)).unwrap();
+        let found = block_on(account.list_subscriptions(&filter, &page)).unwrap();
         (found.data.len(), store.calls(), store.keys())
     };
     // What time has changed, the index, its rows, their three customers, and that there are no more.
@@ -323,7 +323,7 @@ fn at_most_10000_subscriptions_are_looked_at_for_a_page() {
     }
     let ask = |filter: &SubscriptionFilter, limit| {
         let page = PageRequest::first(limit).unwrap();
-        block_on(fixture.account.list_subscriptions(filter.clone(), &page))
+        block_on(fixture.account.list_subscriptions(filter, &page))
     };
     let upcoming =
         |filter| SubscriptionFilter { statuses: vec![SubscriptionStatus::Upcoming], ..filter };

@@ -1,7 +1,7 @@
 use accrue::{
-    ErrorKind, SubscriptionFilter,
+    ErrorKind,
     alert::Cause,
-    subscription::{Cancellation, NewSubscription, SubscriptionStatus},
+    subscription::{Cancellation, NewSubscription, SubscriptionFilter, SubscriptionStatus},
     webhook::Body,
 };
 
@@ -229,7 +229,7 @@ fn those_of_one_customer_or_one_plan_are_listed() {
     let second = fixture.subscribe(ada.id, &two);
     let third = fixture.subscribe(bob.id, &two);
     let check = |filter: SubscriptionFilter, expect: &[accrue::SubscriptionId]| {
-        let page = block_on(fixture.account.list_subscriptions(filter, &Default::default()));
+        let page = block_on(fixture.account.list_subscriptions(&filter, &Default::default()));
         let mut ids: Vec<_> = page.unwrap().data.iter().map(|found| found.id).collect();
         let mut expect = expect.to_vec();
         ids.sort();

@@ -47,18 +47,18 @@ pub(super) async fn create(
 }
 
 fn prices(item: ItemId, metrics: &Metrics) -> [NewPrice; 4] {
-    let usage = |metric, unit: PricingUnit, model| {
-        NewPrice::usage(name(metric), item, unit, Cadence::Monthly, metrics.id(metric), model)
+    let monthly = |named, unit: PricingUnit| {
+        NewPrice::builder(name(named), item).billed(Cadence::Monthly, unit)
     };
+    let usage = |metric, unit, model| monthly(metric, unit).usage(metrics.id(metric), model);
     let each = |amount| Model::Unit(Unit { unit_amount: decimal(amount) });
     let tiers = OUTPUT_TOKEN_TIERS.map(|(first_unit, last_unit, unit_amount)| Tier {
         first_unit: decimal(first_unit),
         last_unit: last_unit.map(decimal),
         unit_amount: decimal(unit_amount),
     });
-    let fee = decimal(MONTHLY_FEE);
     [
-        NewPrice::fee_in_advance(name("monthly fee"), item, usd(), Cadence::Monthly, fee),
+        monthly("monthly fee", usd().into()).fee_in_advance(decimal(MONTHLY_FEE)),
         usage(OUTPUT_TOKENS, usd().into(), Model::Tiered(Tiered { tiers: tiers.into() })),
         usage(INPUT_TOKENS, usd().into(), each(INPUT_TOKEN)),
         usage(REQUESTS, credits(), each(REQUEST)),

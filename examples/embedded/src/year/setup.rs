@@ -1,5 +1,5 @@
 use accrue::{
-    Account, ExternalId, ItemId, Zone,
+    Account, ExternalId, ItemId, PricingUnit, Zone,
     alert::NewAlert,
     plan::NewPlan,
     price::{Cadence, Model, NewPrice, Unit},
@@ -55,14 +55,16 @@ async fn create_plan(
 ) -> Result<ExternalId, accrue::Error> {
     let alias = external("team");
     let each = |amount| Model::Unit(Unit { unit_amount: decimal(amount) });
-    let (monthly, fee) = (Cadence::Monthly, decimal(MONTHLY_FEE));
+    let monthly = |named, unit: PricingUnit| {
+        NewPrice::builder(name(named), item).billed(Cadence::Monthly, unit)
+    };
     let [tokens, requests] = [OUTPUT_TOKENS, REQUESTS].map(|metric| metrics.id(metric));
     let mut plan = NewPlan::new(name("Team"), usd());
     plan.external_plan_id = Some(alias.clone());
     plan.prices = [
-        NewPrice::fee_in_advance(name("monthly fee"), item, usd(), monthly, fee),
-        NewPrice::usage(name(OUTPUT_TOKENS), item, usd(), monthly, tokens, each(OUTPUT_TOKEN)),
-        NewPrice::usage(name(REQUESTS), item, credits(), monthly, requests, each("1")),
+        monthly("monthly fee", usd().into()).fee_in_advance(decimal(MONTHLY_FEE)),
+        monthly(OUTPUT_TOKENS, usd().into()).usage(tokens, each(OUTPUT_TOKEN)),
+        monthly(REQUESTS, credits()).usage(requests, each("1")),
     ]
     .map(Into::into)
     .into();

@@ -42,7 +42,8 @@ impl Week {
         let mut week = Self { timeframe, cost: Decimal::zero(), balance: Decimal::zero() };
         for customer in &setup.customers {
             let costs = account.customer_costs(customer.id, &query).await;
-            week.cost += costs.doing("read the cost")?.into_iter().map(|cost| cost.total).sum();
+            week.cost +=
+                costs.doing("read the cost")?.into_iter().map(|cost| cost.total).sum::<Decimal>();
             let balance = account.credit_balance(customer.id, &credits()).await;
             week.balance += balance.doing("read the credits")?.balance.unwrap_or_default();
         }

@@ -1,7 +1,7 @@
 use accrue::{
-    CustomerId, ExternalId, IdOr, Metadata, PlanId, SubscriptionFilter, Timestamp,
+    CustomerId, ExternalId, IdOr, Metadata, PlanId, Timestamp,
     related::Related,
-    subscription::{Subscription, SubscriptionStatus},
+    subscription::{Subscription, SubscriptionFilter, SubscriptionStatus},
 };
 
 use super::name;

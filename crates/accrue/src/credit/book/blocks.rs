@@ -73,17 +73,17 @@ impl Book {
 
     /// Takes something from a block that can be given back to it.
     pub(super) fn take_from(&mut self, id: CreditBlockId, amount: &Decimal) {
-        self.shift(id, -amount.clone(), amount.clone());
+        self.shift(id, -amount, amount.clone());
     }
 
     /// Gives something back to a block that was taken from it.
     pub(super) fn return_to(&mut self, id: CreditBlockId, amount: &Decimal) {
-        self.shift(id, amount.clone(), -amount.clone());
+        self.shift(id, amount.clone(), -amount);
     }
 
     /// Takes something from a block for good.
     pub(super) fn lose_from(&mut self, id: CreditBlockId, amount: &Decimal) {
-        self.shift(id, -amount.clone(), Decimal::zero());
+        self.shift(id, -amount, Decimal::zero());
     }
 
     /// Adds to what is left of a block and to what was drawn from it: it may close, or open again.

@@ -31,7 +31,7 @@ impl Book {
         if !drawn.is_zero() {
             self.check_deletions()?;
         }
-        let void = left + drawn.clone();
+        let void = left + &drawn;
         let entries = self.ledger.entries;
         if !drawn.is_zero() {
             self.return_to(id, &drawn);
@@ -77,7 +77,7 @@ impl Book {
         let (mut rest, mut instead) = (amount, Vec::new());
         while !rest.is_zero() {
             let (id, taken) = self.take(&mut rest, at);
-            self.book_of(id, EntryType::Decrement, -taken.clone(), at);
+            self.book_of(id, EntryType::Decrement, -&taken, at);
             instead.push((id, taken));
         }
         shares::fold_oldest(&mut instead, limits::INSTEAD_BLOCKS);

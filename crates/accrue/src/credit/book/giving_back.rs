@@ -93,7 +93,7 @@ impl Book {
             }
             rest += -given;
         }
-        most.clone() - rest
+        most - rest
     }
 
     /// Finds the first block that something can be given back to for a block, and those by way of

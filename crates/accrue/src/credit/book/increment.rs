@@ -21,7 +21,7 @@ impl Book {
         }
         let blank = self.blank(b"block", at);
         let block = CreditBlock {
-            balance: amount.clone() - paid.clone(),
+            balance: amount - &paid,
             effective_date: Some(effective),
             expiry_date: *expiry_date,
             per_unit_cost_basis: per_unit_cost_basis.clone(),

@@ -48,7 +48,7 @@ impl Book {
             None => (self.overdraft(at), rest.clone()),
         };
         self.take_from(id, &taken);
-        *rest += -taken.clone();
+        *rest -= &taken;
         (id, taken)
     }
 
@@ -67,6 +67,6 @@ impl Book {
     /// Returns what was taken beyond the last block and not paid off yet.
     pub(super) fn overdrawn(&self) -> Decimal {
         let overdraft = self.ledger.overdraft.and_then(|id| self.blocks.get(&id));
-        overdraft.map(|block| -block.block.balance.clone()).unwrap_or_default()
+        overdraft.map(|block| -&block.block.balance).unwrap_or_default()
     }
 }

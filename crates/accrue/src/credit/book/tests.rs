@@ -77,7 +77,7 @@ fn check_block(block: &Block, entries: &BTreeMap<u64, Booked>) {
     let Block { block, drawn, .. } = block;
     assert!(*drawn >= Decimal::zero());
     if block.is_overdraft() {
-        assert_eq!(-block.balance.clone(), *drawn);
+        assert_eq!(-&block.balance, *drawn);
         return;
     }
     assert!(block.balance >= Decimal::zero());
@@ -86,10 +86,10 @@ fn check_block(block: &Block, entries: &BTreeMap<u64, Booked>) {
     let lost = of_block.map(|entry| match &entry.entry_type {
         EntryType::ExpirationChange { moved, .. } => moved.clone(),
         other => match other.kind() {
-            EntryKind::Void | EntryKind::CreditBlockExpiry => -entry.amount.clone(),
+            EntryKind::Void | EntryKind::CreditBlockExpiry => -&entry.amount,
             _ => Decimal::zero(),
         },
     });
-    let accounted = block.balance.clone() + drawn.clone() + lost.sum();
+    let accounted = &block.balance + drawn + lost.sum::<Decimal>();
     assert_eq!(block.maximum_initial_balance, Some(accounted));
 }

@@ -28,7 +28,7 @@ impl Book {
         let initiated = self.append(draft, at).clone();
         self.lose_from(block_id, amount);
         let entry_type = EntryType::Void { void_amount: amount.clone(), void_reason };
-        self.append(Draft { entry_type, amount: -amount.clone(), block_id, asked }, at);
+        self.append(Draft { entry_type, amount: -amount, block_id, asked }, at);
         Ok(initiated)
     }
 

@@ -75,7 +75,8 @@ impl Rich {
 
     /// Reads and acknowledges every message, as `type [thresholds]: before -> after`.
     fn notified(&self) -> Vec<String> {
-        let messages = block_on(self.account.messages(100)).unwrap();
+        let page = crate::PageRequest::first_of_messages(100).unwrap();
+        let messages = block_on(self.account.list_messages(&page)).unwrap().data;
         let places = messages.iter().map(|message| message.place);
         block_on(self.account.acknowledge(places).into_future()).unwrap();
         let describe = |body: &Body| match body {

@@ -40,7 +40,7 @@ impl Transaction<'_> {
                         return Err(Error::corrupt("a block of credits is of another ledger"));
                     }
                 }
-                book.hand_back(&-draw_down.amount.clone(), drawn, &mut returned);
+                book.hand_back(&-&draw_down.amount, drawn, &mut returned);
             }
             ledger.book.book_returned(returned, at);
             let fires = match at < self.now {

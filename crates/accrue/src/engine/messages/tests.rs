@@ -48,8 +48,13 @@ fn notified(account: &Account, customer: Option<&Customer>, minute: u64) -> Back
     backfill
 }
 
+/// Reads a page of the messages that wait.
+fn page(account: &Account, limit: usize) -> Page<Message> {
+    block_on(account.list_messages(&PageRequest::first_of_messages(limit).unwrap())).unwrap()
+}
+
 fn read(account: &Account) -> Vec<(&'static str, Option<Customer>, Option<BackfillId>)> {
-    let messages = block_on(account.messages(10)).unwrap();
+    let messages = page(account, 10).data;
     let read = messages.into_iter().map(|of| {
         let backfill_id = of.backfill.as_ref().map(|of| of.id);
         (of.message_type(), of.customer, backfill_id)
@@ -64,10 +69,11 @@ fn wire_6_8_messages_of_a_backfill_for_all_customers_are_no_customers() {
     let id = Some(backfill.id);
     let expect = [("backfill.reflected", None, id), ("backfill.reverted", None, id)];
     assert_eq!(read(&account), expect);
-    let messages = block_on(account.messages(10)).unwrap();
+    let messages = page(&account, 10).data;
     assert_eq!(messages[0].backfill.as_ref(), Some(&backfill));
-    let behind = block_on(account.messages_after(messages[0].place, 10)).unwrap();
-    assert_eq!(behind, messages[1..]);
+    let behind = PageRequest::default().after(page(&account, 1).next_cursor.unwrap());
+    let behind = block_on(account.list_messages(&behind)).unwrap();
+    assert_eq!((&behind.data[..], behind.has_more()), (&messages[1..], false));
     block_on(account.acknowledge([messages[0].place]).into_future()).unwrap();
     assert_eq!(read(&account), expect[1..]);
 }
@@ -95,15 +101,18 @@ fn a_walk_over_the_queues_passes_all_of_them() {
     notified(&account, None, 0);
     notified(&account, Some(&ada), 1);
     notified(&account, None, 2);
-    let all = block_on(account.messages(10)).unwrap();
-    assert_eq!(all.len(), 7);
-    let mut walked = block_on(account.messages(1)).unwrap();
-    while let Some(last) = walked.last() {
-        let next = block_on(account.messages_after(last.place, 1)).unwrap();
-        if next.is_empty() {
-            break;
+    let all = page(&account, 7);
+    assert_eq!((all.data.len(), all.has_more()), (7, false));
+    for limit in 1..=8 {
+        let (mut walked, mut next) = (Vec::new(), PageRequest::first_of_messages(limit).unwrap());
+        loop {
+            let found = block_on(account.list_messages(&next)).unwrap();
+            let is_full = found.data.len() == limit;
+            walked.extend(found.data);
+            let Some(cursor) = found.next_cursor else { break };
+            assert!(is_full, "a page with more is full");
+            next = next.after(cursor);
         }
-        walked.extend(next);
+        assert_eq!(walked, all.data, "{limit} at a time");
     }
-    assert_eq!(walked, all);
 }

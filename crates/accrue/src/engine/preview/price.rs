@@ -2,7 +2,7 @@ use async_trait::async_trait;
 
 use super::{Preview, preview};
 use crate::{
-    Error, PriceId, PricingUnit, SubscriptionId,
+    Error, IdOr, PriceId, PricingUnit, SubscriptionId,
     alert::Cause,
     cost::Cost,
     engine::{
@@ -35,24 +35,24 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
     /// such price or ended long ago, or the new one cannot stand beside the others or has another
     /// billing cycle;
-    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription or price;
     /// what creating the price answers;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews.
     pub async fn preview_price(
         &self,
         id: SubscriptionId,
-        replaced: PriceId,
+        replaced: impl Into<IdOr<PriceId>>,
         new: NewPrice,
     ) -> Result<Preview<CostChange>, Error> {
-        preview(self, &ReplacePrice { id, replaced, new }).await
+        preview(self, &ReplacePrice { id, replaced: replaced.into(), new }).await
     }
 }
 
 /// Puts another price in the place of one. It is only ever rehearsed.
 struct ReplacePrice {
     id: SubscriptionId,
-    replaced: PriceId,
+    replaced: IdOr<PriceId>,
     new: NewPrice,
 }
 
@@ -101,24 +101,28 @@ impl ReplacePrice {
     ) -> Result<SubscriptionEntry, Error> {
         let plan_id = of.subscription.plan_id;
         let ids: Vec<_> = of.subscription.price_intervals.iter().map(|of| of.price_id).collect();
-        if !ids.contains(&self.replaced) {
+        let named = match &self.replaced {
+            IdOr::Id(id) => *id,
+            external => tx.price(external).await?.id,
+        };
+        if !ids.contains(&named) {
             let detail = format!("subscription {} has no price {}", self.id, self.replaced);
             return Err(Error::constraint(detail));
         }
+        let replaced = tx.price(&named.into()).await?;
         self.new.check()?;
-        let prices = ids.iter().map(|id| match *id == self.replaced {
+        let prices = ids.iter().map(|id| match *id == named {
             true => PlanPrice::from(self.new.clone()),
             false => PlanPrice::from(*id),
         });
         let plan = tx.plan(&plan_id.into()).await?;
         let version = plan.latest_version.next()?;
-        let replaced = tx.price(&self.replaced.into()).await?;
         let prices: Vec<_> = prices.collect();
         let priced = tx.create_version(plan_id, version, &Placed::all(&prices)).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
         for (interval, price) in after.subscription.price_intervals.iter_mut().zip(&priced.prices) {
-            if interval.price_id == self.replaced {
+            if interval.price_id == named {
                 interval.replace_price(&replaced, price);
             }
         }

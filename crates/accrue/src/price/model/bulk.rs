@@ -74,6 +74,6 @@ impl Rates for Bulk {
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
         let quantity = quantity.clone().max(Decimal::zero());
         let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(self.tiers.last());
-        tier.map_or_else(Decimal::zero, |tier| quantity * tier.unit_amount.clone())
+        tier.map_or_else(Decimal::zero, |tier| quantity * &tier.unit_amount)
     }
 }

@@ -53,7 +53,7 @@ fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
     assert_eq!(rating.amount, thousandths(expect), "{model:?} of {quantity:?}");
     assert_eq!(rating.amount, rating.parts.iter().map(|part| part.amount.clone()).sum());
     for part in &rating.parts {
-        assert_eq!(part.amount, part.quantity.clone() * part.unit_amount.clone());
+        assert_eq!(part.amount, &part.quantity * &part.unit_amount);
         assert!(!part.quantity.is_negative());
     }
     let total = quantity.total();

@@ -42,6 +42,6 @@ impl Rates for Package {
     }
 
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        self.packages(quantity) * self.package_amount.clone()
+        self.packages(quantity) * &self.package_amount
     }
 }

@@ -82,7 +82,7 @@ impl Rates for Tiered {
 
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
         let reached = self.tiers.iter().take_while(|tier| tier.first_unit < *quantity);
-        reached.map(|tier| tier.units(quantity) * tier.unit_amount.clone()).sum()
+        reached.map(|tier| tier.units(quantity) * &tier.unit_amount).sum()
     }
 }
 
@@ -123,6 +123,6 @@ impl Tier {
     /// Returns how many units of a quantity lie in the tier.
     fn units(&self, quantity: &Decimal) -> Decimal {
         let end = self.last_unit.as_ref().map_or(quantity, |last| last.min(quantity));
-        (end.clone() - self.first_unit.clone()).max(Decimal::zero())
+        (end - &self.first_unit).max(Decimal::zero())
     }
 }

@@ -23,6 +23,6 @@ impl Rates for Unit {
     }
 
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        quantity.clone().max(Decimal::zero()) * self.unit_amount.clone()
+        quantity.clone().max(Decimal::zero()) * &self.unit_amount
     }
 }

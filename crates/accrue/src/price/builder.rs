@@ -1,0 +1,93 @@
+use super::{Adjustments, BillingMode, Cadence, Charge, Model, NewPrice, Unit};
+use crate::{Carried, Decimal, ItemId, Metadata, MetricId, Name, PricingUnit};
+
+/// Start of a price: its name and what it sells.
+///
+/// Each step takes what belongs together and has no default; the last one, which says what the price
+/// charges for, makes the [`NewPrice`]. What a price may do without is a field of that.
+///
+/// ```
+/// use accrue::{Currency, Decimal, ExternalId, ItemId, MetricId, Name};
+/// use accrue::price::{Cadence, Model, NewPrice, Unit};
+///
+/// # fn prices(item_id: ItemId, metric_id: MetricId) -> Result<(), Box<dyn std::error::Error>> {
+/// let usd = Currency::parse("USD")?;
+/// let each = Model::Unit(Unit { unit_amount: Decimal::parse("0.00001")? });
+/// let mut tokens = NewPrice::builder(Name::parse("Output tokens")?, item_id)
+///     .billed(Cadence::Monthly, usd)
+///     .usage(metric_id, each);
+/// tokens.external_price_id = Some(ExternalId::parse("output-tokens")?);
+///
+/// let seat = NewPrice::builder(Name::parse("Seat")?, item_id)
+///     .billed(Cadence::Annual, usd)
+///     .fee_in_advance(Decimal::from(120));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct PriceBuilder {
+    pub(super) name: Name,
+    pub(super) item_id: ItemId,
+}
+
+impl PriceBuilder {
+    /// Says how often the price bills, and what its amounts are in: a currency or a pricing unit.
+    pub fn billed(self, cadence: Cadence, currency: impl Into<PricingUnit>) -> BilledPriceBuilder {
+        let Self { name, item_id } = self;
+        BilledPriceBuilder { name, item_id, cadence, currency: currency.into() }
+    }
+}
+
+/// A price that lacks only what it charges for.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct BilledPriceBuilder {
+    name: Name,
+    item_id: ItemId,
+    cadence: Cadence,
+    currency: PricingUnit,
+}
+
+impl BilledPriceBuilder {
+    /// Makes a price for what a metric measures.
+    #[must_use]
+    pub fn usage(self, metric_id: MetricId, model: Model) -> NewPrice {
+        self.charge(Charge::Usage { metric_id, model })
+    }
+
+    /// Makes a fee of one unit that falls due when its billing period begins.
+    #[must_use]
+    pub fn fee_in_advance(self, unit_amount: Decimal) -> NewPrice {
+        self.fee(unit_amount, BillingMode::InAdvance)
+    }
+
+    /// Makes a fee of one unit that falls due when its billing period ends.
+    #[must_use]
+    pub fn fee_in_arrears(self, unit_amount: Decimal) -> NewPrice {
+        self.fee(unit_amount, BillingMode::InArrear)
+    }
+
+    /// Makes a price of any charge, such as a fee of several units.
+    #[must_use]
+    pub fn charge(self, charge: Charge) -> NewPrice {
+        let Self { name, item_id, cadence, currency } = self;
+        NewPrice {
+            name,
+            item_id,
+            currency,
+            cadence,
+            charge,
+            adjustments: Adjustments::default(),
+            conversion_rate: None,
+            external_price_id: None,
+            metadata: Metadata::new(),
+            carried: Carried::NONE,
+        }
+    }
+
+    fn fee(self, unit_amount: Decimal, billing_mode: BillingMode) -> NewPrice {
+        let model = Model::Unit(Unit { unit_amount });
+        self.charge(Charge::Fixed { quantity: Decimal::from(1), model, billing_mode })
+    }
+}

@@ -1,0 +1,107 @@
+use serde::Serialize;
+
+use super::{
+    Adjustments, Cadence, Charge, Cycle, Model, Price, PriceBuilder, check_bounds,
+    check_not_negative,
+};
+use crate::{
+    Carried, Decimal, Error, ExternalId, ItemId, Metadata, Name, PriceId, PricingUnit, Timestamp,
+    limits, metadata,
+};
+
+/// A price to create.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NewPrice {
+    /// Its name.
+    pub name: Name,
+    /// What it sells.
+    pub item_id: ItemId,
+    /// What its amounts are in.
+    pub currency: PricingUnit,
+    /// How often it bills.
+    pub cadence: Cadence,
+    /// What it charges for.
+    pub charge: Charge,
+    /// What changes its amounts.
+    pub adjustments: Adjustments,
+    /// How much of the invoicing currency one of its unit is worth.
+    pub conversion_rate: Option<Decimal>,
+    /// The caller's alias, unique in the account.
+    pub external_price_id: Option<ExternalId>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// Fields that the engine has no use for.
+    pub carried: Carried,
+}
+
+impl NewPrice {
+    /// Begins a price with its name and what it sells.
+    pub const fn builder(name: Name, item_id: ItemId) -> PriceBuilder {
+        PriceBuilder { name, item_id }
+    }
+
+    pub(crate) fn decide(self, id: PriceId, now: Timestamp) -> Result<Price, Error> {
+        metadata::check(&self.metadata)?;
+        self.check()?;
+        Ok(Price {
+            id,
+            external_price_id: self.external_price_id,
+            name: self.name,
+            item_id: self.item_id,
+            currency: self.currency,
+            conversion_rate: self.conversion_rate,
+            cadence: self.cadence,
+            charge: self.charge,
+            adjustments: self.adjustments,
+            metadata: self.metadata,
+            carried: self.carried,
+            created_at: now,
+        })
+    }
+
+    /// Says what is wrong with the price, whatever there is.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.check_charge()?;
+        self.check_cycle()?;
+        if let Some(rate) = &self.conversion_rate {
+            check_bounds("/conversion_rate", rate)?;
+            if rate.is_negative() || rate.is_zero() {
+                let message = format!("found {rate}, expected more than 0");
+                return Err(Error::invalid("/conversion_rate", message));
+            }
+        }
+        self.adjustments.check(&self.charge)
+    }
+
+    fn check_charge(&self) -> Result<(), Error> {
+        match &self.charge {
+            Charge::Usage { .. } if self.cadence.cycle().is_none() => {
+                let message = "found one_time, expected a recurring cadence for a usage price";
+                return Err(Error::invalid("/cadence", message));
+            }
+            Charge::Fixed { model: Model::Matrix(_), .. } => {
+                let message = "found matrix, expected a model that needs no events: a fixed price \
+                               has none";
+                return Err(Error::invalid("/model_type", message));
+            }
+            Charge::Fixed { quantity, .. } => {
+                check_not_negative("/fixed_price_quantity", quantity)?;
+            }
+            Charge::Usage { .. } => {}
+        }
+        self.charge.model().check()
+    }
+
+    fn check_cycle(&self) -> Result<(), Error> {
+        let Cadence::Custom(cycle) = self.cadence else { return Ok(()) };
+        let (duration, unit, most) = match cycle {
+            Cycle::Days(days) => (days, "days", limits::CYCLE_DAYS),
+            Cycle::Months(months) => (months, "months", limits::CYCLE_MONTHS),
+        };
+        if (1..=most).contains(&duration) {
+            return Ok(());
+        }
+        let message = format!("found {duration} {unit}, expected 1 to {most}");
+        Err(Error::invalid("/billing_cycle_configuration/duration", message))
+    }
+}
