@@ -1,3 +1,5 @@
+//! The handle on one account, and what it configures.
+
 use async_trait::async_trait;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Active subscriptions: those that a customer's events may still count for, and when time brings them the
+
 use super::transaction::Transaction;
 use crate::{
     AlertId, CustomerId, Error, Timestamp,

@@ -1,3 +1,5 @@
+//! Alerts on usage, cost and spend, and on balances: operations and lists.
+
 mod changes;
 mod creation;
 mod plan;

@@ -1,3 +1,6 @@
+//! Amends and deprecates single events; figures, alerts and credits follow in the same commit
+//! (`docs/decisions/amendments-in-place.md`).
+
 mod found;
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+//! API keys, issued and revoked (`docs/decisions/api-keys-in-the-store.md`).
+
 use std::time::Duration;
 
 use async_trait::async_trait;

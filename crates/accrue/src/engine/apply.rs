@@ -1,3 +1,6 @@
+//! Runs a command and commits it: the one place that does. Transitions and corrections come first, in
+//! commits of their own (`docs/decisions/transitions-before-the-operation.md`).
+
 use std::time::Duration;
 
 use async_trait::async_trait;

@@ -1,3 +1,5 @@
+//! Backfills: operations and lists.
+
 mod apart;
 mod close;
 mod create;

@@ -1,3 +1,5 @@
+//! Alerts on balances of credits: which watch a ledger, and what they have fired.
+
 #[cfg(test)]
 mod tests;
 

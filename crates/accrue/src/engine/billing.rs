@@ -1,3 +1,5 @@
+//! The handle that a host embeds: a store, a clock, entropy, and what all clones share.
+
 use std::{
     fmt,
     sync::{

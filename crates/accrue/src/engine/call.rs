@@ -1,3 +1,5 @@
+//! A call that is yet to be awaited, with an idempotency key or without.
+
 use std::{fmt, future::IntoFuture, pin::Pin};
 
 use serde::{Serialize, de::DeserializeOwned};

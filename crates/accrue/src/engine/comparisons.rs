@@ -1,3 +1,6 @@
+//! Bound of the comparisons that a read makes event by event
+//! (`docs/decisions/work-of-a-request.md`).
+
 use crate::{Error, limits, usage::Meters};
 
 /// The comparisons of a figure that is added up event by event: bounded, whatever is filtered by.

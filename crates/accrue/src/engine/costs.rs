@@ -1,3 +1,5 @@
+//! Costs of subscriptions and customers in any timeframe.
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,

@@ -1,3 +1,5 @@
+//! Credit blocks: read and deleted.
+
 use async_trait::async_trait;
 
 use super::{

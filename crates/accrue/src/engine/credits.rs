@@ -1,3 +1,5 @@
+//! Ledgers of credits: entries, balances and lists.
+
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;

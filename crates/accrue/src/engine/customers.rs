@@ -1,3 +1,5 @@
+//! Customers: operations and lists.
+
 use async_trait::async_trait;
 
 use super::{

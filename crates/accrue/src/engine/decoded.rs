@@ -1,3 +1,5 @@
+//! Cache of decoded rows, by row version (`docs/decisions/documents-decoded-once.md`).
+
 use std::{any::Any, sync::Arc};
 
 use foldhash::fast::RandomState;

@@ -1,3 +1,5 @@
+//! Events of an account hour by hour.
+
 use std::collections::BTreeMap;
 
 use super::{Account, transaction::Transaction};

@@ -1,3 +1,5 @@
+//! Ingests usage events: sorts a batch, adds it up, judges alerts and draws credits, in one commit.
+
 mod acceptance;
 mod keys;
 mod share;

@@ -1,3 +1,5 @@
+//! Figures of any timeframe, from buckets and the events of the windows that are cut.
+
 use std::collections::HashSet;
 
 use super::transaction::Transaction;

@@ -1,3 +1,5 @@
+//! Removes idempotency records that are no longer good.
+
 use super::Billing;
 use crate::{
     Error,

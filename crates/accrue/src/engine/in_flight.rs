@@ -1,3 +1,5 @@
+//! Keys that are in flight in this process (§4.5.7).
+
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},

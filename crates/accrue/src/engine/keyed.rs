@@ -1,3 +1,5 @@
+//! Operations under an idempotency key: admitted, run and kept, or replayed (§4.5).
+
 use std::fmt;
 
 use async_trait::async_trait;

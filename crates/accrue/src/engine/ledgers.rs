@@ -1,3 +1,5 @@
+//! Opens ledgers of credits: blocks, pending entries and what watches the balance.
+
 mod draw;
 mod save;
 

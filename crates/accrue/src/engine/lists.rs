@@ -1,3 +1,5 @@
+//! Walks indexes for lists, page by page.
+
 use std::collections::VecDeque;
 
 use super::{Account, decoded::Says, transaction::Transaction};

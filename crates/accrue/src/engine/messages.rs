@@ -1,3 +1,5 @@
+//! Messages: what is told, the outbox that a host reads, and acknowledgements.
+
 #[cfg(test)]
 mod tests;
 
@@ -7,8 +9,8 @@ use super::{
     Account, Call,
     apply::{Command, Request, fingerprint},
     decoded::Says,
-    subscription_rows,
     lists::{page_of, position},
+    subscription_rows,
     transaction::{Stop, Transaction},
 };
 use crate::{

@@ -1,3 +1,5 @@
+//! Metrics, and the catalogue that every event is held against.
+
 use async_trait::async_trait;
 
 use super::{

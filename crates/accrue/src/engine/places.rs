@@ -1,3 +1,5 @@
+//! Events at one place: those that no backfill brought, and those of reflected backfills.
+
 use super::{standings::INSTANT, transaction::Transaction, visible::SourcedEvent};
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,

@@ -1,3 +1,5 @@
+//! Versions of plans, with their prices.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;

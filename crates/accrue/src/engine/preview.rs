@@ -1,3 +1,6 @@
+//! Previews: run an operation and drop its commit
+//! (`docs/decisions/previews-run-the-operation.md`).
+
 mod period;
 mod price;
 mod rehearsal;

@@ -1,3 +1,5 @@
+//! Rates what a customer used in any timeframe by a price, filtered and grouped.
+
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};

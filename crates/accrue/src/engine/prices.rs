@@ -1,3 +1,5 @@
+//! Prices: operations, lists, and the rate card of a subscription.
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

@@ -1,3 +1,5 @@
+//! Sums billing periods anew, and judges alerts and draws credits for what that moves.
+
 use std::collections::BTreeMap;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Resources that an answer names, read with it.
+
 use async_trait::async_trait;
 
 use super::{

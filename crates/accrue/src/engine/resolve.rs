@@ -1,3 +1,5 @@
+//! Finds customers, plans and subscriptions by the names that callers give, transitions applied.
+
 use super::transaction::{Stop, Transaction};
 use crate::{
     CustomerId, Error, IdOr, PlanId, SubscriptionId,

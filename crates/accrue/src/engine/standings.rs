@@ -1,3 +1,5 @@
+//! Where billing periods stand, and alerts that are judged on them.
+
 use std::{sync::Arc, time::Duration};
 
 use super::transaction::Transaction;

@@ -1,3 +1,5 @@
+//! Locks of customers within a process (`docs/decisions/locks-with-async-lock.md`).
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash, Hasher},

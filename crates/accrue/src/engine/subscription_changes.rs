@@ -1,3 +1,5 @@
+//! Edits and cancels subscriptions, takes ends back, and changes quantities of fees.
+
 use async_trait::async_trait;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Creates, fetches and lists subscriptions.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;

@@ -1,3 +1,5 @@
+//! Buckets and distinct values that readings are added to (`docs/decisions/distinct-values.md`).
+
 use std::collections::btree_map::Entry;
 
 use super::{transaction::Transaction, visible::BucketSlots};

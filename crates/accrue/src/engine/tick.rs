@@ -1,3 +1,5 @@
+//! Applies transitions of those whom nobody touches.
+
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;

@@ -1,3 +1,5 @@
+//! Running totals of billing periods.
+
 use super::transaction::Transaction;
 use crate::{
     Error, SubscriptionId, Timestamp,

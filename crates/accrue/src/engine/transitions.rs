@@ -1,3 +1,5 @@
+//! Applies what time brings customers, in the order of the instants.
+
 mod subject;
 mod subscriber;
 mod transition;

@@ -1,3 +1,5 @@
+//! Usage of a billing period or of any timeframe, and the search for events.
+
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{Account, places::Known, transaction::Transaction};

@@ -1,3 +1,5 @@
+//! Usage over a timeframe, cut into days and grouped.
+
 use std::collections::BTreeMap;
 
 use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};

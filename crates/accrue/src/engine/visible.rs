@@ -1,3 +1,5 @@
+//! Which events count, in a walk over a timeframe, and which bucket slot does.
+
 use std::collections::BTreeMap;
 
 use super::transaction::Transaction;

@@ -1,3 +1,5 @@
+//! Adds a window up anew, since one of its events says something else.
+
 use std::collections::BTreeSet;
 
 use super::transaction::Transaction;

@@ -1,3 +1,5 @@
+//! Changes of alerts: thresholds, enabled or disabled, for one subscription or for all, deleted.
+
 use async_trait::async_trait;
 
 use super::as_seen_by;

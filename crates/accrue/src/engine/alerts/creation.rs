@@ -1,3 +1,5 @@
+//! Creates alerts on subscriptions, plans and customers.
+
 use async_trait::async_trait;
 
 use crate::{

@@ -1,3 +1,6 @@
+//! Alerts of a plan version: each change is a revision, which its subscriptions apply one by one
+//! (`docs/decisions/fees-are-judged-when-due.md`).
+
 use crate::{
     Error, PlanId,
     alert::Alert,

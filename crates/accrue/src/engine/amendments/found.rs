@@ -1,3 +1,5 @@
+//! Finds the event that a key stands for, and where it stands.
+
 use std::collections::BTreeSet;
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Keeps backfills that are open from overlapping.
+
 use crate::{
     Error,
     backfill::Backfill,

@@ -1,3 +1,5 @@
+//! Closes a backfill: from then on its events are to count.
+
 use async_trait::async_trait;
 
 use crate::{

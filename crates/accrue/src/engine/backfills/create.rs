@@ -1,3 +1,5 @@
+//! Creates a backfill.
+
 use async_trait::async_trait;
 
 use crate::{

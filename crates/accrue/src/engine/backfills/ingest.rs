@@ -1,3 +1,5 @@
+//! Ingests events into a backfill, where they lie apart.
+
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;

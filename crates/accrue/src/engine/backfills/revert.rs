@@ -1,3 +1,5 @@
+//! Reverts a backfill, or gives one up that is open.
+
 use async_trait::async_trait;
 
 use crate::{

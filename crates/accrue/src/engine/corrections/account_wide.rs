@@ -1,3 +1,5 @@
+//! Corrections of all customers of an account, part by part.
+
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;

@@ -1,3 +1,5 @@
+//! Adds the days of a backfill up anew, in bounded commits, into the bucket slot that does not count.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{

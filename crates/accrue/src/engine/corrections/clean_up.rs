@@ -1,3 +1,5 @@
+//! Removes what counted before a correction.
+
 use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,

@@ -1,3 +1,5 @@
+//! Measures earlier events by later metrics (`docs/decisions/metrics-over-earlier-events.md`).
+
 use super::build::Chunk;
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,

@@ -1,3 +1,5 @@
+//! How much of a correction a request does before it is told to come again.
+
 use crate::{Error, limits};
 
 /// The work that somebody does for corrections that come first, before it gives up waiting for them.

@@ -1,3 +1,5 @@
+//! Makes figures count that were added up anew, with all that follows from it, in one commit.
+
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     alert::Cause,

@@ -1,3 +1,5 @@
+//! Schedule of corrections, and what of it comes before an operation.
+
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},

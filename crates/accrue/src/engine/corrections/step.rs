@@ -1,3 +1,6 @@
+//! Takes the steps of a customer's corrections, one commit each
+//! (`docs/decisions/corrections-come-first.md`).
+
 use async_trait::async_trait;
 
 use super::patience::Patience;

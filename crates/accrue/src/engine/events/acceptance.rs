@@ -1,3 +1,5 @@
+//! Which new events are taken, by their timestamps and customers.
+
 use std::time::Duration;
 
 use crate::{

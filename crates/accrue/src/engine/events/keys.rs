@@ -1,3 +1,5 @@
+//! Keys of events that have come before (`docs/decisions/keys-of-backfilled-events.md`).
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sort::New;

@@ -1,3 +1,5 @@
+//! A customer's share of a batch: what its events are added to, loaded and saved.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::sort::New;

@@ -1,3 +1,5 @@
+//! Sorts a batch into new events and duplicates, or refuses it with everything that is wrong.
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{

@@ -1,3 +1,5 @@
+//! Draws usage from ledgers, and gives back (`docs/decisions/usage-that-draws.md`).
+
 use std::collections::btree_map::Entry;
 
 use super::{Ledgers, OpenLedger};

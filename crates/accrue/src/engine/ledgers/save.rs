@@ -1,3 +1,5 @@
+//! Writes ledgers, blocks and entries that have moved.
+
 use super::OpenLedger;
 use crate::{
     CreditBlockId, CustomerId, Error,

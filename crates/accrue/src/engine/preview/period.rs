@@ -1,3 +1,5 @@
+//! What a correction changes of billing periods.
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;

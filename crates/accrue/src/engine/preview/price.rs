@@ -1,3 +1,5 @@
+//! What another price would change of a subscription.
+
 use async_trait::async_trait;
 
 use super::{Preview, preview};

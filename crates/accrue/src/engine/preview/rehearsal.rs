@@ -1,3 +1,5 @@
+//! Runs a command in a transaction that is never committed, with the transitions before it.
+
 use std::collections::{BTreeSet, HashMap};
 
 use super::{BalanceChange, PeriodChange, Preview, PreviewedMessage};

@@ -1,3 +1,5 @@
+//! What has transitions: a subscription, or a ledger.
+
 use super::{
     subscriber::Subscriber,
     transition::{Transition, TransitionKind},

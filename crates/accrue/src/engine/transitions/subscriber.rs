@@ -1,3 +1,5 @@
+//! A subscription while its transitions are applied.
+
 use std::collections::{BTreeMap, VecDeque};
 
 use super::transition::{Transition, TransitionKind};

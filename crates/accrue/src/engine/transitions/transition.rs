@@ -1,3 +1,5 @@
+//! A transition, and the order of those of one instant.
+
 use crate::{CreditBlockId, Timestamp};
 
 /// A transition and its instant: in the order in which they are applied.
