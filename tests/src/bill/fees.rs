@@ -15,6 +15,8 @@ pub(super) struct Due {
     /// With the end of a period, which it belongs to, and not with the begin of one.
     with_end: bool,
     pub(super) amounts: Amounts,
+    /// What a minimum adds, which is no spend.
+    pub(super) is_top_up: bool,
 }
 
 impl Due {
@@ -40,18 +42,19 @@ impl Biller {
                 let as_of = self.as_of(of, index, (from, until), at);
                 if in_advance {
                     let amounts = as_of.clone() - charged;
-                    found.push(Due { at, with_end: false, amounts });
+                    found.push(Due { at, with_end: false, amounts, is_top_up: false });
                 }
                 charged = as_of;
             }
             let share = share(of, price, (from, until));
             let top_up = price.adjustments.top_up(charged.subtotal.clone(), share);
             if !in_advance {
-                found.push(Due { at: until, with_end: true, amounts: charged });
+                let amounts = charged;
+                found.push(Due { at: until, with_end: true, amounts, is_top_up: false });
             }
             if !top_up.is_zero() {
                 let amounts = Amounts { total: top_up, ..Amounts::default() };
-                found.push(Due { at: until, with_end: true, amounts });
+                found.push(Due { at: until, with_end: true, amounts, is_top_up: true });
             }
         }
         found.retain(|due| due.is_within(within));

@@ -7,6 +7,7 @@ use bigdecimal::{BigDecimal, Zero as _};
 
 use super::{
     ActiveSubscriptions, Alert, At, Biller, Body, Cause, Condition, Instant, Message, Scope, Span,
+    fees::Due,
 };
 use crate::model::{AHEAD, Event, GRACE};
 
@@ -274,7 +275,8 @@ impl Biller {
             let passes =
                 filters.is_none_or(|all| all.iter().all(|filter| filter.passes(index, price)));
             let Some(worth) = price.worth_in(unit).filter(|_| passes) else { continue };
-            let due = self.fees(of, index, period).into_iter().filter(|due| due.at <= until);
+            let counts = |due: &Due| due.at <= until && !(due.is_top_up && filters.is_some());
+            let due = self.fees(of, index, period).into_iter().filter(counts);
             let mut parts: Vec<_> =
                 due.map(|due| (due.amounts.subtotal, due.amounts.total)).collect();
             parts.extend(self.used(of, price, period).map(|used| (used.subtotal, used.total)));

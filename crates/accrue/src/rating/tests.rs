@@ -53,8 +53,8 @@ fn price(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<crat
     let usd = Currency::parse("USD").unwrap();
     let item = ItemId::from_bytes([1; 16]);
     let name = Name::parse("price").unwrap();
-    let mut new = NewPrice::fee_in_advance(name, item, usd, cadence, Decimal::zero());
-    (new.charge, new.adjustments) = (charge, adjustments);
+    let mut new = NewPrice::builder(name, item).billed(cadence, usd).charge(charge);
+    new.adjustments = adjustments;
     Arc::new(new.decide(PriceId::from_bytes([1; 16]), at("2026-03-01T00:00:00Z")).unwrap())
 }
 
@@ -67,6 +67,7 @@ fn card(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<RateC
         plan_version: of.plan_version,
         start_date: of.start_date,
         anchor: of.anchor,
+        created_at: of.created_at,
         quantities: &BTreeMap::new(),
     };
     of.price_intervals.push(cut.interval(&price));

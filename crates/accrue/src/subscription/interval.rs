@@ -43,6 +43,8 @@ pub(crate) struct Cut<'a> {
     pub(crate) plan_version: PlanVersion,
     pub(crate) start_date: Timestamp,
     pub(crate) anchor: BillingAnchor,
+    /// When they are cut.
+    pub(crate) created_at: Timestamp,
     /// Quantities of fees, instead of the prices' own.
     pub(crate) quantities: &'a BTreeMap<PriceId, Decimal>,
 }
@@ -50,7 +52,8 @@ pub(crate) struct Cut<'a> {
 impl Cut<'_> {
     /// Cuts the interval of a price, from the start on.
     pub(crate) fn interval(&self, price: &Price) -> PriceInterval {
-        let Self { subscription_id, plan_version, start_date, anchor, quantities } = *self;
+        let Self { subscription_id, plan_version, start_date, anchor, created_at, quantities } =
+            *self;
         let version = plan_version.number().to_be_bytes();
         let names = [subscription_id.as_bytes().as_slice(), price.id.as_bytes(), &version];
         let quantity = match &price.charge {
@@ -58,7 +61,7 @@ impl Cut<'_> {
             Charge::Usage { .. } => None,
         };
         PriceInterval {
-            id: PriceIntervalId::derived(start_date, &names),
+            id: PriceIntervalId::derived(created_at, &names),
             price_id: price.id,
             plan_version,
             start_date,

@@ -99,6 +99,7 @@ impl NewSubscription {
             plan_version: terms.plan_version,
             start_date,
             anchor: self.anchor,
+            created_at: now,
             quantities: &self.fee_quantities,
         };
         let subscription = Subscription {

@@ -188,9 +188,8 @@ fn a_turn_is_told_once_whatever_gets_in_between() {
     };
     let tick = |account: &Account| while block_on(account.billing().tick(10)).unwrap().more {};
     let change = |account: &Account| {
-        let page = Default::default();
+        let (page, any) = (Default::default(), accrue::ListFilter::default());
         let all = block_on(account.list_subscriptions(&Default::default(), &page)).unwrap();
-        let any = accrue::ListFilter::default();
         let alerts = account.list_subscription_alerts(all.data[0].id, &any, &page);
         let alert = block_on(alerts).unwrap().data[0].id;
         run(account.update_alert(alert, thresholds(&["6", "5"]))).unwrap();
@@ -304,10 +303,9 @@ fn a_read_of_a_ledger_agrees_with_itself_whatever_gets_in_between() {
     };
     let read = |account: &Account| {
         let credits = unit(CREDITS);
-        let page = Default::default();
+        let (page, any) = (Default::default(), accrue::credit::CreditBlockFilter::default());
         let ada = || external("ada");
         let balance = block_on(account.credit_balance(ada(), &credits)).unwrap();
-        let any = accrue::credit::CreditBlockFilter::default();
         let blocks = account.list_credit_blocks(ada(), &credits, &any, &page);
         let left: Decimal =
             block_on(blocks).unwrap().data.into_iter().map(|block| block.balance).sum();
