@@ -1,17 +1,14 @@
 //! The handle on one account, and what it configures.
 
-use async_trait::async_trait;
-
 use super::{
     Billing, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     billing::Shared,
     transaction::{Stop, Transaction},
 };
 use crate::{
     AccountId, Error, Timestamp,
     account::{AccountEntry, Configuration},
-    idempotency::Fingerprint,
     limits, schema,
 };
 
@@ -68,7 +65,12 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn configure(&self, configuration: Configuration) -> Call<Configuration> {
-        Call::new(self, Configure { configuration })
+        Call::new(
+            self,
+            Op::new("configure", configuration, |tx, configuration| {
+                Box::pin(configure(tx, configuration))
+            }),
+        )
     }
 
     /// Returns what the account configures.
@@ -111,25 +113,13 @@ impl Transaction<'_> {
     }
 }
 
-struct Configure {
-    configuration: Configuration,
-}
-
-#[async_trait]
-impl Command for Configure {
-    type Outcome = Configuration;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Configuration, Stop> {
-        self.configuration.check()?;
-        let before = tx.account_entry().await?;
-        let after = before.configure(self.configuration.clone(), tx.now);
-        tx.put(&schema::account(tx.account), &after)?;
-        Ok(self.configuration.clone())
-    }
-}
-
-impl Request for Configure {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("configure", &self.configuration)
-    }
+async fn configure(
+    tx: &mut Transaction<'_>,
+    configuration: &Configuration,
+) -> Result<Configuration, Stop> {
+    configuration.check()?;
+    let before = tx.account_entry().await?;
+    let after = before.configure(configuration.clone(), tx.now);
+    tx.put(&schema::account(tx.account), &after)?;
+    Ok(configuration.clone())
 }

@@ -7,10 +7,10 @@ mod plan;
 use std::{collections::BTreeSet, fmt};
 
 use self::{
-    changes::{Change, ChangeAlert, ChangeAlertFor, ChangeFor, DeleteAlert},
-    creation::{CreateCustomerAlert, CreatePlanAlert, CreateSubscriptionAlert},
+    changes::{Change, ChangeFor, change_alert, change_alert_for, delete_alert},
+    creation::{create_customer_alert, create_plan_alert, create_subscription_alert},
 };
-use super::{Account, Call, lists::page_in_order, transaction::Transaction};
+use super::{Account, Call, apply::Op, lists::page_in_order, transaction::Transaction};
 use crate::{
     AlertId, CustomerId, Error, IdOr, ListFilter, Page, PageRequest, PlanId, SubscriptionId,
     alert::{
@@ -34,7 +34,12 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where an alert watches the
     /// same usage there already, or the metric is archived.
     pub fn create_subscription_alert(&self, id: SubscriptionId, new: NewAlert) -> Call<Alert> {
-        Call::new(self, CreateSubscriptionAlert { id, new })
+        Call::new(
+            self,
+            Op::new("create_subscription_alert", (id, new), |tx, (id, new)| {
+                Box::pin(create_subscription_alert(tx, *id, new))
+            }),
+        )
     }
 
     /// Creates an alert on the default version of a plan (wire 1.3): it watches each subscription
@@ -47,7 +52,12 @@ impl Account {
     /// As [`create_subscription_alert`](Self::create_subscription_alert); also where 10,000 changes
     /// to the alerts of the version wait for a tick.
     pub fn create_plan_alert(&self, plan: impl Into<IdOr<PlanId>>, new: NewAlert) -> Call<Alert> {
-        Call::new(self, CreatePlanAlert { plan: plan.into(), version: None, new })
+        Call::new(
+            self,
+            Op::new("create_plan_alert", (plan.into(), None, new), |tx, (plan, version, new)| {
+                Box::pin(create_plan_alert(tx, plan, *version, new))
+            }),
+        )
     }
 
     /// Creates an alert on one version of a plan.
@@ -61,7 +71,14 @@ impl Account {
         version: PlanVersion,
         new: NewAlert,
     ) -> Call<Alert> {
-        Call::new(self, CreatePlanAlert { plan: plan.into(), version: Some(version), new })
+        Call::new(
+            self,
+            Op::new(
+                "create_plan_alert",
+                (plan.into(), Some(version), new),
+                |tx, (plan, version, new)| Box::pin(create_plan_alert(tx, plan, *version, new)),
+            ),
+        )
     }
 
     /// Creates an alert on what a customer has of credits in one currency or pricing unit (wire
@@ -96,7 +113,12 @@ impl Account {
         customer: impl Into<IdOr<CustomerId>>,
         new: NewBalanceAlert,
     ) -> Call<Alert> {
-        Call::new(self, CreateCustomerAlert { customer: customer.into(), new })
+        Call::new(
+            self,
+            Op::new("create_customer_alert", (customer.into(), new), |tx, (customer, new)| {
+                Box::pin(create_customer_alert(tx, customer, new))
+            }),
+        )
     }
 
     /// Replaces the thresholds of an alert, and the price filters of one on spend (wire 1.5). It is
@@ -109,17 +131,17 @@ impl Account {
     /// thresholds, filters are given and it is no alert on spend, or another alert watches the same
     /// there.
     pub fn update_alert(&self, id: AlertId, update: impl Into<AlertUpdate>) -> Call<Alert> {
-        Call::new(self, ChangeAlert { id, change: Change::Update(update.into()) })
+        self.change_alert(id, Change::Update(update.into()))
     }
 
     /// Enables an alert. It is judged at once.
     pub fn enable_alert(&self, id: AlertId) -> Call<Alert> {
-        Call::new(self, ChangeAlert { id, change: Change::Enable })
+        self.change_alert(id, Change::Enable)
     }
 
     /// Disables an alert (§4.2). It fires no more, and saves nothing up.
     pub fn disable_alert(&self, id: AlertId) -> Call<Alert> {
-        Call::new(self, ChangeAlert { id, change: Change::Disable })
+        self.change_alert(id, Change::Disable)
     }
 
     /// Enables an alert for one subscription: a plan alert that was disabled for it alone. Answers
@@ -130,7 +152,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the alert does not
     /// watch that subscription.
     pub fn enable_alert_for(&self, id: AlertId, subscription: SubscriptionId) -> Call<Alert> {
-        Call::new(self, ChangeAlertFor { id, subscription, change: ChangeFor::Enable })
+        self.change_alert_for(id, subscription, ChangeFor::Enable)
     }
 
     /// Disables an alert for one subscription (§3, §4.2): a plan alert goes on to watch the others.
@@ -140,7 +162,7 @@ impl Account {
     ///
     /// As [`enable_alert_for`](Self::enable_alert_for).
     pub fn disable_alert_for(&self, id: AlertId, subscription: SubscriptionId) -> Call<Alert> {
-        Call::new(self, ChangeAlertFor { id, subscription, change: ChangeFor::Disable })
+        self.change_alert_for(id, subscription, ChangeFor::Disable)
     }
 
     /// Deletes an alert (wire 1.7): it fires no more and is found no more.
@@ -150,7 +172,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is a plan's: those
     /// can only be disabled.
     pub fn delete_alert(&self, id: AlertId) -> Call<()> {
-        Call::new(self, DeleteAlert { id })
+        Call::new(self, Op::new("delete_alert", id, |tx, id| Box::pin(delete_alert(tx, *id))))
     }
 
     /// Returns an alert.
@@ -208,6 +230,29 @@ impl Account {
         let shared = shared.map(|alert| as_seen_by(&entry, alert));
         let alerts = own.into_iter().chain(shared).collect();
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
+    }
+
+    fn change_alert(&self, id: AlertId, change: Change) -> Call<Alert> {
+        Call::new(
+            self,
+            Op::new("change_alert", (id, change), |tx, (id, change)| {
+                Box::pin(change_alert(tx, *id, change))
+            }),
+        )
+    }
+
+    fn change_alert_for(
+        &self,
+        id: AlertId,
+        subscription: SubscriptionId,
+        change: ChangeFor,
+    ) -> Call<Alert> {
+        Call::new(
+            self,
+            Op::new("change_alert_for", (id, subscription, change), |tx, (id, of, change)| {
+                Box::pin(change_alert_for(tx, *id, *of, *change))
+            }),
+        )
     }
 
     fn page_of_alerts(

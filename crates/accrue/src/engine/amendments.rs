@@ -7,12 +7,10 @@ mod tests;
 
 use std::borrow::Cow;
 
-use async_trait::async_trait;
-
 use self::found::{Found, Standing};
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     places::{counting, only},
     recount::Untotalled,
     transaction::{Stop, Transaction},
@@ -22,7 +20,6 @@ use crate::{
     BackfillId, CustomerId, Error, EventKey, Timestamp,
     alert::Cause,
     expression::Fields,
-    idempotency::Fingerprint,
     schema::{self, Amendments, EventCount},
     usage::{Amendment, EventKeyEntry, EventPlace, Hour, StoredEvent, count_amendment},
 };
@@ -75,7 +72,12 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn amend_event(&self, id: EventKey, amendment: Amendment) -> Call<EventKey> {
-        Call::new(self, AmendEvent { id, amendment })
+        Call::new(
+            self,
+            Op::new("amend_event", (id, amendment), |tx, (id, amendment)| {
+                Box::pin(amend_event(tx, id, amendment))
+            }),
+        )
     }
 
     /// Deprecates an event (wire 3.5): it counts no longer, and its key is not taken again.
@@ -114,90 +116,61 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn deprecate_event(&self, id: EventKey) -> Call<EventKey> {
-        Call::new(self, DeprecateEvent { id })
+        Call::new(self, Op::new("deprecate_event", id, |tx, id| Box::pin(deprecate_event(tx, id))))
     }
 }
 
-struct AmendEvent {
-    id: EventKey,
-    amendment: Amendment,
-}
-
-#[async_trait]
-impl Command for AmendEvent {
-    type Outcome = EventKey;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<EventKey, Stop> {
-        let Self { id, amendment } = self;
-        amendment.check(id)?;
-        let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
-        if tx.customer(&amendment.customer).await?.id != customer_id {
-            return Err(Error::constraint("the event is of another customer").into());
+async fn amend_event(
+    tx: &mut Transaction<'_>,
+    id: &EventKey,
+    amendment: &Amendment,
+) -> Result<EventKey, Stop> {
+    amendment.check(id)?;
+    let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
+    if tx.customer(&amendment.customer).await?.id != customer_id {
+        return Err(Error::constraint("the event is of another customer").into());
+    }
+    if amendment.timestamp != place.at {
+        let (found, expected) = (amendment.timestamp, place.at);
+        let message = format!("found {found}, expected that of the event: {expected}");
+        return Err(Error::invalid("/timestamp", message).into());
+    }
+    let found = match standing {
+        Standing::Counts(found) => *found,
+        Standing::Deprecated => {
+            return Err(Error::constraint(format!("the event {id} was deprecated")).into());
         }
-        if amendment.timestamp != place.at {
-            let (found, expected) = (amendment.timestamp, place.at);
-            let message = format!("found {found}, expected that of the event: {expected}");
-            return Err(Error::invalid("/timestamp", message).into());
-        }
-        let found = match standing {
-            Standing::Counts(found) => *found,
-            Standing::Deprecated => {
-                return Err(Error::constraint(format!("the event {id} was deprecated")).into());
-            }
-            Standing::Replaced(by) => return Err(replaced(id, by).into()),
-        };
-        let says = (&*found.event.event_name, &*found.event.properties);
-        if says == (&amendment.event_name, &amendment.properties) {
-            return Ok(id.clone());
-        }
-        tx.check_open(customer_id, place.at).await?;
-        tx.count(customer_id, "amended", |of| &mut of.amended).await?;
-        let after = StoredEvent {
-            event_name: Cow::Borrowed(&amendment.event_name),
-            properties: Cow::Borrowed(&amendment.properties),
-            ..found.event.clone()
-        };
-        tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
-        tx.correct(customer_id, &place, &entry, &found.event).await?;
-        Ok(id.clone())
+        Standing::Replaced(by) => return Err(replaced(id, by).into()),
+    };
+    let says = (&*found.event.event_name, &*found.event.properties);
+    if says == (&amendment.event_name, &amendment.properties) {
+        return Ok(id.clone());
     }
+    tx.check_open(customer_id, place.at).await?;
+    tx.count(customer_id, "amended", |of| &mut of.amended).await?;
+    let after = StoredEvent {
+        event_name: Cow::Borrowed(&amendment.event_name),
+        properties: Cow::Borrowed(&amendment.properties),
+        ..found.event.clone()
+    };
+    tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
+    tx.correct(customer_id, &place, &entry, &found.event).await?;
+    Ok(id.clone())
 }
 
-impl Request for AmendEvent {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("amend_event", &(&self.id, &self.amendment))
-    }
-}
-
-struct DeprecateEvent {
-    id: EventKey,
-}
-
-#[async_trait]
-impl Command for DeprecateEvent {
-    type Outcome = EventKey;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<EventKey, Stop> {
-        let id = &self.id;
-        let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
-        let found = match standing {
-            Standing::Counts(found) => *found,
-            Standing::Deprecated => return Ok(id.clone()),
-            Standing::Replaced(by) => return Err(replaced(id, by).into()),
-        };
-        tx.check_open(customer_id, place.at).await?;
-        tx.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
-        let after = StoredEvent { deprecated: true, ..found.event.clone() };
-        tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
-        tx.correct(customer_id, &place, &entry, &found.event).await?;
-        Ok(id.clone())
-    }
-}
-
-impl Request for DeprecateEvent {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("deprecate_event", &self.id)
-    }
+async fn deprecate_event(tx: &mut Transaction<'_>, id: &EventKey) -> Result<EventKey, Stop> {
+    let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
+    let found = match standing {
+        Standing::Counts(found) => *found,
+        Standing::Deprecated => return Ok(id.clone()),
+        Standing::Replaced(by) => return Err(replaced(id, by).into()),
+    };
+    tx.check_open(customer_id, place.at).await?;
+    tx.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
+    let after = StoredEvent { deprecated: true, ..found.event.clone() };
+    tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
+    tx.correct(customer_id, &place, &entry, &found.event).await?;
+    Ok(id.clone())
 }
 
 fn replaced(id: &EventKey, by: BackfillId) -> Error {

@@ -1,7 +1,7 @@
 //! Runs a command and commits it: the one place that does. Transitions and corrections come first, in
 //! commits of their own (`docs/decisions/transitions-before-the-operation.md`).
 
-use std::time::Duration;
+use std::{pin::Pin, time::Duration};
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -36,6 +36,38 @@ pub(super) trait Command: Send + Sync {
 pub(super) trait Request: Command {
     /// Returns what the key is held against: its name and its arguments.
     fn fingerprint(&self) -> Result<Fingerprint, Error>;
+}
+
+/// An operation of the library: its name, what it is called with, and what it does with that.
+pub(super) struct Op<A, T> {
+    name: &'static str,
+    arguments: A,
+    run: Run<A, T>,
+}
+
+type Run<A, T> = for<'t, 'u> fn(&'t mut Transaction<'u>, &'t A) -> Running<'t, T>;
+
+type Running<'t, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 't>>;
+
+impl<A, T> Op<A, T> {
+    pub(super) const fn new(name: &'static str, arguments: A, run: Run<A, T>) -> Self {
+        Self { name, arguments, run }
+    }
+}
+
+#[async_trait]
+impl<A: Send + Sync, T: Send> Command for Op<A, T> {
+    type Outcome = T;
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<T, Stop> {
+        (self.run)(tx, &self.arguments).await
+    }
+}
+
+impl<A: Serialize + Send + Sync, T: Send> Request for Op<A, T> {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        fingerprint(self.name, &self.arguments)
+    }
 }
 
 /// Takes the fingerprint of an operation of the library.

@@ -7,10 +7,11 @@ mod ingest;
 mod revert;
 
 use self::{
-    close::CloseBackfill, create::CreateBackfill, ingest::IngestBackfill, revert::RevertBackfill,
+    close::close_backfill, create::create_backfill, ingest::IngestBackfill, revert::revert_backfill,
 };
 use super::{
     Account, Call,
+    apply::Op,
     lists::Walk,
     transaction::{Stop, Transaction},
 };
@@ -61,7 +62,10 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_backfill(&self, new: NewBackfill) -> Call<Backfill> {
-        Call::new(self, CreateBackfill { new })
+        Call::new(
+            self,
+            Op::new("create_backfill", new, |tx, new| Box::pin(create_backfill(tx, new))),
+        )
     }
 
     /// Ingests a batch of usage events into a backfill (wire 3.3): 1 to 1,000, all of them or none.
@@ -93,7 +97,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is closed or reverted
     /// already.
     pub fn close_backfill(&self, id: BackfillId) -> Call<Backfill> {
-        Call::new(self, CloseBackfill { id })
+        Call::new(self, Op::new("close_backfill", id, |tx, id| Box::pin(close_backfill(tx, *id))))
     }
 
     /// Reverts a backfill: at once where it is not closed, otherwise its events are about to count no
@@ -104,7 +108,7 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is reverted already,
     /// or another one, not reflected or reverted yet, overlaps it for some customer.
     pub fn revert_backfill(&self, id: BackfillId) -> Call<Backfill> {
-        Call::new(self, RevertBackfill { id })
+        Call::new(self, Op::new("revert_backfill", id, |tx, id| Box::pin(revert_backfill(tx, *id))))
     }
 
     /// Returns a backfill.

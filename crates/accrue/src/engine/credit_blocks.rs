@@ -1,17 +1,14 @@
 //! Credit blocks: read and deleted.
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     transaction::{Stop, Transaction},
 };
 use crate::{
     CreditBlockId, Error, MetadataUpdate,
     alert::Cause,
     credit::{Block, CreditBlock},
-    idempotency::Fingerprint,
     schema::{self, BlockMetadata},
 };
 
@@ -28,7 +25,12 @@ impl Account {
         id: CreditBlockId,
         metadata: MetadataUpdate,
     ) -> Call<CreditBlock> {
-        Call::new(self, UpdateCreditBlock { id, metadata })
+        Call::new(
+            self,
+            Op::new("update_credit_block", (id, metadata), |tx, (id, metadata)| {
+                Box::pin(update_credit_block(tx, *id, metadata))
+            }),
+        )
     }
 
     /// Deletes a block of credits, as if it had never been given (wire 5.1). What was drawn from it is
@@ -66,7 +68,10 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn delete_credit_block(&self, id: CreditBlockId) -> Call<()> {
-        Call::new(self, DeleteCreditBlock { id })
+        Call::new(
+            self,
+            Op::new("delete_credit_block", id, |tx, id| Box::pin(delete_credit_block(tx, *id))),
+        )
     }
 }
 
@@ -90,69 +95,42 @@ impl Transaction<'_> {
     }
 }
 
-struct UpdateCreditBlock {
+async fn update_credit_block(
+    tx: &mut Transaction<'_>,
     id: CreditBlockId,
-    metadata: MetadataUpdate,
-}
-
-#[async_trait]
-impl Command for UpdateCreditBlock {
-    type Outcome = CreditBlock;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<CreditBlock, Stop> {
-        let Block { block, customer_id, .. } = tx.applied_block(self.id).await?;
-        let found = tx.block_metadata(self.id).await?;
-        let mut metadata = found.clone().unwrap_or_default().metadata;
-        self.metadata.clone().apply(&mut metadata)?;
-        let slot = schema::credit_block_metadata(tx.account, self.id);
-        if !metadata.is_empty() {
-            tx.put(&slot, &BlockMetadata { metadata: metadata.clone() })?;
-        } else if found.is_some() {
-            tx.delete(&slot);
-        }
-        tx.touch(customer_id).await?;
-        Ok(CreditBlock { metadata, ..block })
+    update: &MetadataUpdate,
+) -> Result<CreditBlock, Stop> {
+    let Block { block, customer_id, .. } = tx.applied_block(id).await?;
+    let found = tx.block_metadata(id).await?;
+    let mut metadata = found.clone().unwrap_or_default().metadata;
+    update.clone().apply(&mut metadata)?;
+    let slot = schema::credit_block_metadata(tx.account, id);
+    if !metadata.is_empty() {
+        tx.put(&slot, &BlockMetadata { metadata: metadata.clone() })?;
+    } else if found.is_some() {
+        tx.delete(&slot);
     }
+    tx.touch(customer_id).await?;
+    Ok(CreditBlock { metadata, ..block })
 }
 
-impl Request for UpdateCreditBlock {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_credit_block", &(self.id, &self.metadata))
+async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<(), Stop> {
+    let block = tx.applied_block(id).await?;
+    let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
+    let ledger = tx.ledger(customer_id, &currency).await?;
+    let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;
+    let index = schema::credit_block_by_time(tx.account, &block);
+    ledger.book.insert([block]);
+    let before = ledger.book.balance().cloned();
+    if let Some(entry) = ledger.book.delete(id, tx.now)? {
+        let cause = Cause::Credit { entry_id: entry.id };
+        tx.judge_balance(&mut ledger, before, &cause).await?;
     }
-}
-
-struct DeleteCreditBlock {
-    id: CreditBlockId,
-}
-
-#[async_trait]
-impl Command for DeleteCreditBlock {
-    type Outcome = ();
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let block = tx.applied_block(self.id).await?;
-        let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
-        let ledger = tx.ledger(customer_id, &currency).await?;
-        let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;
-        let index = schema::credit_block_by_time(tx.account, &block);
-        ledger.book.insert([block]);
-        let before = ledger.book.balance().cloned();
-        if let Some(entry) = ledger.book.delete(self.id, tx.now)? {
-            let cause = Cause::Credit { entry_id: entry.id };
-            tx.judge_balance(&mut ledger, before, &cause).await?;
-        }
-        tx.save_ledgers(customer_id, std::iter::once(&ledger)).await?;
-        tx.delete(&index);
-        if tx.block_metadata(self.id).await?.is_some() {
-            tx.delete(&schema::credit_block_metadata(tx.account, self.id));
-        }
-        tx.touch(customer_id).await?;
-        Ok(())
+    tx.save_ledgers(customer_id, std::iter::once(&ledger)).await?;
+    tx.delete(&index);
+    if tx.block_metadata(id).await?.is_some() {
+        tx.delete(&schema::credit_block_metadata(tx.account, id));
     }
-}
-
-impl Request for DeleteCreditBlock {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("delete_credit_block", &self.id)
-    }
+    tx.touch(customer_id).await?;
+    Ok(())
 }

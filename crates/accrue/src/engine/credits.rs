@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     ledgers::OpenLedger,
     lists::{Walk, page_in_order},
     transaction::{Stop, Transaction},
@@ -19,7 +17,6 @@ use crate::{
         LedgerChange, LedgerEntry, LedgerFilter, NewLedgerEntry,
     },
     customer::Customer,
-    idempotency::Fingerprint,
     limits,
     page::{InstantRange, Listing},
     schema::{self, Index},
@@ -66,7 +63,12 @@ impl Account {
         customer: impl Into<IdOr<CustomerId>>,
         new: NewLedgerEntry,
     ) -> Call<LedgerEntry> {
-        Call::new(self, CreateLedgerEntry { customer: customer.into(), new })
+        Call::new(
+            self,
+            Op::new("create_ledger_entry", (customer.into(), new), |tx, (customer, new)| {
+                Box::pin(create_ledger_entry(tx, customer, new))
+            }),
+        )
     }
 
     /// Returns what a customer has of a currency or pricing unit.
@@ -296,57 +298,44 @@ impl Transaction<'_> {
     }
 }
 
-struct CreateLedgerEntry {
-    customer: IdOr<CustomerId>,
-    new: NewLedgerEntry,
-}
-
-#[async_trait]
-impl Command for CreateLedgerEntry {
-    type Outcome = LedgerEntry;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<LedgerEntry, Stop> {
-        let Self { new, .. } = self;
-        new.check()?;
-        tx.require_credits().await?;
-        let customer = tx.customer(&self.customer).await?;
-        tx.current_head(customer.id).await?;
-        let mut ledger = match tx.ledger(customer.id, &new.currency).await? {
-            Some(ledger) => ledger,
-            None => {
-                let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
-                tx.open_ledger(book).await?
-            }
-        };
-        if let Some(id) = new.change.block_id()
-            && let Some(block) = tx.get(&schema::credit_block(tx.account, id)).await?
-        {
-            ledger.book.insert([block]);
+async fn create_ledger_entry(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    new: &NewLedgerEntry,
+) -> Result<LedgerEntry, Stop> {
+    new.check()?;
+    tx.require_credits().await?;
+    let customer = tx.customer(customer).await?;
+    tx.current_head(customer.id).await?;
+    let mut ledger = match tx.ledger(customer.id, &new.currency).await? {
+        Some(ledger) => ledger,
+        None => {
+            let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
+            tx.open_ledger(book).await?
         }
-        let before = ledger.book.balance().cloned();
-        let entry = ledger.book.book(new, tx.now)?;
-        if let LedgerChange::Increment(_) = new.change {
-            let mut blocks = ledger.book.blocks();
-            let block = blocks.find(|of| of.block.id == entry.credit_block.id);
-            let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
-            let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
-            drop(blocks);
-            tx.tell(customer.id, tx.now, body).await?;
-        }
-        // A block's metadata is in a row of its own, which the book does not see.
-        if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
-            tx.copy_metadata(entry.credit_block.id, new_block_id).await?;
-        }
-        let cause = Cause::Credit { entry_id: entry.id };
-        tx.judge_balance(&mut ledger, before, &cause).await?;
-        tx.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
-        tx.touch(customer.id).await?;
-        Ok(entry)
+    };
+    if let Some(id) = new.change.block_id()
+        && let Some(block) = tx.get(&schema::credit_block(tx.account, id)).await?
+    {
+        ledger.book.insert([block]);
     }
-}
-
-impl Request for CreateLedgerEntry {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_ledger_entry", &(&self.customer, &self.new))
+    let before = ledger.book.balance().cloned();
+    let entry = ledger.book.book(new, tx.now)?;
+    if let LedgerChange::Increment(_) = new.change {
+        let mut blocks = ledger.book.blocks();
+        let block = blocks.find(|of| of.block.id == entry.credit_block.id);
+        let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
+        let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
+        drop(blocks);
+        tx.tell(customer.id, tx.now, body).await?;
     }
+    // A block's metadata is in a row of its own, which the book does not see.
+    if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
+        tx.copy_metadata(entry.credit_block.id, new_block_id).await?;
+    }
+    let cause = Cause::Credit { entry_id: entry.id };
+    tx.judge_balance(&mut ledger, before, &cause).await?;
+    tx.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
+    tx.touch(customer.id).await?;
+    Ok(entry)
 }

@@ -1,16 +1,13 @@
 //! Customers: operations and lists.
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Error, ExternalId, IdOr, ListFilter, Page, PageRequest,
     customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
-    idempotency::Fingerprint,
     schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
     webhook::Body,
 };
@@ -33,7 +30,10 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_customer(&self, new: NewCustomer) -> Call<Customer> {
-        Call::new(self, CreateCustomer { new })
+        Call::new(
+            self,
+            Op::new("create_customer", new, |tx, new| Box::pin(create_customer(tx, new))),
+        )
     }
 
     /// Changes a customer, found by its id or its external id (wire 4.3).
@@ -42,13 +42,21 @@ impl Account {
         id: impl Into<IdOr<CustomerId>>,
         update: CustomerUpdate,
     ) -> Call<Customer> {
-        Call::new(self, UpdateCustomer { id: id.into(), update })
+        Call::new(
+            self,
+            Op::new("update_customer", (id.into(), update), |tx, (id, update)| {
+                Box::pin(update_customer(tx, id, update))
+            }),
+        )
     }
 
     /// Deletes a customer, found by its id or its external id, and what belongs to it (wire 4.1). Its
     /// external id is free again.
     pub fn delete_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Call<()> {
-        Call::new(self, DeleteCustomer { id: id.into() })
+        Call::new(
+            self,
+            Op::new("delete_customer", id.into(), |tx, id| Box::pin(delete_customer(tx, id))),
+        )
     }
 
     /// Returns a customer by its id or its external id.
@@ -70,41 +78,26 @@ impl Account {
     }
 }
 
-struct CreateCustomer {
-    new: NewCustomer,
-}
-
-#[async_trait]
-impl Command for CreateCustomer {
-    type Outcome = Customer;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Customer, Stop> {
-        let zone = tx.configuration().await?.timezone;
-        let reserved = match &self.new.external_customer_id {
-            Some(external) => reservation(tx, external).await?,
-            None => None,
-        };
-        if let Some(reserved) = reserved {
-            tx.lock(&[reserved.into()]).await?;
-        }
-        let id = reserved.unwrap_or_else(|| CustomerId::generate(tx.now, tx.entropy()));
-        let customer = self.new.clone().decide(id, &zone, tx.now)?;
-        if let Some(external) = &customer.external_customer_id {
-            let alias = CustomerAlias { customer_id: id, reserved: false };
-            tx.put(&schema::customer_external(tx.account, external), &alias)?;
-        }
-        let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
-        tx.put(&schema::customer(tx.account, id), &entry)?;
-        tx.put(&schema::customer_by_time(tx.account, &customer), &Nothing {})?;
-        tx.tell(id, tx.now, Body::CustomerCreated).await?;
-        Ok(customer)
+async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<Customer, Stop> {
+    let zone = tx.configuration().await?.timezone;
+    let reserved = match &new.external_customer_id {
+        Some(external) => reservation(tx, external).await?,
+        None => None,
+    };
+    if let Some(reserved) = reserved {
+        tx.lock(&[reserved.into()]).await?;
     }
-}
-
-impl Request for CreateCustomer {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_customer", &self.new)
+    let id = reserved.unwrap_or_else(|| CustomerId::generate(tx.now, tx.entropy()));
+    let customer = new.clone().decide(id, &zone, tx.now)?;
+    if let Some(external) = &customer.external_customer_id {
+        let alias = CustomerAlias { customer_id: id, reserved: false };
+        tx.put(&schema::customer_external(tx.account, external), &alias)?;
     }
+    let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
+    tx.put(&schema::customer(tx.account, id), &entry)?;
+    tx.put(&schema::customer_by_time(tx.account, &customer), &Nothing {})?;
+    tx.tell(id, tx.now, Body::CustomerCreated).await?;
+    Ok(customer)
 }
 
 /// Returns the customer id that events wait under, if any do.
@@ -122,76 +115,48 @@ async fn reservation(
     }
 }
 
-struct UpdateCustomer {
-    id: IdOr<CustomerId>,
-    update: CustomerUpdate,
-}
-
-#[async_trait]
-impl Command for UpdateCustomer {
-    type Outcome = Customer;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Customer, Stop> {
-        let before = tx.customer(&self.id).await?;
-        tx.current_head(before.id).await?;
-        let after = self.update.clone().decide(&before)?;
-        if after == before {
-            return Ok(after);
-        }
-        if let (None, Some(external)) = (&before.external_customer_id, &after.external_customer_id)
-        {
-            if reservation(tx, external).await?.is_some() {
-                let detail = format!("events wait for a new customer with external id {external}");
-                return Err(Error::constraint(detail).into());
-            }
-            let alias = CustomerAlias { customer_id: after.id, reserved: false };
-            tx.put(&schema::customer_external(tx.account, external), &alias)?;
-        }
-        let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
-        tx.put(&schema::customer(tx.account, after.id), &entry)?;
-        let previous_attributes = previous_attributes(&before, &after);
-        tx.tell(after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
-        Ok(after)
+async fn update_customer(
+    tx: &mut Transaction<'_>,
+    id: &IdOr<CustomerId>,
+    update: &CustomerUpdate,
+) -> Result<Customer, Stop> {
+    let before = tx.customer(id).await?;
+    tx.current_head(before.id).await?;
+    let after = update.clone().decide(&before)?;
+    if after == before {
+        return Ok(after);
     }
-}
-
-impl Request for UpdateCustomer {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_customer", &(&self.id, &self.update))
-    }
-}
-
-struct DeleteCustomer {
-    id: IdOr<CustomerId>,
-}
-
-#[async_trait]
-impl Command for DeleteCustomer {
-    type Outcome = ();
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        let customer = tx.customer(&self.id).await?;
-        let id = customer.id;
-        tx.current_head(id).await?;
-        if let Some(external) = &customer.external_customer_id {
-            tx.delete(&schema::customer_external(tx.account, external));
+    if let (None, Some(external)) = (&before.external_customer_id, &after.external_customer_id) {
+        if reservation(tx, external).await?.is_some() {
+            let detail = format!("events wait for a new customer with external id {external}");
+            return Err(Error::constraint(detail).into());
         }
-        tx.delete(&schema::customer_by_time(tx.account, &customer));
-        tx.put(&schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
-        let credits = schema::credits(tx.account, id);
-        if tx.get(&credits).await?.is_some() {
-            tx.delete(&credits);
-        }
-        // Its backfills go on to close.
-        tx.reschedule(id).await?;
-        let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
-        tx.put(&schema::customer(tx.account, id), &entry)?;
-        Ok(())
+        let alias = CustomerAlias { customer_id: after.id, reserved: false };
+        tx.put(&schema::customer_external(tx.account, external), &alias)?;
     }
+    let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
+    tx.put(&schema::customer(tx.account, after.id), &entry)?;
+    let previous_attributes = previous_attributes(&before, &after);
+    tx.tell(after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
+    Ok(after)
 }
 
-impl Request for DeleteCustomer {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("delete_customer", &self.id)
+async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Result<(), Stop> {
+    let customer = tx.customer(id).await?;
+    let id = customer.id;
+    tx.current_head(id).await?;
+    if let Some(external) = &customer.external_customer_id {
+        tx.delete(&schema::customer_external(tx.account, external));
     }
+    tx.delete(&schema::customer_by_time(tx.account, &customer));
+    tx.put(&schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
+    let credits = schema::credits(tx.account, id);
+    if tx.get(&credits).await?.is_some() {
+        tx.delete(&credits);
+    }
+    // Its backfills go on to close.
+    tx.reschedule(id).await?;
+    let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
+    tx.put(&schema::customer(tx.account, id), &entry)?;
+    Ok(())
 }

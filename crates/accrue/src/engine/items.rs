@@ -1,15 +1,12 @@
 //! Items: operations and lists.
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     transaction::{Stop, Transaction},
 };
 use crate::{
     Error, ItemId, ListFilter, Page, PageRequest,
-    idempotency::Fingerprint,
     item::{Item, ItemUpdate, NewItem},
     schema::{self, Index, Nothing},
 };
@@ -27,17 +24,22 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_item(&self, new: NewItem) -> Call<Item> {
-        Call::new(self, CreateItem { new })
+        Call::new(self, Op::new("create_item", new, |tx, new| Box::pin(create_item(tx, new))))
     }
 
     /// Changes an item (§4.3).
     pub fn update_item(&self, id: ItemId, update: ItemUpdate) -> Call<Item> {
-        Call::new(self, UpdateItem { id, update })
+        Call::new(
+            self,
+            Op::new("update_item", (id, update), |tx, (id, update)| {
+                Box::pin(update_item(tx, *id, update))
+            }),
+        )
     }
 
     /// Archives an item; a second time is a constraint violation.
     pub fn archive_item(&self, id: ItemId) -> Call<Item> {
-        Call::new(self, ArchiveItem { id })
+        Call::new(self, Op::new("archive_item", id, |tx, id| Box::pin(archive_item(tx, *id))))
     }
 
     /// Returns an item.
@@ -63,68 +65,26 @@ impl Transaction<'_> {
     }
 }
 
-struct CreateItem {
-    new: NewItem,
+async fn create_item(tx: &mut Transaction<'_>, new: &NewItem) -> Result<Item, Stop> {
+    let id = ItemId::generate(tx.now, tx.entropy());
+    let item = new.clone().decide(id, tx.now)?;
+    tx.put(&schema::item(tx.account, id), &item)?;
+    tx.put(&schema::item_by_time(tx.account, &item), &Nothing {})?;
+    Ok(item)
 }
 
-#[async_trait]
-impl Command for CreateItem {
-    type Outcome = Item;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Item, Stop> {
-        let id = ItemId::generate(tx.now, tx.entropy());
-        let item = self.new.clone().decide(id, tx.now)?;
-        tx.put(&schema::item(tx.account, id), &item)?;
-        tx.put(&schema::item_by_time(tx.account, &item), &Nothing {})?;
-        Ok(item)
-    }
-}
-
-impl Request for CreateItem {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_item", &self.new)
-    }
-}
-
-struct UpdateItem {
+async fn update_item(
+    tx: &mut Transaction<'_>,
     id: ItemId,
-    update: ItemUpdate,
+    update: &ItemUpdate,
+) -> Result<Item, Stop> {
+    let item = update.clone().decide(tx.item(id).await?)?;
+    tx.put(&schema::item(tx.account, id), &item)?;
+    Ok(item)
 }
 
-#[async_trait]
-impl Command for UpdateItem {
-    type Outcome = Item;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Item, Stop> {
-        let item = self.update.clone().decide(tx.item(self.id).await?)?;
-        tx.put(&schema::item(tx.account, self.id), &item)?;
-        Ok(item)
-    }
-}
-
-impl Request for UpdateItem {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_item", &(self.id, &self.update))
-    }
-}
-
-struct ArchiveItem {
-    id: ItemId,
-}
-
-#[async_trait]
-impl Command for ArchiveItem {
-    type Outcome = Item;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Item, Stop> {
-        let item = tx.item(self.id).await?.archive(tx.now)?;
-        tx.put(&schema::item(tx.account, self.id), &item)?;
-        Ok(item)
-    }
-}
-
-impl Request for ArchiveItem {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("archive_item", &self.id)
-    }
+async fn archive_item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Stop> {
+    let item = tx.item(id).await?.archive(tx.now)?;
+    tx.put(&schema::item(tx.account, id), &item)?;
+    Ok(item)
 }

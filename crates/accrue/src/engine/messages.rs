@@ -3,11 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     decoded::Says,
     lists::{page_of, position},
     subscription_rows,
@@ -16,7 +14,6 @@ use super::{
 use crate::{
     CustomerId, Error, MessageId, Timestamp,
     backfill::Backfill,
-    idempotency::Fingerprint,
     limits,
     page::{Listing, Page, PageRequest, Position},
     schema::{self, OutboxEntry, Slot},
@@ -84,7 +81,12 @@ impl Account {
 
     /// Removes messages that were delivered; those that are gone already are left alone.
     pub fn acknowledge(&self, places: impl IntoIterator<Item = Place>) -> Call<()> {
-        Call::new(self, Acknowledge { places: places.into_iter().collect() })
+        Call::new(
+            self,
+            Op::new("acknowledge", places.into_iter().collect(), |tx, places| {
+                Box::pin(acknowledge(tx, places))
+            }),
+        )
     }
 }
 
@@ -185,24 +187,9 @@ impl Transaction<'_> {
     }
 }
 
-struct Acknowledge {
-    places: Vec<Place>,
-}
-
-#[async_trait]
-impl Command for Acknowledge {
-    type Outcome = ();
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        for place in &self.places {
-            tx.delete(&schema::outbox(tx.account, *place));
-        }
-        Ok(())
+async fn acknowledge(tx: &mut Transaction<'_>, places: &Vec<Place>) -> Result<(), Stop> {
+    for place in places {
+        tx.delete(&schema::outbox(tx.account, *place));
     }
-}
-
-impl Request for Acknowledge {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("acknowledge", &self.places)
-    }
+    Ok(())
 }

@@ -1,17 +1,13 @@
 //! Metrics, and the catalogue that every event is held against.
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     lists::Walk,
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, MetricId, Page, PageRequest,
-    idempotency::Fingerprint,
-    limits,
+    Error, MetricId, Page, PageRequest, limits,
     metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
     page::Listing,
     schema::{self, Catalogue, Index, Nothing, Slot},
@@ -34,24 +30,32 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_metric(&self, new: NewMetric) -> Call<Metric> {
-        Call::new(self, CreateMetric { new })
+        Call::new(self, Op::new("create_metric", new, |tx, new| Box::pin(create_metric(tx, new))))
     }
 
     /// Changes a metric. What it measures never changes.
     pub fn update_metric(&self, id: MetricId, update: MetricUpdate) -> Call<Metric> {
-        Call::new(self, UpdateMetric { id, update })
+        Call::new(
+            self,
+            Op::new("update_metric", (id, update), |tx, (id, update)| {
+                Box::pin(update_metric(tx, *id, update))
+            }),
+        )
     }
 
     /// Archives a metric: no new alert can watch it, and it goes on to measure for those that do. A
     /// second time is a constraint violation.
     pub fn archive_metric(&self, id: MetricId) -> Call<Metric> {
-        Call::new(self, ArchiveMetric { id })
+        Call::new(self, Op::new("archive_metric", id, |tx, id| Box::pin(archive_metric(tx, *id))))
     }
 
     /// Makes an archived metric active again: it has measured all the while. Of another it is a
     /// constraint violation.
     pub fn unarchive_metric(&self, id: MetricId) -> Call<Metric> {
-        Call::new(self, UnarchiveMetric { id })
+        Call::new(
+            self,
+            Op::new("unarchive_metric", id, |tx, id| Box::pin(unarchive_metric(tx, *id))),
+        )
     }
 
     /// Returns a metric.
@@ -99,42 +103,27 @@ impl Transaction<'_> {
     }
 }
 
-struct CreateMetric {
-    new: NewMetric,
-}
-
-#[async_trait]
-impl Command for CreateMetric {
-    type Outcome = Metric;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
-        let item = tx.item(self.new.item_id).await?;
-        if item.archived_at.is_some() {
-            return Err(Error::constraint("the item is archived").into());
-        }
-        let slot = schema::metric_catalogue(tx.account);
-        let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
-        if catalogue.metrics.len() >= limits::METRICS {
-            let detail = format!("the account has {} metrics already", limits::METRICS);
-            return Err(Error::constraint(detail).into());
-        }
-        check_terms(&tx.meters().await?, &self.new)?;
-        let id = MetricId::generate(tx.now, tx.entropy());
-        catalogue.revision = catalogue.revision.saturating_add(1);
-        catalogue.metrics.push(id);
-        let metric = self.new.clone().decide(id, catalogue.revision, tx.now)?;
-        tx.schedule_measuring(&mut catalogue).await?;
-        tx.put(&slot, &catalogue)?;
-        tx.put(&schema::metric(tx.account, id), &metric)?;
-        tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;
-        Ok(metric)
+async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metric, Stop> {
+    let item = tx.item(new.item_id).await?;
+    if item.archived_at.is_some() {
+        return Err(Error::constraint("the item is archived").into());
     }
-}
-
-impl Request for CreateMetric {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_metric", &self.new)
+    let slot = schema::metric_catalogue(tx.account);
+    let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
+    if catalogue.metrics.len() >= limits::METRICS {
+        let detail = format!("the account has {} metrics already", limits::METRICS);
+        return Err(Error::constraint(detail).into());
     }
+    check_terms(&tx.meters().await?, new)?;
+    let id = MetricId::generate(tx.now, tx.entropy());
+    catalogue.revision = catalogue.revision.saturating_add(1);
+    catalogue.metrics.push(id);
+    let metric = new.clone().decide(id, catalogue.revision, tx.now)?;
+    tx.schedule_measuring(&mut catalogue).await?;
+    tx.put(&slot, &catalogue)?;
+    tx.put(&schema::metric(tx.account, id), &metric)?;
+    tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;
+    Ok(metric)
 }
 
 /// Refuses a metric with which each event of the account would take too many comparisons.
@@ -149,66 +138,24 @@ fn check_terms(meters: &Meters, new: &NewMetric) -> Result<(), Error> {
     )))
 }
 
-struct UpdateMetric {
+async fn update_metric(
+    tx: &mut Transaction<'_>,
     id: MetricId,
-    update: MetricUpdate,
+    update: &MetricUpdate,
+) -> Result<Metric, Stop> {
+    let metric = update.clone().decide(tx.metric(id).await?)?;
+    tx.put(&schema::metric(tx.account, id), &metric)?;
+    Ok(metric)
 }
 
-#[async_trait]
-impl Command for UpdateMetric {
-    type Outcome = Metric;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
-        let metric = self.update.clone().decide(tx.metric(self.id).await?)?;
-        tx.put(&schema::metric(tx.account, self.id), &metric)?;
-        Ok(metric)
-    }
+async fn archive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
+    let metric = tx.metric(id).await?.archive()?;
+    tx.put(&schema::metric(tx.account, id), &metric)?;
+    Ok(metric)
 }
 
-impl Request for UpdateMetric {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_metric", &(self.id, &self.update))
-    }
-}
-
-struct ArchiveMetric {
-    id: MetricId,
-}
-
-#[async_trait]
-impl Command for ArchiveMetric {
-    type Outcome = Metric;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
-        let metric = tx.metric(self.id).await?.archive()?;
-        tx.put(&schema::metric(tx.account, self.id), &metric)?;
-        Ok(metric)
-    }
-}
-
-impl Request for ArchiveMetric {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("archive_metric", &self.id)
-    }
-}
-
-struct UnarchiveMetric {
-    id: MetricId,
-}
-
-#[async_trait]
-impl Command for UnarchiveMetric {
-    type Outcome = Metric;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Metric, Stop> {
-        let metric = tx.metric(self.id).await?.unarchive()?;
-        tx.put(&schema::metric(tx.account, self.id), &metric)?;
-        Ok(metric)
-    }
-}
-
-impl Request for UnarchiveMetric {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("unarchive_metric", &self.id)
-    }
+async fn unarchive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
+    let metric = tx.metric(id).await?.unarchive()?;
+    tx.put(&schema::metric(tx.account, id), &metric)?;
+    Ok(metric)
 }

@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdOr, MetricId, PlanId, PricingUnit,
-    idempotency::Fingerprint,
     plan::{
         NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange, PricedVersion,
     },
@@ -64,7 +61,12 @@ impl Account {
         plan: impl Into<IdOr<PlanId>>,
         new: NewPlanVersion,
     ) -> Call<PricedVersion> {
-        Call::new(self, CreatePlanVersion { plan: plan.into(), new })
+        Call::new(
+            self,
+            Op::new("create_plan_version", (plan.into(), new), |tx, (plan, new)| {
+                Box::pin(create_plan_version(tx, plan, new))
+            }),
+        )
     }
 
     /// Creates a version of a plan from its latest one, numbered one above: prices come to those of
@@ -105,7 +107,12 @@ impl Account {
         plan: impl Into<IdOr<PlanId>>,
         change: PlanVersionChange,
     ) -> Call<PricedVersion> {
-        Call::new(self, ChangePlanVersion { plan: plan.into(), change })
+        Call::new(
+            self,
+            Op::new("change_plan_version", (plan.into(), change), |tx, (plan, change)| {
+                Box::pin(change_plan_version(tx, plan, change))
+            }),
+        )
     }
 
     /// Chooses the version that subscriptions are created on from now on, unless they choose
@@ -120,7 +127,12 @@ impl Account {
         plan: impl Into<IdOr<PlanId>>,
         version: PlanVersion,
     ) -> Call<Plan> {
-        Call::new(self, SetDefaultPlanVersion { plan: plan.into(), version })
+        Call::new(
+            self,
+            Op::new("set_default_plan_version", (plan.into(), version), |tx, (plan, version)| {
+                Box::pin(set_default_plan_version(tx, plan, *version))
+            }),
+        )
     }
 
     /// Returns a version of a plan, with its prices.
@@ -236,81 +248,45 @@ fn usage_units(prices: &[Price]) -> BTreeMap<PricingUnit, BTreeSet<MetricId>> {
     units
 }
 
-struct CreatePlanVersion {
-    plan: IdOr<PlanId>,
-    new: NewPlanVersion,
+async fn create_plan_version(
+    tx: &mut Transaction<'_>,
+    plan: &IdOr<PlanId>,
+    new: &NewPlanVersion,
+) -> Result<PricedVersion, Stop> {
+    new.check()?;
+    let plan = tx.plan(plan).await?;
+    let version = plan.latest_version.next()?;
+    let priced = tx.create_version(plan.id, version, &Placed::all(&new.prices)).await?;
+    // Who creates a version at the same time reads this row, so that only one gets the number.
+    let plan = plan.with_version(version, new.default);
+    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    Ok(priced)
 }
 
-#[async_trait]
-impl Command for CreatePlanVersion {
-    type Outcome = PricedVersion;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<PricedVersion, Stop> {
-        self.new.check()?;
-        let plan = tx.plan(&self.plan).await?;
-        let version = plan.latest_version.next()?;
-        let priced = tx.create_version(plan.id, version, &Placed::all(&self.new.prices)).await?;
-        // Who creates a version at the same time reads this row, so that only one gets the number.
-        let plan = plan.with_version(version, self.new.default);
-        tx.put(&schema::plan(tx.account, plan.id), &plan)?;
-        Ok(priced)
-    }
+async fn change_plan_version(
+    tx: &mut Transaction<'_>,
+    plan: &IdOr<PlanId>,
+    change: &PlanVersionChange,
+) -> Result<PricedVersion, Stop> {
+    let plan = tx.plan(plan).await?;
+    let latest = tx.plan_version(plan.id, plan.latest_version).await?;
+    let version = plan.latest_version.next()?;
+    let prices = change.decide(version, &latest.prices)?;
+    let priced = tx.create_version(plan.id, version, &prices).await?;
+    // Who creates a version at the same time reads this row, so that only one gets the number.
+    let plan = plan.with_version(version, change.default);
+    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    Ok(priced)
 }
 
-impl Request for CreatePlanVersion {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_plan_version", &(&self.plan, &self.new))
-    }
-}
-
-struct ChangePlanVersion {
-    plan: IdOr<PlanId>,
-    change: PlanVersionChange,
-}
-
-#[async_trait]
-impl Command for ChangePlanVersion {
-    type Outcome = PricedVersion;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<PricedVersion, Stop> {
-        let plan = tx.plan(&self.plan).await?;
-        let latest = tx.plan_version(plan.id, plan.latest_version).await?;
-        let version = plan.latest_version.next()?;
-        let prices = self.change.decide(version, &latest.prices)?;
-        let priced = tx.create_version(plan.id, version, &prices).await?;
-        // Who creates a version at the same time reads this row, so that only one gets the number.
-        let plan = plan.with_version(version, self.change.default);
-        tx.put(&schema::plan(tx.account, plan.id), &plan)?;
-        Ok(priced)
-    }
-}
-
-impl Request for ChangePlanVersion {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("change_plan_version", &(&self.plan, &self.change))
-    }
-}
-
-struct SetDefaultPlanVersion {
-    plan: IdOr<PlanId>,
+async fn set_default_plan_version(
+    tx: &mut Transaction<'_>,
+    plan: &IdOr<PlanId>,
     version: PlanVersion,
-}
-
-#[async_trait]
-impl Command for SetDefaultPlanVersion {
-    type Outcome = Plan;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Plan, Stop> {
-        let plan = tx.plan(&self.plan).await?;
-        tx.plan_version(plan.id, self.version).await?;
-        let plan = plan.with_default(self.version);
-        tx.put(&schema::plan(tx.account, plan.id), &plan)?;
-        Ok(plan)
-    }
-}
-
-impl Request for SetDefaultPlanVersion {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("set_default_plan_version", &(&self.plan, self.version))
-    }
+) -> Result<Plan, Stop> {
+    let plan = tx.plan(plan).await?;
+    tx.plan_version(plan.id, version).await?;
+    let plan = plan.with_default(version);
+    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    Ok(plan)
 }

@@ -1,16 +1,13 @@
 //! Plans: operations and lists.
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     lists::{Walk, page_in_order},
     transaction::{Stop, Transaction},
 };
 use crate::{
     Error, ExternalId, IdOr, Page, PageRequest, PlanId,
-    idempotency::Fingerprint,
     page::Listing,
     plan::{NewPlan, Placed, Plan, PlanFilter, PlanStatus, PlanUpdate},
     schema::{self, Index, Nothing, PlanAlias},
@@ -35,7 +32,7 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_plan(&self, new: NewPlan) -> Call<Plan> {
-        Call::new(self, CreatePlan { new })
+        Call::new(self, Op::new("create_plan", new, |tx, new| Box::pin(create_plan(tx, new))))
     }
 
     /// Changes a plan, found by its id or its external id. What it charges never changes, but by
@@ -61,7 +58,12 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn update_plan(&self, id: impl Into<IdOr<PlanId>>, update: PlanUpdate) -> Call<Plan> {
-        Call::new(self, UpdatePlan { id: id.into(), update })
+        Call::new(
+            self,
+            Op::new("update_plan", (id.into(), update), |tx, (id, update)| {
+                Box::pin(update_plan(tx, id, update))
+            }),
+        )
     }
 
     /// Returns a plan by its id or its external id.
@@ -99,62 +101,35 @@ impl Transaction<'_> {
     }
 }
 
-struct CreatePlan {
-    new: NewPlan,
+async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, Stop> {
+    let id = PlanId::generate(tx.now, tx.entropy());
+    let plan = new.clone().decide(id, tx.now)?;
+    if let Some(external) = &plan.external_plan_id {
+        tx.name_plan(external, id).await?;
+    }
+    tx.put(&schema::plan(tx.account, id), &plan)?;
+    tx.put(&schema::plan_by_time(tx.account, &plan), &Nothing {})?;
+    tx.create_version(id, plan.version, &Placed::all(&new.prices)).await?;
+    Ok(plan)
 }
 
-#[async_trait]
-impl Command for CreatePlan {
-    type Outcome = Plan;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Plan, Stop> {
-        let id = PlanId::generate(tx.now, tx.entropy());
-        let plan = self.new.clone().decide(id, tx.now)?;
-        if let Some(external) = &plan.external_plan_id {
-            tx.name_plan(external, id).await?;
+async fn update_plan(
+    tx: &mut Transaction<'_>,
+    id: &IdOr<PlanId>,
+    update: &PlanUpdate,
+) -> Result<Plan, Stop> {
+    let before = tx.plan(id).await?;
+    let after = update.clone().decide(before.clone())?;
+    if before.external_plan_id != after.external_plan_id {
+        if let Some(external) = &before.external_plan_id {
+            let alias = schema::plan_external(tx.account, external);
+            tx.get(&alias).await?;
+            tx.delete(&alias);
         }
-        tx.put(&schema::plan(tx.account, id), &plan)?;
-        tx.put(&schema::plan_by_time(tx.account, &plan), &Nothing {})?;
-        tx.create_version(id, plan.version, &Placed::all(&self.new.prices)).await?;
-        Ok(plan)
-    }
-}
-
-impl Request for CreatePlan {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_plan", &self.new)
-    }
-}
-
-struct UpdatePlan {
-    id: IdOr<PlanId>,
-    update: PlanUpdate,
-}
-
-#[async_trait]
-impl Command for UpdatePlan {
-    type Outcome = Plan;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Plan, Stop> {
-        let before = tx.plan(&self.id).await?;
-        let after = self.update.clone().decide(before.clone())?;
-        if before.external_plan_id != after.external_plan_id {
-            if let Some(external) = &before.external_plan_id {
-                let alias = schema::plan_external(tx.account, external);
-                tx.get(&alias).await?;
-                tx.delete(&alias);
-            }
-            if let Some(external) = &after.external_plan_id {
-                tx.name_plan(external, after.id).await?;
-            }
+        if let Some(external) = &after.external_plan_id {
+            tx.name_plan(external, after.id).await?;
         }
-        tx.put(&schema::plan(tx.account, after.id), &after)?;
-        Ok(after)
     }
-}
-
-impl Request for UpdatePlan {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_plan", &(&self.id, &self.update))
-    }
+    tx.put(&schema::plan(tx.account, after.id), &after)?;
+    Ok(after)
 }

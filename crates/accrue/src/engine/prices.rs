@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     transaction::{Stop, Transaction},
 };
 use crate::{
-    Error, IdOr, ListFilter, Page, PageRequest, PriceId,
-    idempotency::Fingerprint,
-    limits,
+    Error, IdOr, ListFilter, Page, PageRequest, PriceId, limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
     rating::RateCard,
     schema::{self, Index, Nothing, PriceAlias},
@@ -46,12 +42,17 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_price(&self, new: NewPrice) -> Call<Price> {
-        Call::new(self, CreatePrice { new })
+        Call::new(self, Op::new("create_price", new, |tx, new| Box::pin(create_price(tx, new))))
     }
 
     /// Changes the metadata of a price: what it charges never changes (wire 5.1).
     pub fn update_price(&self, id: impl Into<IdOr<PriceId>>, update: PriceUpdate) -> Call<Price> {
-        Call::new(self, UpdatePrice { id: id.into(), update })
+        Call::new(
+            self,
+            Op::new("update_price", (id.into(), update), |tx, (id, update)| {
+                Box::pin(update_price(tx, id, update))
+            }),
+        )
     }
 
     /// Returns a price by its id or its external id.
@@ -147,43 +148,16 @@ impl Transaction<'_> {
     }
 }
 
-struct CreatePrice {
-    new: NewPrice,
+async fn create_price(tx: &mut Transaction<'_>, new: &NewPrice) -> Result<Price, Stop> {
+    Ok(tx.create_price(new).await?)
 }
 
-#[async_trait]
-impl Command for CreatePrice {
-    type Outcome = Price;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Price, Stop> {
-        Ok(tx.create_price(&self.new).await?)
-    }
-}
-
-impl Request for CreatePrice {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_price", &self.new)
-    }
-}
-
-struct UpdatePrice {
-    id: IdOr<PriceId>,
-    update: PriceUpdate,
-}
-
-#[async_trait]
-impl Command for UpdatePrice {
-    type Outcome = Price;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Price, Stop> {
-        let price = self.update.clone().decide(tx.price(&self.id).await?)?;
-        tx.put(&schema::price(tx.account, price.id), &price)?;
-        Ok(price)
-    }
-}
-
-impl Request for UpdatePrice {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_price", &(&self.id, &self.update))
-    }
+async fn update_price(
+    tx: &mut Transaction<'_>,
+    id: &IdOr<PriceId>,
+    update: &PriceUpdate,
+) -> Result<Price, Stop> {
+    let price = update.clone().decide(tx.price(id).await?)?;
+    tx.put(&schema::price(tx.account, price.id), &price)?;
+    Ok(price)
 }

@@ -1,15 +1,12 @@
 //! Edits and cancels subscriptions, takes ends back, and changes quantities of fees.
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     transaction::{Stop, Transaction},
 };
 use crate::{
     Error, IdOr, PriceId, SubscriptionId,
-    idempotency::Fingerprint,
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
         SubscriptionUpdate, previous_attributes, unscheduled_end,
@@ -30,7 +27,12 @@ impl Account {
         id: SubscriptionId,
         update: SubscriptionUpdate,
     ) -> Call<Subscription> {
-        Call::new(self, UpdateSubscription { id, update })
+        Call::new(
+            self,
+            Op::new("update_subscription", (id, update), |tx, (id, update)| {
+                Box::pin(update_subscription(tx, *id, update))
+            }),
+        )
     }
 
     /// Cancels a subscription: now, when its billing period ends, or at a date.
@@ -44,7 +46,12 @@ impl Account {
         id: SubscriptionId,
         cancellation: Cancellation,
     ) -> Call<Subscription> {
-        Call::new(self, CancelSubscription { id, cancellation })
+        Call::new(
+            self,
+            Op::new("cancel_subscription", (id, cancellation), |tx, (id, cancellation)| {
+                Box::pin(cancel_subscription(tx, *id, *cancellation))
+            }),
+        )
     }
 
     /// Takes the end of a subscription back that lies in the future (wire 5.1): it goes on without
@@ -59,7 +66,12 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where no end is known, or it has
     /// passed.
     pub fn unschedule_cancellation(&self, id: SubscriptionId) -> Call<Subscription> {
-        Call::new(self, UnscheduleCancellation { id })
+        Call::new(
+            self,
+            Op::new("unschedule_cancellation", id, |tx, id| {
+                Box::pin(unschedule_cancellation(tx, *id))
+            }),
+        )
     }
 
     /// Changes the quantity of a fixed fee: now, with its next billing period, or at a date (wire
@@ -113,7 +125,12 @@ impl Account {
         id: SubscriptionId,
         change: FeeQuantityChange,
     ) -> Call<Subscription> {
-        Call::new(self, UpdateFeeQuantity { id, change })
+        Call::new(
+            self,
+            Op::new("update_fixed_fee_quantity", (id, change), |tx, (id, change)| {
+                Box::pin(update_fee_quantity(tx, *id, change))
+            }),
+        )
     }
 }
 
@@ -146,149 +163,99 @@ impl Transaction<'_> {
     }
 }
 
-struct UpdateSubscription {
+async fn update_subscription(
+    tx: &mut Transaction<'_>,
     id: SubscriptionId,
-    update: SubscriptionUpdate,
-}
-
-#[async_trait]
-impl Command for UpdateSubscription {
-    type Outcome = Subscription;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let mut entry = tx.current_subscription(self.id).await?;
-        let after = self.update.clone().decide(&entry.subscription)?;
-        let previous_attributes = previous_attributes(&entry.subscription, &after);
-        if previous_attributes.is_empty() {
-            return Ok(after);
-        }
-        entry.subscription = after;
-        let subscription_id = self.id;
-        let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
-        tx.tell(entry.subscription.customer_id, tx.now, body).await?;
-        tx.save_subscription(&entry)?;
-        Ok(entry.subscription)
+    update: &SubscriptionUpdate,
+) -> Result<Subscription, Stop> {
+    let mut entry = tx.current_subscription(id).await?;
+    let after = update.clone().decide(&entry.subscription)?;
+    let previous_attributes = previous_attributes(&entry.subscription, &after);
+    if previous_attributes.is_empty() {
+        return Ok(after);
     }
+    entry.subscription = after;
+    let subscription_id = id;
+    let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
+    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    tx.save_subscription(&entry)?;
+    Ok(entry.subscription)
 }
 
-impl Request for UpdateSubscription {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_subscription", &(self.id, &self.update))
-    }
-}
-
-struct CancelSubscription {
+async fn cancel_subscription(
+    tx: &mut Transaction<'_>,
     id: SubscriptionId,
     cancellation: Cancellation,
+) -> Result<Subscription, Stop> {
+    let mut entry = tx.current_subscription(id).await?;
+    let customer_id = entry.subscription.customer_id;
+    let end = cancellation.decide(&entry.subscription, tx.now)?;
+    let before = entry.clone();
+    entry.subscription.end_date = Some(end);
+
+    let subscription_id = id;
+    let body = if end <= tx.now {
+        (entry.notified, entry.rated_until) = (Notified::Ended, Some(end));
+        Body::SubscriptionEnded { subscription_id }
+    } else {
+        Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
+    };
+    tx.tell(customer_id, tx.now, body).await?;
+    tx.judge_change(&before, &entry).await?;
+    tx.save_change(&entry).await?;
+    Ok(entry.subscription)
 }
 
-#[async_trait]
-impl Command for CancelSubscription {
-    type Outcome = Subscription;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let mut entry = tx.current_subscription(self.id).await?;
-        let customer_id = entry.subscription.customer_id;
-        let end = self.cancellation.decide(&entry.subscription, tx.now)?;
-        let before = entry.clone();
-        entry.subscription.end_date = Some(end);
-
-        let subscription_id = self.id;
-        let body = if end <= tx.now {
-            (entry.notified, entry.rated_until) = (Notified::Ended, Some(end));
-            Body::SubscriptionEnded { subscription_id }
-        } else {
-            Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
-        };
-        tx.tell(customer_id, tx.now, body).await?;
-        tx.judge_change(&before, &entry).await?;
-        tx.save_change(&entry).await?;
-        Ok(entry.subscription)
-    }
-}
-
-impl Request for CancelSubscription {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("cancel_subscription", &(self.id, self.cancellation))
-    }
-}
-
-struct UnscheduleCancellation {
+async fn unschedule_cancellation(
+    tx: &mut Transaction<'_>,
     id: SubscriptionId,
+) -> Result<Subscription, Stop> {
+    let before = tx.current_subscription(id).await?;
+    let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
+    let mut entry = before.clone();
+    entry.subscription.end_date = None;
+    let subscription_id = id;
+    let body =
+        Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
+    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    tx.judge_change(&before, &entry).await?;
+    tx.save_change(&entry).await?;
+    Ok(entry.subscription)
 }
 
-#[async_trait]
-impl Command for UnscheduleCancellation {
-    type Outcome = Subscription;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        let before = tx.current_subscription(self.id).await?;
-        let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
-        let mut entry = before.clone();
-        entry.subscription.end_date = None;
-        let subscription_id = self.id;
-        let body = Body::SubscriptionCancellationUnscheduled {
-            subscription_id,
-            original_cancellation_date,
-        };
-        tx.tell(entry.subscription.customer_id, tx.now, body).await?;
-        tx.judge_change(&before, &entry).await?;
-        tx.save_change(&entry).await?;
-        Ok(entry.subscription)
-    }
-}
-
-impl Request for UnscheduleCancellation {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("unschedule_cancellation", &self.id)
-    }
-}
-
-struct UpdateFeeQuantity {
+async fn update_fee_quantity(
+    tx: &mut Transaction<'_>,
     id: SubscriptionId,
-    change: FeeQuantityChange,
-}
-
-#[async_trait]
-impl Command for UpdateFeeQuantity {
-    type Outcome = Subscription;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        self.change.check()?;
-        let before = tx.current_subscription(self.id).await?;
-        let FeeQuantityChange { price, quantity, when } = &self.change;
-        let price_id = tx.fee_of(&before, price).await?;
-        let at = when.decide(&before.subscription, price_id, tx.now)?;
-        let Some(old) = before.subscription.fee_quantity(price_id, at).cloned() else {
-            return Err(Error::corrupt("a fixed fee has no quantity").into());
-        };
-        if old == *quantity {
-            return Ok(before.subscription);
-        }
-        let mut entry = before.clone();
-        entry.subscription.change_fee(price_id, at, quantity.clone())?;
-        entry.subscription.check_size()?;
-        let body = Body::FixedFeeQuantityUpdated {
-            subscription_id: self.id,
-            price_id,
-            effective_date: at,
-            new_quantity: quantity.clone(),
-            old_quantity: old,
-        };
-        tx.tell(entry.subscription.customer_id, tx.now, body).await?;
-        if at <= tx.now {
-            // What it charges so far is judged here. Another process, whose clock is ahead, may have
-            // applied a later turn: that one is not judged once more.
-            entry.rated_until = entry.rated_until.max(Some(tx.now));
-            tx.judge_change(&before, &entry).await?;
-        }
-        tx.save_change(&entry).await?;
-        Ok(entry.subscription)
+    change: &FeeQuantityChange,
+) -> Result<Subscription, Stop> {
+    change.check()?;
+    let before = tx.current_subscription(id).await?;
+    let FeeQuantityChange { price, quantity, when } = change;
+    let price_id = tx.fee_of(&before, price).await?;
+    let at = when.decide(&before.subscription, price_id, tx.now)?;
+    let Some(old) = before.subscription.fee_quantity(price_id, at).cloned() else {
+        return Err(Error::corrupt("a fixed fee has no quantity").into());
+    };
+    if old == *quantity {
+        return Ok(before.subscription);
     }
-}
-
-impl Request for UpdateFeeQuantity {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("update_fixed_fee_quantity", &(self.id, &self.change))
+    let mut entry = before.clone();
+    entry.subscription.change_fee(price_id, at, quantity.clone())?;
+    entry.subscription.check_size()?;
+    let body = Body::FixedFeeQuantityUpdated {
+        subscription_id: id,
+        price_id,
+        effective_date: at,
+        new_quantity: quantity.clone(),
+        old_quantity: old,
+    };
+    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    if at <= tx.now {
+        // What it charges so far is judged here. Another process, whose clock is ahead, may have
+        // applied a later turn: that one is not judged once more.
+        entry.rated_until = entry.rated_until.max(Some(tx.now));
+        tx.judge_change(&before, &entry).await?;
     }
+    tx.save_change(&entry).await?;
+    Ok(entry.subscription)
 }

@@ -2,20 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_trait::async_trait;
-
 use super::{
     Account, Call,
     active::ActiveSubscriptions,
-    apply::{Command, Request, fingerprint},
+    apply::Op,
     lists::{Walk, position},
     transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,
-    Timestamp,
-    idempotency::Fingerprint,
-    limits,
+    Timestamp, limits,
     page::{Listing, Position},
     price::Price,
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
@@ -38,7 +34,10 @@ impl Account {
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, or
     /// there is no such day or month to begin billing cycles on.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
-        Call::new(self, CreateSubscription { new })
+        Call::new(
+            self,
+            Op::new("create_subscription", new, |tx, new| Box::pin(create_subscription(tx, new))),
+        )
     }
 
     /// Returns a subscription.
@@ -218,78 +217,66 @@ impl Transaction<'_> {
     }
 }
 
-struct CreateSubscription {
-    new: NewSubscription,
-}
+async fn create_subscription(
+    tx: &mut Transaction<'_>,
+    new: &NewSubscription,
+) -> Result<Subscription, Stop> {
+    new.check()?;
+    let mut customer = tx.customer(&new.customer).await?;
+    let plan = tx.plan(&new.plan).await?;
+    tx.current_head(customer.id).await?;
+    let plan_version = new.plan_version.unwrap_or(plan.version);
+    let version = tx.plan_version(plan.id, plan_version).await?;
+    let prices = tx.prices(&version.prices).await?;
+    check_fees(&prices, &new.fee_quantities)?;
 
-#[async_trait]
-impl Command for CreateSubscription {
-    type Outcome = Subscription;
+    let id = SubscriptionId::generate(tx.now, tx.entropy());
+    let PlanVersionEntry { revision, .. } = version;
+    let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
+    let subscription = new.clone().decide(id, &customer, terms, &prices, tx.now)?;
+    let mut entry = SubscriptionEntry {
+        subscription,
+        alerts: Vec::new(),
+        muted: BTreeSet::new(),
+        revision,
+        notified: Notified::Created,
+        turns: Turns::default(),
+        rated_until: None,
+        terms_parts: 0,
+    };
+    entry.turns = tx.card(&entry).await?.turns();
+    let active = tx.active_subscriptions(&[customer.id]).await?;
+    let mut entries: Vec<_> =
+        active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
+    let oldest_open = tx.oldest_open();
+    entries.retain(|entry| !entry.is_past(oldest_open));
+    check_count(&entries, tx.now)?;
 
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Subscription, Stop> {
-        self.new.check()?;
-        let mut customer = tx.customer(&self.new.customer).await?;
-        let plan = tx.plan(&self.new.plan).await?;
-        tx.current_head(customer.id).await?;
-        let plan_version = self.new.plan_version.unwrap_or(plan.version);
-        let version = tx.plan_version(plan.id, plan_version).await?;
-        let prices = tx.prices(&version.prices).await?;
-        check_fees(&prices, &self.new.fee_quantities)?;
-
-        let id = SubscriptionId::generate(tx.now, tx.entropy());
-        let PlanVersionEntry { revision, .. } = version;
-        let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
-        let subscription = self.new.clone().decide(id, &customer, terms, &prices, tx.now)?;
-        let mut entry = SubscriptionEntry {
-            subscription,
-            alerts: Vec::new(),
-            muted: BTreeSet::new(),
-            revision,
-            notified: Notified::Created,
-            turns: Turns::default(),
-            rated_until: None,
-            terms_parts: 0,
+    tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
+    while let Some((_, notified)) = entry.next_notified().filter(|(at, _)| *at <= tx.now) {
+        entry.notified = notified;
+        let body = match notified {
+            Notified::Ended => Body::SubscriptionEnded { subscription_id: id },
+            _ => Body::SubscriptionStarted { subscription_id: id },
         };
-        entry.turns = tx.card(&entry).await?.turns();
-        let active = tx.active_subscriptions(&[customer.id]).await?;
-        let mut entries: Vec<_> =
-            active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
-        let oldest_open = tx.oldest_open();
-        entries.retain(|entry| !entry.is_past(oldest_open));
-        check_count(&entries, tx.now)?;
-
-        tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
-        while let Some((_, notified)) = entry.next_notified().filter(|(at, _)| *at <= tx.now) {
-            entry.notified = notified;
-            let body = match notified {
-                Notified::Ended => Body::SubscriptionEnded { subscription_id: id },
-                _ => Body::SubscriptionStarted { subscription_id: id },
-            };
-            tx.tell(customer.id, tx.now, body).await?;
-        }
-        if entry.subscription.start_date <= tx.now {
-            // What was charged so far is judged with the usage, all at once.
-            entry.rated_until = Some(tx.now);
-        }
-        tx.count_earlier_usage(&entry).await?;
-
-        if customer.currency.is_none() {
-            customer.currency = Some(plan.currency);
-            let slot = schema::customer(tx.account, customer.id);
-            tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
-        }
-        tx.save_new_subscription(&entry)?;
-        let subscription = entry.subscription.clone();
-        entries.push(entry);
-        tx.save_active(customer.id, &entries).await?;
-        Ok(subscription)
+        tx.tell(customer.id, tx.now, body).await?;
     }
-}
-
-impl Request for CreateSubscription {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("create_subscription", &self.new)
+    if entry.subscription.start_date <= tx.now {
+        // What was charged so far is judged with the usage, all at once.
+        entry.rated_until = Some(tx.now);
     }
+    tx.count_earlier_usage(&entry).await?;
+
+    if customer.currency.is_none() {
+        customer.currency = Some(plan.currency);
+        let slot = schema::customer(tx.account, customer.id);
+        tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
+    }
+    tx.save_new_subscription(&entry)?;
+    let subscription = entry.subscription.clone();
+    entries.push(entry);
+    tx.save_active(customer.id, &entries).await?;
+    Ok(subscription)
 }
 
 fn check_looked_at(found: usize) -> Result<(), Error> {

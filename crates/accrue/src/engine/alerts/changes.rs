@@ -1,16 +1,10 @@
 //! Changes of alerts: thresholds, enabled or disabled, for one subscription or for all, deleted.
 
-use async_trait::async_trait;
-
 use super::as_seen_by;
 use crate::{
     AlertId, Error, SubscriptionId,
     alert::{Alert, AlertUpdate, Scope},
-    engine::{
-        apply::{Command, Request, fingerprint},
-        transaction::{Stop, Transaction},
-    },
-    idempotency::Fingerprint,
+    engine::transaction::{Stop, Transaction},
     schema::{self, AlertEntry},
 };
 
@@ -20,11 +14,6 @@ pub(super) enum Change {
     Update(AlertUpdate),
     Enable,
     Disable,
-}
-
-pub(super) struct ChangeAlert {
-    pub(super) id: AlertId,
-    pub(super) change: Change,
 }
 
 impl Change {
@@ -48,43 +37,36 @@ impl Change {
     }
 }
 
-#[async_trait]
-impl Command for ChangeAlert {
-    type Outcome = Alert;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
-        self.change.check()?;
-        tx.require_alerts().await?;
-        let before = tx.alert(self.id).await?;
-        if let Scope::Customer { customer_id } = before.scope {
-            tx.current_head(customer_id).await?;
-        }
-        let alert = self.change.apply(before.clone(), tx).await?;
-        if alert == before {
-            return Ok(tx.shown(alert).await?);
-        }
-        match alert.scope {
-            Scope::Plan { plan_id, plan_version } => {
-                tx.save_plan_alert(plan_id, plan_version, &alert).await?;
-            }
-            Scope::Subscription { subscription_id, .. } => {
-                let entry = tx.current_subscription(subscription_id).await?;
-                tx.save_alert(&alert).await?;
-                tx.judge_at_once(&entry, &alert, tx.now).await?;
-                tx.save_watched(&entry).await?;
-            }
-            Scope::Customer { customer_id } => {
-                tx.save_balance_alert(customer_id, &alert).await?;
-            }
-        }
-        Ok(tx.shown(alert).await?)
+pub(super) async fn change_alert(
+    tx: &mut Transaction<'_>,
+    id: AlertId,
+    change: &Change,
+) -> Result<Alert, Stop> {
+    change.check()?;
+    tx.require_alerts().await?;
+    let before = tx.alert(id).await?;
+    if let Scope::Customer { customer_id } = before.scope {
+        tx.current_head(customer_id).await?;
     }
-}
-
-impl Request for ChangeAlert {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("change_alert", &(self.id, &self.change))
+    let alert = change.apply(before.clone(), tx).await?;
+    if alert == before {
+        return Ok(tx.shown(alert).await?);
     }
+    match alert.scope {
+        Scope::Plan { plan_id, plan_version } => {
+            tx.save_plan_alert(plan_id, plan_version, &alert).await?;
+        }
+        Scope::Subscription { subscription_id, .. } => {
+            let entry = tx.current_subscription(subscription_id).await?;
+            tx.save_alert(&alert).await?;
+            tx.judge_at_once(&entry, &alert, tx.now).await?;
+            tx.save_watched(&entry).await?;
+        }
+        Scope::Customer { customer_id } => {
+            tx.save_balance_alert(customer_id, &alert).await?;
+        }
+    }
+    Ok(tx.shown(alert).await?)
 }
 
 /// A change to what one subscription sees of an alert.
@@ -94,88 +76,60 @@ pub(super) enum ChangeFor {
     Disable,
 }
 
-pub(super) struct ChangeAlertFor {
-    pub(super) id: AlertId,
-    pub(super) subscription: SubscriptionId,
-    pub(super) change: ChangeFor,
+pub(super) async fn change_alert_for(
+    tx: &mut Transaction<'_>,
+    id: AlertId,
+    subscription: SubscriptionId,
+    change: ChangeFor,
+) -> Result<Alert, Stop> {
+    tx.require_alerts().await?;
+    let alert = tx.alert(id).await?;
+    let mut entry = tx.current_subscription(subscription).await?;
+    if entry.alerts.contains(&id) {
+        let whole = match change {
+            ChangeFor::Enable => Change::Enable,
+            ChangeFor::Disable => Change::Disable,
+        };
+        return change_alert(tx, id, &whole).await;
+    }
+    if !tx.plan_version_of(&entry).await?.alerts.contains(&id) {
+        let detail = format!("alert {id} does not watch subscription {subscription}");
+        return Err(Error::constraint(detail).into());
+    }
+    let changed = match change {
+        ChangeFor::Enable => entry.muted.remove(&id),
+        ChangeFor::Disable => entry.muted.insert(id),
+    };
+    let seen = as_seen_by(&entry, alert);
+    if changed {
+        tx.judge_at_once(&entry, &seen, tx.now).await?;
+        tx.save_watched(&entry).await?;
+    }
+    Ok(seen)
 }
 
-#[async_trait]
-impl Command for ChangeAlertFor {
-    type Outcome = Alert;
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Alert, Stop> {
-        tx.require_alerts().await?;
-        let alert = tx.alert(self.id).await?;
-        let mut entry = tx.current_subscription(self.subscription).await?;
-        if entry.alerts.contains(&self.id) {
-            let whole = match self.change {
-                ChangeFor::Enable => Change::Enable,
-                ChangeFor::Disable => Change::Disable,
-            };
-            return ChangeAlert { id: self.id, change: whole }.run(tx).await;
-        }
-        if !tx.plan_version_of(&entry).await?.alerts.contains(&self.id) {
-            let detail =
-                format!("alert {} does not watch subscription {}", self.id, self.subscription);
+pub(super) async fn delete_alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<(), Stop> {
+    tx.require_alerts().await?;
+    let alert = tx.alert(id).await?;
+    match alert.scope {
+        Scope::Plan { .. } => {
+            let detail = "an alert of a plan can be disabled and not deleted";
             return Err(Error::constraint(detail).into());
         }
-        let changed = match self.change {
-            ChangeFor::Enable => entry.muted.remove(&self.id),
-            ChangeFor::Disable => entry.muted.insert(self.id),
-        };
-        let seen = as_seen_by(&entry, alert);
-        if changed {
-            tx.judge_at_once(&entry, &seen, tx.now).await?;
+        Scope::Subscription { subscription_id, .. } => {
+            let mut entry = tx.current_subscription(subscription_id).await?;
+            entry.alerts.retain(|other| *other != id);
             tx.save_watched(&entry).await?;
         }
-        Ok(seen)
-    }
-}
-
-impl Request for ChangeAlertFor {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("change_alert_for", &(self.id, self.subscription, self.change))
-    }
-}
-
-pub(super) struct DeleteAlert {
-    pub(super) id: AlertId,
-}
-
-#[async_trait]
-impl Command for DeleteAlert {
-    type Outcome = ();
-
-    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
-        tx.require_alerts().await?;
-        let alert = tx.alert(self.id).await?;
-        match alert.scope {
-            Scope::Plan { .. } => {
-                let detail = "an alert of a plan can be disabled and not deleted";
-                return Err(Error::constraint(detail).into());
-            }
-            Scope::Subscription { subscription_id, .. } => {
-                let mut entry = tx.current_subscription(subscription_id).await?;
-                entry.alerts.retain(|id| *id != self.id);
-                tx.save_watched(&entry).await?;
-            }
-            Scope::Customer { customer_id } => {
-                tx.current_head(customer_id).await?;
-                tx.remove_balance_alert(customer_id, &alert).await?;
-                tx.touch(customer_id).await?;
-            }
+        Scope::Customer { customer_id } => {
+            tx.current_head(customer_id).await?;
+            tx.remove_balance_alert(customer_id, &alert).await?;
+            tx.touch(customer_id).await?;
         }
-        let slot = schema::alert(tx.account, self.id);
-        let before = tx.get(&slot).await?;
-        let given = before.map_or(0, |before| before.given);
-        tx.put(&slot, &AlertEntry { alert, given, deleted_at: Some(tx.now) })?;
-        Ok(())
     }
-}
-
-impl Request for DeleteAlert {
-    fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("delete_alert", &self.id)
-    }
+    let slot = schema::alert(tx.account, id);
+    let before = tx.get(&slot).await?;
+    let given = before.map_or(0, |before| before.given);
+    tx.put(&slot, &AlertEntry { alert, given, deleted_at: Some(tx.now) })?;
+    Ok(())
 }

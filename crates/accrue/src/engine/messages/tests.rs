@@ -1,6 +1,8 @@
+use async_trait::async_trait;
 use pollster::block_on;
 
 use super::*;
+use crate::engine::apply::Command;
 use crate::{
     AccountId, BackfillId, Billing, Email, ManualClock, Name, SeededEntropy, Timeframe,
     backfill::NewBackfill,
