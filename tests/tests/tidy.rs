@@ -3,7 +3,7 @@
 //! A rule that is broken says where, as `file:line: what is wrong`.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -290,6 +290,33 @@ fn the_core_has_no_status_codes() {
     }));
 }
 
+/// The map in `lib.rs` is the order of the modules of the adapter, so none of them use each other in a
+/// circle.
+#[test]
+fn the_adapter_is_read_in_the_order_of_its_map() {
+    let adapter = Modules::of("crates/accrue-http/src/");
+    let order = adapter.map();
+    let place = |module: &str| order.iter().position(|listed| listed == top(module));
+    let missing = adapter.0.keys().filter(|module| !module.is_empty() && place(module).is_none());
+    check(missing.map(|module| format!("the map of accrue-http does not list {}", top(module))));
+    let uses = adapter.uses().into_iter().filter(|used| top(&used.from) != top(&used.to));
+    let against = uses.filter(|used| place(&used.from) <= place(&used.to));
+    check(against.map(|used| {
+        let (from, to) = (top(&used.from), top(&used.to));
+        format!("{}: {from} is read before {to}, which it uses", used.place)
+    }));
+}
+
+/// Within a folder too, so a file uses its parent's own items only where the parent uses none of the
+/// file's: what both need stands in a third file.
+#[test]
+fn no_files_of_the_adapter_use_each_other_in_a_circle() {
+    let uses = Modules::of("crates/accrue-http/src/").uses();
+    let returns = uses.iter().filter(|used| reachable(&used.to, &uses).contains(&*used.from));
+    let say = |used: &Use| format!("{}: {} uses {}, in a circle", used.place, used.from, used.to);
+    check(returns.map(say));
+}
+
 // Text.
 
 #[test]
@@ -565,6 +592,31 @@ impl Source {
         places.into_iter().map(|number| self.at(number, what)).collect()
     }
 
+    /// The words and signs of the code without tests and without texts, each with its line.
+    fn tokens(&self) -> Vec<(usize, &str)> {
+        let (mut tokens, mut is_text) = (Vec::new(), false);
+        for (number, mut rest) in self.code_without_tests() {
+            while let Some(first) = rest.chars().next() {
+                let length = match first {
+                    '\\' if is_text => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+                    '\'' if !is_text && rest.starts_with("'\"'") => 3,
+                    '"' => 1,
+                    _ if is_text => first.len_utf8(),
+                    ':' if rest.starts_with("::") => 2,
+                    _ => word(rest).len().max(first.len_utf8()),
+                };
+                let (token, after) = rest.split_at(length);
+                if token == "\"" {
+                    is_text = !is_text;
+                } else if !is_text && !first.is_whitespace() {
+                    tokens.push((number, token));
+                }
+                rest = after;
+            }
+        }
+        tokens
+    }
+
     /// The first names of what is imported from a crate, each with its line: of `use crate::{a,
     /// b::{c, d}}` they are `a` and `b`.
     fn use_paths(&self, of: &str) -> Vec<(usize, String)> {
@@ -602,6 +654,188 @@ impl Source {
         }
         paths
     }
+}
+
+/// The modules of a crate that are files, by their paths: `""` is the root, `shape::read` a file of a
+/// folder.
+struct Modules(BTreeMap<String, Module>);
+
+struct Module {
+    file: Source,
+    imports: Vec<Import>,
+    /// The other paths in its code that begin with a module.
+    paths: Vec<(usize, Vec<String>)>,
+}
+
+/// A name that a `use` brings into a module, and where it is from.
+struct Import {
+    line: usize,
+    name: String,
+    path: Vec<String>,
+    is_exported: bool,
+}
+
+/// That a file uses what another declares, with the place of it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Use {
+    from: String,
+    to: String,
+    place: String,
+}
+
+impl Modules {
+    fn of(folder: &str) -> Self {
+        let files = sources().filter_map(|file| {
+            let inner = file.path.strip_prefix(folder)?.strip_suffix(".rs")?;
+            let path = if inner == "lib" { String::new() } else { inner.replace('/', "::") };
+            (!file.is_all_tests()).then_some((path, file))
+        });
+        Self::read(files.collect())
+    }
+
+    fn read(files: BTreeMap<String, Source>) -> Self {
+        let paths: BTreeSet<_> = files.keys().cloned().collect();
+        let modules = files.into_iter().map(|(path, file)| {
+            let is_child = |name: &str| paths.contains(&join(&path, name));
+            let module = Module::read(file, is_child);
+            (path, module)
+        });
+        Self(modules.collect())
+    }
+
+    /// What files use of each other. A file uses the one that declares what it names, whichever module
+    /// it is reached through: `mod` and `pub use` tell where something is found, and use nothing.
+    fn uses(&self) -> Vec<Use> {
+        let mut uses = BTreeSet::new();
+        for (from, module) in &self.0 {
+            let imports = module.imports.iter().filter(|import| !import.is_exported);
+            let imports = imports.map(|import| (import.line, &import.path));
+            let paths = module.paths.iter().map(|(line, path)| (*line, path));
+            for (line, path) in imports.chain(paths) {
+                let to = self.declares(from, path).filter(|to| to != from);
+                let place = format!("{}:{line}", module.file.path);
+                uses.extend(to.map(|to| Use { from: from.clone(), to, place }));
+            }
+        }
+        uses.into_iter().collect()
+    }
+
+    /// Finds the module that declares what a path names in a module: none where another crate does.
+    fn declares(&self, within: &str, path: &[String]) -> Option<String> {
+        let mut found = within.to_owned();
+        for (index, name) in path.iter().enumerate() {
+            let rest = path.get(index + 1..).unwrap_or_default();
+            let child = join(&found, name);
+            match name.as_str() {
+                "crate" => found = String::new(),
+                "self" => {}
+                "super" => found = parent(&found).to_owned(),
+                _ if self.0.contains_key(&child) => found = child,
+                // The first name of a path is of another crate, unless it is the whole path.
+                _ if index == 0 => return rest.is_empty().then_some(found),
+                _ => {
+                    let imports = &self.0.get(&found)?.imports;
+                    let Some(import) = imports.iter().find(|import| import.name == *name) else {
+                        return Some(found);
+                    };
+                    return self.declares(&found, &[&import.path, rest].concat());
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// The modules in the order in which the map of `lib.rs` names them: each at the head of an item.
+    fn map(&self) -> Vec<String> {
+        let root = &self.0.get("").expect("a crate has a root").file;
+        let lines = root.text.lines().skip_while(|line| !line.starts_with("//! # The map"));
+        let items = lines.skip(1).take_while(|line| !line.starts_with("//! # "));
+        let heads = items.filter_map(|line| line.strip_prefix("//! - ")?.split(": ").next());
+        let names = heads.flat_map(|head| head.split('`').skip(1).step_by(2));
+        names.filter(|name| self.0.contains_key(*name)).map(str::to_owned).collect()
+    }
+}
+
+impl Module {
+    fn read(file: Source, is_child: impl Fn(&str) -> bool) -> Self {
+        let (mut imports, mut paths) = (Vec::new(), Vec::new());
+        let tokens = file.tokens();
+        let token = |at: usize| tokens.get(at).map_or("", |(_, token)| *token);
+        let mut at = 0;
+        while let Some((line, first)) = tokens.get(at) {
+            let before = at.checked_sub(1).map_or("", token);
+            let begins = ["crate", "self", "super"].contains(first) || is_child(first);
+            if *first == "use" {
+                let is_exported = ["pub", ")"].contains(&before);
+                at += 1;
+                for (line, path, name) in read_tree(&tokens, &mut at, &[]) {
+                    imports.push(Import { line, name, path, is_exported });
+                }
+            } else if begins && before != "::" && token(at + 1) == "::" {
+                let mut path = vec![(*first).to_owned()];
+                while token(at + 1) == "::" && !word(token(at + 2)).is_empty() {
+                    path.push(token(at + 2).to_owned());
+                    at += 2;
+                }
+                paths.push((*line, path));
+            }
+            at += 1;
+        }
+        Self { file, imports, paths }
+    }
+}
+
+/// A module, what it uses, what that uses, and so on.
+fn reachable<'a>(module: &'a str, uses: &'a [Use]) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::from([module]);
+    loop {
+        let before = found.len();
+        for used in uses {
+            if found.contains(&*used.from) {
+                found.insert(&used.to);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// Reads the tree of a `use`: each path with its line, and the name that it has from then on.
+fn read_tree(
+    tokens: &[(usize, &str)],
+    at: &mut usize,
+    before: &[String],
+) -> Vec<(usize, Vec<String>, String)> {
+    let (mut path, mut name, mut found) = (before.to_vec(), None, Vec::new());
+    while let Some((line, token)) = tokens.get(*at) {
+        match *token {
+            "{" => {
+                *at += 1;
+                while tokens.get(*at).is_some_and(|(_, token)| *token != "}") {
+                    found.extend(read_tree(tokens, at, &path));
+                    *at += usize::from(tokens.get(*at).is_some_and(|(_, token)| *token == ","));
+                }
+                *at += 1;
+                return found;
+            }
+            "," | "}" | ";" => {
+                // `a::{self}` names `a`.
+                path.pop_if(|last| last == "self" && !before.is_empty());
+                let name = name.or_else(|| path.last().cloned()).unwrap_or_default();
+                found.push((*line, path, name));
+                return found;
+            }
+            "as" => {
+                *at += 1;
+                name = tokens.get(*at).map(|(_, token)| (*token).to_owned());
+            }
+            "::" => {}
+            word => path.push(word.to_owned()),
+        }
+        *at += 1;
+    }
+    found
 }
 
 /// Fails with all breaches of a rule.
@@ -770,6 +1004,20 @@ fn from_root(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
+/// The path of a module of a module.
+fn join(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
+}
+
+fn parent(module: &str) -> &str {
+    module.rsplit_once("::").map_or("", |(parent, _)| parent)
+}
+
+/// The top-level module that a module is, or is in.
+fn top(module: &str) -> &str {
+    module.split("::").next().unwrap_or_default()
+}
+
 /// What follows each occurrence of a text in a line.
 fn all_after<'a>(line: &'a str, text: &str) -> Vec<&'a str> {
     line.match_indices(text).filter_map(|(at, found)| line.get(at + found.len()..)).collect()
@@ -822,6 +1070,33 @@ fn imports_are_read_from_groups() {
     );
     check("use super::{Error, limits};", &[]);
     check("let x = 1;\nuse crate::a;\nfn f() {}\n", &["a"]);
+}
+
+#[test]
+fn uses_lead_to_the_file_that_declares() {
+    let check = |text: &str, expect: &[&str]| {
+        let files = [
+            ("", "mod a; mod b; pub use self::a::Inner;"),
+            ("a", "mod inner; pub(crate) use self::inner::{Inner, other as Other};"),
+            ("a::inner", "struct Inner; use crate::b;"),
+            ("b", text),
+        ];
+        let files = files.map(|(path, text)| {
+            let file = Source { path: path.to_owned(), text: text.to_owned() };
+            (path.to_owned(), file)
+        });
+        let uses = Modules::read(files.into()).uses().into_iter();
+        let found: Vec<_> = uses.filter_map(|used| (used.from == "b").then_some(used.to)).collect();
+        assert_eq!(found, expect, "{text}");
+    };
+    check("use crate::a;", &["a"]);
+    check("use crate::{a::{self, Inner}};", &["a", "a::inner"]);
+    check("use super::Inner;", &["a::inner"]);
+    check("fn f() { crate::a::Other::new() }", &["a::inner"]);
+    check("fn f() { $crate::a::g() }", &["a"]);
+    check("use std::fmt; use accrue::a; fn f() { fmt::a() }", &[]);
+    check("const A: &str = \"\\\"in use, crate::a::b\"; // crate::a::b", &[]);
+    check("#[cfg(test)]\nmod tests {\nuse crate::a;\n}", &[]);
 }
 
 #[test]

@@ -1,22 +1,23 @@
 use std::{fmt, num::NonZeroU32, sync::Arc};
 
-use accrue::{Account, AccountId, Admitted, Billing, Pace};
+use accrue::{Account, Admitted, Billing, Pace};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method, Response, header::CONTENT_LENGTH, request::Parts};
 
 use crate::{
-    Authenticate, Bounds, Exceeded, RateLimit, auth,
+    Authenticate, Bounds, Category, RateLimit, auth,
     door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
     failure::{Failure, OnError, Panicked},
     json::Json,
     openapi::Documents,
-    operation::{Category, Effect},
+    operation::Effect,
     operations,
-    problem::{Hint, Problem},
+    problem::Problem,
     query,
-    reply::Reply,
+    reply::{Hint, Reply},
     request::{Input, Request},
     router::{Route, Router},
+    settings::Settings,
 };
 
 /// The API over HTTP, for a host to serve from the framework of its choice. Cheap to clone.
@@ -37,18 +38,8 @@ struct Inner {
     on_error: Option<OnError>,
 }
 
-/// What operations know of how the API is served.
-pub(crate) struct Settings {
-    pub(crate) bounds: Bounds,
-    pub(crate) error_docs: String,
-    rate_limit: Option<Box<dyn RateLimit>>,
-}
-
 /// The header of a change of a subscription that is to wait until it is applied (wire 5.3).
 const PENDING_CHANGE: HeaderName = HeaderName::from_static("create-pending-subscription-change");
-
-/// What the types of errors begin with: the published clients tell errors by it (wire 6.6).
-const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 
 /// Sets up an [`Api`].
 #[must_use = "build it"]
@@ -220,7 +211,9 @@ impl Api {
                 let fingerprint = fingerprint(operation, &input, raw_query, &raw, &pace).await;
                 match (account.admit(key, fingerprint).await?, operation.effect) {
                     (Admitted::Run(attempt), _) => Some(attempt),
-                    (Admitted::Replay(answer), Effect::Writes) => return Reply::replay(&answer),
+                    (Admitted::Replay(answer), Effect::Writes) => {
+                        return Ok(Reply::from_stored(&answer)?.replayed());
+                    }
                     // What only reads is read again.
                     (Admitted::Replay(_), Effect::Reads) => None,
                 }
@@ -232,7 +225,8 @@ impl Api {
         if operation.effect == Effect::Writes {
             progress.writes();
         }
-        (operation.run)(Request { account, operation, settings, input, pace, attempt }).await
+        let status = operation.success();
+        (operation.run)(Request { account, status, settings, input, pace, attempt }).await
     }
 
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Account, Problem> {
@@ -240,37 +234,6 @@ impl Api {
         let account = self.0.authenticate.authenticate(token).await?;
         let account = account.ok_or_else(Problem::unauthenticated)?;
         Ok(self.0.billing.account(account))
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { bounds: Bounds::default(), error_docs: ERROR_DOCS.to_owned(), rate_limit: None }
-    }
-}
-
-impl Settings {
-    /// Takes from what the account may do now.
-    pub(crate) fn take(
-        &self,
-        account: &AccountId,
-        category: Category,
-        amount: NonZeroU32,
-    ) -> Result<(), Problem> {
-        let Some(limit) = &self.rate_limit else { return Ok(()) };
-        limit.take(account, category, amount).map_err(|exceeded| match exceeded {
-            Exceeded::Wait(wait) => Problem::too_many_requests(wait),
-            Exceeded::TooMuch { most } => Problem::resource_too_large(format!(
-                "{amount} at once, of which the rate limit of the account has at most {most}"
-            )),
-        })
-    }
-
-    /// Gives back what was taken.
-    pub(crate) fn give_back(&self, account: &AccountId, category: Category, amount: NonZeroU32) {
-        if let Some(limit) = &self.rate_limit {
-            limit.give_back(account, category, amount);
-        }
     }
 }
 

@@ -35,15 +35,20 @@
 //! reads the request through `shape`, makes one call of the engine, and writes what it came to in the
 //! words of `wire`. Effect, messages and the stored answer are one commit.
 //!
-//! # The map
+//! # The map, in reading order
 //!
-//! - `api`, `door`, `auth`, `rate`, [`Bounds`]: who may ask, how much, and under which key.
-//! - `operations`: the table of what is served; it feeds the router, the OpenAPI document at
-//!   `/openapi.json`, the page at `/docs` and the list in `docs/operations.md`.
+//! The direction of dependence is the direction of reading: each of these uses those above it.
+//!
+//! - `failure`, `reply`, `problem`: why a request fails, answers, and errors as specification §7 has them.
+//! - `auth`, `rate`, `bounds`, `settings`: who may ask, how much, and what the host sets up.
+//! - `json`, `query`: what comes in, with numbers as they are spelled.
 //! - `shape`: one declaration of a type of the wire is its reader and its schema.
 //! - `wire`: the types of the wire, apart from those of the engine.
-//! - `problem`, `reply`: errors as specification §7 has them, and answers.
-//! - `json`: what comes in, with numbers as they are spelled.
+//! - `request`, `operation`: what an operation sees, and what is known of it before it runs.
+//! - `operations`: the table of what is served; it feeds the router, the OpenAPI document at
+//!   `/openapi.json`, the page at `/docs` and the list in `docs/operations.md`.
+//! - `router`, `door`, `openapi`: what finds an operation, what comes before it, what describes all.
+//! - `api`, `service`: [`Api`], the order of work.
 //!
 //! # What it leaves to the host
 //!
@@ -67,6 +72,7 @@ mod reply;
 mod request;
 mod router;
 mod service;
+mod settings;
 mod shape;
 mod wire;
 
@@ -75,8 +81,7 @@ pub use self::{
     auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
     failure::Failure,
-    operation::Category,
-    rate::{Exceeded, Quota, Quotas, RateLimit, RateLimits},
+    rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };
 
 /// Compiles and runs what the README shows.

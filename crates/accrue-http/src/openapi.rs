@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use http::{HeaderValue, Method, StatusCode, header};
 
-use crate::{api::Settings, reply::Reply};
+use crate::{reply::Reply, settings::Settings};
 
 /// What is served without a key: the description of the API, rendered when it is first asked for.
 pub(crate) struct Documents {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     failure::{Cause, Unexpected},
-    reply::Reply,
+    reply::{Hint, Reply},
 };
 
 /// Why a request is not answered as it asks.
@@ -21,19 +21,6 @@ pub(crate) struct Problem {
     hint: Hint,
     /// Why, where it is no fault of the request: for the host, and never told to the client.
     cause: Option<Cause>,
-}
-
-/// What a client is told about trying again, beyond what the status says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Hint {
-    #[default]
-    None,
-    /// After a while, with the same key.
-    RetryAfter(Duration),
-    /// Never: it cannot succeed.
-    Futile,
-    /// A failure that passes (§4.5.10).
-    Transient,
 }
 
 /// An event that a batch was refused for, as the wire names it.
@@ -89,7 +76,7 @@ impl Problem {
 
     /// The adapter failed, and a retry would too.
     pub(crate) fn internal(cause: &'static str) -> Self {
-        Self::failed(Unexpected(cause), Hint::None)
+        Self::from(Unexpected(cause))
     }
 
     /// The adapter failed.
@@ -178,6 +165,12 @@ impl From<&accrue::Error> for Problem {
             _ => Hint::None,
         };
         problem
+    }
+}
+
+impl From<Unexpected> for Problem {
+    fn from(cause: Unexpected) -> Self {
+        Self::failed(cause, Hint::None)
     }
 }
 

@@ -1,3 +1,4 @@
+mod category;
 mod limits;
 mod quotas;
 
@@ -6,10 +7,10 @@ use std::{num::NonZeroU32, time::Duration};
 use accrue::AccountId;
 
 pub use self::{
+    category::Category,
     limits::RateLimits,
     quotas::{Quota, Quotas},
 };
-use crate::Category;
 
 /// Decides whether an account may do so much more now.
 ///

@@ -7,7 +7,7 @@ use http::{
 };
 use serde::Serialize;
 
-use crate::problem::{Hint, Problem};
+use crate::failure::Unexpected;
 
 /// Whether a client should try again, whatever the status says (wire 6.5).
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -16,15 +16,25 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 /// A failure that passes (§4.5.10).
 const TRANSIENT_ERROR: HeaderName = HeaderName::from_static("transient-error");
 
-/// Why a stored answer cannot be given again.
-pub(crate) const UNREADABLE: &str = "a stored answer is none of this door";
-
 /// An answer, before the headers that every answer has.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     status: StatusCode,
     headers: HeaderMap,
     body: String,
+}
+
+/// What a client is told about trying again, beyond what the status says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Hint {
+    #[default]
+    None,
+    /// After a while, with the same key.
+    RetryAfter(Duration),
+    /// Never: it cannot succeed.
+    Futile,
+    /// A failure that passes (§4.5.10).
+    Transient,
 }
 
 impl Reply {
@@ -75,26 +85,22 @@ impl Reply {
     }
 
     /// Reads what was written down.
-    pub(crate) fn from_stored(text: &str) -> Option<Self> {
-        let (status, body) = text.split_once(' ')?;
-        let status = StatusCode::from_bytes(status.as_bytes()).ok()?;
+    pub(crate) fn from_stored(text: &str) -> Result<Self, Unexpected> {
+        const UNREADABLE: Unexpected = Unexpected("a stored answer is none of this door");
+        let (status, body) = text.split_once(' ').ok_or(UNREADABLE)?;
+        let status = StatusCode::from_bytes(status.as_bytes()).map_err(|_| UNREADABLE)?;
         if status == StatusCode::NO_CONTENT {
-            return Some(Self::empty(status));
+            return Ok(Self::empty(status));
         }
         let json = HeaderValue::from_static("application/json");
-        Some(Self::text(status, json, body.to_owned()))
-    }
-
-    /// Answers as the first time (§4.5.6).
-    pub(crate) fn replay(text: &str) -> Result<Self, Problem> {
-        let reply = Self::from_stored(text).ok_or_else(|| Problem::internal(UNREADABLE))?;
-        Ok(reply.replayed())
+        Ok(Self::text(status, json, body.to_owned()))
     }
 
     pub(crate) fn is_success(&self) -> bool {
         self.status.is_success()
     }
 
+    /// Marks it as the answer of the first time (§4.5.6).
     pub(crate) fn replayed(mut self) -> Self {
         self.headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
         self
@@ -140,9 +146,8 @@ mod tests {
     #[test]
     fn what_this_door_has_not_written_is_no_answer() {
         for text in ["", "200", "abc {}", "99 {}", "1000 {}", "{\"outcome\":1}", " 200 {}"] {
-            assert!(Reply::from_stored(text).is_none(), "{text}");
-            let problem = Reply::replay(text).unwrap_err();
-            assert_eq!(problem.cause().map(ToString::to_string).as_deref(), Some(UNREADABLE));
+            let cause = Reply::from_stored(text).unwrap_err();
+            assert_eq!(cause.to_string(), "a stored answer is none of this door", "{text}");
         }
     }
 

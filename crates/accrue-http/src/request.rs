@@ -5,11 +5,10 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::{
-    api::Settings,
     json::Json,
-    operation::Operation,
     problem::{Problem, Violations},
-    reply::{Reply, UNREADABLE},
+    reply::Reply,
+    settings::Settings,
     shape::{Maybe, Read, Reader, Source, Whole},
     wire::pages::{Listed, Rows},
 };
@@ -17,7 +16,8 @@ use crate::{
 /// A request that has passed the door, as an operation sees it.
 pub(crate) struct Request {
     pub(crate) account: Account,
-    pub(crate) operation: &'static Operation,
+    /// The status of a success.
+    pub(crate) status: StatusCode,
     pub(crate) settings: Arc<Settings>,
     pub(crate) input: Input,
     pub(crate) pace: Pace,
@@ -95,7 +95,7 @@ impl Request {
         call: Call<T>,
         answer: impl Fn(&T) -> A + Send + Sync,
     ) -> Result<Reply, Problem> {
-        let status = self.status();
+        let status = self.status;
         let reply = |result: Result<&T, &Error>| match result {
             Ok(_) if status == StatusCode::NO_CONTENT => Reply::empty(status),
             Ok(outcome) => Reply::json(status, &answer(outcome)),
@@ -106,8 +106,7 @@ impl Request {
             Some(attempt) => {
                 let kept = attempt.run(call, |result| reply(result).to_stored()).await?;
                 let is_replayed = kept.is_replayed();
-                let reply = Reply::from_stored(&kept.outcome);
-                let reply = reply.ok_or_else(|| Problem::internal(UNREADABLE))?;
+                let reply = Reply::from_stored(&kept.outcome)?;
                 Ok(if is_replayed { reply.replayed() } else { reply })
             }
         }
@@ -121,7 +120,7 @@ impl Request {
                 .to_owned();
             Problem::resource_too_large(detail)
         };
-        let reply = Reply::try_json(self.operation.success(), answer).map_err(too_large)?;
+        let reply = Reply::try_json(self.status, answer).map_err(too_large)?;
         if let Some(attempt) = self.attempt {
             attempt.complete("").await?;
         }
@@ -158,10 +157,6 @@ impl Request {
         let reply = problem.reply(&self.settings.error_docs);
         attempt.complete(&reply.to_stored()).await?;
         Ok(reply)
-    }
-
-    fn status(&self) -> StatusCode {
-        self.operation.success()
     }
 
     /// Makes the page that a query asks for.

@@ -10,11 +10,8 @@ mod schema;
 mod values;
 
 pub(crate) use self::{
-    macros::{choices, name, request, response, texts},
+    macros::{choices, is_closed, name, read_choice, request, response, texts, words},
     read::{Absent, Anything, Fields, Maybe, Nullable, Read, Reader, Source, member},
     schema::{Describe, Named, Object, Property, Schema, Side},
-    values::{
-        MetadataIn, Moment, Whole, Words, is_closed, metadata_update, new_metadata, read_choice,
-        words,
-    },
+    values::{MetadataIn, Moment, Whole, Words, metadata_update, new_metadata},
 };

@@ -3,8 +3,8 @@
 //!
 //! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Transaction` of
 //! (reads become preconditions, writes are buffered) and commits it, under an idempotency key
-//! together with the answer. What time has brought a customer comes first, in `transitions`, and before that
-//! what corrects it, in `corrections`.
+//! together with the answer; `trace` tells what that took. What time has brought a customer comes first,
+//! in `transitions`, and before that what corrects it, in `corrections`.
 //!
 //! Events come in through `events`, in order and each once; those of `backfills` lie apart until they
 //! count. `visible` tells which events count, and which figures do, in a walk over a timeframe;
@@ -71,6 +71,7 @@ mod subscriptions;
 mod tallies;
 mod tick;
 mod totals;
+mod trace;
 mod transaction;
 mod transitions;
 mod usage;

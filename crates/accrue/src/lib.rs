@@ -122,8 +122,24 @@
 //! - `jiff`: conversions between [`Timestamp`] and `jiff::Timestamp`. The types of jiff 0.2 are then
 //!   part of the interface; the crate is there anyway.
 //! - `time`: conversions between [`Timestamp`] and `time::OffsetDateTime`, of the crate `time` 0.3.
+//! - `tracing`: a span for each operation that writes, of the crate `tracing` 0.1.
 //!
-//! Each of them adds to the interface, and changes nothing else.
+//! Each of them adds to what a host is given, and changes nothing else.
+//!
+//! The spans are named `operation`, with the target `accrue` and the level info. Transitions and
+//! corrections that come before an operation have spans within its own. Reads have none, nor has a
+//! replay. The fields:
+//!
+//! - `operation`: its name, such as `ingest`, `create_customer` or `apply_transitions`.
+//! - `account`: whose it is.
+//! - `attempts`: how often it was run. It is run again where it lost a race, where something came before
+//!   it, where it needed more locks, and where it took too long to decide.
+//! - `conflicts`: commits that lost a race.
+//! - `rows_read`: rows that its runs have asked the store for, absent ones too.
+//! - `rows_written`: rows that its commit has put or deleted, those of its idempotency key too; 0 where
+//!   nobody knows whether it was written.
+//!
+//! The last four are recorded when it ends, also where its future is dropped.
 
 pub mod account;
 pub mod alert;

@@ -4,10 +4,10 @@ use accrue::{ErrorKind, limits};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    api::Settings,
     operation::{Effect, Method, Operation},
     operations,
     problem::{KINDS, row},
+    settings::Settings,
     shape::{Named, Object, Property, Schema, Side},
 };
 

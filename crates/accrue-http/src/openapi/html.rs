@@ -46,6 +46,24 @@ pub(super) fn element(
     Markup(markup)
 }
 
+pub(super) fn paragraph(words: &str) -> Markup {
+    element("p", &[], [prose(words)])
+}
+
+pub(super) fn table(head: &[&str], rows: impl IntoIterator<Item = Markup>) -> Markup {
+    let head = head.iter().map(|cell| element("th", &[], [text(cell)]));
+    let head = element("thead", &[], [element("tr", &[], head)]);
+    element("table", &[], [head, element("tbody", &[], rows)])
+}
+
+pub(super) fn code(words: &str) -> Markup {
+    element("code", &[], [text(words)])
+}
+
+pub(super) fn cells(cells: impl IntoIterator<Item = Markup>) -> Markup {
+    element("tr", &[], cells.into_iter().map(|cell| element("td", &[], [cell])))
+}
+
 /// Makes a document.
 pub(super) fn document(title: &str, style: &'static str, body: Markup) -> String {
     let Markup(title) = text(title);

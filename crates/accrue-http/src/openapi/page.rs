@@ -5,15 +5,16 @@ mod sections;
 
 use std::collections::BTreeMap;
 
+use self::sections::Section;
 use super::{
     document,
-    html::{self, Markup, element, prose, text},
+    html::{self, Markup, cells, code, element, paragraph, prose, table, text},
 };
 use crate::{
-    api::Settings,
     operation::Operation,
     operations::{self, WAITING, Waiting},
     problem::row,
+    settings::Settings,
     shape::{Describe, Object, Property, Schema},
 };
 
@@ -47,43 +48,8 @@ pub(super) fn render(base: &str, settings: &Settings) -> String {
     html::document("The billing API of accrue", STYLE, body.collect())
 }
 
-/// A part of the page that the list at its head links to.
-struct Section {
-    title: String,
-    content: Markup,
-}
-
-impl Section {
-    fn anchor(&self) -> String {
-        self.title.to_lowercase().replace(' ', "-")
-    }
-
-    fn render(&self) -> Markup {
-        let title = element("h2", &[("id", &self.anchor())], [text(&self.title)]);
-        [title, self.content.clone()].into_iter().collect()
-    }
-}
-
-fn paragraph(words: &str) -> Markup {
-    element("p", &[], [prose(words)])
-}
-
 fn heading(words: &str) -> Markup {
     element("h4", &[], [text(words)])
-}
-
-fn table(head: &[&str], rows: impl IntoIterator<Item = Markup>) -> Markup {
-    let head = head.iter().map(|cell| element("th", &[], [text(cell)]));
-    let head = element("thead", &[], [element("tr", &[], head)]);
-    element("table", &[], [head, element("tbody", &[], rows)])
-}
-
-fn code(words: &str) -> Markup {
-    element("code", &[], [text(words)])
-}
-
-fn cells(cells: impl IntoIterator<Item = Markup>) -> Markup {
-    element("tr", &[], cells.into_iter().map(|cell| element("td", &[], [cell])))
 }
 
 fn render_operation(base: &str, operation: &Operation) -> Markup {

@@ -1,7 +1,8 @@
 use accrue::{CreditBlockId, CustomerId, IdOr, Zone};
 
 use crate::{
-    operation::{Category, Operation},
+    Category,
+    operation::Operation,
     problem::Problem,
     reply::Reply,
     request::{NoBody, NoQuery, Request},

@@ -2,7 +2,8 @@ use accrue::{CustomerId, IdOr, ListFilter, cost::CostQuery};
 
 use super::timeframes::complete;
 use crate::{
-    operation::{Category, Operation},
+    Category,
+    operation::Operation,
     problem::Problem,
     reply::Reply,
     request::{NoBody, NoQuery, Request},

@@ -3,7 +3,8 @@ use std::{num::NonZeroU32, sync::Arc};
 use accrue::usage::{EventSearch, EventVolumeQuery, Incoming};
 
 use crate::{
-    operation::{Category, Operation},
+    Category,
+    operation::Operation,
     problem::Problem,
     reply::Reply,
     request::{NoQuery, Request},

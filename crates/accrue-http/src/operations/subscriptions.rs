@@ -7,7 +7,8 @@ use accrue::{
 
 use super::timeframes::complete;
 use crate::{
-    operation::{Category, Operation},
+    Category,
+    operation::Operation,
     problem::Problem,
     reply::Reply,
     request::{NoBody, NoQuery, Request},

@@ -8,8 +8,7 @@ use std::{
 
 use accrue::{AccountId, Billing, Timestamp};
 
-use super::{Exceeded, Quota, Quotas, RateLimit};
-use crate::Category;
+use super::{Category, Exceeded, Quota, Quotas, RateLimit};
 
 /// Limits each account by the same [`Quotas`], on the clock of the engine, within this process.
 ///

@@ -12,23 +12,6 @@ use serde::{Serialize, Serializer};
 use super::{Describe, Maybe, Read, Reader, Schema, Source, member, texts};
 use crate::json::Json;
 
-/// Joins the lines of a comment, for readers who do not have what it cites.
-pub(crate) fn words(lines: &[&str]) -> String {
-    let mut words = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    for citation in [" (§", " (wire "] {
-        while let Some((before, rest)) = words.split_once(citation) {
-            let after = rest.split_once(')').map_or("", |(_, after)| after);
-            words = format!("{before}{after}");
-        }
-    }
-    words.trim().to_owned()
-}
-
-/// Tells whether an object that is declared `open` or not is closed.
-pub(crate) fn is_closed(keyword: &str) -> bool {
-    keyword != "open"
-}
-
 const NO_CONTROL_CHARACTERS: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
 
 texts! {
@@ -228,25 +211,6 @@ impl Serialize for Moment {
     }
 }
 
-/// Reads one of several words.
-pub(crate) fn read_choice<T: Clone>(
-    json: &Json,
-    at: &str,
-    reader: &mut Reader,
-    choices: &[(&'static str, T)],
-) -> Option<T> {
-    let Json::String(text) = json else {
-        return reader.unexpected(json, at, "a string");
-    };
-    match choices.iter().find(|(word, _)| word == text) {
-        Some((_, value)) => Some(value.clone()),
-        None => {
-            let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
-            reader.wrong(at, format!("expected one of {}", words.join(", ")))
-        }
-    }
-}
-
 /// The id of a resource. A text that is none names no resource: it is not found.
 macro_rules! ids {
     ($($type:ty: $what:literal,)*) => {$(
@@ -344,19 +308,5 @@ pub(crate) fn metadata_update(metadata: MetadataIn) -> MetadataUpdate {
         Maybe::Absent => MetadataUpdate::Keep,
         Maybe::Null => MetadataUpdate::Clear,
         Maybe::Value(MetadataEntries(entries)) => MetadataUpdate::Merge(entries),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_comment_cites_is_not_for_its_readers() {
-        let check = |lines: &[&str], expect: &str| assert_eq!(words(lines), expect);
-        check(&[" A good (§2.2)."], "A good.");
-        check(&[" A list (wire 6.2), in", " pages (or not)."], "A list, in pages (or not).");
-        check(&[" Never (§4.5"], "Never");
-        check(&[], "");
     }
 }

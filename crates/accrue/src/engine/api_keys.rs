@@ -157,6 +157,10 @@ struct IssueApiKey {
 impl Command for IssueApiKey {
     type Outcome = IssuedApiKey;
 
+    fn name(&self) -> &'static str {
+        "issue_api_key"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
         let id = ApiKeyId::generate(tx.now, tx.entropy());
         let token = ApiToken::draw(id, tx.entropy());
@@ -176,6 +180,10 @@ struct RotateApiKey {
 impl Command for RotateApiKey {
     type Outcome = IssuedApiKey;
 
+    fn name(&self) -> &'static str {
+        "rotate_api_key"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
         let before = tx.api_key(self.id).await?;
         let token = ApiToken::draw(self.id, tx.entropy());
@@ -192,6 +200,10 @@ struct RevokeApiKey {
 #[async_trait]
 impl Command for RevokeApiKey {
     type Outcome = ApiKey;
+
+    fn name(&self) -> &'static str {
+        "revoke_api_key"
+    }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<ApiKey, Stop> {
         let entry = tx.api_key(self.id).await?.revoke(tx.now);

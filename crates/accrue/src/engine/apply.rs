@@ -10,6 +10,7 @@ use super::{
     billing::Shared,
     corrections::{Patience, correct_all},
     stripes::Held,
+    trace::Span,
     transaction::{Stop, Transaction},
     transitions::apply_transitions,
 };
@@ -27,6 +28,9 @@ use crate::{
 pub(super) trait Command: Send + Sync {
     /// What it answers.
     type Outcome: Send;
+
+    /// Names it, in its fingerprint and its span.
+    fn name(&self) -> &'static str;
 
     /// Runs it. What it writes is dropped where it ends with an error.
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Outcome, Stop>;
@@ -59,6 +63,10 @@ impl<A, T> Op<A, T> {
 impl<A: Send + Sync, T: Send> Command for Op<A, T> {
     type Outcome = T;
 
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<T, Stop> {
         (self.run)(tx, &self.arguments).await
     }
@@ -66,7 +74,7 @@ impl<A: Send + Sync, T: Send> Command for Op<A, T> {
 
 impl<A: Serialize + Send + Sync, T: Send> Request for Op<A, T> {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint(self.name, &self.arguments)
+        fingerprint(self.name(), &self.arguments)
     }
 }
 
@@ -129,9 +137,21 @@ fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
     at.saturating_add(Duration::from_secs(limits::DECISION_SECONDS)) < now
 }
 
-/// Runs an operation and commits it: the only loop that does. Without a door nothing is kept beside
+/// Runs an operation and commits it, in a span of its own. Without a door nothing is kept beside
 /// the effect.
 pub(super) async fn apply<C: Command + ?Sized>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+    door: Option<&dyn Door<C::Outcome>>,
+) -> Result<Applied<C::Outcome>, Error> {
+    let span = Span::of(command, account);
+    span.around(apply_within(&span, shared, account, command, door)).await
+}
+
+/// The only loop that commits.
+async fn apply_within<C: Command + ?Sized>(
+    span: &Span,
     shared: &Shared,
     account: &AccountId,
     command: &C,
@@ -141,6 +161,7 @@ pub(super) async fn apply<C: Command + ?Sized>(
     let (mut lost, mut patience) = (0_usize, Patience::of_request());
     while lost < limits::RUNS {
         let mut tx = Transaction::new(shared, account, shared.now(), held);
+        tx.rows_read = span.attempt();
         let decided = match command.run(&mut tx).await {
             Ok(outcome) => Ok(outcome),
             Err(Stop::Error(error)) => {
@@ -173,13 +194,18 @@ pub(super) async fn apply<C: Command + ?Sized>(
         }
         let Sealed { decided, batch, locks } = seal(decided, tx, door, shared)?;
         held = locks;
-        let kept = !batch.changes.is_empty();
+        let changes = batch.changes.len();
+        let kept = changes > 0;
         if !kept && batch.preconditions.is_empty() {
             return Ok(Applied::Done(decided));
         }
         match (shared.store.commit(batch).await, decided) {
-            (Ok(Commit::Committed(_)), decided) => return Ok(Applied::Done(decided)),
+            (Ok(Commit::Committed(_)), decided) => {
+                span.committed(changes);
+                return Ok(Applied::Done(decided));
+            }
             (Ok(Commit::Conflict(key)), _) => {
+                span.conflict();
                 if door.is_some_and(|door| door.record().0 == key) {
                     return Ok(Applied::LostTheKey);
                 }

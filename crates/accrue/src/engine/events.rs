@@ -73,6 +73,10 @@ struct Ingest {
 impl Command for Ingest {
     type Outcome = Ingestion;
 
+    fn name(&self) -> &'static str {
+        "ingest"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
         check_size(self.events.len())?;
         let Sorted { mut new, duplicates } = sort(tx, &self.events, None).await?;
@@ -123,7 +127,7 @@ impl Command for Ingest {
 
 impl Request for Ingest {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        Ok(Fingerprint::of([b"library", b"ingest".as_slice(), &identity(&self.events)]))
+        Ok(Fingerprint::of([b"library", self.name().as_bytes(), &identity(&self.events)]))
     }
 }
 

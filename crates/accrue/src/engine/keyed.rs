@@ -295,6 +295,10 @@ struct NoEffect;
 impl Command for NoEffect {
     type Outcome = ();
 
+    fn name(&self) -> &'static str {
+        "no_effect"
+    }
+
     async fn run(&self, _: &mut Transaction<'_>) -> Result<(), Stop> {
         Ok(())
     }
@@ -302,7 +306,7 @@ impl Command for NoEffect {
 
 impl Request for NoEffect {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
-        fingerprint("no_effect", &())
+        fingerprint(self.name(), &())
     }
 }
 

@@ -55,6 +55,10 @@ struct WithRelated<T> {
 impl<T: Naming + Send + Sync> Command for WithRelated<T> {
     type Outcome = (T, Related);
 
+    fn name(&self) -> &'static str {
+        self.request.name()
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(T, Related), Stop> {
         let outcome = self.request.run(tx).await?;
         let mut names = Names::default();

@@ -164,6 +164,10 @@ struct EndPlanStep {
 impl Command for EndPlanStep {
     type Outcome = ();
 
+    fn name(&self) -> &'static str {
+        "end_plan_step"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let slot = schema::plan_version(tx.account, self.plan_id, self.plan_version);
         let mut version = tx.get(&slot).await?.unwrap_or_default();

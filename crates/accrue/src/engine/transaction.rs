@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use foldhash::fast::RandomState;
 use serde::Serialize;
 
-use super::{billing::Shared, decoded::Says, stripes::Held};
+use super::{billing::Shared, decoded::Says, stripes::Held, trace::RowsRead};
 use crate::{
     AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, Pace, PlanId, SeededEntropy,
     Timestamp,
@@ -25,6 +25,7 @@ pub(super) struct Transaction<'a> {
     pub(super) account: &'a AccountId,
     pub(super) now: Timestamp,
     pub(super) pace: Pace,
+    pub(super) rows_read: RowsRead,
     shared: &'a Shared,
     held: Held<'a>,
     /// What ids are drawn from where it is never committed: such a transaction takes nothing from the host's
@@ -84,6 +85,7 @@ impl<'a> Transaction<'a> {
             account,
             now,
             pace: Pace::new(),
+            rows_read: RowsRead::default(),
             shared,
             held,
             dry: None,
@@ -160,11 +162,8 @@ impl<'a> Transaction<'a> {
         if missing.is_empty() {
             return Ok(Vec::new());
         }
-        let rows = self.shared.store.get(&missing).await?;
+        let rows = self.rows_now(&missing).await?;
         self.pace.spend(missing.len().saturating_mul(Pace::ROW)).await;
-        if rows.len() != missing.len() {
-            return Err(wrong_count());
-        }
         let mut read = Vec::with_capacity(missing.len());
         for (key, row) in missing.into_iter().zip(rows) {
             let expected = expected(row.as_ref().map(|row| row.version));
@@ -253,6 +252,7 @@ impl<'a> Transaction<'a> {
 
     async fn rows_now(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, Error> {
         let rows = self.shared.store.get(keys).await?;
+        self.rows_read.add(rows.len());
         if rows.len() == keys.len() { Ok(rows) } else { Err(wrong_count()) }
     }
 
@@ -273,6 +273,7 @@ impl<'a> Transaction<'a> {
     /// The rows are no preconditions: the caller has read the row that guards the range.
     pub(super) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
         let rows = self.shared.store.scan(scan).await?;
+        self.rows_read.add(rows.len());
         self.pace.spend(rows.len().saturating_add(1).saturating_mul(Pace::ROW)).await;
         Ok(rows)
     }

@@ -101,6 +101,10 @@ pub(super) struct ApplyTransitions<'a> {
 impl Command for ApplyTransitions<'_> {
     type Outcome = ();
 
+    fn name(&self) -> &'static str {
+        "apply_transitions"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let named: Vec<_> = self.customers.iter().map(|id| IdOr::Id(*id)).collect();
         tx.lock(&named).await?;

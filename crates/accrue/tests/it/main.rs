@@ -67,6 +67,8 @@ mod prices;
 mod proration;
 mod races;
 mod resources;
+#[cfg(feature = "tracing")]
+mod spans;
 mod spend_alerts;
 mod subscription_changes;
 mod subscription_lists;

@@ -1,7 +1,9 @@
 //! Tables of what objects have.
 
-use super::{Markup, code, element, paragraph, prose, table, text};
-use crate::shape::{Object, Property, Schema};
+use crate::{
+    openapi::html::{Markup, code, element, paragraph, prose, table, text},
+    shape::{Object, Property, Schema},
+};
 
 /// What a body is made of.
 pub(super) fn of(schema: &Schema) -> Markup {

@@ -2,13 +2,32 @@
 
 use accrue::limits;
 
-use super::{Markup, Section, cells, code, element, paragraph, prose, table, text};
 use crate::{
     Bounds, Quota, Quotas,
-    api::Settings,
-    openapi::document::HEADERS,
+    openapi::{
+        document::HEADERS,
+        html::{Markup, cells, code, element, paragraph, prose, table, text},
+    },
     problem::{KINDS, Row, row},
+    settings::Settings,
 };
+
+/// A part of the page that the list at its head links to.
+pub(super) struct Section {
+    pub(super) title: String,
+    pub(super) content: Markup,
+}
+
+impl Section {
+    pub(super) fn anchor(&self) -> String {
+        self.title.to_lowercase().replace(' ', "-")
+    }
+
+    pub(super) fn render(&self) -> Markup {
+        let title = element("h2", &[("id", &self.anchor())], [text(&self.title)]);
+        [title, self.content.clone()].into_iter().collect()
+    }
+}
 
 pub(super) fn all(base: &str, settings: &Settings) -> Vec<Section> {
     let section = |title: &str, content: Vec<Markup>| Section {

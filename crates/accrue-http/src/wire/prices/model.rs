@@ -6,7 +6,7 @@ use accrue::{
 };
 use serde::Serialize;
 
-use crate::shape::{Describe, Schema, Whole, request, response};
+use crate::shape::{Describe, Schema, Whole, choices, request, response};
 
 /// Types of models that the wire knows and that are not built (wire 5.2).
 pub(super) const NOT_BUILT: &[&str] = &[
@@ -42,6 +42,26 @@ pub(super) const NOT_BUILT: &[&str] = &[
     "unit_with_percent",
     "unit_with_proration",
 ];
+
+/// The types of model that are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ModelType {
+    Unit,
+    Package,
+    Tiered,
+    Bulk,
+    Matrix,
+}
+
+choices! {
+    ModelType {
+        "unit" => ModelType::Unit,
+        "package" => ModelType::Package,
+        "tiered" => ModelType::Tiered,
+        "bulk" => ModelType::Bulk,
+        "matrix" => ModelType::Matrix,
+    }
+}
 
 request! {
     /// The same for every unit.

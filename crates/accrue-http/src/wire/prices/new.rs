@@ -4,15 +4,16 @@ use accrue::{
 };
 
 use super::{
-    CadenceWord, CycleUnit,
+    CadenceWord,
     model::{
-        BulkConfigIn, MatrixConfigIn, NOT_BUILT, PackageConfigIn, TieredConfigIn, UnitConfigIn,
+        BulkConfigIn, MatrixConfigIn, ModelType, NOT_BUILT, PackageConfigIn, TieredConfigIn,
+        UnitConfigIn,
     },
-    parts::Parts,
+    parts::{ConversionRateConfig, CycleConfigurationIn, Parts},
 };
 use crate::{
     json::Json,
-    shape::{Describe, MetadataIn, Read, Reader, Schema, Whole, choices, new_metadata, request},
+    shape::{Describe, MetadataIn, Read, Reader, Schema, new_metadata, request},
     wire::{
         carried::{Kept, carried},
         not_built::{AnyObject, NotBuilt},
@@ -89,61 +90,6 @@ request! {
         license_type_id: Option<NotBuilt<String>>,
         /// Texts of the caller's own.
         metadata: MetadataIn,
-    }
-
-    /// How long a period is.
-    pub(crate) struct CycleConfigurationIn {
-        /// How many of the unit.
-        duration: Whole<1, 3_660>,
-        /// Days or months.
-        duration_unit: CycleUnit,
-    }
-
-    /// What the unit of a price is worth.
-    pub(super) struct ConversionRateConfig {
-        /// One rate for all.
-        conversion_rate_type: ConversionRateType,
-        /// The rate.
-        unit_config: Option<ConversionRate>,
-        /// Rates in tiers are not available.
-        tiered_config: Option<NotBuilt<AnyObject>>,
-    }
-
-    /// A rate.
-    pub(super) struct ConversionRate {
-        /// How much of the invoicing currency one unit is worth.
-        unit_amount: Decimal,
-    }
-}
-
-/// The types of model that are built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ModelType {
-    Unit,
-    Package,
-    Tiered,
-    Bulk,
-    Matrix,
-}
-
-/// How a unit is converted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConversionRateType {
-    Unit,
-    Tiered,
-}
-
-choices! {
-    ModelType {
-        "unit" => ModelType::Unit,
-        "package" => ModelType::Package,
-        "tiered" => ModelType::Tiered,
-        "bulk" => ModelType::Bulk,
-        "matrix" => ModelType::Matrix,
-    }
-    ConversionRateType {
-        "unit" => ConversionRateType::Unit,
-        "tiered" => ConversionRateType::Tiered,
     }
 }
 

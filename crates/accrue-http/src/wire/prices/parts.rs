@@ -8,15 +8,17 @@ use accrue::{
 
 use super::{
     CadenceWord, CycleUnit,
-    model::{BulkConfigIn, MatrixConfigIn, PackageConfigIn, TieredConfigIn, UnitConfigIn},
-    new::{
-        ConversionRate, ConversionRateConfig, ConversionRateType, CycleConfigurationIn, ModelType,
+    model::{
+        BulkConfigIn, MatrixConfigIn, ModelType, PackageConfigIn, TieredConfigIn, UnitConfigIn,
     },
 };
 use crate::{
     json::Json,
-    shape::{Fields, Read, Reader, Source, member},
-    wire::carried::Kept,
+    shape::{Fields, Read, Reader, Source, Whole, choices, member, request},
+    wire::{
+        carried::Kept,
+        not_built::{AnyObject, NotBuilt},
+    },
 };
 
 /// A field that may be left out; `None` where it is there and could not be read, which was told.
@@ -173,6 +175,46 @@ fn part<T: Read>(fields: &Fields<'_>, name: &str) -> Part<T> {
 
 fn model<T: Into<Model>>(config: Part<T>) -> Part<Model> {
     config.map(|config| config.map(T::into))
+}
+
+request! {
+    /// How long a period is.
+    pub(crate) struct CycleConfigurationIn {
+        /// How many of the unit.
+        duration: Whole<1, 3_660>,
+        /// Days or months.
+        duration_unit: CycleUnit,
+    }
+
+    /// What the unit of a price is worth.
+    pub(super) struct ConversionRateConfig {
+        /// One rate for all.
+        conversion_rate_type: ConversionRateType,
+        /// The rate.
+        unit_config: Option<ConversionRate>,
+        /// Rates in tiers are not available.
+        tiered_config: Option<NotBuilt<AnyObject>>,
+    }
+
+    /// A rate.
+    pub(super) struct ConversionRate {
+        /// How much of the invoicing currency one unit is worth.
+        unit_amount: Decimal,
+    }
+}
+
+/// How a unit is converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConversionRateType {
+    Unit,
+    Tiered,
+}
+
+choices! {
+    ConversionRateType {
+        "unit" => ConversionRateType::Unit,
+        "tiered" => ConversionRateType::Tiered,
+    }
 }
 
 impl CycleConfigurationIn {

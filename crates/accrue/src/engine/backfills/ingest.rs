@@ -25,6 +25,10 @@ pub(super) struct IngestBackfill {
 impl Command for IngestBackfill {
     type Outcome = Ingestion;
 
+    fn name(&self) -> &'static str {
+        "ingest_backfill"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
         tx.require_backfills().await?;
         check_size(self.events.len())?;
@@ -57,6 +61,6 @@ impl Command for IngestBackfill {
 impl Request for IngestBackfill {
     fn fingerprint(&self) -> Result<Fingerprint, Error> {
         let (id, batch) = (self.id.as_bytes(), identity(&self.events));
-        Ok(Fingerprint::of([b"library", b"ingest_backfill".as_slice(), id, &batch]))
+        Ok(Fingerprint::of([b"library", self.name().as_bytes(), id, &batch]))
     }
 }

@@ -75,6 +75,10 @@ struct FindPart {
 impl Command for FindPart {
     type Outcome = Option<Part>;
 
+    fn name(&self) -> &'static str {
+        "find_correction_part"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Part>, Stop> {
         let slot = schema::account_corrections(tx.account);
         let all = tx.get(&slot).await?.unwrap_or_default();
@@ -107,6 +111,10 @@ struct EndPart<'a> {
 #[async_trait]
 impl Command for EndPart<'_> {
     type Outcome = ();
+
+    fn name(&self) -> &'static str {
+        "end_correction_part"
+    }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let Part { correction, deadline, cursor, .. } = self.part;
@@ -197,6 +205,10 @@ struct FindUnmeasured<'a> {
 impl Command for FindUnmeasured<'_> {
     type Outcome = Unmeasured;
 
+    fn name(&self) -> &'static str {
+        "find_unmeasured"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Unmeasured, Stop> {
         let scan = schema::customer_heads(tx.account, limits::SCAN_ROWS);
         let scan = match &self.deadline.cursor {
@@ -226,6 +238,10 @@ struct EndUnmeasured<'a> {
 #[async_trait]
 impl Command for EndUnmeasured<'_> {
     type Outcome = ();
+
+    fn name(&self) -> &'static str {
+        "end_unmeasured"
+    }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);

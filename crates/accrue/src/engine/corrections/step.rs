@@ -61,6 +61,10 @@ pub(in crate::engine) enum Stepped {
 impl Command for Step {
     type Outcome = Stepped;
 
+    fn name(&self) -> &'static str {
+        "correct"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Stepped, Stop> {
         let customer = self.customer;
         tx.lock(&[customer.into()]).await?;

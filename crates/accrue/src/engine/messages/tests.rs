@@ -18,6 +18,10 @@ struct Notified(Backfill);
 impl Command for Notified {
     type Outcome = ();
 
+    fn name(&self) -> &'static str {
+        "notified"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let (of, now, backfill_id) = (&self.0, tx.now, self.0.id);
         tx.tell_of_backfill(of, now, Body::BackfillReflected { backfill_id }).await?;

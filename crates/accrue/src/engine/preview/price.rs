@@ -62,6 +62,10 @@ struct ReplacePrice {
 impl Command for ReplacePrice {
     type Outcome = CostChange;
 
+    fn name(&self) -> &'static str {
+        "replace_price"
+    }
+
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<CostChange, Stop> {
         let before = tx.current_subscription(self.id).await?;
         if before.is_past(tx.oldest_open()) {

@@ -1,0 +1,46 @@
+use std::num::NonZeroU32;
+
+use accrue::AccountId;
+
+use crate::{Bounds, Category, Exceeded, RateLimit, problem::Problem};
+
+/// What operations know of how the API is served.
+pub(crate) struct Settings {
+    pub(crate) bounds: Bounds,
+    pub(crate) error_docs: String,
+    pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
+}
+
+/// What the types of errors begin with: the published clients tell errors by it (wire 6.6).
+const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bounds: Bounds::default(), error_docs: ERROR_DOCS.to_owned(), rate_limit: None }
+    }
+}
+
+impl Settings {
+    /// Takes from what the account may do now.
+    pub(crate) fn take(
+        &self,
+        account: &AccountId,
+        category: Category,
+        amount: NonZeroU32,
+    ) -> Result<(), Problem> {
+        let Some(limit) = &self.rate_limit else { return Ok(()) };
+        limit.take(account, category, amount).map_err(|exceeded| match exceeded {
+            Exceeded::Wait(wait) => Problem::too_many_requests(wait),
+            Exceeded::TooMuch { most } => Problem::resource_too_large(format!(
+                "{amount} at once, of which the rate limit of the account has at most {most}"
+            )),
+        })
+    }
+
+    /// Gives back what was taken.
+    pub(crate) fn give_back(&self, account: &AccountId, category: Category, amount: NonZeroU32) {
+        if let Some(limit) = &self.rate_limit {
+            limit.give_back(account, category, amount);
+        }
+    }
+}
