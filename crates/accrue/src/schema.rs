@@ -4,26 +4,51 @@
 //! (an account id has none), unless it is of `api_key`, `deadline` or `record_expiry`; ids are their
 //! 16 bytes, instants 8 bytes of microseconds, numbers their bytes from the greatest on; a text of the
 //! caller stands last, or is ended by a zero byte where it can have none. So rows lie in the order in
-//! which they are read. A name that is no longer used is retired, and never used again.
+//! which they are read. A name that is no longer used is retired, and never used again. Documents that
+//! are no type of the domain stand in `schema/`, by subject.
 
+mod alert;
+mod backfill;
+mod correction;
+mod credit;
+mod customer;
+mod deadline;
 mod document;
 mod key;
+mod message;
+mod plan;
+mod record;
 mod slot;
-
-use std::collections::{BTreeMap, BTreeSet};
+mod subscription;
+mod usage;
 
 use serde::{Deserialize, Serialize};
 
 use self::key::KeyBytes;
-pub(crate) use self::slot::Slot;
+pub(crate) use self::{
+    alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
+    backfill::{BackfillShare, OpenBackfill, OpenBackfills},
+    correction::{
+        AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,
+        OverlayEntry, Progress,
+    },
+    credit::{BlockMetadata, Credits, CreditsIn},
+    customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
+    deadline::{Deadline, Owner},
+    message::OutboxEntry,
+    plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
+    record::{Expiry, RecordPart},
+    slot::Slot,
+    subscription::{SubscriptionOf, Terms},
+    usage::{Amendments, Bucket, CellTotalEntry, EventCount, TotalEntry},
+};
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
-    ExternalId, IdempotencyKey, ItemId, MessageId, Metadata, MetricId, PlanId, PriceId,
-    PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
+    Timeframe, Timestamp,
     account::AccountEntry,
-    alert::{Alert, Fired, InAlert},
     api_key::{ApiKey, ApiKeyEntry},
-    backfill::{Backfill, BackfillStatus, Correction},
+    backfill::{Backfill, BackfillStatus},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::Record,
@@ -32,14 +57,14 @@ use crate::{
     metric::Metric,
     page::Position,
     plan::{Plan, PlanVersion},
-    price::{Cycle, Price},
+    price::Price,
     store::{Document, Key, Row, Scan, Table},
-    subscription::{PriceInterval, SubscriptionEntry, SubscriptionStatus},
+    subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
-        Aggregate, BucketSlot, CellId, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry,
-        EventPlace, Hour, MeterId, Minute, Split, SplitId, Window,
+        BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, Hour, MeterId, Minute,
+        Split, SplitId, Window,
     },
-    webhook::{Body, Place},
+    webhook::Place,
 };
 
 /// Declares the tables, and lists them for backends that want to know them beforehand.
@@ -165,12 +190,6 @@ pub(crate) fn record_part(
     KeyBytes::of(account).bytes(&number.to_be_bytes()).text(key).slot(RECORD_PART)
 }
 
-/// A piece of a stored answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RecordPart {
-    pub(crate) text: String,
-}
-
 /// `record_expiry (hour, account, key)`: in which hour a record is no longer good.
 pub(crate) fn record_expiry(
     at: Timestamp,
@@ -178,13 +197,6 @@ pub(crate) fn record_expiry(
     key: &IdempotencyKey,
 ) -> Slot<Expiry> {
     KeyBytes::default().instant(Hour::of(at).start()).account(account).text(key).slot(RECORD_EXPIRY)
-}
-
-/// Whose record it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Expiry {
-    pub(crate) account: AccountId,
-    pub(crate) key: IdempotencyKey,
 }
 
 /// The records that are no longer good in the hour of `now`.
@@ -205,34 +217,9 @@ pub(crate) fn deadline(at: Timestamp, account: &AccountId, owner: Owner) -> Slot
     KeyBytes::default().instant(at).account(account).owner(owner).slot(DEADLINE)
 }
 
-/// Whose deadline it is, and how far its applying has come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Deadline {
-    pub(crate) at: Timestamp,
-    pub(crate) account: AccountId,
-    pub(crate) owner: Owner,
-    /// The last subscription of a plan that was applied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cursor: Option<Vec<u8>>,
-}
-
 /// Reads a deadline that a scan found.
 pub(crate) fn read_deadline(row: &Row) -> Result<Deadline, Error> {
     Slot::new(row.key.clone()).decode(&row.document)
-}
-
-/// What time brings something for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Owner {
-    /// What its subscriptions, its ledgers and its corrections bring.
-    Customer(CustomerId),
-    /// A change to the alerts of a version of a plan.
-    Plan(PlanId, PlanVersion),
-    /// A backfill for all customers closes, or is being reflected or reverted.
-    Backfill(BackfillId),
-    /// The account has more metrics than its customers' events are measured by.
-    Metrics,
 }
 
 /// The earliest deadlines, up to and including `until`.
@@ -248,14 +235,6 @@ pub(crate) fn customer(account: &AccountId, id: CustomerId) -> Slot<CustomerEntr
     KeyBytes::of(account).bytes(id.as_bytes()).slot(CUSTOMER).read_often()
 }
 
-/// A customer, and the mark that deletes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CustomerEntry {
-    pub(crate) customer: Customer,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) deleted_at: Option<Timestamp>,
-}
-
 /// `customer_by_time (account, created at, customer)`
 pub(crate) fn customer_by_time(account: &AccountId, customer: &Customer) -> Slot<Nothing> {
     let Customer { created_at, id, .. } = customer;
@@ -267,33 +246,10 @@ pub(crate) fn customer_external(account: &AccountId, id: &ExternalId) -> Slot<Cu
     KeyBytes::of(account).text(id).slot(CUSTOMER_EXTERNAL).read_often()
 }
 
-/// Whose alias it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CustomerAlias {
-    pub(crate) customer_id: CustomerId,
-    /// Events wait under it for a customer that is yet to be created.
-    pub(crate) reserved: bool,
-}
-
 /// `customer_head (account, customer)`: every commit that touches the customer's events, figures, credits or
 /// subscriptions writes it, so it guards every scan over them.
 pub(crate) fn customer_head(account: &AccountId, id: CustomerId) -> Slot<CustomerHead> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(CUSTOMER_HEAD)
-}
-
-/// What guards and numbers everything of one customer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CustomerHead {
-    /// How many messages it was given.
-    pub(crate) messages: u64,
-    /// When time brings the next thing: for a subscription, a ledger or a correction.
-    pub(crate) deadline: Option<Timestamp>,
-    /// How many events of it were accepted, those of backfills among them.
-    pub(crate) accepted: u64,
-    /// The revision of the account's metrics that its events are measured by.
-    pub(crate) measured: u64,
-    /// Whether it ever was corrected, so that the calendar and the overlays are read.
-    pub(crate) is_corrected: bool,
 }
 
 /// The heads of all customers of an account, those of customers that are yet to be created included.
@@ -317,28 +273,10 @@ pub(crate) fn active_subscriptions(account: &AccountId, id: CustomerId) -> Slot<
     KeyBytes::of(account).bytes(id.as_bytes()).slot(ACTIVE_SUBSCRIPTIONS).read_often()
 }
 
-/// The subscriptions that a customer's events may still count for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ActiveIds {
-    pub(crate) subscriptions: Vec<SubscriptionId>,
-    /// When time brings the next thing for one of them.
-    pub(crate) deadline: Option<Timestamp>,
-}
-
 /// `outbox (account, customer or backfill, number)`: a message that waits.
 pub(crate) fn outbox(account: &AccountId, place: Place) -> Slot<OutboxEntry> {
     let Place { queue, number } = place;
     KeyBytes::of(account).bytes(queue.as_bytes()).bytes(&number.to_be_bytes()).slot(OUTBOX)
-}
-
-/// What the instant decided of a message. The resources in it are rendered when it is read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OutboxEntry {
-    pub(crate) id: MessageId,
-    #[serde(flatten)]
-    pub(crate) place: Place,
-    pub(crate) created_at: Timestamp,
-    pub(crate) body: Body,
 }
 
 /// Reads a message that is to be written, where the key is that of one.
@@ -386,18 +324,6 @@ pub(crate) fn metric_catalogue(account: &AccountId) -> Slot<Catalogue> {
     KeyBytes::of(account).slot(METRIC_CATALOGUE).read_often()
 }
 
-/// What every event of an account is held against.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Catalogue {
-    pub(crate) revision: u64,
-    pub(crate) metrics: Vec<MetricId>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) splits: Vec<SplitId>,
-    /// Since when customers are looked for whose events are to be measured by more than they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) deadline: Option<Timestamp>,
-}
-
 /// `split (account, split)`: a metric split into the cells of a matrix.
 pub(crate) fn split(account: &AccountId, id: SplitId) -> Slot<Split> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(SPLIT).read_often()
@@ -420,12 +346,6 @@ pub(crate) fn price_external(account: &AccountId, id: &ExternalId) -> Slot<Price
     KeyBytes::of(account).text(id).slot(PRICE_EXTERNAL).read_often()
 }
 
-/// Whose alias it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PriceAlias {
-    pub(crate) price_id: PriceId,
-}
-
 // Plans.
 
 /// `plan (account, plan)`
@@ -443,12 +363,6 @@ pub(crate) fn plan_external(account: &AccountId, id: &ExternalId) -> Slot<PlanAl
     KeyBytes::of(account).text(id).slot(PLAN_EXTERNAL).read_often()
 }
 
-/// Whose alias it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanAlias {
-    pub(crate) plan_id: PlanId,
-}
-
 /// `plan_version (account, plan, version)`: the prices and the alerts of a version of a plan.
 pub(crate) fn plan_version(
     account: &AccountId,
@@ -456,42 +370,6 @@ pub(crate) fn plan_version(
     version: PlanVersion,
 ) -> Slot<PlanVersionEntry> {
     KeyBytes::of(account).plan_version(id, version).slot(PLAN_VERSION).read_often()
-}
-
-/// A version of a plan: its prices, which never change, and its alerts, and how often they have
-/// changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PlanVersionEntry {
-    pub(crate) prices: Vec<PriceId>,
-    /// The splits that its matrices need.
-    pub(crate) splits: Vec<SplitId>,
-    /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
-    pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
-    /// The billing cycle of its subscriptions.
-    pub(crate) cycle: Cycle,
-    pub(crate) created_at: Timestamp,
-    pub(crate) revision: u64,
-    /// The last revision that every subscription has applied: those up to it are gone.
-    pub(crate) applied: u64,
-    pub(crate) alerts: Vec<AlertId>,
-    pub(crate) deadline: Option<Timestamp>,
-}
-
-impl Default for PlanVersionEntry {
-    /// What is read of a version that was never created: nothing that is written rests on it.
-    fn default() -> Self {
-        Self {
-            prices: Vec::new(),
-            splits: Vec::new(),
-            usage_units: BTreeMap::new(),
-            cycle: Cycle::MONTH,
-            created_at: Timestamp::MIN,
-            revision: 0,
-            applied: 0,
-            alerts: Vec::new(),
-            deadline: None,
-        }
-    }
 }
 
 /// `alert_revision (account, plan, version, number)`: one change to an alert of a plan version.
@@ -506,15 +384,6 @@ pub(crate) fn alert_revision(
         .bytes(&number.to_be_bytes())
         .slot(ALERT_REVISION)
         .read_often()
-}
-
-/// An alert of a plan version as a change left it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AlertRevision {
-    pub(crate) at: Timestamp,
-    pub(crate) alert: Alert,
-    /// The alert as it was before; `None` where the change created it.
-    pub(crate) before: Option<Alert>,
 }
 
 // Subscriptions.
@@ -580,21 +449,9 @@ pub(crate) fn changed_subscriptions(account: &AccountId, until: Timestamp, limit
     Scan::range(SUBSCRIPTION_BY_CHANGE, &from.into_vec(), &until.into_vec(), limit)
 }
 
-/// Whose subscription it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SubscriptionOf {
-    pub(crate) customer_id: CustomerId,
-}
-
 /// `terms (account, subscription, part)`: what it is charged, so much as fits a row.
 pub(crate) fn terms(account: &AccountId, id: SubscriptionId, part: u16) -> Slot<Terms> {
     KeyBytes::of(account).bytes(id.as_bytes()).bytes(&part.to_be_bytes()).slot(TERMS).read_often()
-}
-
-/// What a subscription is charged.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Terms {
-    pub(crate) price_intervals: Vec<PriceInterval>,
 }
 
 // Alerts.
@@ -602,16 +459,6 @@ pub(crate) struct Terms {
 /// `alert (account, alert)`
 pub(crate) fn alert(account: &AccountId, id: AlertId) -> Slot<AlertEntry> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(ALERT).read_often()
-}
-
-/// An alert, and the mark that deletes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AlertEntry {
-    pub(crate) alert: Alert,
-    /// How many thresholds it was given over its life.
-    pub(crate) given: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) deleted_at: Option<Timestamp>,
 }
 
 /// `alert_state (account, subscription, period start, alert)`: which thresholds have fired.
@@ -628,21 +475,9 @@ pub(crate) fn alert_state(
         .slot(ALERT_STATE)
 }
 
-/// Which thresholds of an alert have fired in a billing period.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AlertState {
-    pub(crate) fired: Fired,
-}
-
 /// `balance_alert_state (account, alert)`: which thresholds of an alert on a balance are in alert.
 pub(crate) fn balance_alert_state(account: &AccountId, alert: AlertId) -> Slot<BalanceAlertState> {
     KeyBytes::of(account).bytes(alert.as_bytes()).slot(BALANCE_ALERT_STATE)
-}
-
-/// Which thresholds of an alert on a balance are in alert.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BalanceAlertState {
-    pub(crate) in_alert: InAlert,
 }
 
 // Credits.
@@ -651,38 +486,6 @@ pub(crate) struct BalanceAlertState {
 /// or alerts on one.
 pub(crate) fn credits(account: &AccountId, id: CustomerId) -> Slot<Credits> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(CREDITS)
-}
-
-/// What a customer has of credits, by currency and pricing unit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Credits {
-    pub(crate) units: BTreeMap<PricingUnit, CreditsIn>,
-}
-
-impl Credits {
-    /// Returns the currencies and pricing units in which usage of a version of a plan draws on them,
-    /// where the metrics move that measure it.
-    pub(crate) fn drawn_by(
-        &self,
-        version: &PlanVersionEntry,
-        moves: impl Fn(MetricId) -> bool,
-    ) -> Vec<PricingUnit> {
-        let has_ledger = |unit: &PricingUnit| self.units.get(unit).is_some_and(|of| of.has_ledger);
-        let priced = version.usage_units.iter();
-        let moved = priced.filter(|(_, metrics)| metrics.iter().any(|metric| moves(*metric)));
-        moved.map(|(unit, _)| unit).filter(|unit| has_ledger(unit)).cloned().collect()
-    }
-}
-
-/// What a customer has of credits in one currency or pricing unit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CreditsIn {
-    /// Whether there is a ledger.
-    pub(crate) has_ledger: bool,
-    /// When the next block of it expires.
-    pub(crate) next_expiry: Option<Timestamp>,
-    /// The alerts on its balance.
-    pub(crate) alerts: Vec<AlertId>,
 }
 
 /// `ledger (account, customer, unit)`
@@ -731,12 +534,6 @@ pub(crate) fn credit_block(account: &AccountId, id: CreditBlockId) -> Slot<Block
 /// small row.
 pub(crate) fn credit_block_metadata(account: &AccountId, id: CreditBlockId) -> Slot<BlockMetadata> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(CREDIT_BLOCK_METADATA)
-}
-
-/// The caller's own strings on a block.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BlockMetadata {
-    pub(crate) metadata: Metadata,
 }
 
 /// `credit_block_by_time (account, customer, unit, created at, block)`
@@ -799,13 +596,6 @@ pub(crate) fn amendments(account: &AccountId, id: CustomerId) -> Slot<Amendments
     KeyBytes::of(account).bytes(id.as_bytes()).slot(AMENDMENTS)
 }
 
-/// When events of a customer were amended and deprecated, as far as that is counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Amendments {
-    pub(crate) amended: Vec<Timestamp>,
-    pub(crate) deprecated: Vec<Timestamp>,
-}
-
 /// `event_volume (account, hour, customer)`: how many events of an hour count for a customer.
 pub(crate) fn event_volume(
     account: &AccountId,
@@ -829,12 +619,6 @@ pub(crate) fn read_event_volume(account: &AccountId, row: &Row) -> Result<(Hour,
     let at = at.ok_or_else(|| Error::corrupt(format!("the key {} has no hour", row.key)))?;
     let EventCount { events } = Slot::new(row.key.clone()).decode(&row.document)?;
     Ok((Hour::of(at), events))
-}
-
-/// How many events of an hour a customer has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EventCount {
-    pub(crate) events: u64,
 }
 
 /// `bucket (account, customer, meter, window, slot)`: what the events of 15 minutes add up to.
@@ -872,12 +656,6 @@ fn of_meter(
 /// Reads a bucket that a scan found.
 pub(crate) fn read_bucket(key: &Key, document: &Document) -> Result<Bucket, Error> {
     Slot::new(key.clone()).decode(document)
-}
-
-/// What the events of 15 minutes add up to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Bucket {
-    pub(crate) aggregate: Aggregate,
 }
 
 /// `distinct_value (account, customer, meter, window, slot, digest)`: a distinct value of a bucket.
@@ -942,12 +720,6 @@ pub(crate) fn total(
     KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).slot(TOTAL)
 }
 
-/// What the metrics of a billing period add up to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TotalEntry {
-    pub(crate) total: BTreeMap<MetricId, Aggregate>,
-}
-
 /// `cell_total (account, subscription, period start)`: what the cells of its matrices add up to.
 pub(crate) fn cell_total(
     account: &AccountId,
@@ -955,12 +727,6 @@ pub(crate) fn cell_total(
     period_start: Timestamp,
 ) -> Slot<CellTotalEntry> {
     KeyBytes::of(account).bytes(id.as_bytes()).instant(period_start).slot(CELL_TOTAL)
-}
-
-/// What the cells of the matrices of a billing period add up to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CellTotalEntry {
-    pub(crate) cells: BTreeMap<CellId, Aggregate>,
 }
 
 // Backfills.
@@ -999,21 +765,6 @@ pub(crate) fn backfill_by_status(account: &AccountId, of: &Backfill) -> Slot<Not
 /// overlap.
 pub(crate) fn open_backfills(account: &AccountId) -> Slot<OpenBackfills> {
     KeyBytes::of(account).slot(OPEN_BACKFILLS)
-}
-
-/// The backfills of an account that are pending, or about to be reverted, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OpenBackfills {
-    pub(crate) backfills: Vec<OpenBackfill>,
-}
-
-/// Which timeframe a backfill keeps others out of, and of which customer: of all where none is named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OpenBackfill {
-    pub(crate) id: BackfillId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) customer_id: Option<CustomerId>,
-    pub(crate) timeframe: Timeframe,
 }
 
 /// `backfill_event (account, backfill, customer, minute, number)`: events of a minute.
@@ -1065,83 +816,14 @@ pub(crate) fn read_share(key: &Key, document: &Document) -> Result<BackfillShare
     Slot::new(key.clone()).decode(document)
 }
 
-/// What a customer has of a backfill.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BackfillShare {
-    /// How many events were ingested.
-    pub(crate) events: u64,
-}
-
 /// `account_corrections (account)`: what corrects the figures of all customers.
 pub(crate) fn account_corrections(account: &AccountId) -> Slot<AccountCorrections> {
     KeyBytes::of(account).slot(ACCOUNT_CORRECTIONS)
 }
 
-/// The backfills for all customers that are pending, or about to be reverted: when each begins for
-/// every customer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AccountCorrections {
-    pub(crate) corrections: Vec<AccountCorrection>,
-}
-
-/// What corrects the figures of all customers, one by one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AccountCorrection {
-    pub(crate) correction: Correction,
-    /// Whether it has begun: then it is due, whatever the time is here.
-    pub(crate) has_begun: bool,
-}
-
 /// `corrections (account, customer)`: what corrects its figures.
 pub(crate) fn corrections(account: &AccountId, id: CustomerId) -> Slot<Corrections> {
     KeyBytes::of(account).bytes(id.as_bytes()).slot(CORRECTIONS)
-}
-
-/// What corrects the figures of a customer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Corrections {
-    /// Those for it alone, in order.
-    pub(crate) scheduled: Vec<Correction>,
-    /// What of that for all customers is done for it.
-    pub(crate) done: Vec<Correction>,
-    /// What is under way: nobody else writes for the customer before it is through.
-    pub(crate) progress: Option<Progress>,
-}
-
-/// How far a correction has come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Progress {
-    /// Its events are measured by metrics that came after them, up to a revision of those: all up
-    /// to a place are.
-    Measuring { revision: u64, behind: Option<EventPlace> },
-    /// All are; the billing periods of its subscriptions are summed by those metrics too: all up to a
-    /// subscription are.
-    Totalling { revision: u64, behind: Option<SubscriptionId> },
-    /// The days of a backfill are added up beside what counts: all up to a place are.
-    Building { correction: Correction, behind: Option<EventPlace> },
-    /// All are; what follows makes them count: all up to an instant do.
-    Built { correction: Correction, until: Option<Timestamp> },
-    /// What counted before is removed: all up to a place is.
-    CleaningUp { correction: Correction, behind: CleanUpPlace },
-}
-
-impl Progress {
-    /// Tells whether it is a backfill that is under way.
-    pub(crate) const fn is_correcting(&self) -> bool {
-        !matches!(self, Self::Measuring { .. } | Self::Totalling { .. })
-    }
-}
-
-/// How far the removal of what counted before has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CleanUpPlace {
-    /// In which pass over the rows.
-    pub(crate) pass: u8,
-    /// At which meter, by its place in their order.
-    pub(crate) meter: usize,
-    /// The last row of it that was looked at.
-    pub(crate) row: Option<Vec<u8>>,
 }
 
 /// `overlay (account, customer, day, backfill)`: that a backfill is reflected for it, on each day that
@@ -1183,13 +865,6 @@ pub(crate) fn overlay_day(account: &AccountId, key: &Key) -> Result<Day, Error> 
     Ok(Day::of(at.ok_or_else(|| Error::corrupt(format!("the key {key} has no day")))?))
 }
 
-/// A backfill that is reflected for a customer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct OverlayEntry {
-    /// How many events of the customer had been accepted: it hides none that came later.
-    pub(crate) accepted: u64,
-}
-
 /// `calendar (account, customer, day)`: which of its figures count. A day without has those of
 /// slot A, and none that are built.
 pub(crate) fn calendar(account: &AccountId, customer: CustomerId, day: Day) -> Slot<CalendarDay> {
@@ -1211,17 +886,6 @@ pub(crate) fn read_calendar_day(
     let at = at.and_then(|micros| Timestamp::from_micros(micros).ok());
     let at = at.ok_or_else(|| Error::corrupt(format!("the key {key} has no day")))?;
     Ok((Day::of(at), Slot::new(key.clone()).decode(document)?))
-}
-
-/// Which figures of a day count.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CalendarDay {
-    /// The slot of the buckets and distinct values that count.
-    pub(crate) bucket_slot: BucketSlot,
-    /// While the other one is built: how many events it has so far in each hour of the day that there
-    /// are any of, hidden ones included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) building: Option<BTreeMap<u8, u64>>,
 }
 
 // Lists.
