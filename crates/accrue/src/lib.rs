@@ -111,7 +111,7 @@
 //!   [`api_key`], what lets a caller in; and [`idempotency`], what a key is answered with.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
-//! - [`schema`]: every table, its key and its document, on one page.
+//! - [`schema`]: every table, its key and its document, declared on one page.
 //! - `engine`: [`Billing`] and [`Account`], which load, decide and save; one loop commits.
 //! - `system` (feature `system`, on by default): the machine's clock and entropy. With
 //!   `default-features = false` the crate asks the machine for nothing.

@@ -208,6 +208,16 @@ impl Timeframe {
         Self { start: instant, end: instant }
     }
 
+    /// All of time before an instant.
+    pub(crate) const fn before(instant: Timestamp) -> Self {
+        Self { start: Timestamp::MIN, end: instant }
+    }
+
+    /// All of time up to an instant, and that instant too, unless it is the last one.
+    pub(crate) fn through(instant: Timestamp) -> Self {
+        Self::before(instant.saturating_add(std::time::Duration::from_micros(1)))
+    }
+
     /// The part of it that lies in another timeframe; one without length where none does.
     pub(crate) fn within(self, other: Self) -> Self {
         Self::nothing_at(self.start.clamp(other.start, other.end)).until(self.end.min(other.end))

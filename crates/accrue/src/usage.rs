@@ -36,7 +36,7 @@ pub(crate) use self::{
     meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
     reading::{Amount, Digest, Reading},
-    stretch::{Day, Hour, Minute, Window},
+    stretch::{Day, Hour, Minute, Stretch, Window},
     tally::{Membership, Tally, Total},
     view::cut,
 };

@@ -61,7 +61,7 @@ impl Billing {
     /// # }).unwrap();
     /// ```
     pub async fn has_api_keys(&self) -> Result<bool, Error> {
-        Ok(!self.shared().store.scan(&schema::any_api_key()).await?.is_empty())
+        Ok(!self.shared().store.scan(&schema::api_keys(1)).await?.is_empty())
     }
 }
 

@@ -5,9 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Account, figures::Running, lists::position, standings::INSTANT, transaction::Transaction,
-};
+use super::{Account, figures::Running, standings::INSTANT, transaction::Transaction};
 use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery},
@@ -255,7 +253,7 @@ impl Transaction<'_> {
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
         let mut ids = Vec::new();
         for (key, _) in self.range_all(scan).await? {
-            let id = SubscriptionId::from_bytes(schema::id_at(&position(&key)?));
+            let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&key)?));
             ids.push(id);
         }
         let found: Option<Vec<_>> = self.subscriptions(&ids).await?.into_iter().collect();

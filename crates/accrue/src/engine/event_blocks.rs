@@ -123,22 +123,25 @@ impl Transaction<'_> {
         customer: CustomerId,
         timeframe: Timeframe,
     ) -> Scan {
-        let (account, limit) = (self.account, limits::SCAN_EVENT_BLOCKS);
+        let limit = limits::SCAN_EVENT_BLOCKS;
         match source {
-            Some(id) => schema::backfill_events(account, id, customer, timeframe, limit),
-            None => schema::events(account, customer, timeframe, limit),
+            Some(id) => schema::backfill_events(self.account, id, customer, timeframe, limit),
+            None => schema::events(self.account, customer, timeframe, limit),
         }
     }
 
     /// Reads the minute of such a row, and its events with their places.
     pub(super) fn read_event_block(
         &self,
-        key: Key,
+        source: Option<BackfillId>,
+        key: &Key,
         document: &Document,
     ) -> Result<(Minute, Vec<(EventPlace, StoredEvent<'static>)>), Error> {
         let missing = || Error::corrupt("an event has no place");
-        let minute = schema::minute_of(&key).ok_or_else(missing)?;
-        let block: EventBlock<'static> = Slot::new(key).decode(document)?;
+        let (minute, block) = match source {
+            Some(_) => schema::read_backfill_event(key, document)?,
+            None => schema::read_event(key, document)?,
+        };
         let places = block
             .events
             .into_iter()

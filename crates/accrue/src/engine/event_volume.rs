@@ -78,14 +78,15 @@ impl Transaction<'_> {
     /// that were counted to their end, at least one, and those of them that have events.
     async fn count_events(&self, hours: Hours) -> Result<(Hours, BTreeMap<Hour, u64>), Error> {
         let mut counts = BTreeMap::<_, u64>::new();
-        let mut scan = schema::event_volumes(self.account, hours.timeframe()).descending();
+        let volumes = schema::event_volumes(self.account, hours.timeframe(), limits::SCAN_ROWS);
+        let mut scan = volumes.descending();
         let mut read = 0_usize;
         while scan.bounds().is_some() {
             let rows = self.scan(&scan).await?;
             for row in &rows {
-                let (hour, events) = schema::read_event_volume(self.account, row)?;
+                let (hour, volume) = schema::read_event_volume(&row.key, &row.document)?;
                 let count = counts.entry(hour).or_default();
-                *count = count.saturating_add(events);
+                *count = count.saturating_add(volume.events);
             }
             let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
             scan = scan.after(last.key.bytes());

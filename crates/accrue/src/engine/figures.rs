@@ -6,8 +6,7 @@ use super::transaction::Transaction;
 use crate::{
     CustomerId, Error, Pace, Timeframe,
     expression::Fields,
-    schema,
-    store::Key,
+    limits, schema,
     usage::{Aggregate, Amount, Cut, Digest, MeterId, Meters, Reading, Total},
 };
 
@@ -112,25 +111,24 @@ impl Transaction<'_> {
     ) -> Result<(), Error> {
         let cut = Cut::of(timeframe);
         let bucket_slots = self.bucket_slots(customer, cut.whole).await?;
-        let counts = |key: &Key| {
-            let place = schema::bucket_place(self.account, key.bytes());
-            place.is_some_and(|(window, bucket_slot)| bucket_slots.of(window) == bucket_slot)
-        };
+        let (account, limit) = (self.account, limits::SCAN_ROWS);
         for meter in meters.added_up() {
-            let scan = schema::buckets(self.account, customer, meter, cut.whole);
+            let scan = schema::buckets(account, customer, meter, cut.whole, limit);
             for (key, document) in self.range_all(scan).await? {
                 self.pace.spend(Pace::ROW).await;
-                if counts(&key) {
+                let (window, bucket_slot) = schema::bucket_place(&key)?;
+                if bucket_slots.of(window) == bucket_slot {
                     running.total.add(meter, schema::read_bucket(&key, &document)?.aggregate);
                 }
             }
         }
         for meter in meters.distinct() {
-            let scan = schema::distinct_values(self.account, customer, meter, cut.whole);
+            let scan = schema::distinct_values(account, customer, meter, cut.whole, limit);
             for (key, _) in self.range_all(scan).await? {
                 self.pace.spend(Pace::ROW).await;
-                if counts(&key) {
-                    running.see(meter, digest(&key)?);
+                let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
+                if bucket_slots.of(window) == bucket_slot {
+                    running.see(meter, digest);
                 }
             }
         }
@@ -172,9 +170,4 @@ impl Transaction<'_> {
         let events = schema::events(self.account, customer, timeframe, 1);
         Ok(!self.range(&events).await?.rows.is_empty())
     }
-}
-
-fn digest(key: &Key) -> Result<Digest, Error> {
-    let digest = schema::distinct_digest(key.bytes());
-    digest.ok_or_else(|| Error::corrupt("a value has no digest"))
 }

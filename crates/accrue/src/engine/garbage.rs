@@ -2,11 +2,12 @@
 
 use super::Billing;
 use crate::{
-    Error,
+    Error, Timeframe,
     idempotency::StoredAnswer,
     limits,
     schema::{self, Expiry},
     store::{Batch, Commit, Expected, Row},
+    usage::Hour,
 };
 
 /// What a collection of garbage did.
@@ -27,7 +28,8 @@ impl Billing {
     pub async fn collect_garbage(&self, limit: usize) -> Result<Collected, Error> {
         let shared = self.shared();
         let limit = limit.clamp(1, limits::SCAN_ROWS);
-        let mut scan = schema::expired_records(shared.now(), limit);
+        let this_hour = Hour::of(shared.now()).start();
+        let mut scan = schema::expired_records(Timeframe::before(this_hour), limit);
         let (mut removed, mut cleared) = (0_usize, 0_usize);
         loop {
             let rows = shared.store.scan(&scan).await?;
@@ -55,7 +57,7 @@ impl Billing {
     /// replaced it. Each is as it was read, or nothing is removed.
     async fn removal(&self, expiry: &Row) -> Result<(Batch, usize), Error> {
         let shared = self.shared();
-        let Expiry { account, key } = schema::read_expiry(expiry)?;
+        let Expiry { account, key } = schema::read_expiry(&expiry.key, &expiry.document)?;
         let batch = Batch::new()
             .expect(expiry.key.clone(), Expected::Version(expiry.version))
             .delete(expiry.key.clone());

@@ -7,7 +7,7 @@ use crate::{
     Error, limits,
     page::{InstantRange, ListFilter, Listing, Page, PageRequest, Position},
     schema::{self, Index, Slot},
-    store::{Key, Scan},
+    store::Scan,
 };
 
 impl Account {
@@ -173,7 +173,7 @@ impl Track {
         let Some(scan) = self.rest.take() else { return Ok(()) };
         let keys = tx.keys(&scan).await?;
         self.rest = keys.last().map(|last| scan.after(last.bytes()));
-        self.ahead = keys.iter().map(position).collect::<Result<_, _>>()?;
+        self.ahead = keys.iter().map(schema::position).collect::<Result<_, _>>()?;
         Ok(())
     }
 
@@ -208,10 +208,4 @@ pub(super) fn page_of<T>(
     let last = found.last().filter(|_| has_more);
     let next_cursor = last.map(|(position, _)| listing.cursor(position));
     Page { data: found.into_iter().map(|(_, row)| row).collect(), next_cursor }
-}
-
-/// Reads where a row of an index or of the outbox stands.
-pub(super) fn position(key: &Key) -> Result<Position, Error> {
-    schema::position(key.bytes())
-        .ok_or_else(|| Error::corrupt(format!("the key {key} has no position")))
 }

@@ -7,7 +7,7 @@ use super::{
     Account, Call,
     apply::Op,
     decoded::Says,
-    lists::{page_of, position},
+    lists::page_of,
     subscription_rows,
     transaction::{Stop, Transaction},
 };
@@ -15,7 +15,7 @@ use crate::{
     CustomerId, Error, MessageId, Timestamp,
     backfill::Backfill,
     limits,
-    page::{Listing, Page, PageRequest, Position},
+    page::{Listing, Page, PageRequest},
     schema::{self, OutboxEntry, Slot},
     webhook::{Body, Message, Place, Queue},
 };
@@ -60,13 +60,14 @@ impl Account {
         let wanted = page.limit().saturating_add(1);
         let mut scan = schema::waiting_messages(self.id(), wanted.min(limits::SCAN_ROWS));
         if let Some(position) = listing.position(page)? {
-            scan = scan.after(schema::outbox(self.id(), place_at(&position)).key().bytes());
+            scan = scan.after(schema::outbox(self.id(), schema::place_at(&position)).key().bytes());
         }
         let (mut tx, mut found) = (self.reading(), Vec::new());
         loop {
             let rows = tx.scan(&scan).await?;
             for row in &rows {
-                found.push((position(&row.key)?, schema::read_outbox(row)?));
+                let entry = schema::read_outbox(&row.key, &row.document)?;
+                found.push((schema::position(&row.key)?, entry));
             }
             let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
             if found.len() >= wanted {
@@ -88,13 +89,6 @@ impl Account {
             }),
         )
     }
-}
-
-/// Returns the place that a page of messages begins behind. Queues of both kinds have keys of one form.
-fn place_at(position: &Position) -> Place {
-    let id = position.first_chunk::<16>().copied().unwrap_or_default();
-    let queue = Queue::Customer(CustomerId::from_bytes(id));
-    Place { queue, number: schema::number_at(position) }
 }
 
 impl Transaction<'_> {

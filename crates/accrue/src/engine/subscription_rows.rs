@@ -80,6 +80,12 @@ impl Transaction<'_> {
         (0..entry.terms_parts).map(|part| schema::terms(self.account, id, part)).collect()
     }
 
+    /// The row that says when time brings it another status, where it does.
+    fn change_slot(&self, of: &SubscriptionEntry) -> Option<Slot<Nothing>> {
+        let (at, _) = of.next_notified()?;
+        Some(schema::subscription_by_change(self.account, at, of))
+    }
+
     /// Writes a subscription that was read, and where it is found by its status.
     pub(super) fn save_subscription(&mut self, after: &SubscriptionEntry) -> Result<(), Error> {
         let (account, slot) =
@@ -88,7 +94,7 @@ impl Transaction<'_> {
         let before = self.row(&slot)?.ok_or_else(missing)?;
         let before_ends = before.next_notified();
         let statuses = [&before, after].map(|of| schema::subscription_by_status(account, of));
-        let changes = [&before, after].map(|of| schema::subscription_by_change(account, of));
+        let changes = [&before, after].map(|of| self.change_slot(of));
         if before.notified != after.notified {
             let [old, new] = statuses;
             self.delete(&old);
@@ -110,7 +116,7 @@ impl Transaction<'_> {
         self.put(&schema::subscription_by_customer(account, new), &of)?;
         self.put(&schema::subscription_by_plan(account, new), &of)?;
         self.put(&schema::subscription_by_status(account, new), &Nothing {})?;
-        if let Some(change) = schema::subscription_by_change(account, new) {
+        if let Some(change) = self.change_slot(new) {
             self.put(&change, &Nothing {})?;
         }
         self.put_subscription(new, 0)

@@ -6,12 +6,12 @@ use super::{
     Account, Call,
     active::ActiveSubscriptions,
     apply::Op,
-    lists::{Walk, position},
+    lists::Walk,
     transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,
-    Timestamp, limits,
+    Timeframe, Timestamp, limits,
     page::{Listing, Position},
     price::Price,
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
@@ -203,12 +203,13 @@ impl Transaction<'_> {
     /// Finds the subscriptions whose status has changed with time, where nobody has written that yet: a
     /// tick does soon after.
     async fn changed_subscriptions(&self) -> Result<Vec<Position>, Error> {
-        let scan = schema::changed_subscriptions(self.account, self.now, limits::SCAN_ROWS);
+        let until_now = Timeframe::through(self.now);
+        let scan = schema::changed_subscriptions(self.account, until_now, limits::SCAN_ROWS);
         let (mut places, mut rest) = (Vec::new(), Some(scan));
         while let Some(scan) = rest {
             let part = self.range(&scan).await?;
             for (key, _) in &part.rows {
-                places.push(position(key)?);
+                places.push(schema::position(key)?);
             }
             check_looked_at(places.len())?;
             rest = part.rest;

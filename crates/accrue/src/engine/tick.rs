@@ -8,12 +8,11 @@ use super::{
     Account, Billing,
     apply::{Applied, Command, apply},
     corrections::{Patience, correct_some, measure_all},
-    lists::position,
     transaction::{Stop, Transaction},
     transitions::apply_transitions,
 };
 use crate::{
-    Error, PlanId, SubscriptionId, Timestamp, limits,
+    Error, PlanId, SubscriptionId, Timeframe, Timestamp, limits,
     plan::PlanVersion,
     schema::{self, Deadline, Index, Owner},
     store::Row,
@@ -48,9 +47,9 @@ impl Billing {
     /// # }).unwrap();
     /// ```
     pub async fn tick(&self, limit: usize) -> Result<Tick, Error> {
-        let now = self.shared().now();
+        let due = Timeframe::through(self.shared().now());
         let limit = limit.clamp(1, limits::SCAN_ROWS);
-        let mut scan = schema::deadlines(now, limit);
+        let mut scan = schema::deadlines(due, limit);
         let (mut applied, mut failed) = (0_usize, 0_usize);
         while applied < limit {
             let rows = self.shared().store.scan(&scan).await?;
@@ -65,13 +64,13 @@ impl Billing {
                 }
             }
         }
-        let left = schema::deadlines(now, failed.saturating_add(1));
+        let left = schema::deadlines(due, failed.saturating_add(1));
         let more = self.shared().store.scan(&left).await?.len() > failed;
         Ok(Tick { applied, failed, more })
     }
 
     async fn apply_deadline(&self, row: &Row) -> Result<(), Error> {
-        let deadline = schema::read_deadline(row)?;
+        let deadline = schema::read_deadline(&row.key, &row.document)?;
         let account = self.account(deadline.account.clone());
         match deadline.owner {
             Owner::Customer(id) => {
@@ -91,8 +90,10 @@ impl Billing {
 
     /// Returns the instant of the next transition: when to call [`tick`](Self::tick) again.
     pub async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
-        let rows = self.shared().store.scan(&schema::deadlines(Timestamp::MAX, 1)).await?;
-        rows.first().map(|row| schema::read_deadline(row).map(|deadline| deadline.at)).transpose()
+        let ever = Timeframe::through(Timestamp::MAX);
+        let rows = self.shared().store.scan(&schema::deadlines(ever, 1)).await?;
+        let first = rows.first().map(|row| schema::read_deadline(&row.key, &row.document));
+        Ok(first.transpose()?.map(|deadline| deadline.at))
     }
 }
 
@@ -119,7 +120,8 @@ async fn apply_plan_changes(
     let slot = schema::plan_version(account.id(), plan_id, plan_version);
     let revision = tx.get(&slot).await?.unwrap_or_default().revision;
     let rows = tx.scan(&scan).await?;
-    let places = rows.iter().map(|row| position(&row.key)).collect::<Result<Vec<_>, _>>()?;
+    let places =
+        rows.iter().map(|row| schema::position(&row.key)).collect::<Result<Vec<_>, _>>()?;
     loop {
         let mut tx = account.reading();
         let mut behind = BTreeSet::new();

@@ -7,7 +7,7 @@ use crate::{
     BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
     backfill::{Overlay, Overlays},
     expression::Fields,
-    schema,
+    limits, schema,
     store::Scan,
     usage::{BucketSlot, Day, EventPlace, Meters, Minute, Reading, StoredEvent, Window},
 };
@@ -95,7 +95,7 @@ impl Transaction<'_> {
         if !self.is_corrected(customer).await? {
             return Ok(BucketSlots::default());
         }
-        let scan = schema::calendar_days(self.account, customer, Day::covering(timeframe));
+        let scan = schema::calendar_days(self.account, customer, timeframe, limits::SCAN_ROWS);
         let rows = self.range_all(scan).await?;
         let days = rows.iter().map(|(key, document)| {
             let (day, entry) = schema::read_calendar_day(key, document)?;
@@ -113,7 +113,7 @@ impl Transaction<'_> {
         if !self.is_corrected(customer).await? {
             return Ok(Overlays::default());
         }
-        let scan = schema::overlays(self.account, customer, Day::covering(timeframe));
+        let scan = schema::overlays(self.account, customer, timeframe, limits::SCAN_ROWS);
         let mut entries = BTreeMap::new();
         for (key, document) in self.range_all(scan).await? {
             let (id, entry) = schema::read_overlay(&key, &document)?;
@@ -217,7 +217,7 @@ impl Transaction<'_> {
         let part = self.range(&scan).await?;
         for (key, document) in part.rows {
             self.pace.spend_bytes(document.as_str().len()).await;
-            let (minute, events) = self.read_event_block(key, &document)?;
+            let (minute, events) = self.read_event_block(source.backfill_id, &key, &document)?;
             source.minute = Some(minute);
             source.ahead.extend(events.into_iter().filter(|(place, _)| is_ahead(place)));
         }

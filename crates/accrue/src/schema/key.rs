@@ -1,129 +1,217 @@
-use std::ops::Deref;
-
 use smallvec::SmallVec;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, CustomerId, PlanId, PricingUnit, Timestamp,
+    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
+    ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
+    Timeframe, Timestamp,
     backfill::BackfillStatus,
-    credit::{EntryKind, LedgerEntry},
+    credit::EntryKind,
     plan::PlanVersion,
-    store::{Key, Table},
-    subscription::{SubscriptionEntry, SubscriptionStatus},
-    usage::{BucketSlot, MeterId, Minute, Window},
+    store::{Key, Scan, Table},
+    subscription::SubscriptionStatus,
+    usage::{BucketSlot, Digest, MeterId, SplitId, Stretch},
+    webhook::Queue,
 };
 
 /// A key of no more bytes is put together without an allocation.
 const USUAL_BYTES: usize = 128;
 
-/// The bytes of a key, part by part.
+/// The bytes of a key, or the first of it, part by part.
 #[derive(Default)]
 pub(super) struct KeyBytes(SmallVec<[u8; USUAL_BYTES]>);
 
 impl KeyBytes {
-    pub(super) fn of(account: &AccountId) -> Self {
-        Self::default().account(account)
-    }
-
-    pub(super) fn account(self, account: &AccountId) -> Self {
-        self.bytes(account.as_str().as_bytes()).bytes(&[0])
-    }
-
-    /// Adds a part of a fixed length.
-    pub(super) fn bytes(mut self, bytes: &[u8]) -> Self {
-        self.0.extend_from_slice(bytes);
+    pub(super) fn part(mut self, part: &(impl Part + ?Sized)) -> Self {
+        part.add_to(&mut self);
         self
     }
 
-    /// Adds a text, which must be the last part or be ended.
-    pub(super) fn text(self, text: &impl Deref<Target = str>) -> Self {
-        self.bytes(text.as_bytes())
-    }
-
-    /// Adds an instant. None is before 1970, so that bytes and instants have one order.
-    pub(super) fn instant(self, at: Timestamp) -> Self {
-        self.bytes(&at.micros().to_be_bytes())
-    }
-
-    pub(super) fn listed(self, created_at: Timestamp, id: &[u8; 16]) -> Self {
-        self.instant(created_at).bytes(id)
-    }
-
-    pub(super) fn subscription(self, of: &SubscriptionEntry) -> Self {
-        self.listed(of.subscription.created_at, of.subscription.id.as_bytes())
-    }
-
-    pub(super) fn subscription_status(self, status: SubscriptionStatus) -> Self {
-        self.bytes(match status {
-            SubscriptionStatus::Upcoming => b"u",
-            SubscriptionStatus::Active => b"a",
-            SubscriptionStatus::Ended => b"e",
-        })
-    }
-
-    pub(super) fn meter_of(self, customer: CustomerId, meter: MeterId) -> Self {
-        self.bytes(customer.as_bytes()).bytes(meter.as_bytes())
-    }
-
-    pub(super) fn event_block(self, minute: Minute, number: u64) -> Self {
-        self.instant(minute.start()).bytes(&number.to_be_bytes())
-    }
-
-    pub(super) fn window(self, window: Window, bucket_slot: BucketSlot) -> Self {
-        self.instant(window.start()).bytes(&[bucket_slot.byte()])
-    }
-
-    /// Adds where a backfill stands. A byte is never used for another status.
-    pub(super) fn backfill_status(self, status: BackfillStatus) -> Self {
-        self.bytes(match status {
-            BackfillStatus::Pending => b"p",
-            BackfillStatus::Reflected => b"f",
-            BackfillStatus::PendingRevert => b"q",
-            BackfillStatus::Reverted => b"r",
-        })
-    }
-
-    pub(super) fn plan_version(self, id: PlanId, version: PlanVersion) -> Self {
-        self.bytes(id.as_bytes()).bytes(&version.number().to_be_bytes())
-    }
-
-    /// Adds whose ledger it is. A currency or pricing unit has no control character, and no zero byte.
-    pub(super) fn ledger(self, customer: CustomerId, unit: &PricingUnit) -> Self {
-        self.bytes(customer.as_bytes()).text(unit).bytes(&[0])
-    }
-
-    /// Adds when an entry was made, and its number in as many bytes as an id has.
-    pub(super) fn entry(self, entry: &LedgerEntry) -> Self {
-        self.bytes(&super::place_of(entry))
-    }
-
-    /// Adds what an entry is. A byte is never used for another kind.
-    pub(super) fn kind(self, kind: EntryKind) -> Self {
-        self.bytes(match kind {
-            EntryKind::Increment => b"i",
-            EntryKind::Decrement => b"d",
-            EntryKind::ExpirationChange => b"c",
-            EntryKind::CreditBlockExpiry => b"e",
-            EntryKind::VoidInitiated => b"n",
-            EntryKind::Void => b"v",
-            EntryKind::Amendment => b"a",
-        })
-    }
-
-    pub(super) fn owner(self, owner: Owner) -> Self {
-        match owner {
-            Owner::Customer(id) => self.bytes(b"c").bytes(id.as_bytes()),
-            Owner::Plan(id, version) => self.bytes(b"p").plan_version(id, version),
-            Owner::Backfill(id) => self.bytes(b"b").bytes(id.as_bytes()),
-            Owner::Metrics => self.bytes(b"m"),
-        }
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
     }
 
     pub(super) fn slot<T>(self, table: Table) -> Slot<T> {
         Slot::new(Key::new(table, &*self.0))
     }
 
-    pub(super) fn into_vec(self) -> Vec<u8> {
-        self.0.into_vec()
+    /// All rows that begin so.
+    pub(super) fn scan(self, table: Table, limit: usize) -> Scan {
+        Scan::prefix(table, &self.0, limit)
+    }
+
+    /// Of the rows that begin so, those whose next part is an instant of a timeframe.
+    pub(super) fn range(&self, table: Table, within: Timeframe, limit: usize) -> Scan {
+        let [from, until] =
+            [within.start(), within.end()].map(|at| self.then(&at.micros().to_be_bytes()));
+        Scan::range(table, &from, &until, limit)
+    }
+
+    pub(super) fn then(&self, bytes: &[u8]) -> Vec<u8> {
+        [&self.0, bytes].concat()
+    }
+}
+
+/// What keys consist of.
+pub(super) trait Part {
+    fn add_to(&self, key: &mut KeyBytes);
+}
+
+impl<T: Part + ?Sized> Part for &T {
+    fn add_to(&self, key: &mut KeyBytes) {
+        T::add_to(self, key);
+    }
+}
+
+/// Says which bytes a part has.
+macro_rules! parts {
+    ($($($type:ty),*: |$part:ident| $bytes:expr;)*) => {$($(
+        impl Part for $type {
+            fn add_to(&self, key: &mut KeyBytes) {
+                let $part = self;
+                key.push($bytes);
+            }
+        }
+    )*)*};
+}
+
+parts! {
+    AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, ItemId, MeterId, MetricId, PlanId,
+    PriceId, Queue, SplitId, SubscriptionId: |id| id.as_bytes();
+    u16, u32, u64, u128: |number| &number.to_be_bytes();
+    PlanVersion: |version| &version.number().to_be_bytes();
+    BucketSlot: |slot| &[slot.byte()];
+    // None is before 1970, so that bytes and instants have one order.
+    Timestamp: |at| &at.micros().to_be_bytes();
+    // What must be the last part.
+    str, EventKey, ExternalId, IdempotencyKey: |text| text.as_bytes();
+    // A byte is never used for something else.
+    SubscriptionStatus: |status| match status {
+        Self::Upcoming => b"u",
+        Self::Active => b"a",
+        Self::Ended => b"e",
+    };
+    BackfillStatus: |status| match status {
+        Self::Pending => b"p",
+        Self::Reflected => b"f",
+        Self::PendingRevert => b"q",
+        Self::Reverted => b"r",
+    };
+    EntryKind: |kind| match kind {
+        Self::Increment => b"i",
+        Self::Decrement => b"d",
+        Self::ExpirationChange => b"c",
+        Self::CreditBlockExpiry => b"e",
+        Self::VoidInitiated => b"n",
+        Self::Void => b"v",
+        Self::Amendment => b"a",
+    };
+}
+
+impl Part for AccountId {
+    fn add_to(&self, key: &mut KeyBytes) {
+        (self.as_str(), [0]).add_to(key);
+    }
+}
+
+/// It has no control character, and no zero byte: what ends it.
+impl Part for PricingUnit {
+    fn add_to(&self, key: &mut KeyBytes) {
+        (self.as_str(), [0]).add_to(key);
+    }
+}
+
+impl<const N: usize> Part for [u8; N] {
+    fn add_to(&self, key: &mut KeyBytes) {
+        key.push(self);
+    }
+}
+
+impl<const MINUTES: i64> Part for Stretch<MINUTES> {
+    fn add_to(&self, key: &mut KeyBytes) {
+        self.start().add_to(key);
+    }
+}
+
+impl Part for Owner {
+    fn add_to(&self, key: &mut KeyBytes) {
+        match self {
+            Self::Customer(id) => (b"c", id).add_to(key),
+            Self::Plan(id, version) => (b"p", (id, version)).add_to(key),
+            Self::Backfill(id) => (b"b", id).add_to(key),
+            Self::Metrics => b"m".add_to(key),
+        }
+    }
+}
+
+impl<A: Part, B: Part> Part for (A, B) {
+    fn add_to(&self, key: &mut KeyBytes) {
+        self.0.add_to(key);
+        self.1.add_to(key);
+    }
+}
+
+/// Reads parts of a key of a table: all of it is read, so that no other layout passes for its own.
+pub(super) fn read_key<T>(
+    key: &Key,
+    table: Table,
+    read: impl FnOnce(&mut &[u8]) -> Option<T>,
+) -> Result<T, Error> {
+    let mut rest = key.bytes();
+    let read = if key.table() == table { read(&mut rest) } else { None };
+    let read = read.filter(|_| rest.is_empty());
+    read.ok_or_else(|| Error::corrupt(format!("the key {key} is none of table {table}")))
+}
+
+/// A part that is read back from keys.
+pub(super) trait ReadPart {
+    type Read;
+
+    /// Takes it from the front.
+    fn read(rest: &mut &[u8]) -> Option<Self::Read>;
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    rest.split_off(..N)?.first_chunk().copied()
+}
+
+/// Says what is read, and how.
+macro_rules! read_parts {
+    ($($(#[$doc:meta])* $type:ty => $read:ty: |$rest:ident| $value:expr;)*) => {$(
+        impl ReadPart for $type {
+            $(#[$doc])*
+            type Read = $read;
+
+            fn read($rest: &mut &[u8]) -> Option<$read> {
+                $value
+            }
+        }
+    )*};
+}
+
+read_parts! {
+    /// Whoever reads a key knows it.
+    &AccountId => (): |rest| {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        rest.split_off(..=end).map(|_| ())
+    };
+    BackfillId => Self: |rest| take(rest).map(Self::from_bytes);
+    CustomerId => Self: |rest| take(rest).map(Self::from_bytes);
+    /// The id of a metric or of a cell: the bytes do not tell which.
+    MeterId => [u8; 16]: |rest| take(rest);
+    &Digest => Digest: |rest| take(rest);
+    u64 => Self: |rest| take(rest).map(Self::from_be_bytes);
+    BucketSlot => Self: |rest| {
+        let [byte] = take(rest)?;
+        [Self::A, Self::B].into_iter().find(|slot| slot.byte() == byte)
+    };
+}
+
+impl<const MINUTES: i64> ReadPart for Stretch<MINUTES> {
+    type Read = Self;
+
+    fn read(rest: &mut &[u8]) -> Option<Self> {
+        let at = Timestamp::from_micros(i64::from_be_bytes(take(rest)?));
+        at.ok().map(Self::of)
     }
 }

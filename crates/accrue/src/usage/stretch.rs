@@ -43,6 +43,11 @@ impl<const MINUTES: i64> Stretch<MINUTES> {
         Timeframe::nothing_at(start).until(end)
     }
 
+    /// The timeframe of all that overlap another one: where that has no length, neither has this.
+    pub(crate) fn overlapping(timeframe: Timeframe) -> Timeframe {
+        if timeframe.start() == timeframe.end() { timeframe } else { Self::covering(timeframe) }
+    }
+
     pub(crate) const fn start(self) -> Timestamp {
         self.0
     }
@@ -78,5 +83,16 @@ mod tests {
         check("2026-02-28T23:00:00Z", "2026-03-01T00:00:01Z", &["2026-02-28", "2026-03-01"]);
         check("2026-03-01T00:00:00Z", "2026-03-01T00:00:00Z", &[]);
         check("9998-12-31T00:00:00Z", "9998-12-31T23:59:59Z", &["9998-12-31"]);
+    }
+
+    #[test]
+    fn a_timeframe_without_length_overlaps_nothing() {
+        let frame = |start, end| Timeframe::new(at(start), at(end)).unwrap();
+        let nothing = frame("2026-03-01T10:07:00Z", "2026-03-01T10:07:00Z");
+        assert_eq!(Window::overlapping(nothing), nothing);
+        let window = frame("2026-03-01T10:00:00Z", "2026-03-01T10:15:00Z");
+        assert_eq!(Window::covering(nothing), window);
+        let instant = frame("2026-03-01T10:07:00Z", "2026-03-01T10:07:00.000001Z");
+        assert_eq!(Window::overlapping(instant), window);
     }
 }

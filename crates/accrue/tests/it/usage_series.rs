@@ -108,6 +108,20 @@ fn cumulative_figures_are_those_from_the_begin_on() {
 }
 
 #[test]
+fn minutes_have_the_events_of_their_own() {
+    let used = used();
+    let sum = |start, end| {
+        let timeframe = Some(between(start, end));
+        let series = used.ask(&UsageQuery { timeframe, ..UsageQuery::default() }).unwrap();
+        figures(&series[0])
+    };
+    // The window is that from 03:45 to 04:00.
+    assert_eq!(sum("2026-03-09T03:46:00Z", "2026-03-09T03:59:59Z"), ["0"]);
+    assert_eq!(sum("2026-03-09T03:59:59Z", "2026-03-09T03:59:59.5Z"), ["3"]);
+    assert_eq!(sum("2026-03-09T03:46:00Z", "2026-03-09T04:00:00Z"), ["3"]);
+}
+
+#[test]
 fn the_current_period_is_that_of_the_running_totals() {
     let used = used();
     let series = used.ask(&UsageQuery::default()).unwrap();

@@ -156,13 +156,17 @@ impl Transaction<'_> {
             None => (SHARES, [].as_slice()),
         };
         let hours = Hours::touched_by(backfill.timeframe).timeframe();
+        let limit = limits::SCAN_ROWS;
         let scan = match source {
-            SHARES => schema::backfill_shares(self.account, backfill.id, limits::SCAN_ROWS),
-            _ => schema::event_volumes(self.account, hours),
+            SHARES => schema::backfill_shares(self.account, backfill.id, limit),
+            _ => schema::event_volumes(self.account, hours, limit),
         };
         let scan = if behind.is_empty() { scan } else { scan.after(behind) };
         let rows = self.range(&scan).await?.rows;
-        let customers = rows.iter().map(|(key, _)| schema::customer_of(key));
+        let customers = rows.iter().map(|(key, _)| match source {
+            SHARES => schema::share_customer(key),
+            _ => schema::volume_customer(key),
+        });
         let customers = customers.collect::<Result<_, _>>()?;
         let looks_further = effect == Effect::Reflect && backfill.replace_existing_events;
         let last = rows.last().map(|(key, _)| key.bytes());
@@ -218,8 +222,9 @@ impl Command for FindUnmeasured<'_> {
         let rows = tx.scan(&scan).await?;
         let mut customers = Vec::new();
         for row in &rows {
-            if tx.is_unmeasured(&schema::read_customer_head(row)?).await? {
-                customers.push(schema::customer_of(&row.key)?);
+            let (customer, head) = schema::read_customer_head(&row.key, &row.document)?;
+            if tx.is_unmeasured(&head).await? {
+                customers.push(customer);
             }
         }
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;

@@ -74,9 +74,12 @@ impl Transaction<'_> {
         days: Timeframe,
         place: &CleanUpPlace,
     ) -> Result<Vec<(Key, Document)>, Error> {
+        let limit = limits::SCAN_ROWS;
         let scan: Scan = match pass {
-            Pass::Buckets => schema::buckets(self.account, customer, meter, days),
-            Pass::Gone | Pass::Seen => schema::distinct_values(self.account, customer, meter, days),
+            Pass::Buckets => schema::buckets(self.account, customer, meter, days, limit),
+            Pass::Gone | Pass::Seen => {
+                schema::distinct_values(self.account, customer, meter, days, limit)
+            }
         };
         let scan = match &place.row {
             Some(row) => scan.after(row),
@@ -91,21 +94,27 @@ impl Transaction<'_> {
         pass: Pass,
         rows: Vec<(Key, Document)>,
     ) -> Result<(), Error> {
-        let mut digests = Vec::new();
+        let (account, mut digests) = (self.account, Vec::new());
+        let CleaningUp { customer, meter, counting, .. } = *cleaning_up;
         for (key, _) in rows {
-            let place = schema::bucket_place(self.account, key.bytes());
-            let (window, bucket_slot) =
-                place.ok_or_else(|| Error::corrupt("a bucket has no place"))?;
-            let counts = cleaning_up.counting.of(window) == bucket_slot;
-            if counts != (pass == Pass::Seen) {
+            if pass == Pass::Buckets {
+                let (window, slot) = schema::bucket_place(&key)?;
+                if counting.of(window) != slot {
+                    self.delete(&schema::bucket(account, customer, meter, window, slot));
+                }
                 continue;
             }
-            if pass != Pass::Buckets && cleaning_up.is_corrected(window) {
-                let digest = schema::distinct_digest(key.bytes());
-                digests.push(digest.ok_or_else(|| Error::corrupt("a value has no digest"))?);
+            let (window, slot, digest) = schema::distinct_place(&key)?;
+            if (counting.of(window) == slot) != (pass == Pass::Seen) {
+                continue;
             }
-            if pass != Pass::Seen {
-                self.delete(&Slot::<schema::Nothing>::new(key));
+            if pass == Pass::Gone {
+                self.delete(&schema::distinct_value(
+                    account, customer, meter, window, slot, &digest,
+                ));
+            }
+            if cleaning_up.is_corrected(window) {
+                digests.push(digest);
             }
         }
         self.correct_distinct_indexes(cleaning_up, pass, &digests).await

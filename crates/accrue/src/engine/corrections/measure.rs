@@ -93,15 +93,13 @@ impl Transaction<'_> {
     ) -> Result<Option<Day>, Error> {
         let rest = Timeframe::nothing_at(from).until(Timestamp::MAX);
         let events = schema::events(self.account, customer, rest, 1);
-        let mut overlays = schema::overlays(self.account, customer, rest);
-        overlays.limit = 1;
-        let missing = || Error::corrupt("an event has no place");
+        let overlays = schema::overlays(self.account, customer, rest, 1);
         let event = match self.range(&events).await?.rows.first() {
-            Some((key, _)) => Some(Day::of(schema::minute_of(key).ok_or_else(missing)?.start())),
+            Some((key, _)) => Some(Day::of(schema::event_minute(key)?.start())),
             None => None,
         };
         let overlay = match self.range(&overlays).await?.rows.first() {
-            Some((key, _)) => Some(schema::overlay_day(self.account, key)?),
+            Some((key, _)) => Some(schema::overlay_day(key)?),
             None => None,
         };
         Ok(event.into_iter().chain(overlay).min())

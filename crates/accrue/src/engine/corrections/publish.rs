@@ -69,7 +69,7 @@ impl Transaction<'_> {
 
     /// Turns the calendar, and tells whether any day was built.
     async fn publish_days(&mut self, customer: CustomerId, days: Timeframe) -> Result<bool, Error> {
-        let scan = schema::calendar_days(self.account, customer, days);
+        let scan = schema::calendar_days(self.account, customer, days, limits::SCAN_ROWS);
         let mut was_built = false;
         for (key, document) in self.range_all(scan).await? {
             let (day, CalendarDay { bucket_slot, building }) =

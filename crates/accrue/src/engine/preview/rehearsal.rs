@@ -9,7 +9,6 @@ use crate::{
     engine::{
         apply::Command,
         corrections::{Step, Stepped},
-        lists::position,
         transaction::{Stop, Transaction},
         transitions::ApplyTransitions,
     },
@@ -182,7 +181,7 @@ async fn subscribers(
             )));
         }
         for row in rows {
-            let id = SubscriptionId::from_bytes(schema::id_at(&position(&row.key)?));
+            let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&row.key)?));
             let found = tx.subscription(id).await?;
             let of = found.filter(|found| found.subscription.plan_version == *version);
             customers.extend(of.map(|found| found.subscription.customer_id));

@@ -1,0 +1,46 @@
+//! Documents of credits.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::PlanVersionEntry;
+use crate::{AlertId, Metadata, MetricId, PricingUnit, Timestamp};
+
+/// What a customer has of credits, by currency and pricing unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Credits {
+    pub(crate) units: BTreeMap<PricingUnit, CreditsIn>,
+}
+
+impl Credits {
+    /// Returns the currencies and pricing units in which usage of a version of a plan draws on them,
+    /// where the metrics move that measure it.
+    pub(crate) fn drawn_by(
+        &self,
+        version: &PlanVersionEntry,
+        moves: impl Fn(MetricId) -> bool,
+    ) -> Vec<PricingUnit> {
+        let has_ledger = |unit: &PricingUnit| self.units.get(unit).is_some_and(|of| of.has_ledger);
+        let priced = version.usage_units.iter();
+        let moved = priced.filter(|(_, metrics)| metrics.iter().any(|metric| moves(*metric)));
+        moved.map(|(unit, _)| unit).filter(|unit| has_ledger(unit)).cloned().collect()
+    }
+}
+
+/// What a customer has of credits in one currency or pricing unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CreditsIn {
+    /// Whether there is a ledger.
+    pub(crate) has_ledger: bool,
+    /// When the next block of it expires.
+    pub(crate) next_expiry: Option<Timestamp>,
+    /// The alerts on its balance.
+    pub(crate) alerts: Vec<AlertId>,
+}
+
+/// The caller's own strings on a block.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BlockMetadata {
+    pub(crate) metadata: Metadata,
+}

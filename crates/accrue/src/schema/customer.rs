@@ -1,0 +1,44 @@
+//! Documents of customers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CustomerId, SubscriptionId, Timestamp, customer::Customer};
+
+/// A customer, and the mark that deletes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CustomerEntry {
+    pub(crate) customer: Customer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deleted_at: Option<Timestamp>,
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CustomerAlias {
+    pub(crate) customer_id: CustomerId,
+    /// Events wait under it for a customer that is yet to be created.
+    pub(crate) reserved: bool,
+}
+
+/// What guards and numbers everything of one customer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CustomerHead {
+    /// How many messages it was given.
+    pub(crate) messages: u64,
+    /// When time brings the next thing: for a subscription, a ledger or a correction.
+    pub(crate) deadline: Option<Timestamp>,
+    /// How many events of it were accepted, those of backfills among them.
+    pub(crate) accepted: u64,
+    /// The revision of the account's metrics that its events are measured by.
+    pub(crate) measured: u64,
+    /// Whether it ever was corrected, so that the calendar and the overlays are read.
+    pub(crate) is_corrected: bool,
+}
+
+/// The subscriptions that a customer's events may still count for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ActiveIds {
+    pub(crate) subscriptions: Vec<SubscriptionId>,
+    /// When time brings the next thing for one of them.
+    pub(crate) deadline: Option<Timestamp>,
+}

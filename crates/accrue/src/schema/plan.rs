@@ -1,0 +1,69 @@
+//! Documents of plans, of their prices, and of the metrics that measure them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp, price::Cycle, usage::SplitId,
+};
+
+/// What every event of an account is held against.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Catalogue {
+    pub(crate) revision: u64,
+    pub(crate) metrics: Vec<MetricId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) splits: Vec<SplitId>,
+    /// Since when customers are looked for whose events are to be measured by more than they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PriceAlias {
+    pub(crate) price_id: PriceId,
+}
+
+/// Whose alias it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanAlias {
+    pub(crate) plan_id: PlanId,
+}
+
+/// A version of a plan: its prices, which never change, and its alerts, and how often they have
+/// changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanVersionEntry {
+    pub(crate) prices: Vec<PriceId>,
+    /// The splits that its matrices need.
+    pub(crate) splits: Vec<SplitId>,
+    /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
+    pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
+    /// The billing cycle of its subscriptions.
+    pub(crate) cycle: Cycle,
+    pub(crate) created_at: Timestamp,
+    pub(crate) revision: u64,
+    /// The last revision that every subscription has applied: those up to it are gone.
+    pub(crate) applied: u64,
+    pub(crate) alerts: Vec<AlertId>,
+    pub(crate) deadline: Option<Timestamp>,
+}
+
+impl Default for PlanVersionEntry {
+    /// What is read of a version that was never created: nothing that is written rests on it.
+    fn default() -> Self {
+        Self {
+            prices: Vec::new(),
+            splits: Vec::new(),
+            usage_units: BTreeMap::new(),
+            cycle: Cycle::MONTH,
+            created_at: Timestamp::MIN,
+            revision: 0,
+            applied: 0,
+            alerts: Vec::new(),
+            deadline: None,
+        }
+    }
+}

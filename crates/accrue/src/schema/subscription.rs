@@ -1,0 +1,17 @@
+//! Documents of subscriptions.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CustomerId, subscription::PriceInterval};
+
+/// Whose subscription it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SubscriptionOf {
+    pub(crate) customer_id: CustomerId,
+}
+
+/// What a subscription is charged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Terms {
+    pub(crate) price_intervals: Vec<PriceInterval>,
+}

@@ -1,0 +1,41 @@
+//! Documents of events and of what they add up to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    MetricId, Timestamp,
+    usage::{Aggregate, CellId},
+};
+
+/// When events of a customer were amended and deprecated, as far as that is counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Amendments {
+    pub(crate) amended: Vec<Timestamp>,
+    pub(crate) deprecated: Vec<Timestamp>,
+}
+
+/// How many events of an hour a customer has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EventCount {
+    pub(crate) events: u64,
+}
+
+/// What the events of 15 minutes add up to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Bucket {
+    pub(crate) aggregate: Aggregate,
+}
+
+/// What the metrics of a billing period add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TotalEntry {
+    pub(crate) total: BTreeMap<MetricId, Aggregate>,
+}
+
+/// What the cells of the matrices of a billing period add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CellTotalEntry {
+    pub(crate) cells: BTreeMap<CellId, Aggregate>,
+}
