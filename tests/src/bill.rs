@@ -37,7 +37,7 @@ pub(crate) use self::{
     days::midnights,
     script::{cancel, create_alert, event, subscribe},
 };
-use crate::model::{At, Event, Instant, MetricSpec};
+use crate::model::{AHEAD, At, Event, Instant, MetricSpec};
 
 /// Two instants: from the one, up to the other.
 pub type Span = (Instant, Instant);
@@ -135,6 +135,24 @@ impl ActiveSubscriptions {
     pub(crate) fn periods(&self, (from, until): Span) -> Vec<Span> {
         let within = accrue::Timeframe::new(instant(from), instant(until)).unwrap();
         self.core.periods().overlapping(within).map(span).collect()
+    }
+
+    /// The periods of a usage price that a span overlaps.
+    pub(crate) fn periods_of(&self, price: &Price, (from, until): Span) -> Vec<Span> {
+        let within = accrue::Timeframe::new(instant(from), instant(until)).unwrap();
+        let cycle = price.cadence.cycle().unwrap();
+        self.core.periods_of(cycle).overlapping(within).map(span).collect()
+    }
+
+    /// The billing periods that what happens at an instant can move, of those that alerts are judged on.
+    pub(crate) fn judged_from(&self, at: Instant, now: Instant) -> Vec<Span> {
+        if self.period(at).is_none() {
+            return Vec::new();
+        }
+        let oldest = self.oldest_judged(now);
+        let mut periods = self.periods((at, at.max(now) + AHEAD + 1));
+        periods.retain(|(start, _)| oldest <= *start);
+        periods
     }
 
     /// How many of a fee there are just before an instant, where that is not the price's own quantity.

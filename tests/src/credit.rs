@@ -8,10 +8,10 @@ mod checks;
 mod ledger;
 mod script;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use accrue::Timestamp;
-use bigdecimal::{BigDecimal, Zero as _};
+use bigdecimal::BigDecimal;
 
 pub use self::{
     alerts::{BalanceAlert, Body, Cause, Kind, Message},
@@ -20,7 +20,7 @@ pub use self::{
     script::{ChangeSpec, Named, Step, opening, script},
 };
 use crate::{
-    bill::{ActiveSubscriptions, Biller, Charge, midnights},
+    bill::{ActiveSubscriptions, Biller, Span, midnights},
     model::{AHEAD, At, Event, Instant, MICROS_PER_DAY},
 };
 
@@ -104,8 +104,12 @@ impl Bank {
         let mut earlier = biller.clone();
         earlier.events.pop();
         let balances = UNITS.map(|unit| self.balance((event.customer, unit)));
-        let lives = 0..biller.lives.len();
-        self.follow(&earlier, biller, &lives.map(|life| (life, event.at)).collect::<Vec<_>>());
+        let lives = biller.lives.iter().enumerate();
+        let held = lives.flat_map(|(life, of)| {
+            let starts = usage_starts(biller, of, (event.at, event.at + 1));
+            starts.into_iter().map(move |start| (life, start))
+        });
+        self.follow(&earlier, biller, &held.collect::<Vec<_>>());
         let Event { key, at, customer, .. } = event;
         for (unit, before) in UNITS.into_iter().zip(balances) {
             let cause = Cause::Event(key.clone(), at);
@@ -121,7 +125,7 @@ impl Bank {
         empty.events.clear();
         let earlier = earlier.unwrap_or(&empty);
         let mut starts: Vec<_> =
-            [earlier, biller].into_iter().flat_map(|of| self.open(&of.lives[life])).collect();
+            [earlier, biller].into_iter().flat_map(|of| self.open(of, life)).collect();
         starts.sort_unstable();
         starts.dedup();
         let starts: Vec<_> = starts.into_iter().map(|start| (life, start)).collect();
@@ -131,27 +135,27 @@ impl Bank {
         }
     }
 
-    /// When those billing periods begin that events can still fall in, whatever grace period the
-    /// account will choose; or the last one of a life that is longer past.
-    fn open(&self, of: &ActiveSubscriptions) -> Vec<Instant> {
+    /// When the periods of prices begin in whose billing periods events can still fall, whatever grace
+    /// period the account will choose; or in the last one of a life that is longer past.
+    fn open(&self, biller: &Biller, life: At) -> Vec<Instant> {
+        let of = &biller.lives[life];
         let since = self.now - LONGEST_GRACE;
         let last = of.core.end_date.map(Timestamp::micros).filter(|end| *end <= since);
         let last = last.and_then(|end| of.period(end - 1));
         let open = of.periods((since, self.now + AHEAD + 1)).into_iter().chain(last);
-        open.map(|(start, _)| start).collect()
+        open.flat_map(|period| usage_starts(biller, of, period)).collect()
     }
 
-    /// Draws the difference between what two billers say of the billing periods of subscriptions that
-    /// hold an instant each, or gives it back.
+    /// Draws the difference between what two billers say of the periods of prices that begin at an instant
+    /// each, or gives it back.
     fn follow(&mut self, earlier: &Biller, later: &Biller, held: &[(At, Instant)]) {
         let mut moved = BTreeMap::<Place, Vec<_>>::new();
-        for (life, at) in held {
-            let period = |of: &Biller| of.lives[*life].period(*at);
-            let Some((start, _)) = period(later).or_else(|| period(earlier)) else { continue };
+        for (life, start) in held {
             for unit in UNITS {
-                let cost = |biller: &Biller| usage_cost(biller, *life, *at, unit);
+                let cost = |biller: &Biller| usage_cost(biller, *life, *start, unit);
                 let place = (later.lives[*life].customer, unit);
-                moved.entry(place).or_default().push(((*life, start), cost(later) - cost(earlier)));
+                let more = cost(later) - cost(earlier);
+                moved.entry(place).or_default().push(((*life, *start), more));
             }
         }
         for (place, moved) in moved {
@@ -171,13 +175,21 @@ impl Bank {
     }
 }
 
-/// What usage costs in a unit, before discounts, minima and maxima, in the billing period of a
-/// subscription that holds an instant.
-fn usage_cost(biller: &Biller, life: At, at: Instant, unit: &str) -> BigDecimal {
+/// What usage costs in a unit, before discounts, minima and maxima, in the periods of prices that begin
+/// at an instant.
+fn usage_cost(biller: &Biller, life: At, start: Instant, unit: &str) -> BigDecimal {
     let of = &biller.lives[life];
-    let Some(period) = of.period(at) else { return BigDecimal::zero() };
-    let own = biller.plans[of.plan]
-        .iter()
-        .filter(|price| price.currency == unit && matches!(price.charge, Charge::Usage { .. }));
-    own.filter_map(|price| biller.used(of, price, period)).map(|used| used.subtotal).sum()
+    let own = biller.usage_prices(of).filter(|price| price.currency == unit);
+    let costs = own.flat_map(|price| {
+        let holding = of.periods_of(price, (start, start + 1)).into_iter();
+        let own = holding.filter(|period| period.0 == start);
+        own.filter_map(|period| biller.used(of, price, period))
+    });
+    costs.map(|used| used.subtotal).sum()
+}
+
+/// When the periods of usage prices begin that a span overlaps.
+fn usage_starts(biller: &Biller, of: &ActiveSubscriptions, within: Span) -> BTreeSet<Instant> {
+    let periods = biller.usage_prices(of).flat_map(|price| of.periods_of(price, within));
+    periods.map(|(start, _)| start).collect()
 }

@@ -167,12 +167,12 @@ impl World {
             Cancel::Immediate => (Cancellation::Immediate, Some(now.max(start))),
             Cancel::EndOfTerm => (
                 Cancellation::EndOfSubscriptionTerm,
-                self.model.period(subscription, now.max(start)).map(|(_, end)| end),
+                self.model.period(subscription, now).map(|(_, end)| end),
             ),
             Cancel::At(when) => {
                 let at = self.resolve(when);
                 let date = Cancellation::RequestedDate(micros(at));
-                (date, (at >= now.max(start)).then_some(at))
+                (date, (at >= now && start <= now).then_some(at))
             }
         };
         let id = self.subscriptions[subscription];

@@ -10,16 +10,10 @@ mod filter;
 mod fired;
 mod gauge;
 mod in_alert;
-mod standing;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::{
-    balance::BalanceWatch,
-    fired::Fired,
-    in_alert::InAlert,
-    standing::{Standing, Watched},
-};
+pub(crate) use self::{balance::BalanceWatch, fired::Fired, gauge::Gauge, in_alert::InAlert};
 pub use self::{
     balance::{BalanceAlertStatus, BalanceCrossed, NewBalanceAlert, NewBalanceCondition},
     cause::Cause,

@@ -168,12 +168,14 @@ mod decimal;
 mod engine;
 mod entropy;
 mod error;
+mod event;
 mod fraction;
 mod hex;
 mod id;
 mod metadata;
 mod pace;
 mod page;
+mod period;
 mod rating;
 #[cfg(feature = "system")]
 mod system;

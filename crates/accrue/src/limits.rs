@@ -177,8 +177,6 @@ pub const FILTERED_CUSTOMERS: usize = 100;
 pub const PRICES: usize = 100;
 /// The most units of a package: the largest whole number that every store keeps exactly (store 8).
 pub const PACKAGE_UNITS: u64 = (1 << 53) - 1;
-/// How often a fee falls due in a billing period of the usage beside it, at most.
-pub const FEES_OF_A_PERIOD: u32 = 400;
 /// The most tiers of a price.
 pub const TIERS: usize = 200;
 /// The most cells of a matrix.

@@ -14,7 +14,7 @@ mod until;
 
 use self::until::Until;
 pub(crate) use self::{
-    card::{RateCard, RatedInterval, evaluate},
+    card::{RateCard, RatedInterval, meters_of},
     line::{Amounts, Line},
     running::{Moved, Running},
 };
@@ -24,7 +24,8 @@ use crate::{Decimal, Timeframe, Timestamp, usage::MeterId};
 /// nothing was.
 pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp, MeterId) -> Option<Decimal> + 'a;
 
-/// Rates what a card comes to in a timeframe, as of an instant: a line for each interval.
+/// Rates what a card comes to in timeframes, which are in order, as of an instant: for each of them a
+/// line for each interval.
 ///
 /// It is the cumulative amount at the end of the timeframe less that at its start, period by period of
 /// each price, so that timeframes that adjoin add up. A fee in advance falls on the first instant of
@@ -33,43 +34,37 @@ pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp, MeterId) -> Option<Decim
 pub(crate) fn rate(
     card: &RateCard,
     used: &Used<'_>,
-    timeframe: Timeframe,
-    at: Timestamp,
-) -> Vec<Line> {
-    rate_each(card, used, std::slice::from_ref(&timeframe), at).pop().unwrap_or_default()
-}
-
-/// Rates timeframes, in order.
-pub(crate) fn rate_each(
-    card: &RateCard,
-    used: &Used<'_>,
     timeframes: &[Timeframe],
     at: Timestamp,
 ) -> Vec<Vec<Line>> {
-    let mut all = vec![vec![Line::default(); card.intervals.len()]; timeframes.len()];
-    let ends = timeframes.first().zip(timeframes.last());
-    let Some(whole) = ends.and_then(|(first, last)| Timeframe::new(first.start(), last.end()).ok())
-    else {
-        return all;
-    };
-    for (index, interval) in card.intervals.iter().enumerate() {
-        for period in interval.periods_in(whole) {
+    let mut all = vec![Vec::with_capacity(card.intervals.len()); timeframes.len()];
+    for interval in &card.intervals {
+        let lines = interval.rate(used, timeframes, at);
+        all.iter_mut().zip(lines).for_each(|(all, line)| all.push(line));
+    }
+    all
+}
+
+impl RatedInterval {
+    fn rate(&self, used: &Used<'_>, timeframes: &[Timeframe], at: Timestamp) -> Vec<Line> {
+        let mut lines = vec![Line::default(); timeframes.len()];
+        let Some((first, last)) = timeframes.first().zip(timeframes.last()) else { return lines };
+        let whole = Timeframe::nothing_at(first.start()).until(last.end());
+        for period in self.periods_in(whole) {
             let first = timeframes.partition_point(|of| of.end() <= period.start());
-            let touched = timeframes.iter().zip(&mut all).skip(first);
+            let touched = timeframes.iter().zip(&mut lines).skip(first);
             let mut known: Option<(Timestamp, Line)> = None;
-            for (timeframe, lines) in touched.take_while(|(of, _)| of.start() < period.end()) {
-                let cumulative = |to| interval.cumulative(period, used, Until::before(to, at));
+            for (timeframe, line) in touched.take_while(|(of, _)| of.start() < period.end()) {
+                let cumulative = |to| self.cumulative(period, used, Until::before(to, at));
                 let before = match known.take() {
                     Some((to, line)) if to == timeframe.start() => line,
                     _ => cumulative(timeframe.start()),
                 };
                 let after = cumulative(timeframe.end());
-                if let Some(line) = lines.get_mut(index) {
-                    line.add(&after, &before);
-                }
+                line.add(&after, &before);
                 known = Some((timeframe.end(), after));
             }
         }
+        lines
     }
-    all
 }

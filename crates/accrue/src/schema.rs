@@ -72,6 +72,7 @@ use crate::{
     plan::{Plan, PlanVersion},
     price::Price,
     store::{Document, Key, Scan, Table},
+    subscription::PeriodKey,
     subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
         BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, Hour, MeterId, Minute,
@@ -174,8 +175,10 @@ tables! {
         read read_calendar_day(day: Day);
     }
 
-    /// Aggregates of a billing period, by cell of its matrices.
-    cell_total(account, subscription: SubscriptionId, period_start: Timestamp) -> CellTotalEntry;
+    /// Aggregates of a billing period, or of another stretch of a subscription's life, by cell of its
+    /// matrices.
+    cell_total(account, subscription: SubscriptionId, period: PeriodKey)
+        = (account, subscription, period.start, period.end) -> CellTotalEntry;
 
     /// Corrections of the figures of a customer.
     corrections(account, customer: CustomerId) -> Corrections;
@@ -408,8 +411,9 @@ tables! {
     /// Price intervals of a subscription, as many as fit a row.
     terms(account, subscription: SubscriptionId, part: u16) -> Terms, read_often;
 
-    /// Aggregates of a billing period, by metric.
-    total(account, subscription: SubscriptionId, period_start: Timestamp) -> TotalEntry;
+    /// Aggregates of a billing period, or of another stretch of a subscription's life, by metric.
+    total(account, subscription: SubscriptionId, period: PeriodKey)
+        = (account, subscription, period.start, period.end) -> TotalEntry;
 }
 
 /// A row that only its key says something with.

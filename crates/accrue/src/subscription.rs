@@ -12,7 +12,6 @@ mod update;
 
 use serde::{Deserialize, Serialize};
 
-use self::interval::billing_cycle;
 pub use self::{
     anchor::BillingAnchor,
     cancel::Cancellation,
@@ -25,9 +24,10 @@ pub use self::{
 };
 pub(crate) use self::{
     cancel::unscheduled_end,
-    entry::{Notified, SubscriptionEntry, Turns},
+    entry::{Notified, SubscriptionEntry},
     interval::Cut,
     new::Terms,
+    period::PeriodKey,
     update::previous_attributes,
 };
 use crate::{
@@ -96,10 +96,10 @@ impl Subscription {
         self.periods_of(self.billing_cycle())
     }
 
-    /// Returns how long its billing periods are.
+    /// Returns its terms: the periods of the longest cadence of its prices (subscriptions 0.2).
     #[must_use]
-    pub fn billing_cycle(&self) -> Cycle {
-        billing_cycle(&self.price_intervals)
+    pub fn terms(&self) -> BillingPeriods {
+        self.periods_of(self.term_cycle())
     }
 
     /// Returns the periods of a price of another cycle than its own.

@@ -15,6 +15,9 @@ use std::{
 use jiff::{civil::DateTime, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+/// What lies between one instant and the next.
+pub(crate) const INSTANT: Duration = Duration::from_micros(1);
+
 /// An instant in UTC with microseconds, in the years 1970 to 9998.
 ///
 /// Its text is RFC 3339 with `Z` and six digits of fraction. It is made of a
@@ -215,7 +218,7 @@ impl Timeframe {
 
     /// All of time up to an instant, and that instant too, unless it is the last one.
     pub(crate) fn through(instant: Timestamp) -> Self {
-        Self::before(instant.saturating_add(std::time::Duration::from_micros(1)))
+        Self::before(instant.saturating_add(INSTANT))
     }
 
     /// The part of it that lies in another timeframe; one without length where none does.

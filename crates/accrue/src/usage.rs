@@ -6,14 +6,12 @@ mod bucket_slot;
 mod content;
 mod cut;
 mod distinct_index;
-mod event;
 mod event_block;
 mod hour;
 mod incoming;
 mod ingestion;
 mod meter;
 mod meters;
-mod property;
 mod query;
 mod reading;
 mod search;
@@ -29,7 +27,6 @@ pub(crate) use self::{
     content::{ContentHash, identity},
     cut::Cut,
     distinct_index::{DistinctIndex, Seen, is_within_a_day},
-    event::EventPlace,
     event_block::{BlockEvent, EventBlock},
     hour::Hours,
     ingestion::{EventKeyEntry, EventSlot, StoredEvent},
@@ -42,12 +39,12 @@ pub(crate) use self::{
 };
 pub use self::{
     amendment::Amendment,
-    event::Event,
     incoming::Incoming,
     ingestion::Ingestion,
-    property::{Properties, PropertyValue},
     query::{MetricUsage, PropertyGroup, Usage, UsageQuery, UsageSeries, UsageSlot},
     search::{EventSearch, FoundEvent},
     view::View,
     volume::{EventVolume, EventVolumeQuery},
 };
+pub(crate) use crate::event::EventPlace;
+pub use crate::event::{Event, Properties, PropertyValue};

@@ -4,7 +4,6 @@ use bigdecimal::{BigDecimal, Zero as _};
 
 use super::{
     ActiveSubscriptions, Amounts, At, Biller, Charge, Event, Instant, Price, Span, fees::share,
-    instant, span,
 };
 use crate::model::AHEAD;
 
@@ -22,30 +21,38 @@ impl Biller {
                 sum += due.amounts;
             }
         }
-        let until = within.1.min(self.now + AHEAD + 1).max(within.0);
-        let timeframe = accrue::Timeframe::new(instant(within.0), instant(until)).unwrap();
-        for period in of.core.periods().overlapping(timeframe).map(span) {
-            let (from, until) = (period.0.max(within.0), period.1.min(within.1));
-            let so_far = |at: Instant| self.used_until(of, price, period, at).unwrap_or_default();
-            sum += so_far(until) - so_far(from);
-            if until == period.1 && period.1 <= self.now {
-                sum.total += self.top_up(of, price, period);
-            }
+        let until = within.1.min(self.now + AHEAD + 1);
+        if within.0 < until && matches!(price.charge, Charge::Usage { .. }) {
+            sum += self.used_between(of, price, (within.0, until));
+            let top_ups = self.top_ups(of, price, within).into_iter();
+            let top_ups = top_ups.filter(|(at, _)| *at <= self.now);
+            sum.total += top_ups.map(|(_, top_up)| top_up).sum::<BigDecimal>();
         }
         sum
     }
 
-    /// What a price makes of the usage of a billing period.
+    /// What a price makes of the usage in a span; none where there is none.
     pub(crate) fn used(
         &self,
         of: &ActiveSubscriptions,
         price: &Price,
-        period: Span,
+        within: Span,
     ) -> Option<Amounts> {
-        self.used_until(of, price, period, period.1)
+        self.used_until(of, price, within, within.1)?;
+        Some(self.used_between(of, price, within))
     }
 
-    /// What a price makes of the usage of a billing period up to an instant.
+    /// What a price has come to at the end of a span, less what at its start, period by period of the price.
+    fn used_between(&self, of: &ActiveSubscriptions, price: &Price, within: Span) -> Amounts {
+        let mut sum = Amounts::default();
+        for period in of.periods_of(price, within) {
+            let so_far = |at: Instant| self.used_until(of, price, period, at).unwrap_or_default();
+            sum += so_far(period.1.min(within.1)) - so_far(period.0.max(within.0));
+        }
+        sum
+    }
+
+    /// What a price makes of the usage of one of its periods up to an instant.
     fn used_until(
         &self,
         of: &ActiveSubscriptions,
@@ -74,13 +81,23 @@ impl Biller {
         })
     }
 
-    /// What the minimum of a usage price adds to a billing period.
-    pub(super) fn top_up(
+    /// What the minimum of a usage price adds at the ends of its periods in a span, and when.
+    pub(super) fn top_ups(
         &self,
         of: &ActiveSubscriptions,
         price: &Price,
-        period: Span,
-    ) -> BigDecimal {
+        (from, until): Span,
+    ) -> Vec<(Instant, BigDecimal)> {
+        if matches!(price.charge, Charge::Fee { .. }) {
+            return Vec::new();
+        }
+        let periods = of.periods_of(price, (from, until)).into_iter();
+        let ended = periods.filter(|period| period.1 <= until);
+        let top_ups = ended.map(|period| (period.1, self.top_up(of, price, period)));
+        top_ups.filter(|(_, top_up)| !top_up.is_zero()).collect()
+    }
+
+    fn top_up(&self, of: &ActiveSubscriptions, price: &Price, period: Span) -> BigDecimal {
         match &price.charge {
             Charge::Usage { metric, model } => {
                 let events: Vec<_> = self.events_of(of.customer, period).collect();
@@ -94,6 +111,12 @@ impl Biller {
             }
             Charge::Fee { .. } => BigDecimal::zero(),
         }
+    }
+
+    /// The prices of a subscription that charge usage.
+    pub(crate) fn usage_prices(&self, of: &ActiveSubscriptions) -> impl Iterator<Item = &Price> {
+        let prices = self.plans[of.plan].iter();
+        prices.filter(|price| matches!(price.charge, Charge::Usage { .. }))
     }
 
     pub(super) fn events_of(

@@ -75,10 +75,12 @@ impl Biller {
         let lives = 0..self.lives.len();
         let (at, key) = (event.at, event.key.clone());
         let of_customer = lives.filter(|life| self.lives[*life].customer == event.customer);
-        let with_alerts: Vec<_> = of_customer
-            .filter_map(|life| Some((life, self.lives[life].period(at)?)))
-            .map(|(life, period)| (life, period, self.values(life, period)))
-            .collect();
+        let moved = of_customer.flat_map(|life| {
+            let periods = self.lives[life].judged_from(at, self.now);
+            periods.into_iter().map(move |period| (life, period))
+        });
+        let with_alerts: Vec<_> =
+            moved.map(|(life, period)| (life, period, self.values(life, period))).collect();
         self.events.push(event);
         for (life, period, before) in with_alerts {
             let after = self.values(life, period);
@@ -187,7 +189,9 @@ impl Biller {
         for life in 0..self.lives.len() {
             let of = self.lives[life].clone();
             let oldest = of.oldest_judged(now);
-            for period in of.periods(within).into_iter().filter(|_| concerns(of.customer)) {
+            // A price's period may go on behind the span.
+            let reach = (within.0, within.1.max(now + AHEAD + 1));
+            for period in of.periods(reach).into_iter().filter(|_| concerns(of.customer)) {
                 if period.0 < oldest || period.1 <= now - GRACE {
                     continue;
                 }
@@ -280,11 +284,10 @@ impl Biller {
             let mut parts: Vec<_> =
                 due.map(|due| (due.amounts.subtotal, due.amounts.total)).collect();
             parts.extend(self.used(of, price, period).map(|used| (used.subtotal, used.total)));
-            let top_up = self.top_up(of, price, period);
-            if filters.is_none() && period.1 <= until && !top_up.is_zero() {
-                // What a minimum adds is owed, and no spend.
-                parts.push((BigDecimal::zero(), top_up));
-            }
+            // What a minimum adds is owed, and no spend.
+            let top_ups = self.top_ups(of, price, period).into_iter();
+            let top_ups = top_ups.filter(|(at, _)| filters.is_none() && *at <= until);
+            parts.extend(top_ups.map(|(_, top_up)| (BigDecimal::zero(), top_up)));
             for (subtotal, total) in parts {
                 let part = if filters.is_some() { subtotal } else { total };
                 value = Some(value.unwrap_or_default() + part * &worth);

@@ -160,7 +160,7 @@ fn recurring() -> impl Strategy<Value = Cadence> {
         1 => Just(Cadence::Quarterly),
         1 => Just(Cadence::SemiAnnual),
         1 => Just(Cadence::Annual),
-        1 => (3_u16..20).prop_map(|days| Cadence::Custom(Cycle::Days(days))),
+        1 => (1_u16..20).prop_map(|days| Cadence::Custom(Cycle::Days(days))),
         1 => (2_u16..5).prop_map(|months| Cadence::Custom(Cycle::Months(months))),
     ]
 }
@@ -171,14 +171,16 @@ fn plan() -> impl Strategy<Value = Vec<Price>> {
     let unit = prop_oneof![3 => Just("USD"), 1 => Just("credits")];
     let rate = option::weighted(0.5, big(&["0.01", "2"]));
     let price = (0_usize..2, unit, rate, cadence, charge);
-    (recurring(), vec(price, 1..=6)).prop_map(|(of_usage, prices)| {
-        let price = |(item, currency, rate, of_fee, (charge, adjustments))| Price {
-            item,
-            currency,
-            conversion_rate: rate,
-            cadence: if matches!(charge, Charge::Usage { .. }) { of_usage } else { of_fee },
-            charge,
-            adjustments,
+    // Usage of one cadence, or each price of its own.
+    let of_usage = option::weighted(0.5, recurring());
+    (of_usage, vec(price, 1..=6)).prop_map(|(of_usage, prices)| {
+        let price = |(item, currency, rate, own, (charge, adjustments))| {
+            let cadence = match &charge {
+                Charge::Usage { .. } if own == Cadence::OneTime => Cadence::Monthly,
+                Charge::Usage { .. } => of_usage.unwrap_or(own),
+                Charge::Fee { .. } => own,
+            };
+            Price { item, currency, conversion_rate: rate, cadence, charge, adjustments }
         };
         prices.into_iter().map(price).collect()
     })

@@ -7,7 +7,7 @@ use crate::{
 /// What an alert on cost watches, kept up while events are added: an event moves it by what the lines
 /// move that the event moves.
 #[derive(Clone, Debug)]
-pub(super) struct Gauge {
+pub(crate) struct Gauge {
     condition: Condition,
     /// How much of the alert's unit one of each line's is worth; none where a line does not count.
     worth: Vec<Option<Decimal>>,
@@ -15,7 +15,7 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    pub(super) fn new(condition: &Condition, running: &Running) -> Self {
+    pub(crate) fn new(condition: &Condition, running: &Running) -> Self {
         let worth =
             running.lines().map(|(price, _)| condition.worth(price, running.card().invoiced_in));
         let (worth, value) = (worth.collect(), condition.cost(running));
@@ -23,12 +23,12 @@ impl Gauge {
     }
 
     /// Returns the value; none before the first event or fee that counts.
-    pub(super) const fn value(&self) -> Option<&Decimal> {
+    pub(crate) const fn value(&self) -> Option<&Decimal> {
         self.value.as_ref()
     }
 
     /// Follows lines that have moved.
-    pub(super) fn follow(&mut self, moved: &[Moved]) {
+    pub(crate) fn follow(&mut self, moved: &[Moved]) {
         for (index, amounts) in moved {
             let Some(Some(worth)) = self.worth.get(*index) else { continue };
             let Some(change) = self.condition.amount(amounts).cloned() else { continue };

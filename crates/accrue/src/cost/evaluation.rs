@@ -4,7 +4,9 @@ use crate::{
     CustomerId, Decimal, Error, IdOr, PricingUnit, PropertyName, Timeframe, Timestamp,
     expression::{Expression, Fields},
     limits,
-    usage::PropertyValue,
+    price::{Price, Quantity},
+    rating::meters_of,
+    usage::{PropertyValue, Total},
 };
 
 /// Which usage of a customer to rate by a price (wire 5.1).
@@ -50,6 +52,24 @@ pub struct EvaluatedGroup {
     pub amount: Decimal,
     /// What the amount is in.
     pub currency: PricingUnit,
+}
+
+impl EvaluatedGroup {
+    /// Rates what a group of events has used, by the model of a price alone.
+    pub(crate) fn rate(price: &Price, grouping_values: Vec<PropertyValue>, used: &Total) -> Self {
+        let figures = meters_of(price).into_iter();
+        let figures: Vec<_> = figures.map(|meter| used.figure(meter).unwrap_or_default()).collect();
+        let used = match figures.as_slice() {
+            [one] => Quantity::One(one.clone()),
+            _ => Quantity::Cells(figures),
+        };
+        Self {
+            grouping_values,
+            quantity: used.total(),
+            amount: price.charge.model().rate(&used).amount,
+            currency: price.currency.clone(),
+        }
+    }
 }
 
 impl PriceEvaluation {

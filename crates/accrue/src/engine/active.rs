@@ -109,7 +109,8 @@ impl Transaction<'_> {
         let oldest_open = self.oldest_open();
         let live = entries.iter().filter(|entry| !entry.is_past(oldest_open));
         let subscriptions = live.map(|entry| entry.subscription.id).collect();
-        let deadline = entries.iter().filter_map(SubscriptionEntry::deadline).min();
+        let grace = self.configuration().await?.grace_period;
+        let deadline = entries.iter().filter_map(|entry| entry.deadline(grace)).min();
         let slot = schema::active_subscriptions(self.account, customer_id);
         self.get(&slot).await?;
         self.put(&slot, &ActiveIds { subscriptions, deadline })?;

@@ -5,14 +5,15 @@ use std::{
     time::Duration,
 };
 
-use super::{Account, figures::Running, standings::INSTANT, transaction::Transaction};
+use super::{Account, figures::Running, transaction::Transaction};
 use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery},
     limits,
-    rating::{RateCard, rate_each},
+    rating::{RateCard, rate},
     schema,
     subscription::{Subscription, SubscriptionEntry},
+    time::INSTANT,
     usage::{Meters, Total, cut},
 };
 
@@ -164,7 +165,7 @@ impl Transaction<'_> {
             let figure = |period: Timeframe, to: Timestamp, meter| {
                 used.get(&(period, to)).and_then(|total| total.figure(meter))
             };
-            let lines = rate_each(&card, &figure, slots, self.now);
+            let lines = rate(&card, &figure, slots, self.now);
             let rated = slots.iter().zip(lines);
             costs
                 .extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
@@ -190,13 +191,13 @@ impl Transaction<'_> {
         // Nothing can have been used yet behind it.
         let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
         let periods = card.usage_periods(whole).into_iter();
-        for period in periods.take_while(|period| period.start() <= until) {
+        for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
             let Sum { mut running, mut to } =
                 sums.remove(&period).unwrap_or_else(|| Sum::of(period));
             for mark in marks(slots, period) {
                 let is_all = mark == period.end() && period.contains(self.now);
                 let total = if is_all {
-                    self.total(entry, period.start()).await?
+                    self.total(entry, key).await?
                 } else {
                     if let Ok(segment) = Timeframe::new(to, mark) {
                         let customer_id = entry.subscription.customer_id;

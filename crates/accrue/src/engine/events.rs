@@ -22,6 +22,7 @@ use crate::{
     alert::Cause,
     idempotency::Fingerprint,
     limits,
+    period::Change,
     usage::{Incoming, Ingestion, identity},
 };
 
@@ -97,19 +98,18 @@ impl Command for Ingest {
         let keys = share::figure_keys(tx, &shares).await?;
         tx.fetch(&keys).await?;
         share::fetch_ledgers(tx, &shares).await?;
-        for share in &shares {
-            let (mut tally, mut watched) = share.load(tx, &meters).await?;
+        for share in &mut shares {
+            let (mut tally, mut periods) = share.load(tx, &meters).await?;
             let mut ledgers = share.ledgers(tx).await?;
             for (event, readings) in &share.events {
                 let (at, key) = (event.timestamp, &event.idempotency_key);
                 let mut draw_downs = Vec::new();
-                for watched in &mut watched {
+                for periods in &mut periods {
                     tx.pace.spend(readings.len()).await;
-                    let added = watched.add(at, key, readings, &tally.indexes);
-                    for exceeded in added.exceeded {
-                        tx.tell(share.customer_id, tx.now, exceeded.into()).await?;
-                    }
-                    draw_downs.extend(added.draw_downs);
+                    let seen = &tally.indexes;
+                    let mut effects = periods.advance(Change::Event { at, key, readings, seen });
+                    tx.tell_of(share.customer_id, &mut effects, tx.now).await?;
+                    draw_downs.append(&mut effects.draw_downs);
                 }
                 tally.add(at, readings);
                 if !draw_downs.is_empty() {
@@ -117,7 +117,7 @@ impl Command for Ingest {
                     tx.draw(&mut ledgers, &draw_downs, &cause, tx.now).await?;
                 }
             }
-            share.save(tx, &tally, &watched).await?;
+            share.save(tx, &tally, &periods).await?;
             tx.save_ledgers(share.customer_id, ledgers.values()).await?;
             share.accept(tx, meters.revision).await?;
         }

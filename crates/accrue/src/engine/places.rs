@@ -1,9 +1,10 @@
 //! Events at one place: those that no backfill brought, and those of reflected backfills.
 
-use super::{standings::INSTANT, transaction::Transaction, visible::SourcedEvent};
+use super::{transaction::Transaction, visible::SourcedEvent};
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     expression::Fields,
+    time::INSTANT,
     usage::{EventPlace, EventSlot},
 };
 

@@ -9,7 +9,7 @@ use crate::{
     expression::Fields,
     limits,
     price::{Charge, Price},
-    rating, schema,
+    schema,
     usage::{Meters, PropertyValue, Reading, Split, Total},
 };
 
@@ -82,7 +82,7 @@ impl Transaction<'_> {
             self.evaluated_groups(customer_id, meters, evaluation).await?
         };
         let groups =
-            groups.into_iter().map(|(values, total)| rating::evaluate(&price, values, &total));
+            groups.into_iter().map(|(values, total)| EvaluatedGroup::rate(&price, values, &total));
         Ok((customer_id, groups.collect()))
     }
 

@@ -201,7 +201,7 @@ async fn cancel_subscription(
         Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
     };
     tx.tell(customer_id, tx.now, body).await?;
-    tx.judge_change(&before, &entry).await?;
+    tx.judge_change(&before, &mut entry).await?;
     tx.save_change(&entry).await?;
     Ok(entry.subscription)
 }
@@ -218,7 +218,7 @@ async fn unschedule_cancellation(
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
     tx.tell(entry.subscription.customer_id, tx.now, body).await?;
-    tx.judge_change(&before, &entry).await?;
+    tx.judge_change(&before, &mut entry).await?;
     tx.save_change(&entry).await?;
     Ok(entry.subscription)
 }
@@ -254,7 +254,7 @@ async fn update_fee_quantity(
         // What it charges so far is judged here. Another process, whose clock is ahead, may have
         // applied a later turn: that one is not judged once more.
         entry.rated_until = entry.rated_until.max(Some(tx.now));
-        tx.judge_change(&before, &entry).await?;
+        tx.judge_change(&before, &mut entry).await?;
     }
     tx.save_change(&entry).await?;
     Ok(entry.subscription)

@@ -17,7 +17,7 @@ use crate::{
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
         NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionFilter,
-        SubscriptionStatus, Terms, Turns,
+        SubscriptionStatus, Terms,
     },
     webhook::Body,
 };
@@ -241,11 +241,11 @@ async fn create_subscription(
         muted: BTreeSet::new(),
         revision,
         notified: Notified::Created,
-        turns: Turns::default(),
         rated_until: None,
+        closed_until: None,
+        parts_until: None,
         terms_parts: 0,
     };
-    entry.turns = tx.card(&entry).await?.turns();
     let active = tx.active_subscriptions(&[customer.id]).await?;
     let mut entries: Vec<_> =
         active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
@@ -265,8 +265,10 @@ async fn create_subscription(
     if entry.subscription.start_date <= tx.now {
         // What was charged so far is judged with the usage, all at once.
         entry.rated_until = Some(tx.now);
+        let closed = tx.oldest_taken().await?;
+        entry.closed_until = (entry.subscription.start_date <= closed).then_some(closed);
     }
-    tx.count_earlier_usage(&entry).await?;
+    tx.count_earlier_usage(&mut entry).await?;
 
     if customer.currency.is_none() {
         customer.currency = Some(plan.currency);

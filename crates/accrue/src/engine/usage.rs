@@ -110,7 +110,7 @@ impl Transaction<'_> {
         let head =
             self.get(&schema::customer_head(self.account, customer_id)).await?.unwrap_or_default();
         let meters = self.meters().await?.only_metrics();
-        let mut total = self.total(&entry, timeframe.start()).await?;
+        let mut total = self.billing_total(&entry, timeframe).await?;
         let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
         if !later.is_empty() {
             let more = self.total_between(customer_id, &later, timeframe).await?;

@@ -1,7 +1,7 @@
 use super::{Field, value::Value};
 use crate::{
     EventName, PropertyName, Timestamp,
-    usage::{Event, Properties, PropertyValue},
+    event::{Event, Properties, PropertyValue},
 };
 
 /// What an expression sees of an event.

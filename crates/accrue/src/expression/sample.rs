@@ -2,7 +2,7 @@
 
 use crate::{
     Decimal, EventKey, EventName, ExternalId, PropertyName, Timestamp,
-    usage::{Event, PropertyValue},
+    event::{Event, PropertyValue},
 };
 
 /// A completion on the first of March 2026 at eight, with a property of every kind.

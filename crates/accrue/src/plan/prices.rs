@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     Error, ExternalId, IdOr, PriceId, limits,
-    price::{Cycle, Model, NewPrice, Price},
+    price::{Model, NewPrice, Price},
 };
 
 /// A price of a version of a plan: a new one, or one that there is.
@@ -78,40 +78,7 @@ pub(super) fn check_together(prices: &[Price]) -> Result<(), Error> {
         let detail = format!("the matrices have {cells} cells together, expected at most {most}");
         return Err(Error::constraint(detail));
     }
-    let mut cycles = usage_cycles(prices);
-    match (cycles.next(), cycles.next()) {
-        (Some(one), Some(other)) => Err(Error::constraint(format!(
-            "the usage prices bill every {one} and every {other}, expected one cycle for all"
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a fee that falls due too often within a billing period: an alert on cost counts them.
-pub(super) fn check_fees(prices: &[Price], cycle: Cycle) -> Result<(), Error> {
-    let most = limits::FEES_OF_A_PERIOD;
-    let fees = prices.iter().filter_map(|price| price.cadence.cycle());
-    match fees.into_iter().find(|fee| fee.days().saturating_mul(most) < cycle.days()) {
-        Some(fee) => Err(Error::constraint(format!(
-            "a fee bills every {fee}, more than {most} times in a billing period of {cycle}"
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Returns the billing cycle of the subscriptions of a version: that of its usage prices; where it
-/// has none the shortest of its fees, and a month where it has none of those.
-pub(super) fn billing_cycle(prices: &[Price]) -> Cycle {
-    let fees = || prices.iter().filter_map(|price| price.cadence.cycle());
-    // Days and months of one length are told apart too, so that the order of the prices is nothing.
-    let shortest = || fees().min_by_key(|cycle| (cycle.days(), *cycle));
-    usage_cycles(prices).next().or_else(shortest).unwrap_or(Cycle::MONTH)
-}
-
-/// The different cycles of the prices that charge for usage.
-fn usage_cycles(prices: &[Price]) -> impl Iterator<Item = Cycle> {
-    let usage = prices.iter().filter(|price| !price.charge.is_fixed());
-    usage.filter_map(|price| price.cadence.cycle()).collect::<BTreeSet<_>>().into_iter()
+    Ok(())
 }
 
 fn cells(price: &Price) -> usize {

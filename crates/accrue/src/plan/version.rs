@@ -16,9 +16,8 @@ pub struct PricedVersion {
     pub version: PlanVersion,
     /// Its prices, in the order in which they were given.
     pub prices: Vec<Price>,
-    /// The billing cycle of its subscriptions: that of its usage prices, which all have the same;
-    /// without usage prices the shortest of its fees (a month counts 30 days); without either, a
-    /// month.
+    /// The billing cycle of its subscriptions: the shortest of its prices' (a month counts 30 days), and
+    /// a month where none has one.
     pub cycle: Cycle,
     /// When it was created.
     pub created_at: Timestamp,
@@ -65,8 +64,7 @@ impl PricedVersion {
         now: Timestamp,
     ) -> Result<Self, Error> {
         prices::check_together(&prices)?;
-        let cycle = prices::billing_cycle(&prices);
-        prices::check_fees(&prices, cycle)?;
+        let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
         Ok(Self { plan_id, version, prices, cycle, created_at: now })
     }
 }

@@ -36,12 +36,24 @@ impl Cycle {
     /// One month.
     pub const MONTH: Self = Self::Months(1);
 
-    /// Returns how many days it has where a month counts 30.
-    pub(crate) fn days(self) -> u32 {
-        match self {
+    /// Returns the shortest cycle of some cadences, that of billing periods; a month where there is none.
+    pub(crate) fn shortest(cadences: impl Iterator<Item = Cadence>) -> Self {
+        cadences.filter_map(Cadence::cycle).min_by_key(Self::length).unwrap_or(Self::MONTH)
+    }
+
+    /// Returns the longest, that of terms.
+    pub(crate) fn longest(cadences: impl Iterator<Item = Cadence>) -> Self {
+        cadences.filter_map(Cadence::cycle).max_by_key(Self::length).unwrap_or(Self::MONTH)
+    }
+
+    /// Where a month counts 30 days. Days and months of one length are told apart too, so that the order of
+    /// prices is nothing.
+    fn length(&self) -> (u32, Self) {
+        let days = match *self {
             Self::Days(days) => days.into(),
             Self::Months(months) => u32::from(months).saturating_mul(30),
-        }
+        };
+        (days, *self)
     }
 }
 

@@ -5,10 +5,9 @@ use std::{
 
 use crate::{
     Currency, Decimal, MetricId, Timeframe, Timestamp,
-    cost::EvaluatedGroup,
-    price::{Charge, Cycle, Model, Price, Quantity, Share},
-    subscription::{BillingPeriods, Days, PriceInterval, Subscription, Turns},
-    usage::{MeterId, PropertyValue, Split, Total},
+    price::{Charge, Model, Price, Share},
+    subscription::{BillingPeriods, Days, PeriodKey, PriceInterval, Subscription},
+    usage::{MeterId, Split},
 };
 
 /// Prices in force for a subscription, ready to rate what it used.
@@ -16,7 +15,6 @@ use crate::{
 pub(crate) struct RateCard {
     pub(crate) invoiced_in: Currency,
     pub(crate) intervals: Vec<RatedInterval>,
-    cycle: Cycle,
 }
 
 /// A price while it is in force, with the meters that its quantity is added up under: none for a fee,
@@ -37,8 +35,7 @@ impl RateCard {
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
         let intervals = subscription.price_intervals.iter().zip(prices);
         let intervals = intervals.map(|(of, price)| RatedInterval::new(subscription, of, price));
-        let (intervals, cycle) = (intervals.collect(), subscription.billing_cycle());
-        Self { invoiced_in: subscription.currency, intervals, cycle }
+        Self { invoiced_in: subscription.currency, intervals: intervals.collect() }
     }
 
     /// Returns the metrics whose figures it prices.
@@ -50,26 +47,14 @@ impl RateCard {
         metrics.collect()
     }
 
-    /// Returns when something is charged: a fee, or what a minimum adds.
-    pub(crate) fn turns(&self) -> Turns {
-        let mut turns = Turns::default();
-        for RatedInterval { price, .. } in &self.intervals {
-            match (&price.charge, price.cadence.cycle()) {
-                (Charge::Fixed { .. }, Some(cycle)) => turns.add(cycle),
-                (Charge::Fixed { .. }, None) => turns.once = true,
-                (Charge::Usage { .. }, _) if price.adjustments.minimum.is_some() => {
-                    turns.add(self.cycle);
-                }
-                (Charge::Usage { .. }, _) => {}
-            }
-        }
-        turns
-    }
-
     /// Returns the periods of usage prices that a timeframe touches, each once, in order.
-    pub(crate) fn usage_periods(&self, timeframe: Timeframe) -> BTreeSet<Timeframe> {
-        let usage = self.intervals.iter().filter(|of| !of.meters.is_empty());
-        usage.flat_map(|of| of.periods_in(timeframe)).collect()
+    pub(crate) fn usage_periods(&self, timeframe: Timeframe) -> BTreeMap<Timeframe, PeriodKey> {
+        let usage = self.intervals.iter().filter(|of| !of.is_fee());
+        let periods = usage.flat_map(|of| {
+            let key = |period| (period, of.periods.key(period));
+            of.periods_in(timeframe).into_iter().map(key)
+        });
+        periods.collect()
     }
 }
 
@@ -79,6 +64,10 @@ impl RatedInterval {
         let periods = subscription.periods_of_interval(interval);
         let is_once = interval.cadence.cycle().is_none();
         Self { meters: meters_of(&price), price, quantities, periods, is_once }
+    }
+
+    pub(super) fn is_fee(&self) -> bool {
+        self.meters.is_empty()
     }
 
     /// Returns its periods that share an instant with a timeframe.
@@ -101,32 +90,12 @@ impl RatedInterval {
 }
 
 /// Returns what the quantity of a price is added up under.
-fn meters_of(price: &Price) -> Vec<MeterId> {
+pub(crate) fn meters_of(price: &Price) -> Vec<MeterId> {
     match &price.charge {
         Charge::Usage { metric_id, model: Model::Matrix(matrix) } => {
             Split::of(*metric_id, matrix, 0).meters_of(matrix)
         }
         Charge::Usage { metric_id, .. } => vec![(*metric_id).into()],
         Charge::Fixed { .. } => Vec::new(),
-    }
-}
-
-/// Rates what a group of events has used, by the model of a price alone.
-pub(crate) fn evaluate(
-    price: &Price,
-    grouping_values: Vec<PropertyValue>,
-    used: &Total,
-) -> EvaluatedGroup {
-    let figures = meters_of(price).into_iter().map(|meter| used.figure(meter).unwrap_or_default());
-    let figures: Vec<_> = figures.collect();
-    let used = match figures.as_slice() {
-        [one] => Quantity::One(one.clone()),
-        _ => Quantity::Cells(figures),
-    };
-    EvaluatedGroup {
-        grouping_values,
-        quantity: used.total(),
-        amount: price.charge.model().rate(&used).amount,
-        currency: price.currency.clone(),
     }
 }

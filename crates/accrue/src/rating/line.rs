@@ -60,11 +60,7 @@ impl Line {
 impl RatedInterval {
     /// Returns what it has come to in one of its periods, from the start on.
     pub(super) fn cumulative(&self, period: Timeframe, used: &Used<'_>, until: Until) -> Line {
-        if self.meters.is_empty() {
-            self.fee(period, until)
-        } else {
-            self.usage(period, used, until)
-        }
+        if self.is_fee() { self.fee(period, until) } else { self.usage(period, used, until) }
     }
 
     fn usage(&self, period: Timeframe, used: &Used<'_>, until: Until) -> Line {

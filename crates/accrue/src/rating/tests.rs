@@ -79,6 +79,11 @@ fn fee(unit_amount: &str, billing_mode: BillingMode) -> Charge {
     Charge::Fixed { quantity: Decimal::from(1), model, billing_mode }
 }
 
+/// What a card comes to in one timeframe.
+fn rate_one(card: &RateCard, used: &Used<'_>, timeframe: Timeframe, now: Timestamp) -> Vec<Line> {
+    rate(card, used, &[timeframe], now).remove(0)
+}
+
 fn nothing(_: Timeframe, _: Timestamp, _: MeterId) -> Option<Decimal> {
     None
 }
@@ -87,7 +92,7 @@ fn nothing(_: Timeframe, _: Timestamp, _: MeterId) -> Option<Decimal> {
 fn fees_fall_on_the_start_or_the_end_of_their_period() {
     let check = |mode, timeframe: Timeframe, now: &str, expect: Option<&str>| {
         let card = card(fee("31", mode), Cadence::Monthly, Adjustments::default());
-        let lines = rate(&card, &nothing, timeframe, at(now));
+        let lines = rate_one(&card, &nothing, timeframe, at(now));
         assert_eq!(lines[0].amounts().total, expect.map(number), "{mode:?} {timeframe:?} {now}");
     };
     let (first, march) = ("2026-03-10T00:00:00Z", "2026-03-15T00:00:00Z");
@@ -112,7 +117,7 @@ fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
     let used = |_: Timeframe, _: Timestamp, _: MeterId| Some(Decimal::from(10));
     let (first, end) = ("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
     let check = |used: &Used<'_>, now: &str, subtotal: Option<&str>, total: Option<&str>| {
-        let amounts = rate(&card, used, span(first, end), at(now))[0].amounts();
+        let amounts = rate_one(&card, used, span(first, end), at(now))[0].amounts();
         assert_eq!(amounts, Amounts { subtotal: subtotal.map(number), total: total.map(number) });
     };
     check(&used, "2026-03-31T23:59:59Z", Some("5"), Some("5"));
@@ -183,36 +188,63 @@ fn adjustments() -> impl Strategy<Value = Adjustments> {
     )
 }
 
+/// The midnight so many days after the subscription's start.
+fn day(n: u64) -> Timestamp {
+    at("2026-03-10T00:00:00Z").saturating_add(std::time::Duration::from_secs(n * 86_400))
+}
+
 proptest! {
-    /// The shortcut of each model, with all adjustments: whatever is used, it comes to what is rated.
+    /// The shortcut of each model, with all adjustments: whatever is used, and however long the price's
+    /// periods are, it comes to what is rated.
     #[test]
     fn what_follows_usage_comes_to_what_is_rated(
         model in model(),
         mut adjustments in adjustments(),
-        steps in prop::collection::vec((any::<bool>(), -30_i32..60), 0..12),
-        has_ended in any::<bool>(),
+        cadence in prop::sample::select(vec![
+            Cadence::Monthly,
+            Cadence::Quarterly,
+            Cadence::Custom(Cycle::Days(9)),
+        ]),
+        steps in prop::collection::vec((any::<bool>(), 0_u64..60, -30_i32..60), 0..12),
+        (month, now) in (0_usize..3, 0_u64..100),
     ) {
         if matches!(model, Model::Matrix(_)) {
             adjustments.discounts.retain(|discount| !matches!(discount, Discount::Usage(_)));
         }
         let charge = Charge::Usage { metric_id: METRIC, model };
-        let card = card(charge, Cadence::Monthly, adjustments);
+        let card = card(charge, cadence, adjustments);
         let meters = card.intervals[0].meters.clone();
-        let period = span("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
-        let now = at(if has_ended { "2026-04-02T00:00:00Z" } else { "2026-03-20T00:00:00Z" });
-        let mut total = Total::default();
-        let mut running = Running::new(Arc::clone(&card), period, &total, now);
+        let months = ["2026-03-10", "2026-04-01", "2026-05-01", "2026-06-01"];
+        let [start, end] = [month, month + 1].map(|of| at(&format!("{}T00:00:00Z", months[of])));
+        let (timeframe, now) = (span_of(start, end), day(now));
+        let log = std::cell::RefCell::new(Vec::new());
+        let used = |period: Timeframe, to: Timestamp, meter: MeterId| {
+            let mut total = Total::default();
+            let within = |of: &&(Timestamp, MeterId, Decimal)| period.start() <= of.0 && of.0 < to;
+            for (_, meter, more) in log.borrow().iter().filter(within) {
+                total.add(*meter, Aggregate::Sum(more.clone()));
+            }
+            total.figure(meter)
+        };
+        let mut running = Running::new(Arc::clone(&card), timeframe, &used, now);
         let mut moved_by = Decimal::zero();
-        for (is_first, more) in steps {
+        for (is_first, at, more) in steps {
             let meter = if is_first { meters[0] } else { meters[meters.len() - 1] };
-            total.add(meter, Aggregate::Sum(number(&more.to_string())));
-            let moved = running.follow(&[meter], &total);
+            log.borrow_mut().push((day(at), meter, number(&more.to_string())));
+            let moved = running.follow(day(at), &[meter], &used);
             moved_by += running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
-            let used = |_: Timeframe, _: Timestamp, meter: MeterId| total.figure(meter);
-            let line = &rate(&card, &used, period, now)[0];
+            let line = &rate_one(&card, &used, timeframe, now)[0];
+            let is_charged = !card.intervals[0].periods_in(timeframe).is_empty();
+            let is_used = is_charged && log.borrow().iter().any(|of| timeframe.contains(of.0));
+            let expect = Amounts {
+                subtotal: is_used.then(|| line.subtotal.clone()),
+                total: (is_used || line.top_ups > 0).then(|| line.total.clone()),
+            };
             let (_, amounts) = running.lines().next().unwrap();
-            prop_assert_eq!(amounts, &line.amounts());
-            prop_assert_eq!(&moved_by, &line.subtotal);
+            prop_assert_eq!(amounts, &expect);
+            let is_own = card.intervals[0].periods_in(timeframe) == [timeframe];
+            prop_assert_eq!(&moved_by, if is_own { &line.subtotal } else { &moved_by });
+            prop_assert!(is_own || moved_by == Decimal::zero());
         }
     }
 
@@ -229,18 +261,17 @@ proptest! {
         let adjustments = Adjustments { minimum, ..Adjustments::default() };
         let cadence = if weeks { Cadence::Custom(Cycle::Days(7)) } else { Cadence::Monthly };
         let card = card(fee("20", mode), cadence, adjustments);
-        let start = at("2026-03-10T00:00:00Z");
-        let day = |n: u64| start.saturating_add(std::time::Duration::from_secs(n * 86_400));
+        let start = day(0);
         let now = day(60);
         let bounds: Vec<_> = [0].into_iter().chain(cuts).chain([80]).map(day).collect();
         let slots: Vec<_> =
             bounds.windows(2).filter_map(|of| Timeframe::new(of[0], of[1]).ok()).collect();
-        let whole = rate(&card, &nothing, span_of(start, day(80)), now);
-        let parts = rate_each(&card, &nothing, &slots, now);
+        let whole = rate_one(&card, &nothing, span_of(start, day(80)), now);
+        let parts = rate(&card, &nothing, &slots, now);
         let sum: Decimal = parts.iter().map(|lines| lines[0].total.clone()).sum();
         prop_assert_eq!(&sum, &whole[0].total);
         for (slot, lines) in slots.iter().zip(&parts) {
-            let alone = rate(&card, &nothing, *slot, now);
+            let alone = rate_one(&card, &nothing, *slot, now);
             prop_assert_eq!(&alone[0].amounts(), &lines[0].amounts());
         }
     }

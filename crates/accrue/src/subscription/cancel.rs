@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use super::{Subscription, SubscriptionStatus};
-use crate::{Error, Timestamp};
+use crate::{Error, Timeframe, Timestamp};
 
 /// When a subscription is to end (wire 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -10,9 +10,9 @@ use crate::{Error, Timestamp};
 pub enum Cancellation {
     /// Now; one that has not begun never does.
     Immediate,
-    /// When the current billing period ends.
+    /// When the current term ends (subscriptions 0.2). Not for one that has not begun.
     EndOfSubscriptionTerm,
-    /// At a date that has not passed.
+    /// At a date that has not passed. Not for one that has not begun.
     RequestedDate(Timestamp),
 }
 
@@ -23,24 +23,25 @@ impl Cancellation {
         subscription: &Subscription,
         now: Timestamp,
     ) -> Result<Timestamp, Error> {
-        if subscription.status(now) == SubscriptionStatus::Ended {
-            return Err(Error::constraint("the subscription has ended already"));
-        }
-        match self {
-            Self::Immediate => Ok(now.max(subscription.start_date)),
-            Self::EndOfSubscriptionTerm => {
-                let current = subscription.periods().containing(now.max(subscription.start_date));
+        match (self, subscription.status(now)) {
+            (_, SubscriptionStatus::Ended) => {
+                Err(Error::constraint("the subscription has ended already"))
+            }
+            (Self::Immediate, SubscriptionStatus::Upcoming) => Ok(subscription.start_date),
+            (_, SubscriptionStatus::Upcoming) => Err(Error::constraint(
+                "the subscription has not begun: it can only be canceled immediately",
+            )),
+            (Self::Immediate, _) => Ok(now),
+            (Self::EndOfSubscriptionTerm, _) => {
+                let current = subscription.terms().containing(now);
                 current
-                    .map(crate::Timeframe::end)
+                    .map(Timeframe::end)
                     .ok_or_else(|| Error::constraint("the subscription has no term left"))
             }
-            Self::RequestedDate(date) if date < now => {
+            (Self::RequestedDate(date), _) if date < now => {
                 Err(Error::constraint(format!("the cancellation date {date} has passed")))
             }
-            Self::RequestedDate(date) if date < subscription.start_date => Err(Error::constraint(
-                format!("the cancellation date {date} is before the start of the subscription"),
-            )),
-            Self::RequestedDate(date) => Ok(date),
+            (Self::RequestedDate(date), _) => Ok(date),
         }
     }
 }

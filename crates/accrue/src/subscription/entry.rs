@@ -1,9 +1,9 @@
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Subscription, SubscriptionStatus};
-use crate::{AlertId, Timeframe, Timestamp, price::Cycle};
+use crate::{AlertId, Timeframe, Timestamp};
 
 /// A subscription, and what the engine keeps beside it in the same row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,30 +17,18 @@ pub(crate) struct SubscriptionEntry {
     pub(crate) revision: u64,
     /// How much of its life was notified of.
     pub(crate) notified: Notified,
-    /// When its prices charge something.
-    pub(crate) turns: Turns,
     /// The last turn that it has applied.
     pub(crate) rated_until: Option<Timestamp>,
+    /// The last end of a period whose grace is over as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) closed_until: Option<Timestamp>,
+    /// The start of the latest billing period in which something was used, where prices have different
+    /// periods: up to there what they came to is kept in parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parts_until: Option<Timestamp>,
     /// How many rows its intervals are in: here they are joined with it.
     #[serde(default)]
     pub(crate) terms_parts: u16,
-}
-
-/// When the prices of a subscription charge something: a fee, or what a minimum adds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Turns {
-    /// With the periods of these cycles, without one twice.
-    cycles: Vec<Cycle>,
-    /// With the first billing period.
-    pub(crate) once: bool,
-}
-
-impl Turns {
-    pub(crate) fn add(&mut self, cycle: Cycle) {
-        if !self.cycles.contains(&cycle) {
-            self.cycles.push(cycle);
-        }
-    }
 }
 
 /// How much of a life was notified of.
@@ -53,26 +41,39 @@ pub(crate) enum Notified {
 }
 
 impl SubscriptionEntry {
-    /// Returns when time brings the next thing.
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
+    /// Returns when time brings the next thing, where events are taken for so long behind a period.
+    pub(crate) fn deadline(&self, grace: Duration) -> Option<Timestamp> {
         let notified = self.next_notified().map(|(at, _)| at);
-        notified.into_iter().chain(self.next_turn()).min()
+        let closing = self.next_closing().map(|end| end.saturating_add(grace));
+        [notified, self.next_turn(), closing].into_iter().flatten().min()
     }
 
-    /// Returns when something is charged next: with the begin or the end of a billing period, or with
-    /// another quantity of a fee.
+    /// Returns when something is charged next: with the begin or the end of a period of its prices or
+    /// of a billing period, or with another quantity of a fee.
     pub(crate) fn next_turn(&self) -> Option<Timestamp> {
-        let Subscription { start_date, end_date, .. } = self.subscription;
+        let of = &self.subscription;
         let Some(rated_until) = self.rated_until else {
-            let is_lived = end_date.is_none_or(|end| start_date < end);
-            let is_charged = self.turns.once || !self.turns.cycles.is_empty();
-            return (is_lived && is_charged).then_some(start_date);
+            let is_lived = of.end_date.is_none_or(|end| of.start_date < end);
+            return is_lived.then_some(of.start_date);
         };
-        let periods = self.turns.cycles.iter().map(|cycle| self.subscription.periods_of(*cycle));
-        let next = periods.filter_map(|periods| periods.containing(rated_until));
-        let first = self.subscription.periods().first().filter(|_| self.turns.once);
-        let ends = next.chain(first).map(Timeframe::end).filter(|end| rated_until < *end);
-        ends.chain(self.subscription.next_fee_change(rated_until)).min()
+        let begins = of.price_intervals.iter().map(|interval| interval.start_date);
+        let begins = begins.filter(|at| rated_until < *at && of.covers(*at));
+        let next = self.next_end(rated_until).into_iter().chain(begins);
+        next.chain(of.next_fee_change(rated_until)).min()
+    }
+
+    /// Returns which end of a period is next to be left behind for good: a grace period after it, when no
+    /// more events are taken for the period.
+    pub(crate) fn next_closing(&self) -> Option<Timestamp> {
+        self.next_end(self.closed_until.unwrap_or(self.subscription.start_date))
+    }
+
+    /// Returns when a period of its prices, or a billing period, ends next.
+    fn next_end(&self, after: Timestamp) -> Option<Timestamp> {
+        let of = &self.subscription;
+        let grids = of.grids(|_| true).into_iter().chain([of.periods()]);
+        let later = Timeframe::nothing_at(after).until(Timestamp::MAX);
+        grids.filter_map(|grid| grid.overlapping(later).next()).map(Timeframe::end).min()
     }
 
     /// Returns where it stood when messages last told of it.
@@ -101,5 +102,6 @@ impl SubscriptionEntry {
     pub(crate) fn is_past(&self, oldest_open: Timestamp) -> bool {
         self.subscription.end_date.is_some_and(|end| end <= oldest_open)
             && self.notified == Notified::Ended
+            && self.next_closing().is_none()
     }
 }

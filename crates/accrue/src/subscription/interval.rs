@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BillingAnchor, FeeStretch, Subscription};
+use super::{BillingAnchor, BillingPeriods, FeeStretch, Subscription};
 use crate::{
     Decimal, PriceId, PriceIntervalId, SubscriptionId, Timeframe, Timestamp,
     plan::PlanVersion,
@@ -106,18 +106,52 @@ impl PriceInterval {
     }
 }
 
-/// Returns the cycle of billing periods: that of the usage prices; where there are none the shortest of
-/// the fees, and a month where there are none of those.
-pub(super) fn billing_cycle(intervals: &[PriceInterval]) -> Cycle {
-    let cycles = |is_fee: bool| {
-        let of_kind = intervals.iter().filter(move |interval| interval.is_fee() == is_fee);
-        of_kind.filter_map(|interval| interval.cadence.cycle())
-    };
-    let shortest = || cycles(true).min_by_key(|cycle| (cycle.days(), *cycle));
-    cycles(false).next().or_else(shortest).unwrap_or(Cycle::MONTH)
-}
-
 impl Subscription {
+    /// Returns how long its billing periods are: the shortest cadence of its prices, and a month where
+    /// none has one (subscriptions 0.2).
+    #[must_use]
+    pub fn billing_cycle(&self) -> Cycle {
+        Cycle::shortest(self.cadences())
+    }
+
+    /// Returns how long its terms are: the longest cadence of its prices (subscriptions 0.2).
+    #[must_use]
+    pub fn term_cycle(&self) -> Cycle {
+        Cycle::longest(self.cadences())
+    }
+
+    fn cadences(&self) -> impl Iterator<Item = Cadence> {
+        self.price_intervals.iter().map(|interval| interval.cadence)
+    }
+
+    /// Tells whether all usage is charged in the billing periods.
+    pub(crate) fn has_one_grid(&self) -> bool {
+        let (cycle, start, anchor) = (self.billing_cycle(), self.start_date, self.anchor);
+        let mut usage = self.price_intervals.iter().filter(|interval| !interval.is_fee());
+        usage.all(|of| {
+            of.cadence.cycle().is_none_or(|own| own == cycle)
+                && (of.start_date, of.end_date, of.anchor) == (start, None, anchor)
+        })
+    }
+
+    /// Returns the periods in which usage is charged, those of prices that have the same once.
+    pub(crate) fn usage_grids(&self) -> Vec<BillingPeriods> {
+        self.grids(|interval| !interval.is_fee())
+    }
+
+    /// Returns the periods of some intervals, those that are the same once.
+    pub(super) fn grids(&self, of: impl Fn(&PriceInterval) -> bool) -> Vec<BillingPeriods> {
+        let mut known = Vec::new();
+        let intervals = self.price_intervals.iter().filter(|interval| of(interval));
+        let different = intervals.filter(|of| {
+            let grid = (of.cadence.cycle(), of.anchor, of.start_date, of.end_date);
+            let is_new = !known.contains(&grid);
+            known.push(grid);
+            is_new
+        });
+        different.map(|interval| self.periods_of_interval(interval)).collect()
+    }
+
     /// Returns the interval of a fee at an instant: that which holds it, or else the last one before.
     pub(crate) fn fee_interval(&self, id: PriceId, at: Timestamp) -> Option<&PriceInterval> {
         let index = self.fee_interval_index(id, at)?;

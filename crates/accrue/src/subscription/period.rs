@@ -51,6 +51,14 @@ pub struct Days {
     pub whole: u32,
 }
 
+/// Names a stretch of a subscription's life: where it begins, and where it ends, were the subscription to
+/// go on. So another end of the subscription leaves the key as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PeriodKey {
+    pub(crate) start: Timestamp,
+    pub(crate) end: Timestamp,
+}
+
 impl BillingPeriods {
     /// The cycles of an anchor in a zone, from `start` up to `end` where there is one.
     #[must_use]
@@ -96,6 +104,12 @@ impl BillingPeriods {
     #[must_use]
     pub fn first(&self) -> Option<Timeframe> {
         self.containing(self.start)
+    }
+
+    /// Names one of the periods.
+    pub(crate) fn key(&self, period: Timeframe) -> PeriodKey {
+        let start = period.start();
+        PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end) }
     }
 
     /// Returns how much of a whole cycle a period of this life is, in days of the zone.

@@ -6,7 +6,7 @@ use accrue::{
 };
 
 use crate::{
-    fixture::{at, block_on, run},
+    fixture::{at, block_on, number, run},
     priced::{NOTHING, cost_alert, exceeded, metered, priced},
 };
 
@@ -110,7 +110,7 @@ fn an_upcoming_subscription_is_judged_when_it_starts() {
 }
 
 #[test]
-fn a_fee_that_falls_due_once_leaves_no_deadline_behind() {
+fn a_fee_that_falls_due_once_falls_due_no_more() {
     let once = |mode| {
         let priced = priced(|fixture, _| [fixture.fee_of("5", Cadence::OneTime, mode)]);
         priced.fixture.tick();
@@ -124,5 +124,9 @@ fn a_fee_that_falls_due_once_leaves_no_deadline_behind() {
     priced.fixture.set("2026-04-10T12:00:00Z");
     priced.fixture.tick();
     assert_eq!(priced.told().len(), 1);
-    assert_eq!(block_on(priced.fixture.billing.next_deadline()).unwrap(), None);
+    priced.fixture.set("2027-04-10T12:00:00Z");
+    priced.fixture.tick();
+    assert_eq!(priced.told(), NOTHING);
+    let cost = priced.cost_between("2026-03-10T12:00:00Z", "2027-04-10T12:00:00Z");
+    assert_eq!(cost.total, number("5"));
 }

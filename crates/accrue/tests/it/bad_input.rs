@@ -238,23 +238,6 @@ fn a_plan_alert_cannot_change_10_000_times_without_a_tick() {
 }
 
 #[test]
-fn a_fee_falls_due_at_most_400_times_in_a_period_of_usage() {
-    let fixture = Fixture::new();
-    let metric = fixture.metric(SUM);
-    let plan = |months, days| {
-        let usage = fixture.per_unit(&metric, Cadence::Custom(Cycle::Months(months)));
-        let fee = fixture.fee(Cadence::Custom(Cycle::Days(days)));
-        let mut new = NewPlan::new(name("plan"), usd());
-        new.prices = [usage, fee].map(PlanPrice::from).into();
-        fixture.account.create_plan(new)
-    };
-    let (kind, detail) = refused(&fixture, plan(120, 1));
-    assert_eq!(kind, ErrorKind::ConstraintViolation);
-    assert!(detail.contains("more than 400 times"), "{detail}");
-    run(plan(12, 1)).unwrap();
-}
-
-#[test]
 fn thresholds_are_1_to_100_numbers_that_could_come_in_each_once() {
     let check = |values: Vec<Decimal>, detail: &str| {
         let error = Thresholds::new(values).unwrap_err();

@@ -231,18 +231,15 @@ fn a_quarterly_fee_beside_monthly_usage_falls_due_every_third_period() {
 #[test]
 fn a_fee_of_another_rhythm_falls_due_within_the_period() {
     let priced = priced(|fixture, metric| {
-        let days = Cadence::Custom(Cycle::Days(10));
+        let days = Cadence::Custom(Cycle::Days(45));
         [fixture.usage_at("1", metric), fixture.fee_of("5", days, BillingMode::InArrear)]
     });
-    priced.alert(cost_alert(&["10", "15", "20"]));
+    priced.alert(cost_alert(&["5", "6"]));
+    priced.fixture.set("2026-04-20T12:00:00Z");
     priced.use_now("a", "1");
-    priced.fixture.set("2026-04-10T12:00:00Z");
+    priced.fixture.set("2026-04-24T12:00:00Z");
     priced.fixture.tick();
-    let expect = [
-        "cost 10: 6 -> 11 by period 2026-03-30T12:00:00Z",
-        "cost 15: 11 -> 16 by period 2026-04-09T12:00:00Z",
-    ];
-    assert_eq!(priced.told(), expect);
+    assert_eq!(priced.told(), ["cost 5 6: 1 -> 6 by period 2026-04-24T12:00:00Z"]);
 }
 
 #[test]
@@ -263,16 +260,21 @@ fn an_annual_fee_falls_due_once_a_year() {
 }
 
 #[test]
-fn time_brings_the_next_thing_only_where_something_is_charged_by_time() {
-    let next = |priced: &Priced| block_on(priced.fixture.billing.next_deadline()).unwrap();
-    assert_eq!(next(&on_a_fee()), Some(at("2026-04-10T12:00:00Z")));
-    assert_eq!(next(&crate::priced::metered()), None);
-    let one_time = priced(|fixture, metric| {
-        let mut usage = fixture.usage_at("1", metric);
-        usage.adjustments.minimum = Some(number("1"));
-        [usage]
-    });
-    assert_eq!(next(&one_time), Some(at("2026-04-10T12:00:00Z")));
+fn time_brings_the_end_of_every_period_and_its_end_with_the_grace_period() {
+    for priced in [on_a_fee(), crate::priced::metered()] {
+        let billing = &priced.fixture.billing;
+        let ends = [
+            "2026-04-10T12:00:00Z",
+            "2026-04-11T12:00:00Z",
+            "2026-05-10T12:00:00Z",
+            "2026-05-11T12:00:00Z",
+        ];
+        for end in ends {
+            assert_eq!(block_on(billing.next_deadline()).unwrap(), Some(at(end)));
+            priced.fixture.set(end);
+            priced.fixture.tick();
+        }
+    }
 }
 
 #[test]
@@ -288,5 +290,5 @@ fn tick_says_what_it_left_and_when_to_come_again() {
     let rest = block_on(fixture.billing.tick(2)).unwrap();
     assert_eq!((rest.applied, rest.failed, rest.more), (1, 0, false));
     let next = block_on(fixture.billing.next_deadline()).unwrap();
-    assert_eq!(next, Some(at("2026-05-10T12:00:00Z")));
+    assert_eq!(next, Some(at("2026-04-11T12:00:00Z")));
 }

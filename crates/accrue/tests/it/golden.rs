@@ -118,8 +118,6 @@ fn change_a_subscription(fixture: &Fixture) {
         when: ChangeTiming::EffectiveDate(at("2027-06-01T00:00:00Z")),
     };
     run(fixture.account.update_fixed_fee_quantity(bob.id, change)).unwrap();
-    let cancel = Cancellation::RequestedDate(at("2027-07-01T00:00:00Z"));
-    run(fixture.account.cancel_subscription(bob.id, cancel)).unwrap();
     run(fixture.account.unschedule_cancellation(bob.id)).unwrap();
 }
 
@@ -251,6 +249,7 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
     let bob = run(fixture.account.create_customer(bob)).unwrap();
     let mut new = NewSubscription::new(bob.id, plan.id);
     new.start_date = Some(at("2027-01-01T00:00:00Z"));
+    new.end_date = Some(at("2027-07-01T00:00:00Z"));
     new.anchor = BillingAnchor::Day { day: 31, month: Some(2), year: Some(2028) };
     new.fee_quantities = [(first.prices[5].id, number("2.5"))].into();
     run(fixture.account.create_subscription(new)).unwrap();

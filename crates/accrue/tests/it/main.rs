@@ -19,6 +19,7 @@ mod bad_credits;
 mod bad_input;
 mod balance_alert_changes;
 mod balance_alerts;
+mod cadences;
 mod carried;
 mod corrected;
 mod corrected_alerts;

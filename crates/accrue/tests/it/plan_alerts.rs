@@ -5,7 +5,7 @@ use accrue::{
     subscription::Subscription,
 };
 
-use crate::fixture::{COUNT, Fixture, SUM, block_on, run, thresholds, usage_alert};
+use crate::fixture::{COUNT, Fixture, SUM, at, block_on, run, thresholds, usage_alert};
 
 fn two_on_a_plan(fixture: &Fixture) -> (Plan, Subscription, Subscription) {
     let plan = fixture.plan();
@@ -64,7 +64,10 @@ fn the_outcome_is_the_same_where_tick_looks_first() {
     run(fixture.account.update_alert(alert.id, thresholds(&["20", "10", "60"]))).unwrap();
     while block_on(fixture.billing.tick(1)).unwrap().more {}
     assert_eq!(fixture.fired(), ["10: 50 -> 50", "20: 50 -> 50"]);
-    assert_eq!(block_on(fixture.billing.next_deadline()).unwrap(), None);
+    assert_eq!(
+        block_on(fixture.billing.next_deadline()).unwrap(),
+        Some(at("2026-04-10T12:00:00Z"))
+    );
     fixture.use_now("ada", "b", "10");
     assert_eq!(fixture.fired(), ["60: 50 -> 60"]);
 }

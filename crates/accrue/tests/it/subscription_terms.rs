@@ -18,7 +18,7 @@ fn plan(fixture: &Fixture) -> (Plan, PriceId, PriceId) {
 }
 
 #[test]
-fn a_subscription_keeps_the_zone_of_its_customer_and_the_cycle_of_its_version() {
+fn a_subscription_keeps_the_zone_of_its_customer_and_the_cadences_of_its_version() {
     let fixture = Fixture::new();
     let email = accrue::Email::parse("a@example.com").unwrap();
     let mut customer = NewCustomer::new(name("ada"), email);
@@ -30,7 +30,8 @@ fn a_subscription_keeps_the_zone_of_its_customer_and_the_cycle_of_its_version() 
     new.fee_quantities = [(fee, number("2.5"))].into();
     let subscription = run(fixture.account.create_subscription(new.clone())).unwrap();
     assert_eq!(subscription.timezone.name(), "Europe/Berlin");
-    assert_eq!(subscription.billing_cycle(), Cycle::Months(3));
+    assert_eq!(subscription.billing_cycle(), Cycle::MONTH);
+    assert_eq!(subscription.term_cycle(), Cycle::Months(3));
     assert_eq!(subscription.anchor, new.anchor);
     assert_eq!(subscription.fee_quantity(fee, subscription.start_date), Some(&number("2.5")));
     let found = block_on(fixture.account.fetch_subscription(subscription.id)).unwrap();

@@ -8,7 +8,7 @@ fn applied_late_or_early_the_messages_are_the_same() {
         let fixture = Fixture::new();
         let ada = fixture.customer("ada");
         let plan = fixture.plan();
-        let first = fixture.subscribe_from(ada.id, &plan, Some("2026-03-12T00:00:00Z"));
+        let first = fixture.subscribe(ada.id, &plan);
         fixture.subscribe_from(ada.id, &plan, Some("2026-03-11T00:00:00Z"));
         let cancel = Cancellation::RequestedDate(at("2026-03-13T00:00:00Z"));
         run(fixture.account.cancel_subscription(first.id, cancel)).unwrap();
@@ -48,7 +48,10 @@ fn it_costs_what_is_due_and_says_when_to_come_again() {
     assert_eq!((some.applied, some.more), (2, true));
     let rest = block_on(fixture.billing.tick(2)).unwrap();
     assert_eq!((rest.applied, rest.more), (1, false));
-    assert_eq!(block_on(fixture.billing.next_deadline()).unwrap(), None);
+    assert_eq!(
+        block_on(fixture.billing.next_deadline()).unwrap(),
+        Some(at("2026-04-12T00:00:00Z"))
+    );
 }
 
 #[test]

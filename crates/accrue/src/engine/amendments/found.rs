@@ -6,10 +6,10 @@ use crate::{
     BackfillId, CustomerId, Error, EventKey, IdOr, Timestamp,
     engine::{
         places::{Known, counting},
-        standings::oldest_judged,
         transaction::{Stop, Transaction},
         visible::SourcedEvent,
     },
+    period::oldest_judged,
     schema,
     usage::{EventKeyEntry, EventPlace, EventSlot},
 };

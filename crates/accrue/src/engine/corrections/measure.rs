@@ -3,10 +3,11 @@
 use super::build::Chunk;
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
-    engine::{standings::INSTANT, tallies::Indexed, transaction::Transaction},
+    engine::{periods::Wanted, recount::SummedBy, tallies::Indexed, transaction::Transaction},
     limits,
     schema::{self, CustomerHead, Progress},
     subscription::SubscriptionEntry,
+    time::INSTANT,
     usage::{Day, EventPlace, Meters},
 };
 
@@ -47,13 +48,14 @@ impl Transaction<'_> {
         let entries = self.every_subscription(customer).await?;
         let is_behind = |of: &SubscriptionEntry| Some(of.subscription.id) == behind;
         let done = entries.iter().position(is_behind).map_or(0, |last| last.saturating_add(1));
-        let mut periods = 0_usize;
+        let mut summed = 0_usize;
         for entry in entries.iter().skip(done) {
-            for period in self.open_periods(&entry.subscription)? {
-                self.recount_by(entry, period, revision).await?;
-                periods = periods.saturating_add(1);
-            }
-            if periods >= limits::STEP_PERIODS {
+            let open = self.open_periods(&entry.subscription);
+            let mut periods = self.periods(entry, &open, Wanted::default(), self.now).await?;
+            self.sum_anew(entry, &mut periods, SummedBy::Revision(revision)).await?;
+            self.save_periods(&periods)?;
+            summed = summed.saturating_add(periods.states.len());
+            if summed >= limits::STEP_PERIODS {
                 let behind = Some(entry.subscription.id);
                 return Ok(Some(Progress::Totalling { revision, behind }));
             }

@@ -28,7 +28,7 @@ impl Transaction<'_> {
         let rest = Timeframe::nothing_at(until.unwrap_or(days.start())).until(days.end());
         let next = self.next_days(customer, rest).await?;
         let timeframe = backfill.timeframe.within(next);
-        let untotalled = self.untotalled(customer, timeframe).await?;
+        let untotalled = self.untotalled(customer, timeframe, at).await?;
         let was_built = self.publish_days(customer, next).await?;
         if was_built {
             self.put_overlays(customer, &backfill, next, effect).await?;

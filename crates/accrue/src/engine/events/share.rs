@@ -5,21 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::sort::New;
 use crate::{
     CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::{Alert, Watched},
+    alert::Alert,
     engine::{
-        active::ActiveSubscriptions,
-        figures::Running,
-        ledgers::Ledgers,
-        standings::{INSTANT, oldest_judged},
-        tallies::Indexed,
-        transaction::Transaction,
-        visible::BucketSlots,
+        active::ActiveSubscriptions, figures::Running, ledgers::Ledgers, periods::Wanted,
+        recount::moved_by, tallies::Indexed, transaction::Transaction, visible::BucketSlots,
     },
     expression::Fields,
     limits,
+    period::{Periods, oldest_judged},
     schema::{self, EventCount},
     store::Key,
     subscription::SubscriptionEntry,
+    time::INSTANT,
     usage::{Event, Hour, MeterId, Meters, Reading, Tally},
 };
 
@@ -31,6 +28,7 @@ pub(super) struct Share<'a> {
     /// All of them.
     new: Vec<&'a New<'a>>,
     bucket_slots: BucketSlots,
+    /// The billing periods that the events move, of each subscription that they count for.
     periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
     /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
@@ -66,7 +64,7 @@ impl<'a> Share<'a> {
             let events = events.remove(&customer_id).unwrap_or_default();
             let mut periods = Vec::with_capacity(entries.len());
             for entry in entries {
-                let found = periods_of(&entry, &events);
+                let found = periods_of(&entry, &events, tx.now);
                 tx.pace.spend(events.len()).await;
                 if !found.is_empty() {
                     periods.push((entry, found));
@@ -130,47 +128,40 @@ impl<'a> Share<'a> {
 
     /// Loads what the events are added to. Its rows were fetched.
     pub(super) async fn load(
-        &self,
+        &mut self,
         tx: &mut Transaction<'_>,
         meters: &Meters,
-    ) -> Result<(Tally, Vec<Watched>), Error> {
+    ) -> Result<(Tally, Vec<Periods>), Error> {
         let customer_id = self.customer_id;
         let oldest_taken = tx.oldest_taken().await?;
         let (bucket_slots, readings) = (&self.bucket_slots, self.readings());
         let tally =
             tx.load_tally(customer_id, bucket_slots, readings, Indexed::Yes, oldest_taken).await?;
-        let mut watched = Vec::with_capacity(self.periods.len());
-        for (entry, periods) in &self.periods {
+        let mut all = Vec::with_capacity(self.periods.len());
+        let mut periods = std::mem::take(&mut self.periods);
+        for (entry, billing) in &mut periods {
+            tx.begin_parts(entry, billing).await?;
             let alerts = self.alerts(tx, entry).await?;
-            let splits = tx.plan_version_of(entry).await?.splits;
-            let mut standings = Vec::with_capacity(periods.len());
-            let oldest_judged = oldest_judged(&entry.subscription, tx.now);
             let draws_in = self.draws_in.get(&entry.subscription.id);
-            let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost());
-            let card = match is_rated || draws_in.is_some() {
-                true => Some(tx.card(entry).await?),
-                false => None,
-            };
-            for period in periods {
-                let standing = tx.standing_unrated(entry, period.start(), &alerts).await?;
-                let Some(mut standing) = standing else { continue };
-                if let Some(card) = &card {
-                    standing.accrue(card, &alerts, tx.now);
-                }
-                standing.is_judged = oldest_judged <= period.start();
-                if standing.needs_distinct_values(tally.indexes.values()) {
-                    let meters = meters.with_splits(&splits).only_distinct();
-                    let mut running = Running::default();
-                    tx.run_on(&mut running, customer_id, &meters, *period).await?;
-                    standing.distinct = Some(running.distinct);
-                }
-                standings.push(standing);
+            let draws_in = draws_in.map(Vec::as_slice).unwrap_or_default();
+            let wanted = Wanted { alerts: &alerts, draws_in };
+            let mut loaded = tx.periods(entry, billing, wanted, tx.now).await?;
+            let oldest_judged = oldest_judged(&entry.subscription, tx.now);
+            for billing in &mut loaded.billing {
+                billing.is_judged = oldest_judged <= billing.timeframe.start();
             }
-            let subscription_id = entry.subscription.id;
-            let draws_in = draws_in.cloned().unwrap_or_default();
-            watched.push(Watched { subscription_id, splits, alerts, draws_in, standings });
+            for state in loaded.states.values_mut() {
+                if state.needs_distinct_values(tally.indexes.values()) {
+                    let meters = meters.with_splits(&loaded.splits).only_distinct();
+                    let mut running = Running::default();
+                    tx.run_on(&mut running, customer_id, &meters, state.timeframe).await?;
+                    state.distinct = Some(running.distinct);
+                }
+            }
+            all.push(loaded);
         }
-        Ok((tally, watched))
+        self.periods = periods;
+        Ok((tally, all))
     }
 
     /// Opens the ledgers that the events draw on.
@@ -189,7 +180,7 @@ impl<'a> Share<'a> {
         &self,
         tx: &mut Transaction<'_>,
         tally: &Tally,
-        watched: &[Watched],
+        periods: &[Periods],
     ) -> Result<(), Error> {
         let (account, customer_id) = (tx.account, self.customer_id);
         tx.save_tally(customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
@@ -198,10 +189,8 @@ impl<'a> Share<'a> {
             let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
             tx.put(&slot, &EventCount { events: events.saturating_add(more) })?;
         }
-        for ((entry, _), watched) in self.periods.iter().zip(watched) {
-            for standing in &watched.standings {
-                tx.save_standing(entry, standing)?;
-            }
+        for periods in periods {
+            tx.save_periods(periods)?;
         }
         Ok(())
     }
@@ -249,16 +238,26 @@ fn check_work(work: usize) -> Result<(), Error> {
     )))
 }
 
-/// The billing periods of a subscription that some events fall in.
-fn periods_of(entry: &SubscriptionEntry, events: &[(&Event, Vec<Reading>)]) -> Vec<Timeframe> {
+/// The billing periods of a subscription that some events move.
+fn periods_of(
+    entry: &SubscriptionEntry,
+    events: &[(&Event, Vec<Reading>)],
+    now: Timestamp,
+) -> Vec<Timeframe> {
     let all = entry.subscription.periods();
-    let mut found: Vec<Timeframe> = Vec::new();
+    let mut found = BTreeSet::new();
     for (event, _) in events {
-        if !found.iter().any(|period| period.contains(event.timestamp)) {
+        if !found.iter().any(|period: &Timeframe| period.contains(event.timestamp)) {
             found.extend(all.containing(event.timestamp));
         }
     }
-    found
+    match found.first() {
+        Some(first) if !entry.subscription.has_one_grid() => {
+            found.extend(moved_by(entry, *first, now));
+        }
+        _ => {}
+    }
+    found.into_iter().collect()
 }
 
 /// The rows of the alerts that watch the subscriptions. Those of their plans were fetched.
@@ -288,17 +287,8 @@ pub(super) async fn figure_keys(
         let (bucket_slots, readings) = (&share.bucket_slots, share.readings());
         keys.extend(tx.tally_keys(customer_id, bucket_slots, readings, Indexed::Yes).await);
         for (entry, periods) in &share.periods {
-            let id = entry.subscription.id;
             let alerts = share.alerts(tx, entry).await?;
-            let has_cells = !tx.plan_version_of(entry).await?.splits.is_empty();
-            for start in periods.iter().map(|period| period.start()) {
-                let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
-                keys.push(schema::total(account, id, start).key().clone());
-                if has_cells {
-                    keys.push(schema::cell_total(account, id, start).key().clone());
-                }
-                keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
-            }
+            keys.extend(tx.period_keys(entry, periods, &alerts, tx.now).await?);
         }
     }
     Ok(keys)
@@ -316,8 +306,9 @@ pub(super) async fn fetch_ledgers(
         for (entry, periods) in &share.periods {
             let id = entry.subscription.id;
             for unit in share.draws_in.get(&id).into_iter().flatten() {
-                let slot = |of: &Timeframe| schema::drawn(account, id, of.start(), unit);
-                drawn.extend(periods.iter().map(|period| slot(period).key().clone()));
+                let slot = |start| schema::drawn(account, id, start, unit).key().clone();
+                let starts = entry.stretches(periods, tx.now).into_keys().map(|key| key.start);
+                drawn.extend(starts.collect::<BTreeSet<_>>().into_iter().map(slot));
             }
         }
     }

@@ -125,7 +125,7 @@ impl Transaction<'_> {
     }
 
     /// Returns where the billing periods of some customers stand that overlap a timeframe.
-    pub(super) async fn periods(
+    pub(super) async fn period_figures(
         &mut self,
         customers: &[CustomerId],
         timeframe: Timeframe,
@@ -137,7 +137,7 @@ impl Transaction<'_> {
                 let currency = PricingUnit::from(of.currency);
                 let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
                 for period in periods {
-                    let total = self.total(&entry, period.start()).await?;
+                    let total = self.billing_total(&entry, period).await?;
                     let costs = self.costs(&entry, &[period], &currency).await?;
                     let cost = costs.into_iter().next().map(|cost| cost.total);
                     found.push(PeriodFigures {

@@ -10,8 +10,11 @@ use crate::{
     engine::{
         Account,
         apply::Command,
+        periods::Wanted,
+        recount::SummedBy,
         transaction::{Stop, Transaction},
     },
+    period::Change,
     plan::{Placed, PlanPrice},
     price::NewPrice,
     subscription::SubscriptionEntry,
@@ -76,21 +79,24 @@ impl Command for ReplacePrice {
         let period = tx.current_period(&before);
         let currency = PricingUnit::from(before.subscription.currency);
         let alerts = tx.watching(&before).await?;
-        let moved = tx.values(&before, period.start(), &alerts, now).await?;
+        let wanted = Wanted { alerts: &alerts, draws_in: &tx.draws_in(&before).await? };
+        let mut periods = tx.periods(&before, &[period], wanted, now).await?;
         let earlier = tx.costs(&before, &[period], &currency).await?;
-        let used_before = tx.total(&before, period.start()).await?;
 
         let after = self.repriced(tx, &before).await?;
-        tx.recount(&after, period).await?;
+        let wanted = Wanted { alerts: &alerts, draws_in: &tx.draws_in(&after).await? };
+        let mut next = tx.periods(&after, &[period], wanted, now).await?;
+        tx.sum_anew(&after, &mut next, SummedBy::All).await?;
+        tx.rate_periods(&after, &mut next, now).await?;
+        tx.save_periods(&next)?;
         let later = tx.costs(&after, &[period], &currency).await?;
         let cause = Cause::Subscription { subscription_id: self.id };
-        if let Some(mut standing) = tx.standing(&after, period.start(), &alerts, now).await? {
-            tx.judge_moved(&after, &mut standing, &moved, &cause, now).await?;
-        }
-        let used_after = tx.total(&after, period.start()).await?;
-        let used = ((&before, &used_before), (&after, &used_after));
-        let draw_downs = tx.draw_downs(period, used.0, used.1).await?;
-        tx.draw_alone(before.subscription.customer_id, &draw_downs, &cause, now).await?;
+        let next = Change::Next { next: Box::new(next), cause: &cause };
+        let mut effects = periods.advance(next);
+        let customer_id = before.subscription.customer_id;
+        tx.tell_of(customer_id, &mut effects, now).await?;
+        tx.save_periods(&periods)?;
+        tx.draw_alone(customer_id, &effects.draw_downs, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),

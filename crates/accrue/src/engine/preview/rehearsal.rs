@@ -47,10 +47,10 @@ impl Rehearsal {
             // otherwise.
             let customers = tx.corrected_customers(&backfill, effect).await?;
             self.apply_transitions(tx, &customers).await?;
-            let before = tx.periods(&customers, backfill.timeframe).await?;
+            let before = tx.period_figures(&customers, backfill.timeframe).await?;
             answer = self.apply_and_run(tx, command).await?;
             apply_transitions(tx, &customers).await?;
-            let after = tx.periods(&customers, backfill.timeframe).await?;
+            let after = tx.period_figures(&customers, backfill.timeframe).await?;
             periods = PeriodChange::between(before, after);
         }
         let (messages, balances) = (self.messages(tx)?, self.balances(tx)?);

@@ -1,6 +1,9 @@
 //! A subscription while its transitions are applied.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use super::transition::{Transition, TransitionKind};
 use crate::{
@@ -17,6 +20,8 @@ pub(super) struct Subscriber {
     pub(super) entry: SubscriptionEntry,
     /// Whether something was applied.
     pub(super) has_moved: bool,
+    /// For how long events are taken behind the end of a period.
+    grace: Duration,
     /// The next changes to its plan's alerts that it has not applied, in order.
     changes: VecDeque<Change>,
     /// The alerts of its plan version, as they were at the last change that it has applied. Known
@@ -49,7 +54,8 @@ impl Subscriber {
             applies_at = applies_at.max(at);
             changes.push_back(Change { number, at, applies_at, alert });
         }
-        Ok(Self { entry, has_moved: false, changes, plan_alerts: None })
+        let grace = tx.configuration().await?.grace_period;
+        Ok(Self { entry, has_moved: false, grace, changes, plan_alerts: None })
     }
 
     /// Returns the first transition, no later than an instant. A change that was made is one,
@@ -64,12 +70,14 @@ impl Subscriber {
             Transition { at, kind }
         });
         let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
+        let closing = self.entry.next_closing().map(|end| end.saturating_add(self.grace));
+        let closing = closing.map(|at| Transition { at, kind: TransitionKind::Closed });
         let change = self
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time =
-            [notified, turn].into_iter().flatten().filter(|transition| transition.at <= now);
+        let by_time = [notified, turn, closing].into_iter().flatten();
+        let by_time = by_time.filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
 
@@ -99,6 +107,13 @@ impl Subscriber {
                 }
                 let alerts = tx.watching_with(&self.entry, shared).await?;
                 tx.judge_turn(&self.entry, &alerts, at).await
+            }
+            TransitionKind::Closed => {
+                if let Some(end) = self.entry.next_closing() {
+                    self.entry.closed_until = Some(end);
+                    tx.drop_parts(&self.entry, end);
+                }
+                Ok(())
             }
             TransitionKind::Changed => self.change(tx).await,
             TransitionKind::Expired(_) => Err(Error::corrupt("a subscription has no credits")),

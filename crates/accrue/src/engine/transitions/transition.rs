@@ -20,6 +20,8 @@ pub(super) enum TransitionKind {
     Ended,
     /// A billing period began or ended, or the quantity of a fee changed, and fees fell due.
     Turn,
+    /// Some time ago a period ended, and no more events are taken for it.
+    Closed,
     /// A block of credits expired.
     Expired(CreditBlockId),
     /// An alert of a subscription's plan changed.

@@ -1,6 +1,10 @@
+//! Events: what customers used, as they are told of it.
+
+mod property;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Properties, PropertyValue};
+pub use self::property::{Properties, PropertyValue};
 use crate::{CustomerId, EventKey, EventName, IdOr, Timestamp, limits, text::json_bytes};
 
 /// A usage event: something that a customer used, at an instant.

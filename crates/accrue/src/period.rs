@@ -1,0 +1,21 @@
+//! Billing periods: what a subscription has used in them, what that has come to, and what of it alerts
+//! have told of.
+//!
+//! [`Periods`] is the state of some billing periods of one subscription. Whatever happens to it is a
+//! [`Change`], and [`Periods::advance`] is the one place that says what comes of one: alerts that fire, and
+//! what credits pay for. The engine loads the state, advances it and saves it
+//! (`docs/decisions/period-states.md`).
+
+mod advance;
+mod billing;
+mod judged;
+mod layout;
+mod state;
+
+pub(crate) use self::{
+    advance::{Change, Effects, Periods},
+    billing::BillingPeriod,
+    judged::{judged_at_once, oldest_judged},
+    layout::{Stretch, billing_start_at},
+    state::{PeriodState, Stored},
+};

@@ -1,0 +1,293 @@
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{BillingPeriod, PeriodState};
+use crate::{
+    Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    alert::{Alert, Cause, Crossing, Exceeded},
+    credit::DrawDown,
+    rating::{RateCard, Running},
+    subscription::PeriodKey,
+    usage::{MeterId, Reading, Seen, SplitId},
+};
+
+/// Billing periods of a subscription, and what its prices' periods that touch them hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Periods {
+    pub(crate) subscription_id: SubscriptionId,
+    /// The splits whose cells its prices rate.
+    pub(crate) splits: Vec<SplitId>,
+    /// The alerts that may fire: those on usage first.
+    pub(crate) alerts: Vec<Alert>,
+    /// The currencies and pricing units in which its usage draws credits.
+    pub(crate) draws_in: Vec<PricingUnit>,
+    pub(crate) states: BTreeMap<PeriodKey, PeriodState>,
+    /// Oldest first.
+    pub(crate) billing: Vec<BillingPeriod>,
+    /// What billing periods have come to, where an alert watches that, and prices' periods, where credits
+    /// pay for them.
+    rated: BTreeMap<Timeframe, Running>,
+}
+
+/// What happens to billing periods.
+#[derive(Debug)]
+pub(crate) enum Change<'a> {
+    /// An event is added. What was seen is that before the event.
+    Event { at: Timestamp, key: &'a EventKey, readings: &'a [Reading], seen: &'a Seen },
+    /// They are others from now on: time has come, terms are others, or usage was summed anew.
+    Next { next: Box<Periods>, cause: &'a Cause },
+    /// Alerts are to be judged on values that do not move.
+    Watched { cause: &'a Cause },
+}
+
+/// What comes of a change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effects {
+    /// The alerts that fire, in order: those on usage first, then those on cost.
+    pub(crate) exceeded: Vec<Exceeded>,
+    /// What usage costs more or less, of what credits pay for.
+    pub(crate) draw_downs: Vec<DrawDown>,
+}
+
+impl Periods {
+    pub(crate) fn new(
+        subscription_id: SubscriptionId,
+        splits: Vec<SplitId>,
+        states: BTreeMap<PeriodKey, PeriodState>,
+        billing: Vec<BillingPeriod>,
+    ) -> Self {
+        Self {
+            subscription_id,
+            splits,
+            alerts: Vec::new(),
+            draws_in: Vec::new(),
+            states,
+            billing,
+            rated: BTreeMap::new(),
+        }
+    }
+
+    /// Rates what the periods hold, as of an instant.
+    pub(crate) fn rate(&mut self, card: &Arc<RateCard>, at: Timestamp) {
+        let states = &self.states;
+        let used = |period: Timeframe, to: Timestamp, meter| figure(states, period, to, meter);
+        self.rated.clear();
+        let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
+        for billing in self.billing.iter_mut().filter(|_| on_cost().next().is_some()) {
+            let running = Running::new(Arc::clone(card), billing.timeframe, &used, at);
+            billing.watch(&running, on_cost());
+            self.rated.insert(billing.timeframe, running);
+        }
+        if self.draws_in.is_empty() {
+            return;
+        }
+        let periods =
+            self.billing.iter().flat_map(|of| card.usage_periods(of.timeframe).into_keys());
+        for period in periods {
+            let rated = || Running::of_period(Arc::clone(card), period, &used, at);
+            self.rated.entry(period).or_insert_with(rated);
+        }
+    }
+
+    /// Changes the state, and says what comes of that.
+    pub(crate) fn advance(&mut self, change: Change<'_>) -> Effects {
+        match change {
+            Change::Event { at, key, readings, seen } => self.add(at, key, readings, seen),
+            Change::Next { next, cause } => {
+                let before = std::mem::replace(self, *next);
+                let earlier = |at, alert: &Alert| before.value_at(at, alert);
+                let exceeded = self.judge_all(&earlier, cause);
+                Effects { exceeded, draw_downs: self.draw_downs_since(&before) }
+            }
+            Change::Watched { cause } => {
+                let mut exceeded = self.judge_all(&|_, _| None, cause);
+                for fired in &mut exceeded {
+                    fired.value_before = Some(fired.value_after.clone());
+                }
+                Effects { exceeded, draw_downs: Vec::new() }
+            }
+        }
+    }
+
+    /// Returns what usage costs more or less than it did.
+    pub(crate) fn draw_downs_since(&self, before: &Self) -> Vec<DrawDown> {
+        let units: BTreeSet<_> = before.draws_in.iter().chain(&self.draws_in).collect();
+        let periods = before.rated.keys().chain(self.rated.keys());
+        let starts: BTreeSet<_> = periods.map(|period| period.start()).collect();
+        let mut draw_downs = Vec::new();
+        for period_start in starts {
+            for unit in &units {
+                let used = |of: &Self| of.used_in(period_start, unit);
+                let amount = used(self) - used(before);
+                if amount != Decimal::zero() {
+                    let (subscription_id, currency) = (self.subscription_id, (*unit).clone());
+                    draw_downs.push(DrawDown { subscription_id, period_start, currency, amount });
+                }
+            }
+        }
+        draw_downs
+    }
+
+    fn used_in(&self, start: Timestamp, unit: &PricingUnit) -> Decimal {
+        let rated = self.rated.iter().filter(|(period, _)| period.start() == start);
+        rated.map(|(_, running)| running.used_in(unit)).sum()
+    }
+
+    fn add(&mut self, at: Timestamp, key: &EventKey, readings: &[Reading], seen: &Seen) -> Effects {
+        let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+        let costs = self.costs_behind(at);
+        let holding = self.billing.iter().position(|of| of.timeframe.contains(at));
+        let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
+        for reading in readings {
+            if reading.split.is_some_and(|split| !self.splits.contains(&split)) {
+                continue;
+            }
+            let watching = self.watching(reading.meter);
+            let before = holding.filter(|_| !watching.is_empty());
+            let before = before.and_then(|index| self.figure_in(index, reading.meter));
+            let states = self.states.values_mut().filter(|of| of.timeframe.contains(at));
+            let mut has_moved = false;
+            states.for_each(|state| has_moved |= state.add(reading, seen));
+            moved.extend(has_moved.then_some(reading.meter));
+            for alert in watching {
+                let of =
+                    holding.and_then(|index| self.judge(index, alert, before.as_ref(), &cause));
+                exceeded.extend(of);
+            }
+        }
+        let draw_downs = self.follow(at, &moved);
+        for (index, alert, before) in costs {
+            exceeded.extend(self.judge(index, alert, before.as_ref(), &cause));
+        }
+        Effects { exceeded, draw_downs }
+    }
+
+    /// Returns what the alerts on cost watch of the billing periods that an event can move: what it moves
+    /// goes on into later ones, where a price's period does.
+    fn costs_behind(&self, at: Timestamp) -> Vec<(usize, usize, Option<Decimal>)> {
+        let mut costs = Vec::new();
+        let moving = self.billing.iter().enumerate().filter(|(_, of)| at < of.timeframe.end());
+        for (index, billing) in moving {
+            let alerts = self.alerts.iter().enumerate();
+            let on_cost = alerts.filter(|(_, alert)| alert.condition.is_on_cost());
+            costs.extend(on_cost.map(|(place, alert)| (index, place, billing.cost(alert))));
+        }
+        costs
+    }
+
+    /// Rates what meters have moved at an instant.
+    fn follow(&mut self, at: Timestamp, meters: &[MeterId]) -> Vec<DrawDown> {
+        let states = &self.states;
+        let used = |period: Timeframe, to: Timestamp, meter| figure(states, period, to, meter);
+        let mut drawn = BTreeMap::<_, Decimal>::new();
+        for (timeframe, running) in &mut self.rated {
+            let moved = running.follow(at, meters, &used);
+            if let Some(billing) = self.billing.iter_mut().find(|of| of.timeframe == *timeframe) {
+                billing.follow(&moved);
+            }
+            for unit in &self.draws_in {
+                *drawn.entry((timeframe.start(), unit)).or_default() +=
+                    running.drawn_in(unit, &moved);
+            }
+        }
+        let subscription_id = self.subscription_id;
+        let draw_downs = drawn.into_iter().map(|((period_start, unit), amount)| DrawDown {
+            subscription_id,
+            period_start,
+            currency: unit.clone(),
+            amount,
+        });
+        draw_downs.collect()
+    }
+
+    /// Returns the places of the alerts that watch a meter.
+    fn watching(&self, meter: MeterId) -> Vec<usize> {
+        let alerts = self.alerts.iter().enumerate();
+        let watching = alerts
+            .filter(|(_, alert)| alert.condition.metric_id().is_some_and(|id| meter == id.into()));
+        watching.map(|(place, _)| place).collect()
+    }
+
+    fn judge_all(
+        &mut self,
+        before: &dyn Fn(Timestamp, &Alert) -> Option<Decimal>,
+        cause: &Cause,
+    ) -> Vec<Exceeded> {
+        let starts: Vec<_> = self.billing.iter().map(|of| of.timeframe.start()).collect();
+        let mut exceeded = Vec::new();
+        for (index, start) in starts.into_iter().enumerate() {
+            let before: Vec<_> = self.alerts.iter().map(|alert| before(start, alert)).collect();
+            for (alert, before) in before.iter().enumerate() {
+                exceeded.extend(self.judge(index, alert, before.as_ref(), cause));
+            }
+        }
+        exceeded
+    }
+
+    /// Judges an alert on the value that there is now, and keeps what fired.
+    fn judge(
+        &mut self,
+        index: usize,
+        alert: usize,
+        before: Option<&Decimal>,
+        cause: &Cause,
+    ) -> Option<Exceeded> {
+        let value_after = self.value(index, self.alerts.get(alert)?)?;
+        let alert = self.alerts.get(alert)?;
+        let billing = self.billing.get_mut(index).filter(|billing| billing.is_judged)?;
+        let fired = billing.fired.entry(alert.id).or_default();
+        let Crossing { threshold, thresholds } = fired.judge(alert, before, &value_after)?;
+        billing.fired_moved.insert(alert.id);
+        Some(Exceeded {
+            subscription_id: self.subscription_id,
+            alert: alert.clone(),
+            value_before: before.cloned(),
+            value_after,
+            threshold,
+            thresholds,
+            timeframe: billing.timeframe,
+            cause: cause.clone(),
+        })
+    }
+
+    fn value_at(&self, start: Timestamp, alert: &Alert) -> Option<Decimal> {
+        let index = self.billing.iter().position(|of| of.timeframe.start() == start)?;
+        self.value(index, alert)
+    }
+
+    /// Returns the value that an alert watches; none where there is none yet.
+    fn value(&self, index: usize, alert: &Alert) -> Option<Decimal> {
+        match alert.condition.metric_id() {
+            Some(metric_id) => self.figure_in(index, metric_id.into()),
+            None => self.billing.get(index)?.cost(alert),
+        }
+    }
+
+    fn figure_in(&self, index: usize, meter: MeterId) -> Option<Decimal> {
+        let timeframe = self.billing.get(index)?.timeframe;
+        figure(&self.states, timeframe, timeframe.end(), meter)
+    }
+}
+
+/// Returns what was used of a meter from the start of a period up to an instant. Where nothing is kept up
+/// to there, nothing was used behind it.
+fn figure(
+    states: &BTreeMap<PeriodKey, PeriodState>,
+    period: Timeframe,
+    to: Timestamp,
+    meter: MeterId,
+) -> Option<Decimal> {
+    let part = state(states, period.start(), to);
+    let state = part.or_else(|| state(states, period.start(), period.end()))?;
+    state.total.figure(meter)
+}
+
+fn state(
+    states: &BTreeMap<PeriodKey, PeriodState>,
+    start: Timestamp,
+    end: Timestamp,
+) -> Option<&PeriodState> {
+    states.values().find(|state| state.timeframe.start() == start && state.timeframe.end() == end)
+}

@@ -1,0 +1,43 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    AlertId, Decimal, Timeframe,
+    alert::{Alert, Fired, Gauge},
+    rating::{Moved, Running},
+};
+
+/// A billing period while alerts are judged on it.
+#[derive(Clone, Debug)]
+pub(crate) struct BillingPeriod {
+    pub(crate) timeframe: Timeframe,
+    /// Whether alerts fire for it: not for one that is older than the one before the current.
+    pub(crate) is_judged: bool,
+    /// What has fired, of each alert that may fire now.
+    pub(crate) fired: BTreeMap<AlertId, Fired>,
+    pub(crate) fired_moved: BTreeSet<AlertId>,
+    /// What alerts on cost watch.
+    gauges: BTreeMap<AlertId, Gauge>,
+}
+
+impl BillingPeriod {
+    pub(crate) fn new(timeframe: Timeframe, fired: BTreeMap<AlertId, Fired>) -> Self {
+        let (gauges, fired_moved) = (BTreeMap::new(), BTreeSet::new());
+        Self { timeframe, is_judged: true, fired, fired_moved, gauges }
+    }
+
+    /// Watches what it has come to.
+    pub(super) fn watch<'a>(&mut self, running: &Running, alerts: impl Iterator<Item = &'a Alert>) {
+        let gauges = alerts.map(|alert| (alert.id, Gauge::new(&alert.condition, running)));
+        self.gauges = gauges.collect();
+    }
+
+    /// Follows lines that have moved.
+    pub(super) fn follow(&mut self, moved: &[Moved]) {
+        self.gauges.values_mut().for_each(|gauge| gauge.follow(moved));
+    }
+
+    /// Returns what an alert on cost watches; none where there is no value yet.
+    pub(super) fn cost(&self, alert: &Alert) -> Option<Decimal> {
+        self.gauges.get(&alert.id)?.value().cloned()
+    }
+}
