@@ -20,7 +20,7 @@ pub use self::{
     script::{ChangeSpec, Named, Step, opening, script},
 };
 use crate::{
-    bill::{ActiveSubscriptions, Biller, Span, midnights},
+    bill::{ActiveSubscriptions, Biller, Charge, Span, midnights},
     model::{AHEAD, At, Event, Instant, MICROS_PER_DAY},
 };
 
@@ -109,7 +109,7 @@ impl Bank {
             let starts = usage_starts(biller, of, (event.at, event.at + 1));
             starts.into_iter().map(move |start| (life, start))
         });
-        self.follow(&earlier, biller, &held.collect::<Vec<_>>());
+        self.follow(&earlier, biller, &held.collect());
         let Event { key, at, customer, .. } = event;
         for (unit, before) in UNITS.into_iter().zip(balances) {
             let cause = Cause::Event(key.clone(), at);
@@ -124,12 +124,8 @@ impl Bank {
         let mut empty = biller.clone();
         empty.events.clear();
         let earlier = earlier.unwrap_or(&empty);
-        let mut starts: Vec<_> =
-            [earlier, biller].into_iter().flat_map(|of| self.open(of, life)).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        let starts: Vec<_> = starts.into_iter().map(|start| (life, start)).collect();
-        self.follow(earlier, biller, &starts);
+        let open = [earlier, biller].into_iter().flat_map(|of| self.open(of, life));
+        self.follow(earlier, biller, &open.map(|start| (life, start)).collect());
         for (unit, before) in UNITS.into_iter().zip(balances) {
             self.judge((customer, unit), before, self.now, &Cause::Subscription(life));
         }
@@ -137,7 +133,7 @@ impl Bank {
 
     /// When the periods of prices begin in whose billing periods events can still fall, whatever grace
     /// period the account will choose; or in the last one of a life that is longer past.
-    fn open(&self, biller: &Biller, life: At) -> Vec<Instant> {
+    fn open(&self, biller: &Biller, life: At) -> Vec<Begun> {
         let of = &biller.lives[life];
         let since = self.now - LONGEST_GRACE;
         let last = of.core.end_date.map(Timestamp::micros).filter(|end| *end <= since);
@@ -146,19 +142,20 @@ impl Bank {
         open.flat_map(|period| usage_starts(biller, of, period)).collect()
     }
 
-    /// Draws the difference between what two billers say of the periods of prices that begin at an instant
-    /// each, or gives it back.
-    fn follow(&mut self, earlier: &Biller, later: &Biller, held: &[(At, Instant)]) {
-        let mut moved = BTreeMap::<Place, Vec<_>>::new();
-        for (life, start) in held {
+    /// Draws the difference between what two billers say of some periods of prices, or gives it back:
+    /// those of one start as one.
+    fn follow(&mut self, earlier: &Biller, later: &Biller, held: &BTreeSet<(At, Begun)>) {
+        let mut moved = BTreeMap::<Place, BTreeMap<_, BigDecimal>>::new();
+        for (life, begun) in held {
             for unit in UNITS {
-                let cost = |biller: &Biller| usage_cost(biller, *life, *start, unit);
+                let cost = |biller: &Biller| usage_cost(biller, *life, *begun, unit);
                 let place = (later.lives[*life].customer, unit);
-                let more = cost(later) - cost(earlier);
-                moved.entry(place).or_default().push(((*life, *start), more));
+                let sum = moved.entry(place).or_default().entry((*life, begun.0)).or_default();
+                *sum += cost(later) - cost(earlier);
             }
         }
         for (place, moved) in moved {
+            let moved: Vec<_> = moved.into_iter().collect();
             let (now, day_end) = (self.now, self.day_end(place.0));
             if let Some(ledger) = self.ledgers.get_mut(&place) {
                 ledger.follow(&moved, now, day_end);
@@ -175,21 +172,25 @@ impl Bank {
     }
 }
 
-/// What usage costs in a unit, before discounts, minima and maxima, in the periods of prices that begin
-/// at an instant.
-fn usage_cost(biller: &Biller, life: At, start: Instant, unit: &str) -> BigDecimal {
+/// A period of a price, by its start and by the place of the price in its plan.
+type Begun = (Instant, At);
+
+/// What usage costs in a unit, before discounts, minima and maxima, in a period of a price.
+fn usage_cost(biller: &Biller, life: At, (start, index): Begun, unit: &str) -> BigDecimal {
     let of = &biller.lives[life];
-    let own = biller.usage_prices(of).filter(|price| price.currency == unit);
-    let costs = own.flat_map(|price| {
-        let holding = of.periods_of(price, (start, start + 1)).into_iter();
-        let own = holding.filter(|period| period.0 == start);
-        own.filter_map(|period| biller.used(of, price, period))
-    });
-    costs.map(|used| used.subtotal).sum()
+    let price = &biller.plans[of.plan][index];
+    let holding = of.periods_of(price, (start, start + 1)).into_iter();
+    let mut own = holding.filter(|period| period.0 == start && price.currency == unit);
+    let used = own.next().and_then(|period| biller.used(of, price, period));
+    used.map(|used| used.subtotal).unwrap_or_default()
 }
 
-/// When the periods of usage prices begin that a span overlaps.
-fn usage_starts(biller: &Biller, of: &ActiveSubscriptions, within: Span) -> BTreeSet<Instant> {
-    let periods = biller.usage_prices(of).flat_map(|price| of.periods_of(price, within));
-    periods.map(|(start, _)| start).collect()
+/// The periods of usage prices that a span overlaps.
+fn usage_starts(biller: &Biller, of: &ActiveSubscriptions, within: Span) -> BTreeSet<Begun> {
+    let prices = biller.plans[of.plan].iter().enumerate();
+    let usage = prices.filter(|(_, price)| matches!(price.charge, Charge::Usage { .. }));
+    let periods = usage.flat_map(|(index, price)| {
+        of.periods_of(price, within).into_iter().map(move |(start, _)| (start, index))
+    });
+    periods.collect()
 }

@@ -10,10 +10,10 @@
 //! count. `visible` tells which events count, and which figures do, in a walk over a timeframe;
 //! `places` tells it of one place.
 //!
-//! Where figures come from: `tallies` are the buckets and distinct values that events are added to;
-//! `totals` are what billing periods add up to, kept with every event; `figures` are what any timeframe
-//! adds up to, from buckets; `standings` are where a billing period stands and which alerts have fired
-//! in it. `costs`, `usage_series` and `price_evaluation` answer with them. `event_volume` counts events
+//! Where figures come from: `tallies` are the buckets and distinct values that events are added to, and
+//! `groups` the groups that there are; `periods` loads and saves the states of billing periods, which every
+//! event advances ([`Periods`](crate::period::Periods)); `figures` are what any timeframe adds up to, from
+//! buckets. `costs`, `usage_series` and `price_evaluation` answer with them. `event_volume` counts events
 //! whatever they measure.
 //!
 //! How they are corrected: `corrections` adds the days of a backfill up anew, in steps, and makes them
@@ -47,6 +47,7 @@ mod event_volume;
 mod events;
 mod figures;
 mod garbage;
+mod groups;
 mod in_flight;
 mod items;
 mod keyed;

@@ -173,6 +173,7 @@ mod fraction;
 mod hex;
 mod id;
 mod metadata;
+mod meter;
 mod pace;
 mod page;
 mod period;

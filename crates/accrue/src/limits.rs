@@ -184,9 +184,15 @@ pub const MATRIX_CELLS: usize = 100;
 /// The most cells of all matrices of a version of a plan, with one more for the default of each: the
 /// running total of a billing period has a figure for each.
 pub const VERSION_CELLS: usize = 200;
-/// The most different sets of cells that the matrices of an account have: every event is held
-/// against each.
-pub const SPLITS: usize = 20;
+/// The most different meters of the prices of an account, those of whole metrics aside: every event is
+/// held against each.
+pub const METERS: usize = 20;
+/// The most groups of one meter in which the usage of a customer can be in four weeks.
+pub const GROUPS: u64 = 1_000;
+/// The most dimensions of a matrix.
+pub const DIMENSIONS: usize = 10;
+/// The most bytes of the values of all cells of a matrix.
+pub const MATRIX_VALUE_BYTES: usize = 24 * 1024;
 /// The longest value of a dimension of a matrix, in bytes.
 pub const DIMENSION_VALUE_BYTES: usize = 128;
 /// The longest custom billing cycle, in months.

@@ -25,6 +25,7 @@ pub use self::{
 use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,
     Name, PriceId, PricingUnit, Timestamp,
+    meter::{CellId, Cells, Meter, Values},
 };
 
 /// A price (wire 5.2).
@@ -79,6 +80,29 @@ pub enum Charge {
         /// When in a billing period it falls due.
         billing_mode: BillingMode,
     },
+}
+
+impl Charge {
+    /// Returns the meter that is needed to rate usage, where that is no whole metric, as of a revision of the
+    /// metrics.
+    pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
+        match self {
+            Self::Usage { metric_id, model: Model::Matrix(matrix) } => {
+                let cells = Cells::new(matrix.dimensions.clone(), matrix.values().cloned());
+                Some(Meter::new(*metric_id, None, Vec::new(), cells, since))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what is added up to rate usage, in the order of the model; nothing for a fee.
+    pub(crate) fn cells(&self) -> Vec<CellId> {
+        match (self, self.meter(0), self.model()) {
+            (Self::Fixed { .. }, ..) => Vec::new(),
+            (_, Some(meter), Model::Matrix(matrix)) => meter.cells(&Values::new(), matrix.values()),
+            (Self::Usage { metric_id, .. }, ..) => vec![(*metric_id).into()],
+        }
+    }
 }
 
 /// What a price charges for, in one word (wire 5.2).

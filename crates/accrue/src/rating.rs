@@ -14,15 +14,15 @@ mod until;
 
 use self::until::Until;
 pub(crate) use self::{
-    card::{RateCard, RatedInterval, meters_of},
+    card::{RateCard, RatedInterval},
     line::{Amounts, Line},
     running::{Moved, Running},
 };
-use crate::{Decimal, Timeframe, Timestamp, usage::MeterId};
+use crate::{Decimal, Timeframe, Timestamp, meter::CellId};
 
-/// What was used: the figure of a meter from the start of a period up to an instant; none where
+/// What was used: the figure of a cell from the start of a period up to an instant; none where
 /// nothing was.
-pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp, MeterId) -> Option<Decimal> + 'a;
+pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp, CellId) -> Option<Decimal> + 'a;
 
 /// Rates what a card comes to in timeframes, which are in order, as of an instant: for each of them a
 /// line for each interval.

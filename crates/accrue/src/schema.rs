@@ -55,7 +55,7 @@ pub(crate) use self::{
     record::{Expiry, RecordPart},
     slot::Slot,
     subscription::{SubscriptionOf, Terms},
-    usage::{Amendments, Bucket, CellTotalEntry, EventCount, TotalEntry},
+    usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
 };
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
@@ -68,6 +68,7 @@ use crate::{
     customer::Customer,
     idempotency::Record,
     item::Item,
+    meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
     plan::{Plan, PlanVersion},
     price::Price,
@@ -75,8 +76,8 @@ use crate::{
     subscription::PeriodKey,
     subscription::{SubscriptionEntry, SubscriptionStatus},
     usage::{
-        BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, Hour, MeterId, Minute,
-        Split, SplitId, Window,
+        BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, FourWeeks, Hour, Minute,
+        Window,
     },
     webhook::Place,
 };
@@ -160,10 +161,10 @@ tables! {
 
     /// The aggregate of the events of 15 minutes.
     bucket(
-        account, customer: CustomerId, meter: MeterId, window: Window, bucket_slot: BucketSlot
+        account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot
     ) -> Bucket {
-        /// The buckets of a customer's meter, of both slots.
-        range buckets(account, customer: CustomerId, meter: MeterId) by Window;
+        /// The buckets of a customer's cell, of both slots.
+        range buckets(account, customer: CustomerId, cell: CellId) by Window;
         key bucket_place(window: Window, bucket_slot: BucketSlot);
         read read_bucket();
     }
@@ -225,15 +226,15 @@ tables! {
     }
 
     /// An index of when a distinct value was seen.
-    distinct_index(account, customer: CustomerId, meter: MeterId, digest: &Digest) -> DistinctIndex;
+    distinct_index(account, customer: CustomerId, cell: CellId, digest: &Digest) -> DistinctIndex;
 
     /// A distinct value of a bucket.
     distinct_value(
-        account, customer: CustomerId, meter: MeterId, window: Window, bucket_slot: BucketSlot,
+        account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot,
         digest: &Digest
     ) -> Nothing {
-        /// The distinct values of a customer's meter, of both slots.
-        range distinct_values(account, customer: CustomerId, meter: MeterId) by Window;
+        /// The distinct values of a customer's cell, of both slots.
+        range distinct_values(account, customer: CustomerId, cell: CellId) by Window;
         /// The bucket of a distinct value, and the value.
         key distinct_place(window: Window, bucket_slot: BucketSlot, digest: Digest);
     }
@@ -261,6 +262,20 @@ tables! {
         key volume_customer(customer: CustomerId);
         read read_event_volume(hour: Hour);
     }
+
+    /// A group of a meter that a customer has events of in four weeks.
+    group(
+        account, customer: CustomerId, meter: MeterId, weeks: FourWeeks, group: CellHash
+    ) -> GroupEntry {
+        /// The groups of a meter that a customer has.
+        range groups(account, customer: CustomerId, meter: MeterId) by FourWeeks;
+        read read_group();
+    }
+
+    /// How many groups of a meter a customer has in four weeks.
+    group_count(
+        account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
+    ) -> GroupCount;
 
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
@@ -299,6 +314,9 @@ tables! {
         list ledger_entries(account, customer: CustomerId, unit: &PricingUnit);
     }
 
+    /// A meter that divides a metric.
+    meter(account, meter: MeterId) -> Meter, read_often;
+
     /// A metric.
     metric(account, metric: MetricId) -> Metric, read_often;
 
@@ -307,7 +325,7 @@ tables! {
         list metrics(account);
     }
 
-    /// Metrics, and the splits of them, that every event is held against.
+    /// Metrics, and the meters that divide them, that every event is held against.
     metric_catalogue(account) -> Catalogue, read_often;
 
     /// Backfills that are pending, or about to be reverted, which none may overlap.
@@ -367,9 +385,6 @@ tables! {
 
     /// A piece of an answer that does not fit its record.
     record_part(account, number: u32, key: &IdempotencyKey) -> RecordPart;
-
-    /// A metric split into the cells of a matrix.
-    split(account, split: SplitId) -> Split, read_often;
 
     /// A subscription, without its terms.
     subscription(account, subscription: SubscriptionId) -> SubscriptionEntry, read_often;

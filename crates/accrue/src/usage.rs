@@ -10,7 +10,6 @@ mod event_block;
 mod hour;
 mod incoming;
 mod ingestion;
-mod meter;
 mod meters;
 mod query;
 mod reading;
@@ -30,11 +29,10 @@ pub(crate) use self::{
     event_block::{BlockEvent, EventBlock},
     hour::Hours,
     ingestion::{EventKeyEntry, EventSlot, StoredEvent},
-    meter::{CellId, MeterId, Split, SplitId},
     meters::Meters,
     reading::{Amount, Digest, Reading},
-    stretch::{Day, Hour, Minute, Stretch, Window},
-    tally::{Membership, Tally, Total},
+    stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},
+    tally::{Groups, Membership, Tally, Total},
     view::cut,
 };
 pub use self::{

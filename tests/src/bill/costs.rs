@@ -113,12 +113,6 @@ impl Biller {
         }
     }
 
-    /// The prices of a subscription that charge usage.
-    pub(crate) fn usage_prices(&self, of: &ActiveSubscriptions) -> impl Iterator<Item = &Price> {
-        let prices = self.plans[of.plan].iter();
-        prices.filter(|price| matches!(price.charge, Charge::Usage { .. }))
-    }
-
     pub(super) fn events_of(
         &self,
         customer: usize,

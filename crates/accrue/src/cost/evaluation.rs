@@ -5,7 +5,6 @@ use crate::{
     expression::{Expression, Fields},
     limits,
     price::{Price, Quantity},
-    rating::meters_of,
     usage::{PropertyValue, Total},
 };
 
@@ -57,8 +56,8 @@ pub struct EvaluatedGroup {
 impl EvaluatedGroup {
     /// Rates what a group of events has used, by the model of a price alone.
     pub(crate) fn rate(price: &Price, grouping_values: Vec<PropertyValue>, used: &Total) -> Self {
-        let figures = meters_of(price).into_iter();
-        let figures: Vec<_> = figures.map(|meter| used.figure(meter).unwrap_or_default()).collect();
+        let figures = price.charge.cells().into_iter();
+        let figures: Vec<_> = figures.map(|cell| used.figure(cell).unwrap_or_default()).collect();
         let used = match figures.as_slice() {
             [one] => Quantity::One(one.clone()),
             _ => Quantity::Cells(figures),

@@ -157,13 +157,13 @@ impl Transaction<'_> {
         currency: &PricingUnit,
     ) -> Result<Vec<Cost>, Error> {
         let card = self.card(entry).await?;
-        let splits = self.plan_version_of(entry).await?.splits;
-        let meters = self.meters().await?.only(&card.metrics(), &splits);
+        let meters = self.plan_version_of(entry).await?.meters;
+        let meters = self.meters().await?.only(&card.metrics(), &meters);
         let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
         for slots in slots.chunks(SLOTS_TOGETHER) {
             let used = self.used_in(entry, &card, &meters, slots, &mut sums).await?;
-            let figure = |period: Timeframe, to: Timestamp, meter| {
-                used.get(&(period, to)).and_then(|total| total.figure(meter))
+            let figure = |period: Timeframe, to: Timestamp, cell| {
+                used.get(&(period, to)).and_then(|total| total.figure(cell))
             };
             let lines = rate(&card, &figure, slots, self.now);
             let rated = slots.iter().zip(lines);

@@ -6,8 +6,10 @@ use super::transaction::Transaction;
 use crate::{
     CustomerId, Error, Pace, Timeframe,
     expression::Fields,
-    limits, schema,
-    usage::{Aggregate, Amount, Cut, Digest, MeterId, Meters, Reading, Total},
+    limits,
+    meter::CellId,
+    schema,
+    usage::{Aggregate, Amount, Cut, Digest, Meters, Reading, Total},
 };
 
 /// What the events of a growing timeframe add up to.
@@ -15,21 +17,21 @@ use crate::{
 pub(super) struct Running {
     pub(super) total: Total,
     /// The distinct values among them.
-    pub(super) distinct: HashSet<(MeterId, Digest)>,
+    pub(super) distinct: HashSet<(CellId, Digest)>,
 }
 
 impl Running {
     /// Adds what an event contributes.
     pub(super) fn add(&mut self, reading: Reading) {
         match reading.amount {
-            Amount::Plain(amount) => self.total.add(reading.meter, amount),
-            Amount::Distinct(digest) => self.see(reading.meter, digest),
+            Amount::Plain(amount) => self.total.add(reading.cell, amount),
+            Amount::Distinct(digest) => self.see(reading.cell, digest),
         }
     }
 
-    fn see(&mut self, meter: MeterId, digest: Digest) {
-        if self.distinct.insert((meter, digest)) {
-            self.total.add(meter, Aggregate::Distinct(1));
+    fn see(&mut self, cell: CellId, digest: Digest) {
+        if self.distinct.insert((cell, digest)) {
+            self.total.add(cell, Aggregate::Distinct(1));
         }
     }
 }
@@ -110,29 +112,30 @@ impl Transaction<'_> {
         timeframe: Timeframe,
     ) -> Result<(), Error> {
         let cut = Cut::of(timeframe);
+        let meters = self.with_groups(customer, meters, cut.whole).await?;
         let bucket_slots = self.bucket_slots(customer, cut.whole).await?;
         let (account, limit) = (self.account, limits::SCAN_ROWS);
-        for meter in meters.added_up() {
-            let scan = schema::buckets(account, customer, meter, cut.whole, limit);
+        for cell in meters.added_up() {
+            let scan = schema::buckets(account, customer, cell, cut.whole, limit);
             for (key, document) in self.range_all(scan).await? {
                 self.pace.spend(Pace::ROW).await;
                 let (window, bucket_slot) = schema::bucket_place(&key)?;
                 if bucket_slots.of(window) == bucket_slot {
-                    running.total.add(meter, schema::read_bucket(&key, &document)?.aggregate);
+                    running.total.add(cell, schema::read_bucket(&key, &document)?.aggregate);
                 }
             }
         }
-        for meter in meters.distinct() {
-            let scan = schema::distinct_values(account, customer, meter, cut.whole, limit);
+        for cell in meters.distinct() {
+            let scan = schema::distinct_values(account, customer, cell, cut.whole, limit);
             for (key, _) in self.range_all(scan).await? {
                 self.pace.spend(Pace::ROW).await;
                 let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
                 if bucket_slots.of(window) == bucket_slot {
-                    running.see(meter, digest);
+                    running.see(cell, digest);
                 }
             }
         }
-        for reading in self.partial_readings(customer, meters, cut).await? {
+        for reading in self.partial_readings(customer, &meters, cut).await? {
             running.add(reading);
         }
         Ok(())

@@ -90,16 +90,16 @@ impl Transaction<'_> {
     /// Returns everything that events of the account are held against, in order of creation.
     pub(super) async fn meters(&mut self) -> Result<Meters, Error> {
         let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-        let Catalogue { revision, metrics, splits, .. } = catalogue.unwrap_or_default();
+        let Catalogue { revision, metrics, meters, .. } = catalogue.unwrap_or_default();
         let metrics: Vec<_> = metrics.iter().map(|id| schema::metric(self.account, *id)).collect();
-        let splits: Vec<_> = splits.iter().map(|id| schema::split(self.account, *id)).collect();
-        let keys = metrics.iter().map(Slot::key).chain(splits.iter().map(Slot::key));
+        let meters: Vec<_> = meters.iter().map(|id| schema::meter(self.account, *id)).collect();
+        let keys = metrics.iter().map(Slot::key).chain(meters.iter().map(Slot::key));
         self.fetch(keys.collect::<Vec<_>>()).await?;
         let missing = || Error::corrupt("the catalogue of metrics names nothing");
         let metrics = self.get_all(&metrics).await?.into_iter().collect::<Option<Vec<_>>>();
-        let splits = self.get_all(&splits).await?.into_iter().collect::<Option<Vec<_>>>();
-        let (metrics, splits) = (metrics.ok_or_else(missing)?, splits.ok_or_else(missing)?);
-        Ok(Meters::all(revision, metrics, splits))
+        let meters = self.get_all(&meters).await?.into_iter().collect::<Option<Vec<_>>>();
+        let (metrics, meters) = (metrics.ok_or_else(missing)?, meters.ok_or_else(missing)?);
+        Ok(Meters::all(revision, metrics, meters))
     }
 }
 

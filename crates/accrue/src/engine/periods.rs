@@ -35,7 +35,7 @@ impl Transaction<'_> {
         at: Timestamp,
     ) -> Result<Vec<Key>, Error> {
         let (account, id) = (self.account, entry.subscription.id);
-        let has_cells = !self.plan_version_of(entry).await?.splits.is_empty();
+        let has_cells = !self.plan_version_of(entry).await?.meters.is_empty();
         let new = new_parts(entry, billing, at).into_values();
         let stretches = entry.stretches(billing, at).into_keys().chain(new);
         let mut keys = Vec::new();
@@ -77,8 +77,8 @@ impl Transaction<'_> {
             }
             periods.push(BillingPeriod::new(*period, fired));
         }
-        let splits = self.plan_version_of(entry).await?.splits;
-        let mut periods = Periods::new(id, splits, states, periods);
+        let meters = self.plan_version_of(entry).await?.meters;
+        let mut periods = Periods::new(id, meters, states, periods);
         (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
         self.rate_periods(entry, &mut periods, at).await?;
         Ok(periods)
@@ -242,7 +242,7 @@ impl Transaction<'_> {
     ) -> Result<Total, Error> {
         let id = entry.subscription.id;
         let metrics = self.get(&schema::total(self.account, id, key)).await?;
-        let has_cells = !self.plan_version_of(entry).await?.splits.is_empty();
+        let has_cells = !self.plan_version_of(entry).await?.meters.is_empty();
         let cells = match has_cells {
             true => self.get(&schema::cell_total(self.account, id, key)).await?,
             false => None,

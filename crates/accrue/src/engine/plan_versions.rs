@@ -9,13 +9,13 @@ use super::{
 };
 use crate::{
     Error, IdOr, MetricId, PlanId, PricingUnit,
+    meter::MeterId,
     plan::{
         NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange, PricedVersion,
     },
     price::{Charge, Price},
     schema::{self, PlanVersionEntry},
     store::Key,
-    usage::{Split, SplitId},
 };
 
 impl Account {
@@ -180,7 +180,7 @@ impl Transaction<'_> {
         let prices = self.plan_prices(prices).await?;
         let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
         let entry = PlanVersionEntry {
-            splits: splits_of(&priced.prices),
+            meters: meters_of(&priced.prices),
             usage_units: usage_units(&priced.prices),
             prices: priced.prices.iter().map(|price| price.id).collect(),
             cycle: priced.cycle,
@@ -231,10 +231,10 @@ impl Transaction<'_> {
     }
 }
 
-/// The splits that the matrices of some prices need.
-fn splits_of(prices: &[Price]) -> Vec<SplitId> {
-    let splits = prices.iter().filter_map(|price| Split::of_price(&price.charge, 0));
-    splits.map(|split| split.id).collect::<BTreeSet<_>>().into_iter().collect()
+/// The meters that some prices need.
+fn meters_of(prices: &[Price]) -> Vec<MeterId> {
+    let meters = prices.iter().filter_map(|price| price.charge.meter(0));
+    meters.map(|meter| meter.id).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The currencies and pricing units that usage is priced in, with the metrics that measure it.

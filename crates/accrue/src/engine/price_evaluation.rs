@@ -10,7 +10,7 @@ use crate::{
     limits,
     price::{Charge, Price},
     schema,
-    usage::{Meters, PropertyValue, Reading, Split, Total},
+    usage::{Meters, PropertyValue, Reading, Total},
 };
 
 impl Account {
@@ -86,17 +86,17 @@ impl Transaction<'_> {
         Ok((customer_id, groups.collect()))
     }
 
-    /// Returns what a price measures: its metric, and the split of it where it is a matrix.
+    /// Returns what a price measures: its metric, and the meter that divides it.
     async fn meters_of(&mut self, price: &Price) -> Result<Meters, Error> {
         let Charge::Usage { metric_id, .. } = price.charge else {
             let detail = format!("the price {} is a fixed price: it rates no usage", price.id);
             return Err(Error::constraint(detail));
         };
         let mut meters = Meters::one(self.metric(metric_id).await?);
-        if let Some(split) = Split::of_price(&price.charge, 0) {
-            let split = self.get(&schema::split(self.account, split.id)).await?;
-            let split = split.ok_or_else(|| Error::corrupt("the split of a price is missing"))?;
-            meters.splits.push(split);
+        if let Some(meter) = price.charge.meter(0) {
+            let meter = self.get(&schema::meter(self.account, meter.id)).await?;
+            let meter = meter.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?;
+            meters.divided.push(meter);
         }
         Ok(meters)
     }

@@ -13,7 +13,6 @@ use crate::{
     rating::RateCard,
     schema::{self, Index, Nothing, PriceAlias},
     subscription::SubscriptionEntry,
-    usage::Split,
 };
 
 impl Account {
@@ -104,32 +103,32 @@ impl Transaction<'_> {
             }
             self.put(&alias, &PriceAlias { price_id: id })?;
         }
-        self.meter_cells(&price).await?;
+        self.meter(&price).await?;
         self.put(&schema::price(self.account, id), &price)?;
         self.put(&schema::price_by_time(self.account, &price), &Nothing {})?;
         Ok(price)
     }
 
-    /// Makes sure that the cells of a matrix are metered: earlier events too, where they were
-    /// not before.
-    async fn meter_cells(&mut self, price: &Price) -> Result<(), Error> {
+    /// Makes sure that what a price needs is metered: of earlier events too, where it was not
+    /// before.
+    async fn meter(&mut self, price: &Price) -> Result<(), Error> {
         let slot = schema::metric_catalogue(self.account);
         let mut catalogue = self.get(&slot).await?.unwrap_or_default();
         let revision = catalogue.revision.saturating_add(1);
-        let Some(split) = Split::of_price(&price.charge, revision) else { return Ok(()) };
-        if catalogue.splits.contains(&split.id) {
+        let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
+        if catalogue.meters.contains(&meter.id) {
             return Ok(());
         }
-        if catalogue.splits.len() >= limits::SPLITS {
-            let most = limits::SPLITS;
+        if catalogue.meters.len() >= limits::METERS {
+            let most = limits::METERS;
             let detail = format!("the account has matrices of {most} different kinds already");
             return Err(Error::constraint(detail));
         }
         catalogue.revision = revision;
-        catalogue.splits.push(split.id);
+        catalogue.meters.push(meter.id);
         self.schedule_measuring(&mut catalogue).await?;
         self.put(&slot, &catalogue)?;
-        self.put(&schema::split(self.account, split.id), &split)
+        self.put(&schema::meter(self.account, meter.id), &meter)
     }
 
     /// Returns the prices of a subscription's plan version, ready to rate what it uses.

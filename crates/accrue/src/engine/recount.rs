@@ -237,8 +237,8 @@ impl Transaction<'_> {
         timeframe: Timeframe,
         by: SummedBy,
     ) -> Result<Total, Error> {
-        let splits = self.plan_version_of(entry).await?.splits;
-        let meters = self.meters().await?.with_splits(&splits);
+        let meters = self.plan_version_of(entry).await?.meters;
+        let meters = self.meters().await?.with_divided(&meters);
         let customer_id = entry.subscription.customer_id;
         match by {
             SummedBy::All => self.total_between(customer_id, &meters, timeframe).await,

@@ -29,21 +29,23 @@ impl Transaction<'_> {
     ) -> Vec<Key> {
         let mut keys = Vec::new();
         let mut last = None;
-        for (at, Reading { meter, amount, .. }) in readings {
+        for (at, reading) in readings {
+            let Reading { cell, amount, .. } = reading;
             self.pace.spend(Pace::KEY).await;
+            keys.extend(self.group_keys(customer, at, reading));
             let window = Window::of(at);
             let bucket_slot = bucket_slots.of(window);
-            if last != Some((*meter, window)) {
-                let bucket = schema::bucket(self.account, customer, *meter, window, bucket_slot);
+            if last != Some((*cell, window)) {
+                let bucket = schema::bucket(self.account, customer, *cell, window, bucket_slot);
                 keys.push(bucket.key().clone());
-                last = Some((*meter, window));
+                last = Some((*cell, window));
             }
             let Amount::Distinct(digest) = amount else { continue };
             let value =
-                schema::distinct_value(self.account, customer, *meter, window, bucket_slot, digest);
+                schema::distinct_value(self.account, customer, *cell, window, bucket_slot, digest);
             keys.push(value.key().clone());
             if indexed == Indexed::Yes {
-                let seen = schema::distinct_index(self.account, customer, *meter, digest);
+                let seen = schema::distinct_index(self.account, customer, *cell, digest);
                 keys.push(seen.key().clone());
             }
         }
@@ -60,9 +62,9 @@ impl Transaction<'_> {
         oldest_taken: Timestamp,
     ) -> Result<Tally, Error> {
         let mut tally = Tally::new(oldest_taken);
-        for (at, Reading { meter, amount, .. }) in readings {
+        for (at, Reading { cell, amount, .. }) in readings {
             self.pace.spend(Pace::KEY).await;
-            let (id, window) = (*meter, Window::of(at));
+            let (id, window) = (*cell, Window::of(at));
             let bucket_slot = bucket_slots.of(window);
             if let Entry::Vacant(vacant) = tally.buckets.entry((id, window)) {
                 let bucket = schema::bucket(self.account, customer, id, window, bucket_slot);
@@ -110,6 +112,7 @@ impl Transaction<'_> {
                 self.put(&value, &Nothing {})?;
             }
         }
+        self.save_groups(customer, &tally.groups).await?;
         if indexed == Indexed::Yes {
             for ((id, digest), seen) in &tally.indexes {
                 self.pace.spend(Pace::ROW).await;

@@ -6,8 +6,9 @@ use super::transaction::Transaction;
 use crate::{
     CustomerId, Error, Timestamp,
     expression::Fields,
+    meter::CellId,
     schema::{self, Bucket, Nothing},
-    usage::{Amount, Digest, MeterId, Reading, Tally, Window},
+    usage::{Amount, Digest, Reading, Tally, Window},
 };
 
 /// What an event contributed, and what lies in its place now.
@@ -17,18 +18,18 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    fn meters(&self) -> BTreeSet<MeterId> {
-        self.before.iter().chain(&self.after).map(|reading| reading.meter).collect()
+    fn meters(&self) -> BTreeSet<CellId> {
+        self.before.iter().chain(&self.after).map(|reading| reading.cell).collect()
     }
 }
 
-/// Distinct values, each of a meter.
-type Values = BTreeSet<(MeterId, Digest)>;
+/// Distinct values, each of a cell.
+type Values = BTreeSet<(CellId, Digest)>;
 
 /// The distinct values among readings.
 fn values(readings: &[Reading]) -> Values {
     let values = readings.iter().filter_map(|reading| match reading.amount {
-        Amount::Distinct(digest) => Some((reading.meter, digest)),
+        Amount::Distinct(digest) => Some((reading.cell, digest)),
         Amount::Plain(_) => None,
     });
     values.collect()
@@ -53,11 +54,12 @@ impl Transaction<'_> {
         let meters = self.meters().await?;
         let mut tally = Tally::new(self.oldest_taken().await?);
         let add = |fields: &Fields<'_>, mut readings: Vec<Reading>| {
-            readings.retain(|reading| wanted.contains(&reading.meter));
+            readings.retain(|reading| wanted.contains(&reading.cell));
             tally.add(fields.timestamp(), &readings);
             Ok(())
         };
         self.each_event(customer, window.timeframe(), &meters, add).await?;
+        self.save_groups(customer, &tally.groups).await?;
         self.save_buckets(customer, window, &wanted, &tally).await?;
         let (before, after) = (values(&moved.before), values(&moved.after));
         let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
@@ -69,15 +71,15 @@ impl Transaction<'_> {
         &mut self,
         customer: CustomerId,
         window: Window,
-        meters: &BTreeSet<MeterId>,
+        cells: &BTreeSet<CellId>,
         tally: &Tally,
     ) -> Result<(), Error> {
         let bucket_slot = self.bucket_slots(customer, window.timeframe()).await?.of(window);
-        let slot = |meter| schema::bucket(self.account, customer, meter, window, bucket_slot);
-        let slots: Vec<_> = meters.iter().map(|meter| slot(*meter)).collect();
+        let slot = |cell| schema::bucket(self.account, customer, cell, window, bucket_slot);
+        let slots: Vec<_> = cells.iter().map(|cell| slot(*cell)).collect();
         let stored = self.get_guarded(&slots).await?;
-        for ((meter, slot), stored) in meters.iter().zip(&slots).zip(stored) {
-            let aggregate = tally.buckets.get(&(*meter, window)).cloned();
+        for ((cell, slot), stored) in cells.iter().zip(&slots).zip(stored) {
+            let aggregate = tally.buckets.get(&(*cell, window)).cloned();
             let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
             match rebuilt {
                 same if same == stored => {}
@@ -92,17 +94,17 @@ impl Transaction<'_> {
         &mut self,
         customer: CustomerId,
         window: Window,
-        values: &[(MeterId, Digest)],
+        values: &[(CellId, Digest)],
         tally: &Tally,
     ) -> Result<(), Error> {
         let bucket_slot = self.bucket_slots(customer, window.timeframe()).await?.of(window);
-        let slot = |(meter, digest): &(MeterId, Digest)| {
-            schema::distinct_value(self.account, customer, *meter, window, bucket_slot, digest)
+        let slot = |(cell, digest): &(CellId, Digest)| {
+            schema::distinct_value(self.account, customer, *cell, window, bucket_slot, digest)
         };
         let slots: Vec<_> = values.iter().map(slot).collect();
         let stored = self.get_guarded(&slots).await?;
-        for (((meter, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
-            let is_member = tally.distinct.contains_key(&(*meter, window, *digest));
+        for (((cell, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
+            let is_member = tally.distinct.contains_key(&(*cell, window, *digest));
             match (stored.is_some(), is_member) {
                 (false, true) => self.put(slot, &Nothing {})?,
                 (true, false) => self.delete(slot),
@@ -121,15 +123,15 @@ impl Transaction<'_> {
         tally: &Tally,
     ) -> Result<(), Error> {
         let window = Window::of(at);
-        for (meter, digest) in before.symmetric_difference(after) {
-            let slot = schema::distinct_index(self.account, customer, *meter, digest);
+        for (cell, digest) in before.symmetric_difference(after) {
+            let slot = schema::distinct_index(self.account, customer, *cell, digest);
             self.fetch_guarded([slot.key()]).await?;
             let mut index = self.row(&slot)?.unwrap_or_default();
-            if after.contains(&(*meter, *digest)) {
+            if after.contains(&(*cell, *digest)) {
                 index.add(at, tally.oldest_taken);
             } else {
                 index.forget(window.timeframe());
-                if tally.distinct.contains_key(&(*meter, window, *digest)) {
+                if tally.distinct.contains_key(&(*cell, window, *digest)) {
                     index.blur(window.timeframe());
                 }
             }

@@ -8,17 +8,18 @@ use crate::{
     Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause, Crossing, Exceeded},
     credit::DrawDown,
+    meter::{CellId, MeterId},
     rating::{RateCard, Running},
     subscription::PeriodKey,
-    usage::{MeterId, Reading, Seen, SplitId},
+    usage::{Reading, Seen},
 };
 
 /// Billing periods of a subscription, and what its prices' periods that touch them hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Periods {
     pub(crate) subscription_id: SubscriptionId,
-    /// The splits whose cells its prices rate.
-    pub(crate) splits: Vec<SplitId>,
+    /// The meters whose cells its prices rate.
+    pub(crate) meters: Vec<MeterId>,
     /// The alerts that may fire: those on usage first.
     pub(crate) alerts: Vec<Alert>,
     /// The currencies and pricing units in which its usage draws credits.
@@ -54,13 +55,13 @@ pub(crate) struct Effects {
 impl Periods {
     pub(crate) fn new(
         subscription_id: SubscriptionId,
-        splits: Vec<SplitId>,
+        meters: Vec<MeterId>,
         states: BTreeMap<PeriodKey, PeriodState>,
         billing: Vec<BillingPeriod>,
     ) -> Self {
         Self {
             subscription_id,
-            splits,
+            meters,
             alerts: Vec::new(),
             draws_in: Vec::new(),
             states,
@@ -72,7 +73,7 @@ impl Periods {
     /// Rates what the periods hold, as of an instant.
     pub(crate) fn rate(&mut self, card: &Arc<RateCard>, at: Timestamp) {
         let states = &self.states;
-        let used = |period: Timeframe, to: Timestamp, meter| figure(states, period, to, meter);
+        let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
         self.rated.clear();
         let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
         for billing in self.billing.iter_mut().filter(|_| on_cost().next().is_some()) {
@@ -141,16 +142,16 @@ impl Periods {
         let holding = self.billing.iter().position(|of| of.timeframe.contains(at));
         let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
         for reading in readings {
-            if reading.split.is_some_and(|split| !self.splits.contains(&split)) {
+            if reading.meter.is_some_and(|meter| !self.meters.contains(&meter)) {
                 continue;
             }
-            let watching = self.watching(reading.meter);
+            let watching = self.watching(reading.cell);
             let before = holding.filter(|_| !watching.is_empty());
-            let before = before.and_then(|index| self.figure_in(index, reading.meter));
+            let before = before.and_then(|index| self.figure_in(index, reading.cell));
             let states = self.states.values_mut().filter(|of| of.timeframe.contains(at));
             let mut has_moved = false;
             states.for_each(|state| has_moved |= state.add(reading, seen));
-            moved.extend(has_moved.then_some(reading.meter));
+            moved.extend(has_moved.then_some(reading.cell));
             for alert in watching {
                 let of =
                     holding.and_then(|index| self.judge(index, alert, before.as_ref(), &cause));
@@ -178,12 +179,12 @@ impl Periods {
     }
 
     /// Rates what meters have moved at an instant.
-    fn follow(&mut self, at: Timestamp, meters: &[MeterId]) -> Vec<DrawDown> {
+    fn follow(&mut self, at: Timestamp, cells: &[CellId]) -> Vec<DrawDown> {
         let states = &self.states;
-        let used = |period: Timeframe, to: Timestamp, meter| figure(states, period, to, meter);
+        let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
         let mut drawn = BTreeMap::<_, Decimal>::new();
         for (timeframe, running) in &mut self.rated {
-            let moved = running.follow(at, meters, &used);
+            let moved = running.follow(at, cells, &used);
             if let Some(billing) = self.billing.iter_mut().find(|of| of.timeframe == *timeframe) {
                 billing.follow(&moved);
             }
@@ -202,11 +203,11 @@ impl Periods {
         draw_downs.collect()
     }
 
-    /// Returns the places of the alerts that watch a meter.
-    fn watching(&self, meter: MeterId) -> Vec<usize> {
+    /// Returns the places of the alerts that watch a cell.
+    fn watching(&self, cell: CellId) -> Vec<usize> {
         let alerts = self.alerts.iter().enumerate();
         let watching = alerts
-            .filter(|(_, alert)| alert.condition.metric_id().is_some_and(|id| meter == id.into()));
+            .filter(|(_, alert)| alert.condition.metric_id().is_some_and(|id| cell == id.into()));
         watching.map(|(place, _)| place).collect()
     }
 
@@ -265,23 +266,23 @@ impl Periods {
         }
     }
 
-    fn figure_in(&self, index: usize, meter: MeterId) -> Option<Decimal> {
+    fn figure_in(&self, index: usize, cell: CellId) -> Option<Decimal> {
         let timeframe = self.billing.get(index)?.timeframe;
-        figure(&self.states, timeframe, timeframe.end(), meter)
+        figure(&self.states, timeframe, timeframe.end(), cell)
     }
 }
 
-/// Returns what was used of a meter from the start of a period up to an instant. Where nothing is kept up
+/// Returns what was used of a cell from the start of a period up to an instant. Where nothing is kept up
 /// to there, nothing was used behind it.
 fn figure(
     states: &BTreeMap<PeriodKey, PeriodState>,
     period: Timeframe,
     to: Timestamp,
-    meter: MeterId,
+    cell: CellId,
 ) -> Option<Decimal> {
     let part = state(states, period.start(), to);
     let state = part.or_else(|| state(states, period.start(), period.end()))?;
-    state.total.figure(meter)
+    state.total.figure(cell)
 }
 
 fn state(

@@ -2,9 +2,8 @@ use std::collections::HashSet;
 
 use crate::{
     Timeframe,
-    usage::{
-        Aggregate, Amount, Digest, DistinctIndex, MeterId, Reading, Seen, Total, is_within_a_day,
-    },
+    meter::CellId,
+    usage::{Aggregate, Amount, Digest, DistinctIndex, Reading, Seen, Total, is_within_a_day},
 };
 
 /// What was used in a stretch of a subscription's life: a billing period, a period of a price, or the
@@ -17,8 +16,8 @@ pub(crate) struct PeriodState {
     pub(crate) has_moved: bool,
     /// Whether metrics and cells were stored before it moved.
     pub(crate) stored: Stored,
-    /// The distinct values by meter, where the distinct index cannot tell.
-    pub(crate) distinct: Option<HashSet<(MeterId, Digest)>>,
+    /// The distinct values by cell, where the distinct index cannot tell.
+    pub(crate) distinct: Option<HashSet<(CellId, Digest)>>,
 }
 
 /// What of a total has a row.
@@ -56,17 +55,17 @@ impl PeriodState {
     pub(super) fn add(&mut self, reading: &Reading, seen: &Seen) -> bool {
         let amount = match &reading.amount {
             Amount::Plain(amount) => amount.clone(),
-            Amount::Distinct(digest) if self.is_new((reading.meter, *digest), seen) => {
+            Amount::Distinct(digest) if self.is_new((reading.cell, *digest), seen) => {
                 Aggregate::Distinct(1)
             }
             Amount::Distinct(_) => return false,
         };
-        self.total.add(reading.meter, amount);
+        self.total.add(reading.cell, amount);
         self.has_moved = true;
         true
     }
 
-    fn is_new(&mut self, value: (MeterId, Digest), seen: &Seen) -> bool {
+    fn is_new(&mut self, value: (CellId, Digest), seen: &Seen) -> bool {
         match &mut self.distinct {
             Some(distinct) => distinct.insert(value),
             None => {

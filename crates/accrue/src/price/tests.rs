@@ -169,8 +169,10 @@ fn cells_differ() {
     created(price(usage(matrix(&["region"], &[]))));
     created(price(usage(matrix(&["region"], &[&[None], &[Some("")], &[Some(&"x".repeat(128))]]))));
     created(price(usage(matrix(&["a", "b"], &[&[None, Some("x")], &[Some("x"), None]]))));
-    check(&[], &[], "dimensions", "found 0, expected 1 or 2");
-    check(&["a", "b", "c"], &[], "dimensions", "found 3, expected 1 or 2");
+    let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+    created(price(usage(matrix(&many[..10], &[&[None; 10]]))));
+    check(&[], &[], "dimensions", "found 0, expected 1 to 10");
+    check(&many, &[], "dimensions", "found 11, expected 1 to 10");
     check(&["a", "a"], &[], "dimensions", "found a twice");
     check(&["a", "b"], &[&[None]], &values(0), "found 1 values, expected 2, one per dimension");
     check(
@@ -186,6 +188,17 @@ fn cells_differ() {
         &values(0),
         "found a value of 129 bytes, expected at most 128",
     );
+    let long = ["x"; 3].map(|value| value.repeat(128));
+    let cells: Vec<_> = (0..68).map(|index| format!("{}{index}", &long[0][..100])).collect();
+    let cells: Vec<_> = cells.iter().map(|own| [own, &long[1], &long[2]]).collect();
+    let cells: Vec<_> = cells.iter().map(|cell| cell.map(|value| Some(value.as_str()))).collect();
+    let cells: Vec<_> = cells.iter().map(<[_; 3]>::as_slice).collect();
+    created(price(usage(matrix(&["a", "b", "c"], &cells))));
+    let twice = ["y"; 3].map(|value| value.repeat(128));
+    let twice = twice.each_ref().map(|value| Some(value.as_str()));
+    let cells: Vec<_> = cells.into_iter().chain([twice.as_slice()]).collect();
+    let bytes = "found 24718 bytes of values, expected at most 24576";
+    check(&["a", "b", "c"], &cells, "matrix_values", bytes);
 }
 
 #[test]

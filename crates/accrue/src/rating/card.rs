@@ -5,9 +5,9 @@ use std::{
 
 use crate::{
     Currency, Decimal, MetricId, Timeframe, Timestamp,
-    price::{Charge, Model, Price, Share},
+    meter::CellId,
+    price::{Charge, Price, Share},
     subscription::{BillingPeriods, Days, PeriodKey, PriceInterval, Subscription},
-    usage::{MeterId, Split},
 };
 
 /// Prices in force for a subscription, ready to rate what it used.
@@ -17,12 +17,11 @@ pub(crate) struct RateCard {
     pub(crate) intervals: Vec<RatedInterval>,
 }
 
-/// A price while it is in force, with the meters that its quantity is added up under: none for a fee,
-/// one for each cell of a matrix.
+/// A price while it is in force, with the cells that its quantity is added up under: none for a fee.
 #[derive(Clone, Debug)]
 pub(crate) struct RatedInterval {
     pub(crate) price: Arc<Price>,
-    pub(crate) meters: Vec<MeterId>,
+    pub(crate) cells: Vec<CellId>,
     /// How many of a fee there are, from each instant on.
     pub(super) quantities: BTreeMap<Timestamp, Decimal>,
     pub(super) periods: BillingPeriods,
@@ -63,11 +62,11 @@ impl RatedInterval {
         let quantities = interval.quantities.clone();
         let periods = subscription.periods_of_interval(interval);
         let is_once = interval.cadence.cycle().is_none();
-        Self { meters: meters_of(&price), price, quantities, periods, is_once }
+        Self { cells: price.charge.cells(), price, quantities, periods, is_once }
     }
 
     pub(super) fn is_fee(&self) -> bool {
-        self.meters.is_empty()
+        self.cells.is_empty()
     }
 
     /// Returns its periods that share an instant with a timeframe.
@@ -86,16 +85,5 @@ impl RatedInterval {
 
     pub(super) fn days(&self, stretch: Timeframe) -> Days {
         if self.is_once { Days { part: 1, whole: 1 } } else { self.periods.days(stretch) }
-    }
-}
-
-/// Returns what the quantity of a price is added up under.
-pub(crate) fn meters_of(price: &Price) -> Vec<MeterId> {
-    match &price.charge {
-        Charge::Usage { metric_id, model: Model::Matrix(matrix) } => {
-            Split::of(*metric_id, matrix, 0).meters_of(matrix)
-        }
-        Charge::Usage { metric_id, .. } => vec![(*metric_id).into()],
-        Charge::Fixed { .. } => Vec::new(),
     }
 }

@@ -68,10 +68,10 @@ impl RatedInterval {
         if to <= period.start() {
             return Line::default();
         }
-        let figures: Vec<_> = self.meters.iter().map(|meter| used(period, to, *meter)).collect();
+        let figures: Vec<_> = self.cells.iter().map(|cell| used(period, to, *cell)).collect();
         let charges = usize::from(figures.iter().any(Option::is_some));
         let mut figures = figures.into_iter().map(Option::unwrap_or_default);
-        let quantity = match self.meters.len() {
+        let quantity = match self.cells.len() {
             1 => Quantity::One(figures.next().unwrap_or_default()),
             _ => Quantity::Cells(figures.collect()),
         };

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::{Amounts, RateCard, RatedInterval, Used};
 use crate::{
     Decimal, PricingUnit, Timeframe, Timestamp,
+    meter::CellId,
     price::{Price, Share},
-    usage::MeterId,
 };
 
 /// What a timeframe has come to, followed while events are added: constant work for each.
@@ -43,7 +43,7 @@ struct RunningPeriod {
 #[derive(Clone, Debug)]
 struct Cumulative {
     to: Timestamp,
-    /// What was used of each meter, and what that costs.
+    /// What was used of each cell, and what that costs.
     cells: Vec<(Decimal, Decimal)>,
     subtotal: Decimal,
     total: Decimal,
@@ -94,7 +94,7 @@ impl Running {
     pub(crate) fn follow(
         &mut self,
         at: Timestamp,
-        moved: &[MeterId],
+        moved: &[CellId],
         used: &Used<'_>,
     ) -> Vec<Moved> {
         let mut lines = Vec::new();
@@ -105,7 +105,7 @@ impl Running {
         let intervals = self.card.intervals.iter().zip(&mut self.lines).enumerate();
         for (index, (interval, line)) in intervals {
             let holds = line.periods.iter().any(|period| period.timeframe.contains(at));
-            if holds && interval.meters.iter().any(|meter| moved.contains(meter)) {
+            if holds && interval.cells.iter().any(|cell| moved.contains(cell)) {
                 let before = line.amounts.clone();
                 line.is_used |= is_within;
                 line.follow(interval, at, moved, used);
@@ -169,12 +169,12 @@ impl RunningLine {
         used: &Used<'_>,
         at: Timestamp,
     ) -> Self {
-        let is_used = |meter: &MeterId| used(timeframe, timeframe.end(), *meter).is_some();
+        let is_used = |cell: &CellId| used(timeframe, timeframe.end(), *cell).is_some();
         let periods = periods.into_iter();
         let periods = periods.map(|of| RunningPeriod::new(interval, of, timeframe, used, at));
         let mut line = Self {
             amounts: Amounts::default(),
-            is_used: interval.meters.iter().any(is_used),
+            is_used: interval.cells.iter().any(is_used),
             periods: periods.collect(),
         };
         line.sum_up();
@@ -185,7 +185,7 @@ impl RunningLine {
         &mut self,
         interval: &RatedInterval,
         at: Timestamp,
-        moved: &[MeterId],
+        moved: &[CellId],
         used: &Used<'_>,
     ) {
         for period in self.periods.iter_mut().filter(|period| period.timeframe.contains(at)) {
@@ -226,7 +226,7 @@ impl RunningPeriod {
         &mut self,
         interval: &RatedInterval,
         at: Timestamp,
-        moved: &[MeterId],
+        moved: &[CellId],
         used: &Used<'_>,
     ) {
         let (period, share) = (self.timeframe, self.share);
@@ -254,8 +254,8 @@ impl Cumulative {
         has_ended: bool,
     ) -> Self {
         let model = interval.price.charge.model();
-        let cells = interval.meters.iter().enumerate().map(|(index, meter)| {
-            let figure = used(period, to, *meter).unwrap_or_default();
+        let cells = interval.cells.iter().enumerate().map(|(index, cell)| {
+            let figure = used(period, to, *cell).unwrap_or_default();
             let amount = model.amount(index, &figure);
             (figure, amount)
         });
@@ -271,18 +271,18 @@ impl Cumulative {
         &mut self,
         interval: &RatedInterval,
         period: Timeframe,
-        moved: &[MeterId],
+        moved: &[CellId],
         used: &Used<'_>,
         share: Share,
         has_ended: bool,
     ) {
         let model = interval.price.charge.model();
-        let meters = interval.meters.iter().zip(&mut self.cells).enumerate();
-        for (index, (meter, (quantity, amount))) in meters {
-            if !moved.contains(meter) {
+        let meters = interval.cells.iter().zip(&mut self.cells).enumerate();
+        for (index, (cell, (quantity, amount))) in meters {
+            if !moved.contains(cell) {
                 continue;
             }
-            let figure = used(period, self.to, *meter).unwrap_or_default();
+            let figure = used(period, self.to, *cell).unwrap_or_default();
             let before = std::mem::replace(amount, model.amount(index, &figure));
             self.subtotal += amount.clone() - before;
             *quantity = figure;

@@ -84,7 +84,7 @@ fn rate_one(card: &RateCard, used: &Used<'_>, timeframe: Timeframe, now: Timesta
     rate(card, used, &[timeframe], now).remove(0)
 }
 
-fn nothing(_: Timeframe, _: Timestamp, _: MeterId) -> Option<Decimal> {
+fn nothing(_: Timeframe, _: Timestamp, _: CellId) -> Option<Decimal> {
     None
 }
 
@@ -114,7 +114,7 @@ fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
     let charge = Charge::Usage { metric_id: METRIC, model };
     let adjustments = Adjustments { minimum: Some(number("31")), ..Adjustments::default() };
     let card = card(charge, Cadence::Monthly, adjustments);
-    let used = |_: Timeframe, _: Timestamp, _: MeterId| Some(Decimal::from(10));
+    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(Decimal::from(10));
     let (first, end) = ("2026-03-10T00:00:00Z", "2026-04-01T00:00:00Z");
     let check = |used: &Used<'_>, now: &str, subtotal: Option<&str>, total: Option<&str>| {
         let amounts = rate_one(&card, used, span(first, end), at(now))[0].amounts();
@@ -213,25 +213,25 @@ proptest! {
         }
         let charge = Charge::Usage { metric_id: METRIC, model };
         let card = card(charge, cadence, adjustments);
-        let meters = card.intervals[0].meters.clone();
+        let meters = card.intervals[0].cells.clone();
         let months = ["2026-03-10", "2026-04-01", "2026-05-01", "2026-06-01"];
         let [start, end] = [month, month + 1].map(|of| at(&format!("{}T00:00:00Z", months[of])));
         let (timeframe, now) = (span_of(start, end), day(now));
         let log = std::cell::RefCell::new(Vec::new());
-        let used = |period: Timeframe, to: Timestamp, meter: MeterId| {
+        let used = |period: Timeframe, to: Timestamp, cell: CellId| {
             let mut total = Total::default();
-            let within = |of: &&(Timestamp, MeterId, Decimal)| period.start() <= of.0 && of.0 < to;
-            for (_, meter, more) in log.borrow().iter().filter(within) {
-                total.add(*meter, Aggregate::Sum(more.clone()));
+            let within = |of: &&(Timestamp, CellId, Decimal)| period.start() <= of.0 && of.0 < to;
+            for (_, cell, more) in log.borrow().iter().filter(within) {
+                total.add(*cell, Aggregate::Sum(more.clone()));
             }
-            total.figure(meter)
+            total.figure(cell)
         };
         let mut running = Running::new(Arc::clone(&card), timeframe, &used, now);
         let mut moved_by = Decimal::zero();
         for (is_first, at, more) in steps {
-            let meter = if is_first { meters[0] } else { meters[meters.len() - 1] };
-            log.borrow_mut().push((day(at), meter, number(&more.to_string())));
-            let moved = running.follow(day(at), &[meter], &used);
+            let cell = if is_first { meters[0] } else { meters[meters.len() - 1] };
+            log.borrow_mut().push((day(at), cell, number(&more.to_string())));
+            let moved = running.follow(day(at), &[cell], &used);
             moved_by += running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
             let line = &rate_one(&card, &used, timeframe, now)[0];
             let is_charged = !card.intervals[0].periods_in(timeframe).is_empty();

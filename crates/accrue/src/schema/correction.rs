@@ -66,8 +66,8 @@ impl Progress {
 pub(crate) struct CleanUpPlace {
     /// In which pass over the rows.
     pub(crate) pass: u8,
-    /// At which meter, by its place in their order.
-    pub(crate) meter: usize,
+    /// At which cell, by its place in their order.
+    pub(crate) cell: usize,
     /// The last row of it that was looked at.
     pub(crate) row: Option<Vec<u8>>,
 }

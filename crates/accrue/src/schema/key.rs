@@ -7,10 +7,11 @@ use crate::{
     Timeframe, Timestamp,
     backfill::BackfillStatus,
     credit::EntryKind,
+    meter::{CellHash, CellId, MeterId},
     plan::PlanVersion,
     store::{Key, Scan, Table},
     subscription::SubscriptionStatus,
-    usage::{BucketSlot, Digest, MeterId, SplitId, Stretch},
+    usage::{BucketSlot, Digest, Stretch},
     webhook::Queue,
 };
 
@@ -76,8 +77,8 @@ macro_rules! parts {
 }
 
 parts! {
-    AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, ItemId, MeterId, MetricId, PlanId,
-    PriceId, Queue, SplitId, SubscriptionId: |id| id.as_bytes();
+    AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, ItemId, CellId, MetricId, PlanId,
+    PriceId, Queue, MeterId, CellHash, SubscriptionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
     BucketSlot: |slot| &[slot.byte()];
@@ -198,7 +199,7 @@ read_parts! {
     BackfillId => Self: |rest| take(rest).map(Self::from_bytes);
     CustomerId => Self: |rest| take(rest).map(Self::from_bytes);
     /// The id of a metric or of a cell: the bytes do not tell which.
-    MeterId => [u8; 16]: |rest| take(rest);
+    CellId => [u8; 16]: |rest| take(rest);
     &Digest => Digest: |rest| take(rest);
     u64 => Self: |rest| take(rest).map(Self::from_be_bytes);
     BucketSlot => Self: |rest| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp, price::Cycle, usage::SplitId,
+    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp, meter::MeterId, price::Cycle,
 };
 
 /// What every event of an account is held against.
@@ -14,7 +14,7 @@ pub(crate) struct Catalogue {
     pub(crate) revision: u64,
     pub(crate) metrics: Vec<MetricId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) splits: Vec<SplitId>,
+    pub(crate) meters: Vec<MeterId>,
     /// Since when customers are looked for whose events are to be measured by more than they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deadline: Option<Timestamp>,
@@ -37,8 +37,8 @@ pub(crate) struct PlanAlias {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanVersionEntry {
     pub(crate) prices: Vec<PriceId>,
-    /// The splits that its matrices need.
-    pub(crate) splits: Vec<SplitId>,
+    /// The meters that its prices need.
+    pub(crate) meters: Vec<MeterId>,
     /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
     pub(crate) usage_units: BTreeMap<PricingUnit, BTreeSet<MetricId>>,
     /// The billing cycle of its subscriptions.
@@ -56,7 +56,7 @@ impl Default for PlanVersionEntry {
     fn default() -> Self {
         Self {
             prices: Vec::new(),
-            splits: Vec::new(),
+            meters: Vec::new(),
             usage_units: BTreeMap::new(),
             cycle: Cycle::MONTH,
             created_at: Timestamp::MIN,

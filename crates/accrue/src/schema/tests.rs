@@ -13,7 +13,7 @@ struct Parts {
     account: AccountId,
     customer: CustomerId,
     backfill: BackfillId,
-    meter: MeterId,
+    cell: CellId,
     at: Timestamp,
     bucket_slot: BucketSlot,
     number: u64,
@@ -31,11 +31,11 @@ fn parts() -> impl Strategy<Value = Parts> {
     let bucket_slot = prop::sample::select(vec![BucketSlot::A, BucketSlot::B]);
     let digest = any::<[u8; 32]>();
     (account, id(), id(), id(), at, bucket_slot, any::<u64>(), digest).prop_map(
-        |(account, customer, backfill, meter, at, bucket_slot, number, digest)| Parts {
+        |(account, customer, backfill, cell, at, bucket_slot, number, digest)| Parts {
             account: AccountId::parse(account).unwrap(),
             customer: CustomerId::from_bytes(customer),
             backfill: BackfillId::from_bytes(backfill),
-            meter: MetricId::from_bytes(meter).into(),
+            cell: MetricId::from_bytes(cell).into(),
             at,
             bucket_slot,
             number,
@@ -61,12 +61,12 @@ fn written<T: Serialize>(slot: &Slot<T>, says: &T) -> Document {
 proptest! {
     #[test]
     fn a_key_gives_its_parts_back(of in parts()) {
-        let Parts { account, customer, backfill, meter, at, bucket_slot, number, digest } = &of;
+        let Parts { account, customer, backfill, cell, at, bucket_slot, number, digest } = &of;
         let (window, minute) = (Window::of(*at), Minute::of(*at));
 
-        let slot = bucket(account, *customer, *meter, window, *bucket_slot);
+        let slot = bucket(account, *customer, *cell, window, *bucket_slot);
         prop_assert_eq!(bucket_place(slot.key()).unwrap(), (window, *bucket_slot));
-        let slot = distinct_value(account, *customer, *meter, window, *bucket_slot, digest);
+        let slot = distinct_value(account, *customer, *cell, window, *bucket_slot, digest);
         let place = (window, *bucket_slot, *digest);
         prop_assert_eq!(distinct_place(slot.key()).unwrap(), place);
         let slot = event(account, *customer, minute, *number);
@@ -119,7 +119,7 @@ proptest! {
         let near = within.start().saturating_sub(quarter);
         let alike = Parts { at: near.saturating_add(Duration::from_secs(seconds)), ..own.clone() };
         let other = if is_alike { &alike } else { &other };
-        let Parts { account, customer, meter, at, bucket_slot, number, .. } = other;
+        let Parts { account, customer, cell, at, bucket_slot, number, .. } = other;
         let holds = |scan: Scan, key: &Key| scan.table == key.table() && scan.contains(key.bytes());
         let is_own = *account == own.account && *customer == own.customer;
 
@@ -129,10 +129,10 @@ proptest! {
         let expect = is_own && minute.timeframe().overlaps(within);
         prop_assert_eq!(holds(scan, slot.key()), expect);
 
-        let scan = buckets(&own.account, own.customer, own.meter, within, 1);
+        let scan = buckets(&own.account, own.customer, own.cell, within, 1);
         let window = Window::of(*at);
-        let slot = bucket(account, *customer, *meter, window, *bucket_slot);
-        let expect = is_own && *meter == own.meter && window.timeframe().overlaps(within);
+        let slot = bucket(account, *customer, *cell, window, *bucket_slot);
+        let expect = is_own && *cell == own.cell && window.timeframe().overlaps(within);
         prop_assert_eq!(holds(scan, slot.key()), expect);
 
         let slot = customer_head(account, *customer);

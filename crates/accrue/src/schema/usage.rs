@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MetricId, Timestamp,
-    usage::{Aggregate, CellId},
+    meter::{CellHash, Values},
+    usage::Aggregate,
 };
 
 /// When events of a customer were amended and deprecated, as far as that is counted.
@@ -28,6 +29,18 @@ pub(crate) struct Bucket {
     pub(crate) aggregate: Aggregate,
 }
 
+/// A group of a meter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GroupEntry {
+    pub(crate) values: Values,
+}
+
+/// How many groups of a meter a customer has in four weeks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GroupCount {
+    pub(crate) groups: u64,
+}
+
 /// What the metrics of a billing period add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TotalEntry {
@@ -37,5 +50,5 @@ pub(crate) struct TotalEntry {
 /// What the cells of the matrices of a billing period add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CellTotalEntry {
-    pub(crate) cells: BTreeMap<CellId, Aggregate>,
+    pub(crate) cells: BTreeMap<CellHash, Aggregate>,
 }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{meter::MeterId, reading::Digest};
-use crate::{Timeframe, Timestamp, limits};
+use super::reading::Digest;
+use crate::{Timeframe, Timestamp, limits, meter::CellId};
 
 /// When one value of one metric was seen for one customer: enough to tell, for any billing period,
 /// whether the value is new in it.
@@ -23,7 +23,7 @@ pub(crate) struct DistinctIndex {
 }
 
 /// When each distinct value was seen.
-pub(crate) type Seen = BTreeMap<(MeterId, Digest), DistinctIndex>;
+pub(crate) type Seen = BTreeMap<(CellId, Digest), DistinctIndex>;
 
 impl DistinctIndex {
     /// Tells whether the value was seen in a timeframe; `None` where that is not known.

@@ -1,25 +1,28 @@
-use std::{collections::BTreeSet, ops::RangeInclusive};
-
-use super::{
-    meter::{MeterId, Split, SplitId},
-    reading::Reading,
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
 };
+
+use super::reading::{Group, Reading};
 use crate::{
     EventKey, MetricId,
     expression::{Expression, Fields},
+    meter::{CellId, Meter, MeterId, Values},
     metric::{Function, Metric},
 };
 
-/// What events are held against: metrics, and splits of some of them.
+/// What events are held against: metrics, and meters that divide some of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meters {
     /// How often the account's set of them has grown.
     pub(crate) revision: u64,
     pub(crate) metrics: Vec<Metric>,
-    pub(crate) splits: Vec<Split>,
+    pub(crate) divided: Vec<Meter>,
     /// Only events that this is true of.
     filter: Option<Expression>,
-    /// Only those that were there in some revisions: a metric can be in the list for its splits.
+    /// The groups that there are, of meters with groups.
+    groups: BTreeMap<MeterId, BTreeSet<Values>>,
+    /// Only those that were there in some revisions: a metric can be in the list for its meters.
     revisions: Option<RangeInclusive<u64>>,
 }
 
@@ -29,14 +32,14 @@ impl Meters {
         Self { revision: metric.since, metrics: vec![metric], ..Self::default() }
     }
 
-    /// All metrics and splits of an account.
-    pub(crate) fn all(revision: u64, metrics: Vec<Metric>, splits: Vec<Split>) -> Self {
-        Self { revision, metrics, splits, ..Self::default() }
+    /// All metrics and meters of an account.
+    pub(crate) fn all(revision: u64, metrics: Vec<Metric>, divided: Vec<Meter>) -> Self {
+        Self { revision, metrics, divided, ..Self::default() }
     }
 
-    /// Only the metrics, without splits.
+    /// Only the metrics as a whole.
     pub(crate) fn only_metrics(&self) -> Self {
-        Self { splits: Vec::new(), ..self.clone() }
+        Self { divided: Vec::new(), ..self.clone() }
     }
 
     /// Only what counts distinct values.
@@ -45,26 +48,26 @@ impl Meters {
         self
     }
 
-    /// All metrics, but only some splits.
-    pub(crate) fn with_splits(&self, splits: &[SplitId]) -> Self {
-        let wanted = self.splits.iter().filter(|split| splits.contains(&split.id));
-        Self { splits: wanted.cloned().collect(), ..self.clone() }
+    /// All metrics, but only some of the meters that divide them.
+    pub(crate) fn with_divided(&self, meters: &[MeterId]) -> Self {
+        let wanted = self.divided.iter().filter(|meter| meters.contains(&meter.id));
+        Self { divided: wanted.cloned().collect(), ..self.clone() }
     }
 
-    /// Only some metrics, and some splits.
-    pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, splits: &[SplitId]) -> Self {
-        let mut meters = self.with_splits(splits);
+    /// Only some metrics, and some of the meters that divide them.
+    pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, meters: &[MeterId]) -> Self {
+        let mut meters = self.with_divided(meters);
         meters.metrics.retain(|metric| metrics.contains(&metric.id));
         meters
     }
 
     /// Only those that were there in some revisions of the set.
     pub(crate) fn since(mut self, revisions: RangeInclusive<u64>) -> Self {
-        self.splits.retain(|split| revisions.contains(&split.since));
-        let splits = &self.splits;
+        self.divided.retain(|meter| revisions.contains(&meter.since));
+        let divided = &self.divided;
         self.metrics.retain(|metric| {
-            let is_split = splits.iter().any(|split| split.metric_id == metric.id);
-            is_split || revisions.contains(&metric.since)
+            let is_divided = divided.iter().any(|meter| meter.metric_id == metric.id);
+            is_divided || revisions.contains(&metric.since)
         });
         Self { revisions: Some(revisions), ..self }
     }
@@ -74,12 +77,17 @@ impl Meters {
         Self { filter, ..self }
     }
 
+    /// The same, with groups that there are.
+    pub(crate) fn in_groups(self, groups: BTreeMap<MeterId, BTreeSet<Values>>) -> Self {
+        Self { groups, ..self }
+    }
+
     /// Tells whether there are none.
     pub(crate) const fn is_empty(&self) -> bool {
         self.metrics.is_empty()
     }
 
-    /// Tells whether a metric itself is among them, and not only splits of it.
+    /// Tells whether a metric itself is among them, and not only meters that divide it.
     fn has(&self, metric: &Metric) -> bool {
         self.revisions.as_ref().is_none_or(|revisions| revisions.contains(&metric.since))
     }
@@ -89,7 +97,7 @@ impl Meters {
         self.filter.as_ref().is_none_or(|filter| filter.matches(fields))
     }
 
-    /// Adds what an event contributes to one of the metrics, and to the splits of it.
+    /// Adds what an event contributes to one of the metrics, and to the meters that divide it.
     pub(crate) fn read(
         &self,
         metric: &Metric,
@@ -100,9 +108,12 @@ impl Meters {
         let Some(contribution) = metric.sql.contribution(fields) else { return };
         let (function, at) = (metric.sql.function(), fields.timestamp());
         let plain = Reading::new(metric.id, function, contribution, at, key);
-        for split in self.splits_of(metric) {
-            let (meter, split) = (split.meter_of(fields), Some(split.id));
-            readings.push(Reading { meter, split, amount: plain.amount.clone() });
+        for meter in self.divided(metric) {
+            let Some(values) = meter.group_of(fields) else { continue };
+            let cell = meter.cell_of(&values, fields);
+            let group = meter.has_groups().then(|| Group { id: meter.group_id(&values), values });
+            let amount = plain.amount.clone();
+            readings.push(Reading { cell, meter: Some(meter.id), group, amount });
         }
         if self.has(metric) {
             readings.push(plain);
@@ -116,8 +127,8 @@ impl Meters {
 
     /// Returns how many comparisons reading a metric of an event takes at most.
     pub(crate) fn terms_of(&self, metric: &Metric) -> usize {
-        let splits = self.splits_of(metric).map(Split::terms).fold(0, usize::saturating_add);
-        metric.sql.terms().saturating_add(splits)
+        let divided = self.divided(metric).map(Meter::terms).fold(0, usize::saturating_add);
+        metric.sql.terms().saturating_add(divided)
     }
 
     /// Returns how many comparisons an event takes at most.
@@ -126,26 +137,34 @@ impl Meters {
         metrics.fold(self.terms_of_filter(), usize::saturating_add)
     }
 
-    fn splits_of(&self, metric: &Metric) -> impl Iterator<Item = &Split> {
-        self.splits.iter().filter(|split| split.metric_id == metric.id)
+    fn divided(&self, metric: &Metric) -> impl Iterator<Item = &Meter> {
+        self.divided.iter().filter(|meter| meter.metric_id == metric.id)
     }
 
-    /// Returns the meters that are plain aggregates.
-    pub(crate) fn added_up(&self) -> impl Iterator<Item = MeterId> {
-        self.ids(|function| !matches!(function, Function::CountDistinct(_)))
+    /// Returns the cells that are plain aggregates, of all groups that are known.
+    pub(crate) fn added_up(&self) -> impl Iterator<Item = CellId> {
+        self.cells(|function| !matches!(function, Function::CountDistinct(_)))
     }
 
-    /// Returns the meters that count distinct values.
-    pub(crate) fn distinct(&self) -> impl Iterator<Item = MeterId> {
-        self.ids(|function| matches!(function, Function::CountDistinct(_)))
+    /// Returns the cells that count distinct values, of all groups that are known.
+    pub(crate) fn distinct(&self) -> impl Iterator<Item = CellId> {
+        self.cells(|function| matches!(function, Function::CountDistinct(_)))
     }
 
-    fn ids(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = MeterId> {
+    fn cells(&self, wanted: impl Fn(&Function) -> bool) -> impl Iterator<Item = CellId> {
         let metrics = self.metrics.iter().filter(move |metric| wanted(metric.sql.function()));
         metrics.flat_map(|metric| {
-            let splits = self.splits_of(metric);
+            let divided = self.divided(metric).flat_map(|meter| self.cells_of(meter));
             let own = self.has(metric).then(|| metric.id.into());
-            splits.flat_map(Split::meters).chain(own)
+            divided.chain(own)
         })
+    }
+
+    fn cells_of(&self, meter: &Meter) -> Vec<CellId> {
+        if !meter.has_groups() {
+            return meter.all_cells(&Values::new());
+        }
+        let known = self.groups.get(&meter.id).into_iter().flatten();
+        known.flat_map(|values| meter.all_cells(values)).collect()
     }
 }

@@ -1,19 +1,26 @@
-use super::{
-    aggregate::{Aggregate, Latest},
-    meter::{MeterId, SplitId},
-};
+use super::aggregate::{Aggregate, Latest};
 use crate::{
     EventKey, MetricId, Timestamp,
+    meter::{CellHash, CellId, MeterId, Values},
     metric::{Contribution, Function},
 };
 
-/// What one event adds to one meter.
+/// What one event adds to one cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    pub(crate) meter: MeterId,
-    /// The split that the meter is a cell of.
-    pub(crate) split: Option<SplitId>,
+    pub(crate) cell: CellId,
+    /// The meter that it is a cell of, where it is no whole metric.
+    pub(crate) meter: Option<MeterId>,
+    /// The group that it is a cell of, where the meter has groups.
+    pub(crate) group: Option<Group>,
     pub(crate) amount: Amount,
+}
+
+/// A group of a meter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) id: CellHash,
+    pub(crate) values: Values,
 }
 
 /// What an event adds, ready to be added.
@@ -47,6 +54,6 @@ impl Reading {
                 _ => Aggregate::Sum(value),
             }),
         };
-        Self { meter: metric_id.into(), split: None, amount }
+        Self { cell: metric_id.into(), meter: None, group: None, amount }
     }
 }

@@ -16,6 +16,9 @@ pub(crate) type Hour = Stretch<60>;
 /// A day: what is corrected as a whole.
 pub(crate) type Day = Stretch<{ 24 * 60 }>;
 
+/// Four weeks: what the groups of a meter are known for.
+pub(crate) type FourWeeks = Stretch<{ 28 * 24 * 60 }>;
+
 impl<const MINUTES: i64> Stretch<MINUTES> {
     const MICROS: i64 = MINUTES * 60 * 1_000_000;
 

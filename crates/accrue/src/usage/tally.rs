@@ -3,32 +3,34 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use super::{
     aggregate::Aggregate,
     distinct_index::Seen,
-    meter::{CellId, MeterId},
     reading::{Amount, Digest, Reading},
-    stretch::Window,
+    stretch::{FourWeeks, Window},
 };
-use crate::{Decimal, MetricId, Timestamp};
+use crate::{
+    Decimal, MetricId, Timestamp,
+    meter::{CellHash, CellId, MeterId, Values},
+};
 
 /// What a billing period of a subscription, or any timeframe, adds up to: of all meters that have
 /// anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Total {
     pub(crate) metrics: BTreeMap<MetricId, Aggregate>,
-    pub(crate) cells: BTreeMap<CellId, Aggregate>,
+    pub(crate) cells: BTreeMap<CellHash, Aggregate>,
 }
 
 impl Total {
-    pub(crate) fn add(&mut self, meter: MeterId, amount: Aggregate) {
-        match meter {
-            MeterId::Metric(id) => add(self.metrics.entry(id), amount),
-            MeterId::Cell(id) => add(self.cells.entry(id), amount),
+    pub(crate) fn add(&mut self, cell: CellId, amount: Aggregate) {
+        match cell {
+            CellId::Metric(id) => add(self.metrics.entry(id), amount),
+            CellId::Cell(id) => add(self.cells.entry(id), amount),
         }
     }
 
-    pub(crate) fn figure(&self, meter: impl Into<MeterId>) -> Option<Decimal> {
-        let found = match meter.into() {
-            MeterId::Metric(id) => self.metrics.get(&id),
-            MeterId::Cell(id) => self.cells.get(&id),
+    pub(crate) fn figure(&self, cell: impl Into<CellId>) -> Option<Decimal> {
+        let found = match cell.into() {
+            CellId::Metric(id) => self.metrics.get(&id),
+            CellId::Cell(id) => self.cells.get(&id),
         };
         found.map(Aggregate::figure)
     }
@@ -52,13 +54,17 @@ fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
 pub(crate) struct Tally {
     /// Everything before this instant is too old to be taken.
     pub(crate) oldest_taken: Timestamp,
-    pub(crate) buckets: BTreeMap<(MeterId, Window), Aggregate>,
+    pub(crate) buckets: BTreeMap<(CellId, Window), Aggregate>,
     pub(crate) distinct: BTreeMap<DistinctValue, Membership>,
     pub(crate) indexes: Seen,
+    pub(crate) groups: Groups,
 }
 
+/// Groups that have events.
+pub(crate) type Groups = BTreeMap<(MeterId, FourWeeks, CellHash), Values>;
+
 /// A distinct value of a bucket.
-pub(crate) type DistinctValue = (MeterId, Window, Digest);
+pub(crate) type DistinctValue = (CellId, Window, Digest);
 
 /// Since when a distinct value is one of its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +82,7 @@ impl Tally {
             buckets: BTreeMap::new(),
             distinct: BTreeMap::new(),
             indexes: BTreeMap::new(),
+            groups: BTreeMap::new(),
         }
     }
 
@@ -86,8 +93,12 @@ impl Tally {
         }
         for reading in readings {
             if let Amount::Distinct(digest) = reading.amount {
-                let index = self.indexes.entry((reading.meter, digest)).or_default();
+                let index = self.indexes.entry((reading.cell, digest)).or_default();
                 index.add(at, self.oldest_taken);
+            }
+            if let (Some(meter), Some(group)) = (reading.meter, &reading.group) {
+                let place = (meter, FourWeeks::of(at), group.id);
+                self.groups.entry(place).or_insert_with(|| group.values.clone());
             }
         }
     }
@@ -97,13 +108,13 @@ impl Tally {
         let amount = match &reading.amount {
             Amount::Plain(amount) => amount.clone(),
             Amount::Distinct(digest) => {
-                match self.distinct.entry((reading.meter, window, *digest)) {
+                match self.distinct.entry((reading.cell, window, *digest)) {
                     Entry::Occupied(_) => return,
                     Entry::Vacant(vacant) => vacant.insert(Membership::Added),
                 };
                 Aggregate::Distinct(1)
             }
         };
-        add(self.buckets.entry((reading.meter, window)), amount);
+        add(self.buckets.entry((reading.cell, window)), amount);
     }
 }

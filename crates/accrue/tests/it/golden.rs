@@ -281,12 +281,13 @@ fn the_stored_form_does_not_change_in_silence() {
 }
 
 #[test]
-fn the_golden_rows_show_every_table_but_two() {
+fn the_golden_rows_show_every_table_but_four() {
     let found: Vec<_> = V1.lines().filter_map(|line| line.split_once(':')).collect();
     let missing =
         TABLES.iter().filter(|table| !found.iter().any(|(name, _)| *name == table.name()));
     let missing: Vec<_> = missing.map(|table| table.name()).collect();
-    assert_eq!(missing, ["plan_external", "record_part"], "rows of ids and of text only");
+    // No price asks for groups yet; the others are of ids and of text only.
+    assert_eq!(missing, ["group", "group_count", "plan_external", "record_part"]);
 }
 
 #[test]

@@ -245,6 +245,17 @@ fn the_cells_of_a_matrix_count_events_accepted_before_it_was_created() {
 }
 
 #[test]
+fn a_matrix_has_any_number_of_dimensions() {
+    let dimensions = ["region", "tier", "size", "zone"];
+    let cell: &[Option<&str>] = &[Some("eu"), Some("gold"), None, Some("1")];
+    let of = |key, properties: &[(&str, PropertyValue)]| with(key, "1", properties);
+    let own = [("region", "eu".into()), ("tier", "gold".into()), ("zone", n("1"))];
+    let sized = [own.to_vec(), vec![("size", "xl".into())]].concat();
+    let events = [of("a", &own), of("b", &own), of("c", &sized), of("d", &own[..2])];
+    assert_eq!(cells_of(SUM, &dimensions, &[cell], &events), ["2", "2"]);
+}
+
+#[test]
 fn prices_with_the_same_cells_share_what_is_counted() {
     let fixture = Fixture::new();
     let metric = fixture.metric(SUM);
@@ -261,7 +272,7 @@ fn prices_with_the_same_cells_share_what_is_counted() {
     assert_eq!(totals, ["2", "7"]);
     let rows = fixture.dump();
     let count = |table: &str| rows.iter().filter(|row| row.contains(table)).count();
-    assert_eq!(count(" split:"), 1);
+    assert_eq!(count(" meter:"), 1);
     assert_eq!(count(" bucket:"), 2, "the metric and one cell");
 }
 

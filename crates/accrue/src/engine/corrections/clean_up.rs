@@ -5,9 +5,10 @@ use crate::{
     backfill::Correction,
     engine::{transaction::Transaction, visible::BucketSlots},
     limits,
+    meter::CellId,
     schema::{self, CleanUpPlace, Progress, Slot},
     store::{Document, Key, Scan},
-    usage::{Day, Digest, MeterId, Window},
+    usage::{Day, Digest, Window},
 };
 
 /// What a pass over the rows of the corrected days does.
@@ -39,6 +40,7 @@ impl Transaction<'_> {
         let head =
             self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
         let meters = self.meters().await?.since(0..=head.measured);
+        let meters = self.with_groups(customer, &meters, days).await?;
         let (distinct, added_up) = (meters.distinct(), meters.added_up());
         let distinct: Vec<_> = distinct.collect();
         let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
@@ -46,18 +48,18 @@ impl Transaction<'_> {
         let (mut place, mut looked_at) = (behind, 0_usize);
         while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
             let of_pass = if pass == Pass::Buckets { &all } else { &distinct };
-            let Some(meter) = of_pass.get(place.meter).copied() else {
+            let Some(cell) = of_pass.get(place.cell).copied() else {
                 place = CleanUpPlace { pass: place.pass.saturating_add(1), ..Default::default() };
                 continue;
             };
-            let rows = self.rows_to_clean_up(customer, pass, meter, days, &place).await?;
+            let rows = self.rows_to_clean_up(customer, pass, cell, days, &place).await?;
             looked_at = looked_at.saturating_add(rows.len().max(1));
             let last = rows.last().map(|(key, _)| key.bytes().to_vec());
-            let cleaning_up = CleaningUp { customer, meter, corrected, counting: &counting };
+            let cleaning_up = CleaningUp { customer, cell, corrected, counting: &counting };
             self.clean_up_rows(&cleaning_up, pass, rows).await?;
             place = match last {
                 Some(last) => CleanUpPlace { row: Some(last), ..place },
-                None => CleanUpPlace { meter: place.meter.saturating_add(1), row: None, ..place },
+                None => CleanUpPlace { cell: place.cell.saturating_add(1), row: None, ..place },
             };
             if looked_at >= limits::STEP_EVENTS {
                 return Ok(Some(Progress::CleaningUp { correction, behind: place }));
@@ -70,15 +72,15 @@ impl Transaction<'_> {
         &self,
         customer: CustomerId,
         pass: Pass,
-        meter: MeterId,
+        cell: CellId,
         days: Timeframe,
         place: &CleanUpPlace,
     ) -> Result<Vec<(Key, Document)>, Error> {
         let limit = limits::SCAN_ROWS;
         let scan: Scan = match pass {
-            Pass::Buckets => schema::buckets(self.account, customer, meter, days, limit),
+            Pass::Buckets => schema::buckets(self.account, customer, cell, days, limit),
             Pass::Gone | Pass::Seen => {
-                schema::distinct_values(self.account, customer, meter, days, limit)
+                schema::distinct_values(self.account, customer, cell, days, limit)
             }
         };
         let scan = match &place.row {
@@ -95,12 +97,12 @@ impl Transaction<'_> {
         rows: Vec<(Key, Document)>,
     ) -> Result<(), Error> {
         let (account, mut digests) = (self.account, Vec::new());
-        let CleaningUp { customer, meter, counting, .. } = *cleaning_up;
+        let CleaningUp { customer, cell, counting, .. } = *cleaning_up;
         for (key, _) in rows {
             if pass == Pass::Buckets {
                 let (window, slot) = schema::bucket_place(&key)?;
                 if counting.of(window) != slot {
-                    self.delete(&schema::bucket(account, customer, meter, window, slot));
+                    self.delete(&schema::bucket(account, customer, cell, window, slot));
                 }
                 continue;
             }
@@ -110,7 +112,7 @@ impl Transaction<'_> {
             }
             if pass == Pass::Gone {
                 self.delete(&schema::distinct_value(
-                    account, customer, meter, window, slot, &digest,
+                    account, customer, cell, window, slot, &digest,
                 ));
             }
             if cleaning_up.is_corrected(window) {
@@ -126,8 +128,8 @@ impl Transaction<'_> {
         pass: Pass,
         digests: &[Digest],
     ) -> Result<(), Error> {
-        let CleaningUp { customer, meter, corrected, .. } = *cleaning_up;
-        let slot = |digest| schema::distinct_index(self.account, customer, meter, digest);
+        let CleaningUp { customer, cell, corrected, .. } = *cleaning_up;
+        let slot = |digest| schema::distinct_index(self.account, customer, cell, digest);
         let slots: Vec<_> = digests.iter().map(slot).collect();
         self.fetch_guarded(slots.iter().map(Slot::key)).await?;
         for slot in slots {
@@ -150,11 +152,11 @@ impl Transaction<'_> {
     }
 }
 
-/// Whose rows are swept, of which meter, and what is corrected.
+/// Whose rows are swept, of which cell, and what is corrected.
 #[derive(Clone, Copy)]
 struct CleaningUp<'a> {
     customer: CustomerId,
-    meter: MeterId,
+    cell: CellId,
     corrected: Timeframe,
     counting: &'a BucketSlots,
 }

@@ -12,12 +12,13 @@ use crate::{
     },
     expression::Fields,
     limits,
+    meter::CellId,
     period::{Periods, oldest_judged},
     schema::{self, EventCount},
     store::Key,
     subscription::SubscriptionEntry,
     time::INSTANT,
-    usage::{Event, Hour, MeterId, Meters, Reading, Tally},
+    usage::{Event, Hour, Meters, Reading, Tally},
 };
 
 /// One customer's share of a batch: its new events, and the billing periods that they fall in.
@@ -33,7 +34,7 @@ pub(super) struct Share<'a> {
     /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
     /// The metrics that some event adds to.
-    moved: BTreeSet<MeterId>,
+    moved: BTreeSet<CellId>,
 }
 
 impl<'a> Share<'a> {
@@ -71,7 +72,7 @@ impl<'a> Share<'a> {
                 }
             }
             let readings = || events.iter().flat_map(|(_, readings)| readings);
-            let moved = readings().map(|reading| reading.meter).collect();
+            let moved = readings().map(|reading| reading.cell).collect();
             work = work.saturating_add(readings().count().saturating_mul(periods.len()));
             check_work(work)?;
             shares.push(Self {
@@ -152,7 +153,7 @@ impl<'a> Share<'a> {
             }
             for state in loaded.states.values_mut() {
                 if state.needs_distinct_values(tally.indexes.values()) {
-                    let meters = meters.with_splits(&loaded.splits).only_distinct();
+                    let meters = meters.with_divided(&loaded.meters).only_distinct();
                     let mut running = Running::default();
                     tx.run_on(&mut running, customer_id, &meters, state.timeframe).await?;
                     state.distinct = Some(running.distinct);

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::{Decimal, Error, PropertyName, limits, price::check_bounds};
 /// cell lies in the default cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// The properties whose values decide on the cell, one or two.
+    /// The properties whose values decide on the cell, 1 to 10 different ones.
     pub dimensions: Vec<PropertyName>,
     /// What a unit costs that is in no cell.
     pub default_unit_amount: Decimal,
@@ -31,13 +31,31 @@ pub struct MatrixCell {
 }
 
 impl Matrix {
+    /// Returns the values of each cell.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Vec<Option<String>>> {
+        self.matrix_values.iter().map(|cell| &cell.dimension_values)
+    }
+
     fn check_dimensions(&self) -> Result<(), Error> {
-        let message = match self.dimensions.as_slice() {
-            [first, second] if first == second => format!("found {first} twice"),
-            [_] | [_, _] => return Ok(()),
-            others => format!("found {}, expected 1 or 2", others.len()),
+        let (found, most) = (self.dimensions.len(), limits::DIMENSIONS);
+        let mut seen = BTreeSet::new();
+        let twice = self.dimensions.iter().find(|dimension| !seen.insert(*dimension));
+        let message = match twice {
+            Some(twice) => format!("found {twice} twice"),
+            None if (1..=most).contains(&found) => return Ok(()),
+            None => format!("found {found}, expected 1 to {most}"),
         };
         Err(Error::invalid("/matrix_config/dimensions", message))
+    }
+
+    fn check_bytes(&self) -> Result<(), Error> {
+        let found: usize = self.values().flatten().flatten().map(String::len).sum();
+        let most = limits::MATRIX_VALUE_BYTES;
+        if found > most {
+            let message = format!("found {found} bytes of values, expected at most {most}");
+            return Err(Error::invalid("/matrix_config/matrix_values", message));
+        }
+        Ok(())
     }
 
     fn check_cell(&self, cell: &MatrixCell, at: impl Fn(&str) -> String) -> Result<(), Error> {
@@ -66,6 +84,7 @@ impl Rates for Matrix {
             let message = format!("found {cells} cells, expected at most {most}");
             return Err(Error::invalid("/matrix_config/matrix_values", message));
         }
+        self.check_bytes()?;
         let mut seen = BTreeMap::new();
         for (index, cell) in self.matrix_values.iter().enumerate() {
             let at = |field: &str| format!("/matrix_config/matrix_values/{index}/{field}");

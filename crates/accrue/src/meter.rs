@@ -1,0 +1,286 @@
+//! Meters: what is counted.
+//!
+//! A price declares the meter whose figures it rates. Two prices that count the same share one: a meter is
+//! identified by what it consists of (`docs/decisions/matrix-cells-are-meters.md`).
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::{
+    MetricId, PropertyName,
+    expression::{Expression, Fields},
+};
+
+/// A metric, of some events, divided into groups and cells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Meter {
+    pub(crate) id: MeterId,
+    pub(crate) metric_id: MetricId,
+    /// Only the events that this is true of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<Expression>,
+    /// The properties by whose values events are in groups, whichever values there are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    group_by: Vec<PropertyName>,
+    /// The cells that each group is divided into.
+    cells: Cells,
+    /// The revision of the account's metrics that it came with.
+    pub(crate) since: u64,
+}
+
+/// Cells that are known beforehand, and one for all that lies in none of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cells {
+    dimensions: Vec<PropertyName>,
+    /// In order.
+    values: Vec<Values>,
+}
+
+/// The values of some properties, as texts; `None` where a property is missing.
+pub(crate) type Values = Vec<Option<String>>;
+
+/// Identifies a meter by what it consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct MeterId(Uuid);
+
+/// What amounts are added up under: a metric as a whole, or a cell of a meter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum CellId {
+    Metric(MetricId),
+    Cell(CellHash),
+}
+
+/// Identifies a cell of a meter by what it consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct CellHash(Uuid);
+
+impl MeterId {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+}
+
+impl CellHash {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+}
+
+impl CellId {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
+        match self {
+            Self::Metric(id) => id.as_bytes(),
+            Self::Cell(hash) => hash.as_bytes(),
+        }
+    }
+}
+
+impl From<MetricId> for CellId {
+    fn from(id: MetricId) -> Self {
+        Self::Metric(id)
+    }
+}
+
+impl Cells {
+    /// Cells by the values of some dimensions: one for each list of values, in any order.
+    pub(crate) fn new(
+        dimensions: Vec<PropertyName>,
+        values: impl IntoIterator<Item = Values>,
+    ) -> Self {
+        let mut values: Vec<_> = values.into_iter().collect();
+        values.sort();
+        Self { dimensions, values }
+    }
+}
+
+impl Meter {
+    /// A meter, as of a revision of the metrics.
+    pub(crate) fn new(
+        metric_id: MetricId,
+        filter: Option<Expression>,
+        group_by: Vec<PropertyName>,
+        cells: Cells,
+        since: u64,
+    ) -> Self {
+        let text = filter.as_ref().map(ToString::to_string);
+        let counts = [group_by.len(), cells.dimensions.len()].map(|count| count.to_string());
+        let names = group_by.iter().chain(&cells.dimensions).map(|name| Some(name.as_str()));
+        let values = cells.values.iter().flatten().map(Option::as_deref);
+        let parts =
+            [text.as_deref()].into_iter().chain(counts.iter().map(|count| Some(count.as_str())));
+        let id = MeterId(id_of(metric_id.as_bytes(), parts.chain(names).chain(values)));
+        Self { id, metric_id, filter, group_by, cells, since }
+    }
+
+    /// Tells whether it has groups of which it is not known beforehand which there are.
+    pub(crate) fn has_groups(&self) -> bool {
+        !self.group_by.is_empty()
+    }
+
+    /// Returns the group that an event is in; none of an event that is not counted. All are in one
+    /// where there are no groups.
+    pub(crate) fn group_of(&self, fields: &Fields<'_>) -> Option<Values> {
+        let counts = self.filter.as_ref().is_none_or(|filter| filter.matches(fields));
+        counts.then(|| self.group_by.iter().map(|name| fields.text(name)).collect())
+    }
+
+    /// Returns the id of a group.
+    pub(crate) fn group_id(&self, group: &Values) -> CellHash {
+        self.hash(group, &[])
+    }
+
+    /// Returns the cell of its group that an event is in.
+    pub(crate) fn cell_of(&self, group: &Values, fields: &Fields<'_>) -> CellId {
+        let Cells { dimensions, values } = &self.cells;
+        let own: Values = dimensions.iter().map(|name| fields.text(name)).collect();
+        match values.binary_search(&own) {
+            Ok(_) => self.cell(group, &own),
+            Err(_) => self.cell(group, &[]),
+        }
+    }
+
+    /// Returns the cells of a group with some values, in their order, and then that of all others.
+    pub(crate) fn cells<'v>(
+        &self,
+        group: &Values,
+        values: impl IntoIterator<Item = &'v Values>,
+    ) -> Vec<CellId> {
+        let cells = values.into_iter().map(|values| self.cell(group, values));
+        cells.chain([self.cell(group, &[])]).collect()
+    }
+
+    /// Returns all cells of a group.
+    pub(crate) fn all_cells(&self, group: &Values) -> Vec<CellId> {
+        self.cells(group, &self.cells.values)
+    }
+
+    /// Returns how many comparisons finding the cell of an event is worth: its name is a hash.
+    pub(crate) fn terms(&self) -> usize {
+        const HASH: usize = 8;
+        let filter = self.filter.as_ref().map_or(0, Expression::terms);
+        let names = self.group_by.len().saturating_add(self.cells.dimensions.len());
+        names.saturating_add(HASH).saturating_add(filter)
+    }
+
+    fn cell(&self, group: &Values, values: &[Option<String>]) -> CellId {
+        CellId::Cell(self.hash(group, values))
+    }
+
+    fn hash(&self, group: &Values, values: &[Option<String>]) -> CellHash {
+        let parts = group.iter().chain(values).map(Option::as_deref);
+        CellHash(id_of(self.id.as_bytes(), parts))
+    }
+}
+
+/// Returns the first half of a SHA-256 over some parts, each led by whether it is there and how
+/// long it is. Rows are stored by it, so it never changes.
+fn id_of<'a>(of: &[u8; 16], parts: impl IntoIterator<Item = Option<&'a str>>) -> Uuid {
+    let mut hash = Sha256::new_with_prefix(of);
+    for part in parts {
+        let length = part.map_or(u64::MAX, |part| u64::try_from(part.len()).unwrap_or(u64::MAX));
+        hash.update(length.to_be_bytes());
+        hash.update(part.unwrap_or_default());
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    Uuid::from_bytes(digest.first_chunk::<16>().copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Decimal, EventName, SeededEntropy, Timestamp,
+        event::{Properties, PropertyValue},
+    };
+
+    fn values(of: &[Option<&str>]) -> Values {
+        of.iter().map(|value| value.map(str::to_owned)).collect()
+    }
+
+    fn names(of: &[&str]) -> Vec<PropertyName> {
+        of.iter().map(|name| PropertyName::parse(*name).unwrap()).collect()
+    }
+
+    fn metric_id(seed: u64) -> MetricId {
+        MetricId::generate(Timestamp::MIN, &SeededEntropy::new(seed))
+    }
+
+    fn divided(metric_id: MetricId, dimensions: &[&str], cells: &[&[Option<&str>]]) -> Meter {
+        let cells = Cells::new(names(dimensions), cells.iter().map(|of| values(of)));
+        Meter::new(metric_id, None, Vec::new(), cells, 1)
+    }
+
+    #[test]
+    fn what_counts_the_same_is_one_meter() {
+        let (eu, us): (&[_], &[_]) = (&[Some("eu"), Some("1")], &[Some("us"), None]);
+        let meter =
+            |seed, cells: &[&[Option<&str>]]| divided(metric_id(seed), &["region", "size"], cells);
+        assert_eq!(meter(1, &[eu, us]), meter(1, &[us, eu]));
+        let id = |of: &Meter| of.id;
+        assert_ne!(id(&meter(1, &[eu, us])), id(&meter(2, &[eu, us])));
+        assert_ne!(id(&meter(1, &[eu, us])), id(&meter(1, &[eu])));
+        let texts = |one, other| id(&meter(1, &[&[Some(one), Some(other)]]));
+        assert_ne!(texts("a", "bc"), texts("ab", "c"));
+        assert_ne!(id(&meter(1, &[&[Some(""), None]])), id(&meter(1, &[&[None, Some("")]])));
+        // A cell is no dimension, a group is no cell, and a filter is neither.
+        let of = metric_id(1);
+        let two = divided(of, &["a", "b"], &[]);
+        assert_ne!(id(&two), id(&divided(of, &["a"], &[&[Some("b")]])));
+        let grouped = |by: &[&str], cells| Meter::new(of, None, names(by), cells, 1);
+        assert_ne!(id(&two), id(&grouped(&["a"], Cells::new(names(&["b"]), []))));
+        let filter = Expression::parse("a = 'b'").unwrap();
+        let filtered = Meter::new(of, Some(filter), Vec::new(), Cells::default(), 1);
+        assert_ne!(id(&filtered), id(&grouped(&[], Cells::default())));
+    }
+
+    /// The cell of an event with some properties.
+    fn cell(meter: &Meter, properties: &[(&str, PropertyValue)]) -> Option<CellId> {
+        let properties: Properties = properties
+            .iter()
+            .map(|(name, value)| (PropertyName::parse(*name).unwrap(), value.clone()))
+            .collect();
+        let name = EventName::parse("completion").unwrap();
+        let fields = Fields::new(&name, Timestamp::MIN, &properties);
+        let group = meter.group_of(&fields)?;
+        Some(meter.cell_of(&group, &fields))
+    }
+
+    #[test]
+    fn an_event_lies_in_the_cell_whose_values_it_has() {
+        let own: [&[_]; 3] =
+            [&[Some("eu"), Some("1")], &[Some("eu"), None], &[Some("true"), Some("1.5")]];
+        let meter = divided(metric_id(1), &["region", "size"], &own);
+        let in_order: Vec<_> = own.iter().map(|of| values(of)).collect();
+        let cells = meter.cells(&Values::new(), &in_order);
+        let check = |region: PropertyValue, size: PropertyValue, expect: usize| {
+            let found = cell(&meter, &[("region", region), ("size", size)]);
+            assert_eq!(found, Some(cells[expect]));
+        };
+        let number = |text| PropertyValue::Number(Decimal::parse(text).unwrap());
+        check("eu".into(), "1".into(), 0);
+        check("eu".into(), number("1.0"), 0);
+        check("eu".into(), PropertyValue::Null, 1);
+        check(true.into(), number("1.50"), 2);
+        check("eu".into(), "2".into(), 3);
+        check("EU".into(), "1".into(), 3);
+        check(PropertyValue::Null, PropertyValue::Null, 3);
+    }
+
+    #[test]
+    fn each_group_has_cells_of_its_own_and_what_is_filtered_out_has_none() {
+        let cells = Cells::new(names(&["region"]), [values(&[Some("eu")])]);
+        let filter = Expression::parse("user <> 'test'").unwrap();
+        let meter = Meter::new(metric_id(1), Some(filter), names(&["user", "team"]), cells, 1);
+        assert!(meter.has_groups());
+        let found = |user: &str, region: &str| {
+            cell(&meter, &[("user", user.into()), ("region", region.into())])
+        };
+        let [eu, others] = meter.all_cells(&values(&[Some("ada"), None])).try_into().unwrap();
+        assert_eq!((found("ada", "eu"), found("ada", "us")), (Some(eu), Some(others)));
+        assert_ne!(found("bob", "eu"), Some(eu));
+        assert_eq!(found("test", "eu"), None);
+    }
+}
