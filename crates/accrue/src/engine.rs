@@ -30,27 +30,23 @@ mod active;
 mod alerts;
 mod amendments;
 mod api_keys;
-mod apply;
 mod backfills;
 mod balance_alerts;
 mod billing;
-mod call;
 mod comparisons;
 mod corrections;
 mod costs;
 mod credit_blocks;
 mod credits;
 mod customers;
-mod decoded;
 mod event_blocks;
 mod event_volume;
 mod events;
 mod figures;
 mod garbage;
 mod groups;
-mod in_flight;
 mod items;
-mod keyed;
+mod kernel;
 mod ledgers;
 mod lists;
 mod messages;
@@ -65,14 +61,12 @@ mod prices;
 mod recount;
 mod related;
 mod resolve;
-mod stripes;
 mod subscription_changes;
 mod subscription_rows;
 mod subscriptions;
 mod tallies;
 mod tick;
-mod trace;
-mod transaction;
+mod time;
 mod transitions;
 mod usage;
 mod usage_series;
@@ -80,11 +74,8 @@ mod visible;
 mod windows;
 
 pub use self::{
-    account::Account,
-    billing::Billing,
-    call::{Call, KeyedCall},
     garbage::Collected,
-    keyed::{Admitted, Attempt},
+    kernel::{Account, Admitted, Attempt, Billing, Call, KeyedCall},
     preview::{BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange},
     tick::Tick,
 };

@@ -1,52 +1,13 @@
 //! The handle on one account, and what it configures.
 
-use super::{
-    Billing, Call,
-    apply::Op,
-    billing::Shared,
-    transaction::{Stop, Transaction},
-};
+use super::kernel::{Account, Call, Op, Stop, Transaction};
 use crate::{
-    AccountId, Error, Timestamp,
+    Error, Timestamp,
     account::{AccountEntry, Configuration},
     limits, schema,
 };
 
-/// The handle on one account (tenant): it has the operations. Cheap to clone.
-///
-/// What belongs to another account does not exist here.
-#[derive(Clone, Debug)]
-pub struct Account {
-    billing: Billing,
-    id: AccountId,
-}
-
 impl Account {
-    pub(super) const fn new(billing: Billing, id: AccountId) -> Self {
-        Self { billing, id }
-    }
-
-    /// Returns its id.
-    #[must_use]
-    pub const fn id(&self) -> &AccountId {
-        &self.id
-    }
-
-    /// Returns the handle that it belongs to.
-    #[must_use]
-    pub const fn billing(&self) -> &Billing {
-        &self.billing
-    }
-
-    pub(super) fn shared(&self) -> &Shared {
-        self.billing.shared()
-    }
-
-    /// A transaction for an operation that only reads.
-    pub(super) fn reading(&self) -> Transaction<'_> {
-        Transaction::dry(self.shared(), &self.id)
-    }
-
     /// Sets what the account configures.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Active subscriptions: those that a customer's events may still count for, and when time brings them the
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     AlertId, CustomerId, Error, Timestamp,
     alert::Alert,

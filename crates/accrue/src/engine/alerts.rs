@@ -10,7 +10,11 @@ use self::{
     changes::{Change, ChangeFor, change_alert, change_alert_for, delete_alert},
     creation::{create_customer_alert, create_plan_alert, create_subscription_alert},
 };
-use super::{Account, Call, apply::Op, lists::page_in_order, transaction::Transaction};
+use super::{
+    Account, Call,
+    kernel::{Op, Transaction},
+    lists::page_in_order,
+};
 use crate::{
     AlertId, CustomerId, Error, IdOr, ListFilter, Page, PageRequest, PlanId, SubscriptionId,
     alert::{

@@ -10,10 +10,9 @@ use std::borrow::Cow;
 use self::found::{Found, Standing};
 use super::{
     Account, Call,
-    apply::Op,
+    kernel::{Op, Stop, Transaction},
     places::{counting, only},
     recount::Untotalled,
-    transaction::{Stop, Transaction},
     windows::Moved,
 };
 use crate::{

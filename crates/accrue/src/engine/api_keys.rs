@@ -6,8 +6,7 @@ use async_trait::async_trait;
 
 use super::{
     Account, Billing,
-    apply::{Command, apply_open},
-    transaction::{Stop, Transaction},
+    kernel::{Command, Stop, Transaction, apply_open},
 };
 use crate::{
     AccountId, ApiKeyId, Error, ListFilter, Name, Page, PageRequest,

@@ -11,9 +11,8 @@ use self::{
 };
 use super::{
     Account, Call,
-    apply::Op,
+    kernel::{Op, Stop, Transaction},
     lists::Walk,
-    transaction::{Stop, Transaction},
 };
 use crate::{
     BackfillId, CustomerId, Error, IdOr, Page, PageRequest,

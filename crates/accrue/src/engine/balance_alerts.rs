@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     AlertId, CustomerId, Error, PricingUnit,
     alert::{Alert, BalanceWatch, Scope},

@@ -13,13 +13,11 @@ mod account_wide;
 mod build;
 mod clean_up;
 mod measure;
-mod patience;
 mod publish;
 mod schedule;
 mod step;
 
 pub(super) use self::{
     account_wide::{correct_all, correct_some, measure_all},
-    patience::Patience,
     step::{Step, Stepped, correct},
 };

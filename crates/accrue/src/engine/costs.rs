@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Account, figures::Running, transaction::Transaction};
+use super::{Account, figures::Running, kernel::Transaction};
 use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery},

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{
     Account, Call,
-    apply::Op,
+    kernel::{Op, Stop, Transaction},
     ledgers::OpenLedger,
     lists::{Walk, page_in_order},
-    transaction::{Stop, Transaction},
 };
 use crate::{
     CreditBlockId, CustomerId, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,

@@ -1,7 +1,7 @@
 //! Rows of events: those of a minute that come at once share one
 //! (`docs/decisions/events-share-rows.md`).
 
-use super::{events::New, transaction::Transaction};
+use super::{events::New, kernel::Transaction};
 use crate::{
     BackfillId, CustomerId, Error, ErrorKind, EventKey, Timeframe, limits,
     schema::{self, Slot},

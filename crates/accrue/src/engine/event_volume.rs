@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Account, transaction::Transaction};
+use super::{Account, kernel::Transaction};
 use crate::{
     Error, limits,
     page::{Listing, Page, PageRequest},

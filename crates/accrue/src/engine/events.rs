@@ -14,8 +14,7 @@ pub(super) use self::sort::{New, Sorted, sort};
 use super::{
     Account, Call,
     active::ActiveSubscriptions,
-    apply::{Command, Request},
-    transaction::{Stop, Transaction},
+    kernel::{Command, Request, Stop, Transaction},
 };
 use crate::{
     CustomerId, Error,
@@ -23,6 +22,7 @@ use crate::{
     idempotency::Fingerprint,
     limits,
     period::Change,
+    schema::Owner,
     usage::{Incoming, Ingestion, identity},
 };
 
@@ -157,8 +157,8 @@ async fn applied(
             has_transitions |= tx.is_behind(entry).await?;
         }
         if has_transitions {
-            behind.push(*customer_id);
+            behind.push(Owner::Customer(*customer_id));
         }
     }
-    if behind.is_empty() { Ok(active) } else { Err(Stop::Transitions(behind)) }
+    if behind.is_empty() { Ok(active) } else { Err(Stop::First(behind)) }
 }

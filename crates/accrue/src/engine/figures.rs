@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     CustomerId, Error, Pace, Timeframe,
     expression::Fields,

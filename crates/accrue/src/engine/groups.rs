@@ -8,7 +8,7 @@ use std::{
 #[cfg(test)]
 mod tests;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     CustomerId, Error, Timeframe, Timestamp, limits,
     meter::{CellHash, MeterId, Values},

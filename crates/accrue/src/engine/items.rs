@@ -2,8 +2,7 @@
 
 use super::{
     Account, Call,
-    apply::Op,
-    transaction::{Stop, Transaction},
+    kernel::{Op, Stop, Transaction},
 };
 use crate::{
     Error, ItemId, ListFilter, Page, PageRequest,

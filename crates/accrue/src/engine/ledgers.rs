@@ -5,7 +5,7 @@ mod save;
 
 use std::collections::BTreeMap;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     AccountId, CreditBlockId, CustomerId, Error, PricingUnit, SubscriptionId, Timestamp,
     alert::BalanceWatch,

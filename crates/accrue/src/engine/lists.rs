@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Account, decoded::Says, transaction::Transaction};
+use super::{
+    Account,
+    kernel::{Says, Transaction},
+};
 use crate::{
     Error, limits,
     page::{InstantRange, ListFilter, Listing, Page, PageRequest, Position},

@@ -5,11 +5,9 @@ mod tests;
 
 use super::{
     Account, Call,
-    apply::Op,
-    decoded::Says,
+    kernel::{Op, Says, Stop, Transaction},
     lists::page_of,
     subscription_rows,
-    transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Error, MessageId, Timestamp,

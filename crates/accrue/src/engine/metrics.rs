@@ -2,9 +2,8 @@
 
 use super::{
     Account, Call,
-    apply::Op,
+    kernel::{Op, Stop, Transaction},
     lists::Walk,
-    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, MetricId, Page, PageRequest, limits,

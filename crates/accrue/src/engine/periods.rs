@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause},

@@ -1,6 +1,6 @@
 //! Events at one place: those that no backfill brought, and those of reflected backfills.
 
-use super::{transaction::Transaction, visible::SourcedEvent};
+use super::{kernel::Transaction, visible::SourcedEvent};
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     expression::Fields,

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Account, Call,
-    apply::Op,
-    transaction::{Stop, Transaction},
+    kernel::{Op, Stop, Transaction},
 };
 use crate::{
     Error, IdOr, MetricId, PlanId, PricingUnit,

@@ -2,9 +2,8 @@
 
 use super::{
     Account, Call,
-    apply::Op,
+    kernel::{Op, Stop, Transaction},
     lists::{Walk, page_in_order},
-    transaction::{Stop, Transaction},
 };
 use crate::{
     Error, ExternalId, IdOr, Page, PageRequest, PlanId,

@@ -12,7 +12,7 @@ pub use self::{
     period::{PeriodChange, UsageChange},
     price::CostChange,
 };
-use super::{Account, Call, apply::Command};
+use super::{Account, Call, kernel::Command};
 use crate::{CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp, limits, webhook::Body};
 
 /// What an operation would bring, had it been asked for now.

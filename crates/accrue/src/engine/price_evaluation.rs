@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
-use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};
+use super::{Account, comparisons::Comparisons, figures::Running, kernel::Transaction};
 use crate::{
     CustomerId, Error, IdOr, PriceId,
     cost::{EvaluatedGroup, PriceEvaluation},

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Account, Call,
-    apply::Op,
-    transaction::{Stop, Transaction},
+    kernel::{Op, Stop, Transaction},
 };
 use crate::{
     Error, IdOr, ListFilter, Page, PageRequest, PriceId, limits,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{periods::Wanted, transaction::Transaction};
+use super::{kernel::Transaction, periods::Wanted};
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
     alert::Cause,

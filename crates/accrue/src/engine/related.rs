@@ -4,8 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     Account, Call,
-    apply::{Command, Request},
-    transaction::{Stop, Transaction},
+    kernel::{Command, Request, Stop, Transaction},
 };
 use crate::{
     Error,

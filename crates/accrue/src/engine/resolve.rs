@@ -1,11 +1,11 @@
 //! Finds customers, plans and subscriptions by the names that callers give, transitions applied.
 
-use super::transaction::{Stop, Transaction};
+use super::kernel::{Stop, Transaction};
 use crate::{
     CustomerId, Error, IdOr, PlanId, SubscriptionId,
     customer::Customer,
     plan::Plan,
-    schema::{self, CustomerHead},
+    schema::{self, CustomerHead, Owner},
     subscription::{Subscription, SubscriptionEntry},
 };
 
@@ -60,7 +60,7 @@ impl Transaction<'_> {
         self.lock(&[id.into()]).await?;
         let head = self.get(&schema::customer_head(self.account, id)).await?.unwrap_or_default();
         if self.has_transitions(id, &head).await? {
-            Err(Stop::Transitions(vec![id]))
+            Err(Stop::First(vec![Owner::Customer(id)]))
         } else {
             Ok(head)
         }
@@ -73,10 +73,10 @@ impl Transaction<'_> {
         let mut behind = Vec::new();
         for (id, head) in ids.iter().zip(heads) {
             if self.has_transitions(*id, &head.unwrap_or_default()).await? {
-                behind.push(*id);
+                behind.push(Owner::Customer(*id));
             }
         }
-        if behind.is_empty() { Ok(()) } else { Err(Stop::Transitions(behind)) }
+        if behind.is_empty() { Ok(()) } else { Err(Stop::First(behind)) }
     }
 
     /// Returns a subscription whose customer is applied. The changes to its plan's alerts come first
@@ -89,7 +89,7 @@ impl Transaction<'_> {
         let customer_id = entry.subscription.customer_id;
         self.current_head(customer_id).await?;
         if self.is_behind(&entry).await? {
-            return Err(Stop::Transitions(vec![customer_id]));
+            return Err(Stop::First(vec![Owner::Customer(customer_id)]));
         }
         Ok(entry)
     }

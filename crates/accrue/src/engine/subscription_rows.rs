@@ -1,6 +1,6 @@
 //! Rows of subscriptions: an entry each, and beside it the terms, in as many parts as they need.
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     Error, SubscriptionId, limits,
     schema::{self, Nothing, Slot, SubscriptionOf, Terms},

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Account, Call,
     active::ActiveSubscriptions,
-    apply::Op,
+    kernel::{Op, Stop, Transaction},
     lists::Walk,
-    transaction::{Stop, Transaction},
 };
 use crate::{
     CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,

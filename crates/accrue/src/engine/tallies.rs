@@ -2,7 +2,7 @@
 
 use std::collections::btree_map::Entry;
 
-use super::{transaction::Transaction, visible::BucketSlots};
+use super::{kernel::Transaction, visible::BucketSlots};
 use crate::{
     CustomerId, Error, Pace, Timestamp,
     schema::{self, Bucket, Nothing},

@@ -6,9 +6,8 @@ use async_trait::async_trait;
 
 use super::{
     Account, Billing,
-    apply::{Applied, Command, apply},
-    corrections::{Patience, correct_some, measure_all},
-    transaction::{Stop, Transaction},
+    corrections::{correct_some, measure_all},
+    kernel::{Applied, Command, Patience, Stop, Transaction, apply},
     transitions::apply_transitions,
 };
 use crate::{

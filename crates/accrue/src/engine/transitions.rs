@@ -11,10 +11,8 @@ use async_trait::async_trait;
 use self::{subject::Subject, subscriber::Subscriber};
 use super::{
     active::ActiveSubscriptions,
-    apply::{Applied, Command, apply},
-    billing::Shared,
-    corrections::{Patience, correct},
-    transaction::{Stop, Transaction},
+    corrections::correct,
+    kernel::{Applied, Command, Patience, Shared, Stop, Transaction, apply},
 };
 use crate::{
     AccountId, CustomerId, Error, ErrorKind, IdOr, Timestamp, subscription::SubscriptionEntry,

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use super::{Account, places::Known, transaction::Transaction};
+use super::{Account, kernel::Transaction, places::Known};
 use crate::{
     CustomerId, Decimal, Error, EventKey, IdOr, MetricId, SubscriptionId, Timeframe, limits,
     schema,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Account, comparisons::Comparisons, figures::Running, transaction::Transaction};
+use super::{Account, comparisons::Comparisons, figures::Running, kernel::Transaction};
 use crate::{
     CustomerId, Error, PropertyName, SubscriptionId, Timeframe,
     expression::Fields,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
     backfill::{Overlay, Overlays},

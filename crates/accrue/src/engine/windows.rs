@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::transaction::Transaction;
+use super::kernel::Transaction;
 use crate::{
     CustomerId, Error, Timestamp,
     expression::Fields,

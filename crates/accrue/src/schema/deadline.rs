@@ -16,7 +16,7 @@ pub(crate) struct Deadline {
 }
 
 /// What time brings something for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Owner {
     /// What its subscriptions, its ledgers and its corrections bring.

@@ -4,7 +4,7 @@ use super::as_seen_by;
 use crate::{
     AlertId, Error, SubscriptionId,
     alert::{Alert, AlertUpdate, Scope},
-    engine::transaction::{Stop, Transaction},
+    engine::kernel::{Stop, Transaction},
     schema::{self, AlertEntry},
 };
 

@@ -3,7 +3,7 @@
 use crate::{
     AlertId, CustomerId, Error, IdOr, PlanId, SubscriptionId,
     alert::{Alert, NewAlert, NewBalanceAlert, Scope},
-    engine::transaction::{Stop, Transaction},
+    engine::kernel::{Stop, Transaction},
     plan::PlanVersion,
     schema::{self, PlanVersionEntry},
 };

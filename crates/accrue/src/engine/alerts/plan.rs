@@ -4,7 +4,7 @@
 use crate::{
     Error, PlanId,
     alert::Alert,
-    engine::transaction::Transaction,
+    engine::kernel::Transaction,
     limits,
     plan::PlanVersion,
     schema::{self, AlertRevision, Deadline, Owner},
@@ -18,7 +18,7 @@ impl Transaction<'_> {
         version: PlanVersion,
         alert: &Alert,
     ) -> Result<(), Error> {
-        self.move_version(plan_id, version);
+        self.make_due(Owner::Plan(plan_id, version));
         let slot = schema::plan_version(self.account, plan_id, version);
         let mut entry = self.get(&slot).await?.unwrap_or_default();
         if entry.revision.saturating_sub(entry.applied) >= limits::PENDING_CHANGES {

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::{
     BackfillId, CustomerId, Error, EventKey, IdOr, Timestamp,
     engine::{
+        kernel::{Stop, Transaction},
         places::{Known, counting},
-        transaction::{Stop, Transaction},
         visible::SourcedEvent,
     },
     period::oldest_judged,
-    schema,
+    schema::{self, Owner},
     usage::{EventKeyEntry, EventPlace, EventSlot},
 };
 
@@ -86,7 +86,7 @@ impl Transaction<'_> {
         let oldest_taken = self.oldest_taken().await?;
         for entry in self.every_subscription(customer_id).await? {
             if self.is_behind(&entry).await? {
-                return Err(Stop::Transitions(vec![customer_id]));
+                return Err(Stop::First(vec![Owner::Customer(customer_id)]));
             }
             let subscription = &entry.subscription;
             let Some(period) = subscription.periods().containing(at) else { continue };

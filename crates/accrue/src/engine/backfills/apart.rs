@@ -3,7 +3,7 @@
 use crate::{
     Error,
     backfill::Backfill,
-    engine::transaction::{Stop, Transaction},
+    engine::kernel::{Stop, Transaction},
     limits,
     schema::{self, OpenBackfill},
 };

@@ -7,9 +7,8 @@ use async_trait::async_trait;
 use crate::{
     BackfillId, CustomerId, Error,
     engine::{
-        apply::{Command, Request},
         events::{New, Sorted, check_size, sort},
-        transaction::{Stop, Transaction},
+        kernel::{Command, Request, Stop, Transaction},
     },
     idempotency::Fingerprint,
     schema,

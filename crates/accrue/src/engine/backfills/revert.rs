@@ -3,7 +3,7 @@
 use crate::{
     BackfillId,
     backfill::{Backfill, Effect},
-    engine::transaction::{Stop, Transaction},
+    engine::kernel::{Stop, Transaction},
 };
 
 pub(super) async fn revert_backfill(

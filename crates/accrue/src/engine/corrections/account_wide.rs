@@ -4,15 +4,11 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::{patience::Patience, step::correct};
+use super::step::correct;
 use crate::{
     AccountId, BackfillId, CustomerId, Error,
     backfill::{Backfill, Correction, Effect},
-    engine::{
-        apply::{Applied, Command, apply},
-        billing::Shared,
-        transaction::{Stop, Transaction},
-    },
+    engine::kernel::{Applied, Command, Patience, Shared, Stop, Transaction, apply},
     limits,
     schema::{self, AccountCorrection, Deadline, Owner},
     usage::Hours,

@@ -6,8 +6,8 @@ use crate::{
     CustomerId, Error, Timeframe,
     backfill::{Correction, Effect, Overlays},
     engine::{
+        kernel::Transaction,
         tallies::Indexed,
-        transaction::Transaction,
         visible::{BucketSlots, EventWalk, SourcedEvent, WalkedSlot},
     },
     expression::Fields,

@@ -3,7 +3,7 @@
 use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,
-    engine::{transaction::Transaction, visible::BucketSlots},
+    engine::{kernel::Transaction, visible::BucketSlots},
     limits,
     meter::CellId,
     schema::{self, CleanUpPlace, Progress, Slot},

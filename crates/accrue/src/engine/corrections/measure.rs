@@ -3,7 +3,7 @@
 use super::build::Chunk;
 use crate::{
     CustomerId, Error, SubscriptionId, Timeframe, Timestamp,
-    engine::{periods::Wanted, recount::SummedBy, tallies::Indexed, transaction::Transaction},
+    engine::{kernel::Transaction, periods::Wanted, recount::SummedBy, tallies::Indexed},
     limits,
     schema::{self, CustomerHead, Progress},
     subscription::SubscriptionEntry,

@@ -4,7 +4,7 @@ use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
     alert::Cause,
     backfill::{Backfill, BackfillStatus, Correction, Effect},
-    engine::transaction::Transaction,
+    engine::kernel::Transaction,
     limits,
     schema::{self, CalendarDay, CleanUpPlace, EventCount, OverlayEntry, Progress},
     usage::{BucketSlot, Day, Hour},

@@ -3,7 +3,7 @@
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},
-    engine::transaction::{Stop, Transaction},
+    engine::kernel::{Stop, Transaction},
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
 
@@ -20,7 +20,7 @@ impl Transaction<'_> {
         self.unschedule(backfill).await?;
         let correction = Correction { at, backfill_id: backfill.id, effect };
         if at <= self.now {
-            self.move_backfill(backfill.clone(), effect);
+            self.make_due(Owner::Backfill(backfill.id));
         }
         if let Some(customer_id) = backfill.customer_id {
             let slot = schema::corrections(self.account, customer_id);
@@ -76,14 +76,14 @@ impl Transaction<'_> {
             let is_under_way = corrections.progress.as_ref().is_some_and(Progress::is_correcting);
             let mut scheduled = corrections.scheduled.iter().filter(|of| is_own(of));
             return match scheduled.any(|of| is_under_way || of.at <= now) {
-                true => Err(Stop::Transitions(vec![customer_id])),
+                true => Err(Stop::First(vec![Owner::Customer(customer_id)])),
                 false => Ok(()),
             };
         }
         let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
         let mut scheduled = all.corrections.iter().filter(|of| is_own(&of.correction));
         match scheduled.any(|of| of.has_begun || of.correction.at <= now) {
-            true => Err(Stop::Backfill(backfill.id)),
+            true => Err(Stop::First(vec![Owner::Backfill(backfill.id)])),
             false => Ok(()),
         }
     }

@@ -3,14 +3,11 @@
 
 use async_trait::async_trait;
 
-use super::patience::Patience;
 use crate::{
     AccountId, CustomerId, Error, Timestamp,
     backfill::Correction,
     engine::{
-        apply::{Applied, Command, apply},
-        billing::Shared,
-        transaction::{Stop, Transaction},
+        kernel::{Applied, Command, Patience, Shared, Stop, Transaction, apply},
         transitions::apply_until,
     },
     schema::{self, Corrections, Progress},

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    CustomerId, Error, Timestamp, backfill::Backfill, engine::transaction::Transaction, limits,
+    CustomerId, Error, Timestamp, backfill::Backfill, engine::kernel::Transaction, limits,
 };
 
 /// Which new events are taken: of when, and of whom.

@@ -6,7 +6,7 @@ use super::sort::New;
 use crate::{
     Error,
     backfill::{Backfill, KeyRules, Verdict},
-    engine::{places::counting, transaction::Transaction},
+    engine::{kernel::Transaction, places::counting},
     limits, schema,
     usage::{EventKeyEntry, EventPlace},
 };

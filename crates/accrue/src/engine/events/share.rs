@@ -7,8 +7,8 @@ use crate::{
     CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::Alert,
     engine::{
-        active::ActiveSubscriptions, figures::Running, ledgers::Ledgers, periods::Wanted,
-        recount::moved_by, tallies::Indexed, transaction::Transaction, visible::BucketSlots,
+        active::ActiveSubscriptions, figures::Running, kernel::Transaction, ledgers::Ledgers,
+        periods::Wanted, recount::moved_by, tallies::Indexed, visible::BucketSlots,
     },
     expression::Fields,
     limits,

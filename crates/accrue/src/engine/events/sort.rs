@@ -9,7 +9,7 @@ use super::{
 use crate::{
     CustomerId, Error, EventKey, ExternalId, IdOr,
     backfill::{Backfill, Verdict},
-    engine::transaction::{Stop, Transaction},
+    engine::kernel::{Stop, Transaction},
     error::RefusedEvent,
     schema::{self, CustomerAlias, CustomerEntry, Slot},
     usage::{ContentHash, Event, EventKeyEntry, EventSlot, Incoming},

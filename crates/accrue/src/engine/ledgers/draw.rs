@@ -7,7 +7,7 @@ use crate::{
     CustomerId, Decimal, Error, Timestamp,
     alert::Cause,
     credit::{Book, DrawDown, Drawn, Returned},
-    engine::transaction::Transaction,
+    engine::kernel::Transaction,
     schema,
 };
 

@@ -4,7 +4,7 @@ use super::OpenLedger;
 use crate::{
     CreditBlockId, CustomerId, Error,
     credit::{Block, Booked, CreditBlock},
-    engine::transaction::Transaction,
+    engine::kernel::Transaction,
     limits,
     schema::{self, BlockMetadata, Credits, Nothing},
 };

@@ -2,12 +2,12 @@ use async_trait::async_trait;
 use pollster::block_on;
 
 use super::*;
-use crate::engine::apply::Command;
+use crate::engine::kernel::Command;
 use crate::{
     AccountId, BackfillId, Billing, Email, ManualClock, Name, SeededEntropy, Timeframe,
     backfill::NewBackfill,
     customer::{Customer, NewCustomer},
-    engine::apply::apply_open,
+    engine::kernel::apply_open,
     store::MemoryStore,
 };
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     CustomerId, Decimal, Error, MetricId, PricingUnit, SubscriptionId, Timeframe,
-    backfill::{Backfill, Effect},
-    engine::transaction::Transaction,
+    backfill::{Backfill, BackfillStatus, Effect},
+    engine::kernel::Transaction,
     limits,
     usage::{Day, Total},
 };
@@ -86,8 +86,11 @@ impl Transaction<'_> {
     pub(super) async fn corrected_customers(
         &mut self,
         backfill: &Backfill,
-        effect: Effect,
     ) -> Result<Vec<CustomerId>, Error> {
+        let effect = match backfill.status {
+            BackfillStatus::PendingRevert => Effect::Revert,
+            _ => Effect::Reflect,
+        };
         let mut customers: BTreeSet<_> = backfill.customer_id.into_iter().collect();
         let (mut cursor, mut has_more) = (None, customers.is_empty());
         while has_more {

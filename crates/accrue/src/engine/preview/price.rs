@@ -9,10 +9,9 @@ use crate::{
     cost::Cost,
     engine::{
         Account,
-        apply::Command,
+        kernel::{Command, Stop, Transaction},
         periods::Wanted,
         recount::SummedBy,
-        transaction::{Stop, Transaction},
     },
     period::Change,
     plan::{Placed, PlanPrice},

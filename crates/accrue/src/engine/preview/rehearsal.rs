@@ -4,17 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{BalanceChange, PeriodChange, Preview, PreviewedMessage};
 use crate::{
-    CustomerId, Error, PlanId, SubscriptionId, Timestamp,
+    BackfillId, CustomerId, Error, PlanId, SubscriptionId, Timestamp,
     credit::Ledger,
     engine::{
-        apply::Command,
         corrections::{Step, Stepped},
-        transaction::{Stop, Transaction},
+        kernel::{Command, Stop, Transaction},
         transitions::ApplyTransitions,
     },
     limits,
     plan::PlanVersion,
-    schema::{self, Index, OutboxEntry},
+    schema::{self, Index, OutboxEntry, Owner},
     store::{Document, Key},
 };
 
@@ -32,7 +31,8 @@ impl Rehearsal {
         command: &C,
     ) -> Result<Preview<C::Outcome>, Error> {
         let mut answer = self.apply_and_run(tx, command).await?;
-        let versions = tx.take_moved_versions();
+        let made_due = tx.take_made_due();
+        let versions: Vec<_> = made_due.iter().filter_map(plan_version).collect();
         if !versions.is_empty() {
             // The subscriptions of a plan apply a change to its alerts one by one: here at once,
             // and before it their other transitions.
@@ -42,10 +42,11 @@ impl Rehearsal {
             apply_transitions(tx, &customers).await?;
         }
         let mut periods = Vec::new();
-        if let Some((backfill, effect)) = tx.take_moved_backfill() {
+        for id in made_due.iter().filter_map(backfill) {
             // Its customers are corrected one by one: here at once, and before it what they are owed
             // otherwise.
-            let customers = tx.corrected_customers(&backfill, effect).await?;
+            let backfill = tx.backfill(id).await?;
+            let customers = tx.corrected_customers(&backfill).await?;
             self.apply_transitions(tx, &customers).await?;
             let before = tx.period_figures(&customers, backfill.timeframe).await?;
             answer = self.apply_and_run(tx, command).await?;
@@ -70,10 +71,14 @@ impl Rehearsal {
                     return Ok(answer);
                 }
                 Err(Stop::Error(error)) => return Err(error),
-                Err(Stop::Transitions(customers)) => self.apply_transitions(tx, &customers).await?,
-                Err(Stop::Backfill(id)) => {
-                    let detail = format!("the backfill {id} is to be reflected or reverted first");
-                    return Err(Error::constraint(detail));
+                Err(Stop::First(owners)) => {
+                    if let Some(id) = owners.iter().find_map(backfill) {
+                        let detail =
+                            format!("the backfill {id} is to be reflected or reverted first");
+                        return Err(Error::constraint(detail));
+                    }
+                    let customers: Vec<_> = owners.iter().filter_map(customer).collect();
+                    self.apply_transitions(tx, &customers).await?;
                 }
                 Err(Stop::Locks(_)) => return Err(Error::corrupt("a rehearsal takes no locks")),
             }
@@ -155,6 +160,18 @@ async fn apply_until(
     ended((ApplyTransitions { customers, most: usize::MAX, until }).run(tx).await)
 }
 
+const fn customer(owner: &Owner) -> Option<CustomerId> {
+    if let Owner::Customer(id) = owner { Some(*id) } else { None }
+}
+
+const fn plan_version(owner: &Owner) -> Option<(PlanId, PlanVersion)> {
+    if let Owner::Plan(id, version) = owner { Some((*id, *version)) } else { None }
+}
+
+const fn backfill(owner: &Owner) -> Option<BackfillId> {
+    if let Owner::Backfill(id) = owner { Some(*id) } else { None }
+}
+
 /// What a command has come to that takes no locks, and finds no transitions.
 fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
     match result {
@@ -167,7 +184,7 @@ fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
 /// Returns the customers that have subscriptions of some versions of plans.
 async fn subscribers(
     tx: &mut Transaction<'_>,
-    versions: &BTreeSet<(PlanId, PlanVersion)>,
+    versions: &[(PlanId, PlanVersion)],
 ) -> Result<Vec<CustomerId>, Error> {
     let mut customers = BTreeSet::new();
     for (plan_id, version) in versions {

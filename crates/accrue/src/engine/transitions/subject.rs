@@ -7,7 +7,7 @@ use super::{
 use crate::{
     CustomerId, Error, PricingUnit, Timestamp,
     alert::Cause,
-    engine::{ledgers::OpenLedger, transaction::Transaction},
+    engine::{kernel::Transaction, ledgers::OpenLedger},
     schema,
 };
 

@@ -9,7 +9,7 @@ use super::transition::{Transition, TransitionKind};
 use crate::{
     AlertId, Error, Timestamp,
     alert::Alert,
-    engine::transaction::Transaction,
+    engine::kernel::Transaction,
     schema::{self, AlertRevision},
     subscription::{Notified, Subscription, SubscriptionEntry},
     webhook::Body,

@@ -1,19 +1,12 @@
-//! Runs a command and commits it: the one place that does. Transitions and corrections come first, in
-//! commits of their own (`docs/decisions/transitions-before-the-operation.md`).
+//! Runs a command and commits it: the one place that does. What time has brought comes first, in
+//! commits of its own (`docs/decisions/transitions-before-the-operation.md`).
 
 use std::{pin::Pin, time::Duration};
 
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{
-    billing::Shared,
-    corrections::{Patience, correct_all},
-    stripes::Held,
-    trace::Span,
-    transaction::{Stop, Transaction},
-    transitions::apply_transitions,
-};
+use super::{Patience, Shared, Stop, Transaction, stripes::Held, trace::Span};
 use crate::{
     AccountId, Error, Timestamp,
     idempotency::Fingerprint,
@@ -25,7 +18,7 @@ use crate::{
 ///
 /// It may be run several times, and must not remember an earlier run.
 #[async_trait]
-pub(super) trait Command: Send + Sync {
+pub(in crate::engine) trait Command: Send + Sync {
     /// What it answers.
     type Outcome: Send;
 
@@ -37,13 +30,13 @@ pub(super) trait Command: Send + Sync {
 }
 
 /// An operation that a caller asks for, and can ask for under an idempotency key.
-pub(super) trait Request: Command {
+pub(in crate::engine) trait Request: Command {
     /// Returns what the key is held against: its name and its arguments.
     fn fingerprint(&self) -> Result<Fingerprint, Error>;
 }
 
 /// An operation of the library: its name, what it is called with, and what it does with that.
-pub(super) struct Op<A, T> {
+pub(in crate::engine) struct Op<A, T> {
     name: &'static str,
     arguments: A,
     run: Run<A, T>,
@@ -54,7 +47,7 @@ type Run<A, T> = for<'t, 'u> fn(&'t mut Transaction<'u>, &'t A) -> Running<'t, T
 type Running<'t, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 't>>;
 
 impl<A, T> Op<A, T> {
-    pub(super) const fn new(name: &'static str, arguments: A, run: Run<A, T>) -> Self {
+    pub(in crate::engine) const fn new(name: &'static str, arguments: A, run: Run<A, T>) -> Self {
         Self { name, arguments, run }
     }
 }
@@ -79,7 +72,7 @@ impl<A: Serialize + Send + Sync, T: Send> Request for Op<A, T> {
 }
 
 /// Takes the fingerprint of an operation of the library.
-pub(super) fn fingerprint(
+pub(in crate::engine) fn fingerprint(
     operation: &str,
     arguments: &impl Serialize,
 ) -> Result<Fingerprint, Error> {
@@ -89,7 +82,7 @@ pub(super) fn fingerprint(
 }
 
 /// What goes into the commit beside the effect of the operation.
-pub(super) trait Door<T>: Send + Sync {
+pub(in crate::engine) trait Door<T>: Send + Sync {
     /// Names the row that is the first precondition, as it was found.
     fn record(&self) -> (Key, Option<Version>);
 
@@ -102,7 +95,7 @@ pub(super) trait Door<T>: Send + Sync {
 }
 
 /// What became of an operation.
-pub(super) enum Applied<T> {
+pub(in crate::engine) enum Applied<T> {
     /// It was decided, and what was to be written is.
     Done(Decided<T>),
     /// Another attempt under the same key was first.
@@ -112,14 +105,14 @@ pub(super) enum Applied<T> {
 }
 
 /// What an operation came to.
-pub(super) struct Decided<T> {
-    pub(super) result: Result<T, Error>,
+pub(in crate::engine) struct Decided<T> {
+    pub(in crate::engine) result: Result<T, Error>,
     /// The answer that the door keeps.
-    pub(super) answer: Option<String>,
+    pub(in crate::engine) answer: Option<String>,
 }
 
 /// Runs an operation without an idempotency key.
-pub(super) async fn apply_open<C: Command + ?Sized>(
+pub(in crate::engine) async fn apply_open<C: Command + ?Sized>(
     shared: &Shared,
     account: &AccountId,
     command: &C,
@@ -139,7 +132,7 @@ fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
 
 /// Runs an operation and commits it, in a span of its own. Without a door nothing is kept beside
 /// the effect.
-pub(super) async fn apply<C: Command + ?Sized>(
+pub(in crate::engine) async fn apply<C: Command + ?Sized>(
     shared: &Shared,
     account: &AccountId,
     command: &C,
@@ -173,16 +166,10 @@ async fn apply_within<C: Command + ?Sized>(
                 held.take(wanted).await;
                 continue;
             }
-            Err(Stop::Backfill(id)) => {
+            Err(Stop::First(owners)) => {
+                // It takes its own locks.
                 drop(tx);
-                Box::pin(correct_all(shared, account, id, &mut patience)).await?;
-                held = shared.stripes.hold_none();
-                continue;
-            }
-            Err(Stop::Transitions(customers)) => {
-                // Settling takes its own locks.
-                drop(tx);
-                Box::pin(apply_transitions(shared, account, &customers, &mut patience)).await?;
+                shared.first.catch_up(shared, account, &owners, &mut patience).await?;
                 held = shared.stripes.hold_none();
                 continue;
             }

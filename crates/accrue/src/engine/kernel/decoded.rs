@@ -21,14 +21,17 @@ const ENTRY_BYTES: u64 = 200;
 const GROWTH: u64 = 2;
 
 /// What a document says.
-pub(super) trait Says: DeserializeOwned + Clone + Send + Sync + 'static {}
+pub(in crate::engine) trait Says:
+    DeserializeOwned + Clone + Send + Sync + 'static
+{
+}
 
 impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Says for T {}
 
 /// What the rows say that are read often, decoded once for each version of a row.
 ///
 /// It spares no look-up in the store: a row that has another version there is decoded again.
-pub(super) struct Decoded {
+pub(in crate::engine) struct Decoded {
     values: Cache<Key, Value, Weight, RandomState>,
 }
 
@@ -49,7 +52,7 @@ impl Weighter<Key, Value> for Weight {
 }
 
 impl Decoded {
-    pub(super) fn new() -> Self {
+    pub(in crate::engine) fn new() -> Self {
         let (bytes, entries) = (limits::DECODED_BYTES, limits::DECODED_BYTES / 1_000);
         let entries = usize::try_from(entries).unwrap_or(usize::MAX);
         let lifecycle = DefaultLifecycle::default();
@@ -57,7 +60,7 @@ impl Decoded {
     }
 
     /// Returns what a row says.
-    pub(super) fn decode<T: Says>(&self, slot: &Slot<T>, row: &Row) -> Result<T, Error> {
+    pub(in crate::engine) fn decode<T: Says>(&self, slot: &Slot<T>, row: &Row) -> Result<T, Error> {
         if !slot.is_read_often() {
             return slot.decode(&row.document);
         }

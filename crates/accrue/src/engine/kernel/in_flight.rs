@@ -9,18 +9,18 @@ use crate::{AccountId, Error, IdempotencyKey, idempotency::Fingerprint, limits};
 
 /// The keyed operations that run in this process now (§4.5.7).
 #[derive(Default)]
-pub(super) struct InFlight(Mutex<Running>);
+pub(in crate::engine) struct InFlight(Mutex<Running>);
 
 type Running = HashMap<(AccountId, IdempotencyKey), Fingerprint>;
 
 /// A place among them, given back when it is dropped: also when a caller goes away.
-pub(super) struct Place {
+pub(in crate::engine) struct Place {
     in_flight: Arc<InFlight>,
     owner: (AccountId, IdempotencyKey),
 }
 
 impl InFlight {
-    pub(super) fn enter(
+    pub(in crate::engine) fn enter(
         self: &Arc<Self>,
         account: &AccountId,
         key: &IdempotencyKey,

@@ -168,7 +168,7 @@ impl fmt::Debug for Attempt {
 }
 
 /// Runs an operation of the library under an idempotency key (§4.5).
-pub(super) async fn run<T>(
+pub(in crate::engine) async fn run<T>(
     account: &Account,
     key: IdempotencyKey,
     request: &dyn Request<Outcome = T>,

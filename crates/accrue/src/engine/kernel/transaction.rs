@@ -3,14 +3,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use foldhash::fast::RandomState;
 use serde::Serialize;
 
-use super::{billing::Shared, decoded::Says, stripes::Held, trace::RowsRead};
+use super::{Says, Shared, stripes::Held, trace::RowsRead};
 use crate::{
-    AccountId, BackfillId, CustomerId, Entropy, Error, IdOr, Pace, PlanId, SeededEntropy,
-    Timestamp,
-    backfill::{Backfill, Effect},
-    limits,
-    plan::PlanVersion,
-    schema::Slot,
+    AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp, limits,
+    schema::{Owner, Slot},
     store::{
         Batch, Change, Commit, Document, Expected, Key, Order, Precondition, Row, Scan, Version,
     },
@@ -21,20 +17,18 @@ use crate::{
 /// Every row read through it becomes a precondition, or is guarded by one that does; every write is
 /// buffered, and one commit ends it. So what an operation decides holds at the instant of its commit,
 /// or it is run again.
-pub(super) struct Transaction<'a> {
-    pub(super) account: &'a AccountId,
-    pub(super) now: Timestamp,
-    pub(super) pace: Pace,
-    pub(super) rows_read: RowsRead,
+pub(in crate::engine) struct Transaction<'a> {
+    pub(in crate::engine) account: &'a AccountId,
+    pub(in crate::engine) now: Timestamp,
+    pub(in crate::engine) pace: Pace,
+    pub(in crate::engine) rows_read: RowsRead,
     shared: &'a Shared,
     held: Held<'a>,
     /// What ids are drawn from where it is never committed: such a transaction takes nothing from the host's
     /// entropy, and no locks.
     dry: Option<SeededEntropy>,
-    /// The versions of plans whose alerts it has changed.
-    moved_versions: BTreeSet<(PlanId, PlanVersion)>,
-    /// The backfill that it has closed, or begun to revert.
-    moved_backfill: Option<(Backfill, Effect)>,
+    /// For whom it has made something due.
+    made_due: BTreeSet<Owner>,
     /// Keys are hashed with a seed of their own, and faster than by the standard library: an ingest
     /// hashes each several times.
     rows: HashMap<Key, Option<Row>, RandomState>,
@@ -50,20 +44,18 @@ pub(super) struct Transaction<'a> {
 }
 
 /// A part of a range, from its beginning on.
-pub(super) struct Part {
-    pub(super) rows: Vec<(Key, Document)>,
+pub(in crate::engine) struct Part {
+    pub(in crate::engine) rows: Vec<(Key, Document)>,
     /// What is still to be read of it.
-    pub(super) rest: Option<Scan>,
+    pub(in crate::engine) rest: Option<Scan>,
 }
 
 /// Why a run ended without a decision.
-pub(super) enum Stop {
+pub(in crate::engine) enum Stop {
     /// It failed.
     Error(Error),
-    /// Time has brought these customers transitions, which come first.
-    Transitions(Vec<CustomerId>),
-    /// A backfill for all customers is to be reflected or reverted first.
-    Backfill(BackfillId),
+    /// Time has brought these something, which comes first.
+    First(Vec<Owner>),
     /// It needs these locks, and all of them from the beginning.
     Locks(BTreeSet<usize>),
 }
@@ -75,7 +67,7 @@ impl From<Error> for Stop {
 }
 
 impl<'a> Transaction<'a> {
-    pub(super) fn new(
+    pub(in crate::engine) fn new(
         shared: &'a Shared,
         account: &'a AccountId,
         now: Timestamp,
@@ -89,8 +81,7 @@ impl<'a> Transaction<'a> {
             shared,
             held,
             dry: None,
-            moved_versions: BTreeSet::new(),
-            moved_backfill: None,
+            made_due: BTreeSet::new(),
             rows: HashMap::default(),
             read: Vec::new(),
             writes: Vec::new(),
@@ -100,12 +91,12 @@ impl<'a> Transaction<'a> {
     }
 
     /// A transaction that is never committed.
-    pub(super) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
+    pub(in crate::engine) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
         let tx = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
         Self { dry: Some(SeededEntropy::new(0)), ..tx }
     }
 
-    pub(super) fn entropy(&self) -> &dyn Entropy {
+    pub(in crate::engine) fn entropy(&self) -> &dyn Entropy {
         match &self.dry {
             Some(entropy) => entropy,
             None => &*self.shared.entropy,
@@ -115,7 +106,10 @@ impl<'a> Transaction<'a> {
     /// Makes the other writers of these customers in this process wait.
     ///
     /// One that is yet to get its id is locked by its external id: another run would draw another.
-    pub(super) async fn lock(&mut self, customers: &[IdOr<CustomerId>]) -> Result<(), Stop> {
+    pub(in crate::engine) async fn lock(
+        &mut self,
+        customers: &[IdOr<CustomerId>],
+    ) -> Result<(), Stop> {
         if self.dry.is_some() {
             return Ok(());
         }
@@ -130,7 +124,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Reads rows, all in one call of the store.
-    pub(super) async fn fetch(
+    pub(in crate::engine) async fn fetch(
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
@@ -141,7 +135,7 @@ impl<'a> Transaction<'a> {
 
     /// The same, of rows that are no preconditions: the caller has read the row that guards them,
     /// which every writer of one of them writes too.
-    pub(super) async fn fetch_guarded(
+    pub(in crate::engine) async fn fetch_guarded(
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
@@ -174,7 +168,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns what a row says that was fetched, or was written here.
-    pub(super) fn row<T: Says>(&self, slot: &Slot<T>) -> Result<Option<T>, Error> {
+    pub(in crate::engine) fn row<T: Says>(&self, slot: &Slot<T>) -> Result<Option<T>, Error> {
         let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
         if let Some((_, written)) = written {
             return written.as_ref().map(|document| slot.decode(document)).transpose();
@@ -186,7 +180,10 @@ impl<'a> Transaction<'a> {
     }
 
     /// Fetches a row and returns what it says.
-    pub(super) async fn get<T: Says>(&mut self, slot: &Slot<T>) -> Result<Option<T>, Error> {
+    pub(in crate::engine) async fn get<T: Says>(
+        &mut self,
+        slot: &Slot<T>,
+    ) -> Result<Option<T>, Error> {
         if !self.written.contains_key(slot.key()) {
             self.fetch([slot.key()]).await?;
         }
@@ -194,7 +191,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Fetches rows and returns what they say, in the order asked.
-    pub(super) async fn get_all<T: Says>(
+    pub(in crate::engine) async fn get_all<T: Says>(
         &mut self,
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
@@ -203,7 +200,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Fetches rows that the row guards which the caller has read, and returns what they say.
-    pub(super) async fn get_guarded<T: Says>(
+    pub(in crate::engine) async fn get_guarded<T: Says>(
         &mut self,
         slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
@@ -222,7 +219,10 @@ impl<'a> Transaction<'a> {
     }
 
     /// Reads rows as they are now, or are written here, and keeps none: for walks of any length.
-    pub(super) async fn peek<T: Says>(&self, slots: &[Slot<T>]) -> Result<Vec<Option<T>>, Error> {
+    pub(in crate::engine) async fn peek<T: Says>(
+        &self,
+        slots: &[Slot<T>],
+    ) -> Result<Vec<Option<T>>, Error> {
         let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
         let rows = self.rows_now(&keys).await?;
         let mut found = Vec::with_capacity(slots.len());
@@ -233,7 +233,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// The same of two kinds of rows, all in one call of the store.
-    pub(super) async fn peek_both<T: Says, U: Says>(
+    pub(in crate::engine) async fn peek_both<T: Says, U: Says>(
         &self,
         ones: &[Slot<T>],
         others: &[Slot<U>],
@@ -271,7 +271,7 @@ impl<'a> Transaction<'a> {
     /// Reads a range as the store has it, without what is written here.
     ///
     /// The rows are no preconditions: the caller has read the row that guards the range.
-    pub(super) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
+    pub(in crate::engine) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
         let rows = self.shared.store.scan(scan).await?;
         self.rows_read.add(rows.len());
         self.pace.spend(rows.len().saturating_add(1).saturating_mul(Pace::ROW)).await;
@@ -280,7 +280,7 @@ impl<'a> Transaction<'a> {
 
     /// Reads the keys of a range, with those of the rows that are written here: a read can see what
     /// it has applied.
-    pub(super) async fn keys(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
+    pub(in crate::engine) async fn keys(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
         let keys = self.range(scan).await?.rows.into_iter().map(|(key, _)| key);
         Ok(keys.take(scan.limit).collect())
     }
@@ -288,7 +288,7 @@ impl<'a> Transaction<'a> {
     /// Reads a part of a range, with what is written here.
     ///
     /// The rows are no preconditions: the caller has read the row that guards the range.
-    pub(super) async fn range(&self, scan: &Scan) -> Result<Part, Error> {
+    pub(in crate::engine) async fn range(&self, scan: &Scan) -> Result<Part, Error> {
         if scan.bounds().is_none() {
             return Ok(Part { rows: Vec::new(), rest: None });
         }
@@ -315,7 +315,10 @@ impl<'a> Transaction<'a> {
     }
 
     /// Reads a range to its end, with what is written here.
-    pub(super) async fn range_all(&self, scan: Scan) -> Result<Vec<(Key, Document)>, Error> {
+    pub(in crate::engine) async fn range_all(
+        &self,
+        scan: Scan,
+    ) -> Result<Vec<(Key, Document)>, Error> {
         let (mut all, mut rest) = (Vec::new(), Some(scan));
         while let Some(scan) = rest {
             let part = self.range(&scan).await?;
@@ -344,7 +347,7 @@ impl<'a> Transaction<'a> {
     /// Tells whether everything that was read still is as it was read: all of it at one instant.
     ///
     /// What was written here, to read as if it were there, is dropped.
-    pub(super) async fn holds(mut self) -> Result<bool, Error> {
+    pub(in crate::engine) async fn holds(mut self) -> Result<bool, Error> {
         let shared = self.shared;
         self.discard_writes();
         let (batch, _) = self.into_batch(None)?;
@@ -356,7 +359,11 @@ impl<'a> Transaction<'a> {
     }
 
     /// Writes a row when the transaction is committed.
-    pub(super) fn put<T: Serialize>(&mut self, slot: &Slot<T>, value: &T) -> Result<(), Error> {
+    pub(in crate::engine) fn put<T: Serialize>(
+        &mut self,
+        slot: &Slot<T>,
+        value: &T,
+    ) -> Result<(), Error> {
         let document = slot.encode(value, &mut self.text)?;
         if slot.key().bytes().len() > limits::KEY_BYTES {
             return Err(Error::too_large("a key would be too long for the store"));
@@ -366,7 +373,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Removes a row when the transaction is committed.
-    pub(super) fn delete<T>(&mut self, slot: &Slot<T>) {
+    pub(in crate::engine) fn delete<T>(&mut self, slot: &Slot<T>) {
         self.write(slot.key(), None);
     }
 
@@ -381,49 +388,39 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns what is to be written so far.
-    pub(super) fn writes(&self) -> &[(Key, Option<Document>)] {
+    pub(in crate::engine) fn writes(&self) -> &[(Key, Option<Document>)] {
         &self.writes
     }
 
     /// Goes back to what was to be written once.
-    pub(super) fn set_writes(&mut self, writes: Vec<(Key, Option<Document>)>) {
+    pub(in crate::engine) fn set_writes(&mut self, writes: Vec<(Key, Option<Document>)>) {
         self.written = writes.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
         self.writes = writes;
     }
 
     /// Returns the document that the store has of a row that was read.
-    pub(super) fn stored(&self, key: &Key) -> Option<&Document> {
+    pub(in crate::engine) fn stored(&self, key: &Key) -> Option<&Document> {
         Some(&self.rows.get(key)?.as_ref()?.document)
     }
 
-    /// Remembers that the alerts of a version of a plan were changed.
-    pub(super) fn move_version(&mut self, plan: PlanId, version: PlanVersion) {
-        self.moved_versions.insert((plan, version));
+    /// Remembers that it makes something due for somebody.
+    pub(in crate::engine) fn make_due(&mut self, owner: Owner) {
+        self.made_due.insert(owner);
     }
 
-    /// Returns the versions of plans whose alerts were changed.
-    pub(super) fn take_moved_versions(&mut self) -> BTreeSet<(PlanId, PlanVersion)> {
-        std::mem::take(&mut self.moved_versions)
-    }
-
-    /// Remembers that a backfill is to be reflected or reverted at once.
-    pub(super) fn move_backfill(&mut self, backfill: Backfill, effect: Effect) {
-        self.moved_backfill = Some((backfill, effect));
-    }
-
-    /// Returns the backfill that is to be reflected or reverted at once.
-    pub(super) const fn take_moved_backfill(&mut self) -> Option<(Backfill, Effect)> {
-        self.moved_backfill.take()
+    /// Returns for whom something was made due.
+    pub(in crate::engine) fn take_made_due(&mut self) -> BTreeSet<Owner> {
+        std::mem::take(&mut self.made_due)
     }
 
     /// Forgets what was to be written.
-    pub(super) fn discard_writes(&mut self) {
+    pub(in crate::engine) fn discard_writes(&mut self) {
         self.writes.clear();
         self.written.clear();
     }
 
     /// Makes sure that what was written behind the first rows would fit one commit.
-    pub(super) fn check_writes(&self, first: usize) -> Result<(), Error> {
+    pub(in crate::engine) fn check_writes(&self, first: usize) -> Result<(), Error> {
         let new = self.writes.get(first..).unwrap_or_default().iter().cloned();
         let changes = new.map(|(key, document)| match document {
             Some(document) => Change::Put(key, document),
@@ -435,7 +432,7 @@ impl<'a> Transaction<'a> {
     /// Ends the transaction: what to commit, and the locks that go on to be held.
     ///
     /// `record` is listed first, so that a race for an idempotency key is told from any other.
-    pub(super) fn into_batch(
+    pub(in crate::engine) fn into_batch(
         self,
         record: Option<(Key, Option<Version>)>,
     ) -> Result<(Batch, Held<'a>), Error> {
@@ -451,7 +448,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Ends the transaction without a commit.
-    pub(super) fn into_held(self) -> Held<'a> {
+    pub(in crate::engine) fn into_held(self) -> Held<'a> {
         self.held
     }
 }

@@ -15,23 +15,23 @@ use crate::{AccountId, CustomerId, IdOr};
 /// An optimization: correctness rests on preconditions, and without the locks writers only lose
 /// more races. Each has one permit: unlike a mutex of the same crate, which looks at a clock of its own
 /// to be fair, it lets those in who are polled first, so that a run can be repeated.
-pub(super) struct Stripes(Vec<Arc<Semaphore>>);
+pub(in crate::engine) struct Stripes(Vec<Arc<Semaphore>>);
 
 /// Enough that two customers rarely share a lock.
 const STRIPES: usize = 1024;
 
 /// The locks that an operation holds, over all of its runs.
-pub(super) struct Held<'a> {
+pub(in crate::engine) struct Held<'a> {
     stripes: &'a Stripes,
     guards: BTreeMap<usize, SemaphoreGuardArc>,
 }
 
 impl Stripes {
-    pub(super) fn new() -> Self {
+    pub(in crate::engine) fn new() -> Self {
         Self((0..STRIPES).map(|_| Arc::new(Semaphore::new(1))).collect())
     }
 
-    pub(super) const fn hold_none(&self) -> Held<'_> {
+    pub(in crate::engine) const fn hold_none(&self) -> Held<'_> {
         Held { stripes: self, guards: BTreeMap::new() }
     }
 
@@ -46,7 +46,7 @@ impl Stripes {
 impl Held<'_> {
     /// Names the locks of some customers and those that are held, where not all of the customers'
     /// are.
-    pub(super) fn missing(
+    pub(in crate::engine) fn missing(
         &self,
         account: &AccountId,
         customers: &[IdOr<CustomerId>],
@@ -57,20 +57,24 @@ impl Held<'_> {
         (!all_held).then(|| wanted.into_iter().chain(self.guards.keys().copied()).collect())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::engine) fn is_empty(&self) -> bool {
         self.guards.is_empty()
     }
 
     /// Makes the writers of a customer in this process wait for a read that they have spoilt once: one
     /// that takes longer than they do would lose every race.
-    pub(super) async fn keep_out_writers(&mut self, account: &AccountId, customer: CustomerId) {
+    pub(in crate::engine) async fn keep_out_writers(
+        &mut self,
+        account: &AccountId,
+        customer: CustomerId,
+    ) {
         if let Some(wanted) = self.missing(account, &[IdOr::Id(customer)]) {
             self.take(wanted).await;
         }
     }
 
     /// Takes these locks and no others, in ascending order: nobody waits in a circle.
-    pub(super) async fn take(&mut self, wanted: BTreeSet<usize>) {
+    pub(in crate::engine) async fn take(&mut self, wanted: BTreeSet<usize>) {
         self.guards.clear();
         for index in wanted {
             if let Some(stripe) = self.stripes.0.get(index) {

@@ -31,12 +31,15 @@ pub struct KeyedCall<T> {
 }
 
 impl<T: Send + 'static> Call<T> {
-    pub(super) fn new(account: &Account, request: impl Request<Outcome = T> + 'static) -> Self {
+    pub(in crate::engine) fn new(
+        account: &Account,
+        request: impl Request<Outcome = T> + 'static,
+    ) -> Self {
         Self { account: account.clone(), request: Box::new(request) }
     }
 
     /// Takes it apart: for whom it is, and what it does.
-    pub(super) fn into_parts(self) -> (Account, Box<dyn Request<Outcome = T>>) {
+    pub(in crate::engine) fn into_parts(self) -> (Account, Box<dyn Request<Outcome = T>>) {
         (self.account, self.request)
     }
 

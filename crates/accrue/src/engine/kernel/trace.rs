@@ -1,7 +1,7 @@
 //! Spans of operations, with the feature `tracing`. Without it the same types are empty, and so is what
 //! they do (`docs/decisions/spans-with-tracing.md`).
 
-pub(super) use self::imp::{RowsRead, Span};
+pub(in crate::engine) use self::imp::{RowsRead, Span};
 
 #[cfg(feature = "tracing")]
 mod imp {
@@ -15,7 +15,7 @@ mod imp {
         instrument::{Instrument, Instrumented},
     };
 
-    use crate::{AccountId, engine::apply::Command};
+    use crate::{AccountId, engine::kernel::Command};
 
     /// Span of an operation, with what it takes.
     ///
@@ -93,7 +93,7 @@ mod imp {
 
 #[cfg(not(feature = "tracing"))]
 mod imp {
-    use crate::{AccountId, engine::apply::Command};
+    use crate::{AccountId, engine::kernel::Command};
 
     pub(in crate::engine) struct Span;
 

@@ -23,7 +23,7 @@ impl Patience {
     }
 
     /// Takes the work of a step off, and makes sure that there is some left for another.
-    pub(super) fn take(&mut self, work: usize) -> Result<(), Error> {
+    pub(in crate::engine) fn take(&mut self, work: usize) -> Result<(), Error> {
         let Some(left) = &mut self.left else { return Ok(()) };
         *left = left.saturating_sub(work.max(Self::STEP));
         if *left == 0 { Err(Error::correction_under_way()) } else { Ok(()) }

@@ -1,0 +1,32 @@
+//! The kernel: runs a command and commits it, once under each idempotency key, for whichever domain.
+//!
+//! A [`Transaction`] turns reads into preconditions and buffers writes; [`apply`] is the one loop that
+//! commits. What time has brought somebody comes before a command that finds it: who does that is told to
+//! the kernel when it is made ([`CatchUp`]).
+
+mod apply;
+mod call;
+mod catch_up;
+mod decoded;
+mod handle;
+mod in_flight;
+mod keyed;
+mod patience;
+mod shared;
+mod stripes;
+mod trace;
+mod transaction;
+
+pub(super) use self::{
+    apply::{Applied, Command, Op, Request, apply, apply_open},
+    catch_up::CatchUp,
+    decoded::{Decoded, Says},
+    patience::Patience,
+    shared::Shared,
+    transaction::{Stop, Transaction},
+};
+pub use self::{
+    call::{Call, KeyedCall},
+    handle::{Account, Billing},
+    keyed::{Admitted, Attempt},
+};

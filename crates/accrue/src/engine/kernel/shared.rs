@@ -1,0 +1,59 @@
+//! What all clones of a handle share.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{CatchUp, Decoded, in_flight::InFlight, stripes::Stripes};
+use crate::{Clock, Entropy, Timestamp, store::Store};
+
+/// What all clones of a handle share.
+pub(in crate::engine) struct Shared {
+    pub(in crate::engine) store: Arc<dyn Store>,
+    pub(in crate::engine) entropy: Arc<dyn Entropy>,
+    pub(in crate::engine) stripes: Stripes,
+    pub(in crate::engine) in_flight: Arc<InFlight>,
+    pub(in crate::engine) decoded: Decoded,
+    pub(in crate::engine) first: &'static dyn CatchUp,
+    clock: Arc<dyn Clock>,
+    latest: AtomicI64,
+}
+
+impl Shared {
+    pub(in crate::engine) fn new(
+        store: impl Store,
+        clock: impl Clock,
+        entropy: impl Entropy,
+        first: &'static dyn CatchUp,
+    ) -> Self {
+        Self {
+            store: Arc::new(store),
+            entropy: Arc::new(entropy),
+            stripes: Stripes::new(),
+            in_flight: Arc::default(),
+            decoded: Decoded::new(),
+            first,
+            clock: Arc::new(clock),
+            latest: AtomicI64::new(Timestamp::MIN.micros()),
+        }
+    }
+
+    /// Returns the present instant, which never goes back.
+    pub(in crate::engine) fn now(&self) -> Timestamp {
+        let now = self.clock.now();
+        let latest = self.latest.fetch_max(now.micros(), Ordering::SeqCst);
+        Timestamp::from_micros(latest).map_or(now, |latest| latest.max(now))
+    }
+
+    /// Returns how far that is ahead of the clock; none where it is not.
+    pub(super) fn clock_lag(&self) -> Option<Duration> {
+        // Before the clock: whoever moves it on meanwhile makes no lag.
+        let latest = self.latest.load(Ordering::SeqCst);
+        let micros = latest.saturating_sub(self.clock.now().micros());
+        u64::try_from(micros).ok().filter(|micros| *micros > 0).map(Duration::from_micros)
+    }
+}
