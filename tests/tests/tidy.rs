@@ -139,6 +139,65 @@ fn the_domain_is_read_from_words_to_messages() {
     }));
 }
 
+/// The rooms of the engine: each may use and call those before it.
+const ROOMS: [&str; 4] = ["kernel", "rows", "time", "commands"];
+
+#[test]
+fn the_engine_imports_downwards() {
+    let modules: BTreeSet<_> = engine()
+        .filter_map(|(place, file)| {
+            let inner = file.path.split_once(&format!("engine/{}/", ROOMS[place]))?.1;
+            Some((place, inner.trim_end_matches(".rs").to_owned()))
+        })
+        .collect();
+    check(engine().flat_map(|(own, file)| {
+        let above = modules.iter().filter(|(place, module)| *place > own && !module.contains('/'));
+        let names: Vec<_> =
+            above.map(|(place, module)| format!("{}::{module}", ROOMS[*place])).collect();
+        let lines = file.code().filter_map(|(number, line)| {
+            let above = names.iter().find(|name| is_whole(line, name))?;
+            Some(file.at(number, &format!("{} names {above}, which is above it", ROOMS[own])))
+        });
+        lines.collect::<Vec<_>>()
+    }));
+}
+
+/// The methods of a transaction are spread over the rooms: where each is defined says who may call it.
+#[test]
+fn the_engine_calls_downwards() {
+    let mut defined = BTreeMap::new();
+    for (place, file) in engine() {
+        let mut is_transaction = false;
+        for (_, line) in file.code() {
+            is_transaction &= line != "}";
+            is_transaction |= line.starts_with("impl") && line.contains(" Transaction<");
+            let is_item = line.starts_with("    ") && !line.starts_with("     ");
+            let name = line.split_once("fn ").filter(|_| is_transaction && is_item);
+            if let Some((_, name)) = name {
+                let known = defined.insert(word(name).to_owned(), place);
+                assert!(known.is_none_or(|known| known == place), "{name} is in two rooms");
+            }
+        }
+    }
+    assert!(defined.len() > 200, "only {} methods of a transaction were found", defined.len());
+    check(engine().flat_map(|(own, file)| {
+        let mut found = Vec::new();
+        for (number, line) in file.code() {
+            let chained = line.trim_start().strip_prefix('.').into_iter();
+            let calls = ["self.", "tx."].into_iter().flat_map(|of| all_after(line, of));
+            for rest in calls.chain(chained) {
+                let name = word(rest);
+                let is_call = rest[name.len()..].starts_with('(');
+                if is_call && defined.get(name).is_some_and(|place| *place > own) {
+                    let say = format!("{} calls {name}, which is above it", ROOMS[own]);
+                    found.push(file.at(number, &say));
+                }
+            }
+        }
+        found
+    }));
+}
+
 #[test]
 fn every_module_of_the_core_is_of_the_domain_or_listed_here() {
     let others = ["engine", "lib", "pace", "schema", "store", "system"];
@@ -877,6 +936,15 @@ fn others_than_this() -> impl Iterator<Item = Source> {
 
 fn core() -> impl Iterator<Item = Source> {
     sources().filter(|file| file.path.starts_with("crates/accrue/src/"))
+}
+
+/// The files of the engine that are in a room, with its place.
+fn engine() -> impl Iterator<Item = (usize, Source)> {
+    core().filter(|file| !file.is_all_tests()).filter_map(|file| {
+        let room = file.path.strip_prefix("crates/accrue/src/engine/")?;
+        let place = ROOMS.iter().position(|of| *of == word(room))?;
+        Some((place, file))
+    })
 }
 
 fn domain() -> impl Iterator<Item = Source> {

@@ -1,81 +1,31 @@
-//! The engine: the handles that a host embeds, and one file per resource that loads, decides and
-//! saves.
+//! The engine, in rooms: each may use and call those before it, and a test of the style holds that.
 //!
-//! The way of an operation: [`Account`] makes a [`Call`], `apply` runs its command in a `Transaction` of
-//! (reads become preconditions, writes are buffered) and commits it, under an idempotency key
-//! together with the answer; `trace` tells what that took. What time has brought a customer comes first,
-//! in `transitions`, and before that what corrects it, in `corrections`.
-//!
-//! Events come in through `events`, in order and each once; those of `backfills` lie apart until they
-//! count. `visible` tells which events count, and which figures do, in a walk over a timeframe;
-//! `places` tells it of one place.
-//!
-//! Where figures come from: `tallies` are the buckets and distinct values that events are added to, and
-//! `groups` the groups that there are; `periods` loads and saves the states of billing periods, which every
-//! event advances ([`Periods`](crate::period::Periods)); `figures` are what any timeframe adds up to, from
-//! buckets. `costs`, `usage_series` and `price_evaluation` answer with them. `event_volume` counts events
-//! whatever they measure.
-//!
-//! How they are corrected: `corrections` adds the days of a backfill up anew, in steps, and makes them
-//! count in one commit, and measures earlier events by later metrics; `amendments` writes one event
-//! anew, and `windows` adds up what that has moved. Both end in `recount`, which sums billing periods
-//! anew and moves alerts and credits.
-//!
-//! What usage costs is drawn from `ledgers`, in the same commit, and `balance_alerts` are what watches
-//! those; `credits` and `credit_blocks` are the operations on them. A `preview` runs an operation and
-//! drops its commit.
+//! - `kernel` runs a command and commits it: reads become preconditions, writes are buffered, and the answer
+//!   is kept under the idempotency key in the same commit. It knows no domain.
+//! - `rows` are what is stored, loaded and saved by aggregate: events lie in `event_blocks`, and `visible` and
+//!   `places` tell which of them count; `tallies` are the buckets and distinct values that they are added
+//!   to, `groups` the groups that there are, `figures` what any timeframe adds up to from buckets; `periods`
+//!   loads and saves the states of billing periods, which every event advances
+//!   ([`Periods`](crate::period::Periods)); usage draws on `ledgers`, which `balance_alerts` watch.
+//! - `time` is what time brings, before whoever finds it: `transitions` of subscriptions and ledgers, in the
+//!   order of their instants, and `corrections` of days and of new metrics, in steps, which end in `recount`.
+//!   `current` makes sure of it.
+//! - `commands` are the operations, a file for each resource: they load, decide and save. A `preview` runs one
+//!   and drops its commit.
 
-mod account;
-mod active;
-mod alerts;
-mod amendments;
-mod api_keys;
-mod backfills;
-mod balance_alerts;
 mod billing;
-mod comparisons;
-mod corrections;
-mod costs;
-mod credit_blocks;
-mod credits;
-mod customers;
-mod event_blocks;
-mod event_volume;
-mod events;
-mod figures;
-mod garbage;
-mod groups;
-mod items;
+mod commands;
 mod kernel;
-mod ledgers;
-mod lists;
-mod messages;
-mod metrics;
-mod periods;
-mod places;
-mod plan_versions;
-mod plans;
-mod preview;
-mod price_evaluation;
-mod prices;
-mod recount;
-mod related;
-mod resolve;
-mod subscription_changes;
-mod subscription_rows;
-mod subscriptions;
-mod tallies;
-mod tick;
+mod rows;
 mod time;
-mod transitions;
-mod usage;
-mod usage_series;
-mod visible;
-mod windows;
 
 pub use self::{
-    garbage::Collected,
+    commands::{
+        garbage::Collected,
+        preview::{
+            BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange,
+        },
+    },
     kernel::{Account, Admitted, Attempt, Billing, Call, KeyedCall},
-    preview::{BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange},
-    tick::Tick,
+    time::tick::Tick,
 };

@@ -1,10 +1,13 @@
 //! How a handle is made.
 
-use super::{
-    kernel::{Billing, Shared},
-    time::Time,
+use crate::{
+    Clock, Entropy,
+    engine::{
+        kernel::{Billing, Shared},
+        time::Time,
+    },
+    store::Store,
 };
-use crate::{Clock, Entropy, store::Store};
 
 impl Billing {
     /// Makes a handle on a store, with the clock and the entropy that the host hands in.

@@ -1,13 +1,21 @@
 //! What time brings, before anybody finds it undone.
 
+pub(super) mod corrections;
+pub(super) mod current;
+pub(super) mod recount;
+pub(super) mod tick;
+pub(super) mod transitions;
+
 use async_trait::async_trait;
 
-use super::{
-    corrections::correct_all,
-    kernel::{CatchUp, Patience, Shared},
-    transitions::apply_transitions,
+use crate::{
+    AccountId, Error,
+    engine::{
+        kernel::{CatchUp, Patience, Shared},
+        time::{corrections::correct_all, transitions::apply_transitions},
+    },
+    schema::Owner,
 };
-use crate::{AccountId, Error, schema::Owner};
 
 /// Does what time has brought, as soon as a command finds it.
 pub(super) struct Time;

@@ -1,0 +1,52 @@
+//! The handle on one account, and what it configures.
+
+use crate::{
+    Error,
+    account::Configuration,
+    engine::kernel::{Account, Call, Op, Stop, Transaction},
+    schema,
+};
+
+impl Account {
+    /// Sets what the account configures.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the grace period is longer
+    /// than 28 days, or backfills are to have no days or more than 366.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Zone, account::Configuration, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let mut configuration = Configuration::default();
+    /// configuration.timezone = Zone::parse("Europe/Berlin")?;
+    /// account.configure(configuration).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn configure(&self, configuration: Configuration) -> Call<Configuration> {
+        Call::new(
+            self,
+            Op::new("configure", configuration, |tx, configuration| {
+                Box::pin(configure(tx, configuration))
+            }),
+        )
+    }
+
+    /// Returns what the account configures.
+    pub async fn configuration(&self) -> Result<Configuration, Error> {
+        self.reading().configuration().await
+    }
+}
+
+async fn configure(
+    tx: &mut Transaction<'_>,
+    configuration: &Configuration,
+) -> Result<Configuration, Stop> {
+    configuration.check()?;
+    let before = tx.account_entry().await?;
+    let after = before.configure(configuration.clone(), tx.now);
+    tx.put(&schema::account(tx.account), &after)?;
+    Ok(configuration.clone())
+}

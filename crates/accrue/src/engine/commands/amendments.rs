@@ -1,0 +1,254 @@
+//! Amends and deprecates single events; figures, alerts and credits follow in the same commit
+//! (`docs/decisions/amendments-in-place.md`).
+
+mod found;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use self::found::{Found, Standing};
+use crate::{
+    BackfillId, CustomerId, Error, EventKey, Timestamp,
+    alert::Cause,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+        rows::{
+            places::{counting, only},
+            windows::Moved,
+        },
+        time::recount::Untotalled,
+    },
+    expression::Fields,
+    schema::{self, Amendments, EventCount},
+    usage::{Amendment, EventKeyEntry, EventPlace, Hour, StoredEvent, count_amendment},
+};
+
+impl Account {
+    /// Amends an event (wire 3.5): it says something else from now on, as if it had never said what
+    /// it said. Its id, its timestamp and its customer stay.
+    ///
+    /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
+    /// to. An event may be amended any number of times, and the last one holds. To let it say what it
+    /// says already changes nothing, is not counted, and is taken when the billing period is over too:
+    /// a caller who lost the answer can ask again.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such event, or no
+    /// such customer (yet); [`RequestValidation`](crate::ErrorKind::RequestValidation) where the
+    /// timestamp is another, or the properties are beyond their bounds;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the event is another
+    /// customer's, was deprecated or replaced by a backfill, lies in a billing period that takes no
+    /// events any more, or 100 events of the customer were amended within 100 days.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
+    /// # use accrue::{Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// # use accrue::usage::{Event, Properties};
+    /// use accrue::usage::Amendment;
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let mut ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # ada.external_customer_id = Some(ExternalId::parse("ada")?);
+    /// # account.create_customer(ada).await?;
+    /// # let event = Event {
+    /// #     idempotency_key: EventKey::parse("request-1")?,
+    /// #     event_name: EventName::parse("completion")?,
+    /// #     timestamp: SystemClock.now(),
+    /// #     properties: Properties::default(),
+    /// #     customer: ExternalId::parse("ada")?.into(),
+    /// # };
+    /// account.ingest([event.clone()]).await?;
+    /// let amendment = Amendment {
+    ///     event_name: EventName::parse("embedding")?,
+    ///     timestamp: event.timestamp,
+    ///     properties: event.properties,
+    ///     customer: event.customer,
+    /// };
+    /// account.amend_event(event.idempotency_key, amendment).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn amend_event(&self, id: EventKey, amendment: Amendment) -> Call<EventKey> {
+        Call::new(
+            self,
+            Op::new("amend_event", (id, amendment), |tx, (id, amendment)| {
+                Box::pin(amend_event(tx, id, amendment))
+            }),
+        )
+    }
+
+    /// Deprecates an event (wire 3.5): it counts no longer, and its key is not taken again.
+    ///
+    /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
+    /// to. To deprecate it once more changes nothing, unless another event counts under its key by then:
+    /// one that a backfill has brought, or had hidden (wire 3.3). It is that one then.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such event, or its
+    /// customer does not exist (yet);
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it was replaced by a
+    /// backfill, lies in a billing period that takes no events any more, or 100 events of the
+    /// customer were deprecated within 100 days.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
+    /// # use accrue::{Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// # use accrue::usage::{Event, Properties};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let mut ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # ada.external_customer_id = Some(ExternalId::parse("ada")?);
+    /// # account.create_customer(ada).await?;
+    /// # let event = Event {
+    /// #     idempotency_key: EventKey::parse("request-1")?,
+    /// #     event_name: EventName::parse("completion")?,
+    /// #     timestamp: SystemClock.now(),
+    /// #     properties: Properties::default(),
+    /// #     customer: ExternalId::parse("ada")?.into(),
+    /// # };
+    /// account.ingest([event]).await?;
+    /// account.deprecate_event(EventKey::parse("request-1")?).await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn deprecate_event(&self, id: EventKey) -> Call<EventKey> {
+        Call::new(self, Op::new("deprecate_event", id, |tx, id| Box::pin(deprecate_event(tx, id))))
+    }
+}
+
+async fn amend_event(
+    tx: &mut Transaction<'_>,
+    id: &EventKey,
+    amendment: &Amendment,
+) -> Result<EventKey, Stop> {
+    amendment.check(id)?;
+    let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
+    if tx.customer(&amendment.customer).await?.id != customer_id {
+        return Err(Error::constraint("the event is of another customer").into());
+    }
+    if amendment.timestamp != place.at {
+        let (found, expected) = (amendment.timestamp, place.at);
+        let message = format!("found {found}, expected that of the event: {expected}");
+        return Err(Error::invalid("/timestamp", message).into());
+    }
+    let found = match standing {
+        Standing::Counts(found) => *found,
+        Standing::Deprecated => {
+            return Err(Error::constraint(format!("the event {id} was deprecated")).into());
+        }
+        Standing::Replaced(by) => return Err(replaced(id, by).into()),
+    };
+    let says = (&*found.event.event_name, &*found.event.properties);
+    if says == (&amendment.event_name, &amendment.properties) {
+        return Ok(id.clone());
+    }
+    tx.check_open(customer_id, place.at).await?;
+    tx.count(customer_id, "amended", |of| &mut of.amended).await?;
+    let after = StoredEvent {
+        event_name: Cow::Borrowed(&amendment.event_name),
+        properties: Cow::Borrowed(&amendment.properties),
+        ..found.event.clone()
+    };
+    tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
+    tx.correct(customer_id, &place, &entry, &found.event).await?;
+    Ok(id.clone())
+}
+
+async fn deprecate_event(tx: &mut Transaction<'_>, id: &EventKey) -> Result<EventKey, Stop> {
+    let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
+    let found = match standing {
+        Standing::Counts(found) => *found,
+        Standing::Deprecated => return Ok(id.clone()),
+        Standing::Replaced(by) => return Err(replaced(id, by).into()),
+    };
+    tx.check_open(customer_id, place.at).await?;
+    tx.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
+    let after = StoredEvent { deprecated: true, ..found.event.clone() };
+    tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
+    tx.correct(customer_id, &place, &entry, &found.event).await?;
+    Ok(id.clone())
+}
+
+fn replaced(id: &EventKey, by: BackfillId) -> Error {
+    Error::constraint(format!("the event {id} was replaced by backfill {by}"))
+}
+
+impl Transaction<'_> {
+    /// Counts an amendment or a deprecation.
+    async fn count(
+        &mut self,
+        customer_id: CustomerId,
+        what: &str,
+        instants: impl FnOnce(&mut Amendments) -> &mut Vec<Timestamp> + Send,
+    ) -> Result<(), Error> {
+        let slot = schema::amendments(self.account, customer_id);
+        let mut amendments = self.get(&slot).await?.unwrap_or_default();
+        count_amendment(instants(&mut amendments), self.now, what)?;
+        self.put(&slot, &amendments)
+    }
+
+    /// Writes another content of the event at a place that a backfill has brought, or none.
+    async fn write_anew(
+        &mut self,
+        entry: &mut EventKeyEntry,
+        place: &EventPlace,
+        source: Option<BackfillId>,
+        after: &StoredEvent<'_>,
+    ) -> Result<(), Error> {
+        let slots = entry.slots.iter_mut();
+        for slot in slots.filter(|slot| slot.backfill_id == source) {
+            slot.deprecated = after.deprecated;
+            self.put_in_block(slot, &place.key, after).await?;
+        }
+        self.put(&schema::event_key(self.account, &place.key), entry)
+    }
+
+    /// Corrects what a customer's events come to, where the one that counted at a place is written
+    /// anew, or deprecated.
+    async fn correct(
+        &mut self,
+        customer_id: CustomerId,
+        place: &EventPlace,
+        entry: &EventKeyEntry,
+        before: &StoredEvent<'_>,
+    ) -> Result<(), Error> {
+        let (meters, EventPlace { at, key }) = (self.meters().await?, place);
+        // What it says now may be what a backfill has replaced, and another one may be in its place.
+        let counts = counting(self.events_at(customer_id, place, &entry.slots).await?);
+        let before = Fields::new(&before.event_name, *at, &before.properties);
+        let before = self.readings(&meters, &before, key).await;
+        let after = match counts.as_ref().map(|found| &found.event) {
+            Some(event) => {
+                let after = Fields::new(&event.event_name, *at, &event.properties);
+                self.readings(&meters, &after, key).await
+            }
+            None => Vec::new(),
+        };
+        let moved = Moved { before, after };
+        self.rebuild_window(customer_id, *at, &moved).await?;
+        if counts.is_none() {
+            self.count_one_less(customer_id, *at).await?;
+        }
+        let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
+        // The periods that it lies in are open: each has a running total.
+        let untotalled = Untotalled::new();
+        self.count_corrected(customer_id, only(*at), &untotalled, &cause, self.now).await?;
+        self.touch(customer_id).await
+    }
+
+    /// The row of an hour stays as long as there are events in it, whether or not they count.
+    async fn count_one_less(
+        &mut self,
+        customer_id: CustomerId,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let slot = schema::event_volume(self.account, Hour::of(at), customer_id);
+        let EventCount { events } = self.get(&slot).await?.unwrap_or_default();
+        self.put(&slot, &EventCount { events: events.saturating_sub(1) })
+    }
+}

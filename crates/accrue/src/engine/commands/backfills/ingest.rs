@@ -1,0 +1,66 @@
+//! Ingests events into a backfill, where they lie apart.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+use crate::{
+    BackfillId, CustomerId, Error,
+    engine::{
+        commands::events::{Sorted, check_size, sort},
+        kernel::{Command, Request, Stop, Transaction},
+        rows::event_blocks::New,
+    },
+    idempotency::Fingerprint,
+    schema,
+    usage::{Incoming, Ingestion, identity},
+};
+
+pub(super) struct IngestBackfill {
+    pub(super) id: BackfillId,
+    pub(super) events: Vec<Incoming>,
+}
+
+#[async_trait]
+impl Command for IngestBackfill {
+    type Outcome = Ingestion;
+
+    fn name(&self) -> &'static str {
+        "ingest_backfill"
+    }
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
+        tx.require_backfills().await?;
+        check_size(self.events.len())?;
+        let backfill = tx.backfill(self.id).await?;
+        tx.check_taking(&backfill).await?;
+        let Sorted { new, duplicates } = sort(tx, &self.events, Some(&backfill)).await?;
+        let mut shares: BTreeMap<CustomerId, Vec<&New<'_>>> = BTreeMap::new();
+        for new in &new {
+            shares.entry(new.customer_id).or_default().push(new);
+        }
+        let customers: Vec<_> = shares.keys().copied().collect();
+        tx.current_heads(&customers).await?;
+        let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
+        let metrics = catalogue.unwrap_or_default().revision;
+        let share = |id| schema::backfill_share(tx.account, self.id, id);
+        let slots: Vec<_> = customers.into_iter().map(share).collect();
+        // Whoever writes one of these writes the head too.
+        let found = tx.get_guarded(&slots).await?;
+        for ((customer_id, new), (slot, found)) in shares.iter().zip(slots.iter().zip(found)) {
+            tx.accept(*customer_id, Some(self.id), new, metrics).await?;
+            let mut share = found.unwrap_or_default();
+            let more = u64::try_from(new.len()).unwrap_or(u64::MAX);
+            share.events = share.events.saturating_add(more);
+            tx.put(slot, &share)?;
+        }
+        Ok(Ingestion { ingested: new.len(), duplicates })
+    }
+}
+
+impl Request for IngestBackfill {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        let (id, batch) = (self.id.as_bytes(), identity(&self.events));
+        Ok(Fingerprint::of([b"library", self.name().as_bytes(), id, &batch]))
+    }
+}

@@ -1,0 +1,252 @@
+//! Costs of subscriptions and customers in any timeframe.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use crate::{
+    CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    cost::{Cost, CostQuery},
+    engine::{Account, kernel::Transaction, rows::figures::Running},
+    limits,
+    rating::{RateCard, rate},
+    schema,
+    subscription::{Subscription, SubscriptionEntry},
+    time::INSTANT,
+    usage::{Meters, Total, cut},
+};
+
+impl Account {
+    /// Computes what a subscription costs: in the current billing period, or in any timeframe; as
+    /// one, or day by day (wire 5.1).
+    ///
+    /// The current billing period is answered from running totals. Any other timeframe costs the
+    /// aggregates of its billing periods, and the events of at most two windows of 15 minutes for each
+    /// instant at which it is cut, however long the history is.
+    ///
+    /// # Errors
+    ///
+    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where the timeframe has more than 10,000
+    /// days, and is to be cut into them.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, item::NewItem, plan::NewPlan};
+    /// # use accrue::{price::{Cadence, NewPrice}, subscription::{BillingAnchor, NewSubscription}};
+    /// use accrue::cost::CostQuery;
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// # let seat = NewPrice::builder(Name::parse("seat")?, item.id).billed(Cadence::Monthly, usd);
+    /// # plan.prices = vec![seat.fee_in_advance(Decimal::from(10)).into()];
+    /// # let plan = account.create_plan(plan).await?;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let mut pro = NewSubscription::new(ada.id, plan.id);
+    /// pro.anchor = BillingAnchor::SubscriptionStart;
+    /// let pro = account.create_subscription(pro).await?;
+    /// let costs = account.subscription_costs(pro.id, &CostQuery::default()).await?;
+    /// assert_eq!(costs[0].total, Decimal::from(10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn subscription_costs(
+        &self,
+        id: SubscriptionId,
+        query: &CostQuery,
+    ) -> Result<Vec<Cost>, Error> {
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let entry = tx.subscription_entry(id).await?;
+            let Subscription { customer_id, currency, .. } = entry.subscription;
+            tx.get(&schema::customer_head(self.id(), customer_id)).await?;
+            let timeframe = query.timeframe.unwrap_or_else(|| tx.current_period(&entry));
+            let currency = query.currency.clone().unwrap_or_else(|| currency.into());
+            let slots = cut(timeframe, query.view, &entry.subscription.timezone)?;
+            let costs = tx.costs(&entry, &slots, &currency).await?;
+            if tx.holds().await? {
+                return Ok(Cost::gather(costs, query.view));
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Computes what all subscriptions of a customer cost together, line by line for each price
+    /// (wire 4.1): in any timeframe, or each in its own current billing period.
+    ///
+    /// # Errors
+    ///
+    /// As [`subscription_costs`](Self::subscription_costs).
+    pub async fn customer_costs(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        query: &CostQuery,
+    ) -> Result<Vec<Cost>, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let customer = tx.customer(&customer).await?;
+            tx.get(&schema::customer_head(self.id(), customer.id)).await?;
+            let (entries, timeframe) = match query.timeframe {
+                Some(timeframe) => (tx.every_subscription(customer.id).await?, timeframe),
+                None => {
+                    let live = tx.live_subscriptions(customer.id).await?;
+                    let timeframe = tx.current_periods(&live)?;
+                    (live, timeframe)
+                }
+            };
+            let slots = cut(timeframe, query.view, &customer.timezone)?;
+            let invoiced = customer.currency.map(PricingUnit::from);
+            let currency = query.currency.clone().or(invoiced);
+            let Some(currency) = currency else {
+                // Nothing was ever subscribed to.
+                return Ok(Vec::new());
+            };
+            let mut costs: Vec<Cost> =
+                slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
+            for entry in &entries {
+                let slots = match query.timeframe {
+                    Some(_) => slots.clone(),
+                    None => within(&slots, tx.current_period(entry)),
+                };
+                let more = tx.costs(entry, &slots, &currency).await?;
+                costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
+            }
+            if tx.holds().await? {
+                return Ok(Cost::gather(costs, query.view));
+            }
+        }
+        Err(Error::contended())
+    }
+}
+
+/// How many slots are rated before others get their turn.
+const SLOTS_TOGETHER: usize = 16;
+
+/// What was used of a billing period from its start up to an instant.
+struct Sum {
+    running: Running,
+    to: Timestamp,
+}
+
+impl Sum {
+    fn of(period: Timeframe) -> Self {
+        Self { running: Running::default(), to: period.start() }
+    }
+}
+
+/// Returns the instants of a billing period, behind its start, at which slots begin or end.
+fn marks(slots: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
+    let first = slots.partition_point(|slot| slot.end() < period.start());
+    let slots = slots.iter().skip(first).take_while(|slot| slot.start() <= period.end());
+    let bounds = slots.flat_map(|slot| [slot.start(), slot.end()]);
+    let bounds = bounds.map(|at| at.min(period.end()));
+    bounds.filter(|at| period.start() < *at).collect()
+}
+
+/// The caller has read the head of the customer, which guards the ranges.
+impl Transaction<'_> {
+    pub(in crate::engine) async fn costs(
+        &mut self,
+        entry: &SubscriptionEntry,
+        slots: &[Timeframe],
+        currency: &PricingUnit,
+    ) -> Result<Vec<Cost>, Error> {
+        let card = self.card(entry).await?;
+        let meters = self.plan_version_of(entry).await?.meters;
+        let meters = self.meters().await?.only(&card.metrics(), &meters);
+        let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
+        for slots in slots.chunks(SLOTS_TOGETHER) {
+            let used = self.used_in(entry, &card, &meters, slots, &mut sums).await?;
+            let figure = |period: Timeframe, to: Timestamp, cell| {
+                used.get(&(period, to)).and_then(|total| total.figure(cell))
+            };
+            let lines = rate(&card, &figure, slots, self.now);
+            let rated = slots.iter().zip(lines);
+            costs
+                .extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
+            let rated = slots.len().saturating_mul(card.intervals.len());
+            self.pace.spend(rated.saturating_mul(Pace::ROW)).await;
+        }
+        Ok(costs)
+    }
+
+    /// Returns what was used from the start of each billing period up to where slots begin and end in
+    /// it. Those that go on behind the slots are summed further next time.
+    async fn used_in(
+        &mut self,
+        entry: &SubscriptionEntry,
+        card: &RateCard,
+        meters: &Meters,
+        slots: &[Timeframe],
+        sums: &mut BTreeMap<Timeframe, Sum>,
+    ) -> Result<BTreeMap<(Timeframe, Timestamp), Total>, Error> {
+        let mut used = BTreeMap::new();
+        let Some((first, last)) = slots.first().zip(slots.last()) else { return Ok(used) };
+        let whole = Timeframe::nothing_at(first.start()).until(last.end());
+        // Nothing can have been used yet behind it.
+        let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+        let periods = card.usage_periods(whole).into_iter();
+        for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
+            let Sum { mut running, mut to } =
+                sums.remove(&period).unwrap_or_else(|| Sum::of(period));
+            for mark in marks(slots, period) {
+                let is_all = mark == period.end() && period.contains(self.now);
+                let total = if is_all {
+                    self.total(entry, key).await?
+                } else {
+                    if let Ok(segment) = Timeframe::new(to, mark) {
+                        let customer_id = entry.subscription.customer_id;
+                        self.run_on(&mut running, customer_id, meters, segment).await?;
+                        to = mark;
+                    }
+                    running.total.clone()
+                };
+                used.insert((period, mark), total);
+            }
+            if whole.end() < period.end() {
+                sums.insert(period, Sum { running, to });
+            }
+        }
+        Ok(used)
+    }
+
+    /// Returns the billing period of now: the first one of what has not begun, the last one of what
+    /// has ended.
+    pub(in crate::engine) fn current_period(&self, entry: &SubscriptionEntry) -> Timeframe {
+        let subscription = &entry.subscription;
+        let start = subscription.start_date;
+        let last = subscription.end_date.map(|end| end.saturating_sub(INSTANT).max(start));
+        let at = self.now.max(start);
+        let at = last.map_or(at, |last| at.min(last));
+        subscription.periods().containing(at).unwrap_or(Timeframe::nothing_at(start))
+    }
+
+    /// Returns the timeframe that the current billing periods of subscriptions lie in.
+    fn current_periods(&self, entries: &[SubscriptionEntry]) -> Result<Timeframe, Error> {
+        let periods = entries.iter().map(|entry| self.current_period(entry));
+        let periods: Vec<_> = periods.collect();
+        let start = periods.iter().map(|period| period.start()).min().unwrap_or(self.now);
+        let end = periods.iter().map(|period| period.end()).max().unwrap_or(self.now);
+        Timeframe::new(start, end).map_err(|error| Error::corrupt(error.to_string()))
+    }
+
+    /// Reads the subscriptions of a customer that have begun and not ended.
+    async fn live_subscriptions(
+        &mut self,
+        customer: CustomerId,
+    ) -> Result<Vec<SubscriptionEntry>, Error> {
+        let active = self.active_subscriptions(&[customer]).await?;
+        let all = active.into_iter().flat_map(|of| of.entries);
+        Ok(all.filter(|entry| entry.subscription.covers(self.now)).collect())
+    }
+}
+
+/// Cuts slots that adjoin to a timeframe, so that they still do.
+fn within(slots: &[Timeframe], timeframe: Timeframe) -> Vec<Timeframe> {
+    slots.iter().map(|slot| slot.within(timeframe)).collect()
+}

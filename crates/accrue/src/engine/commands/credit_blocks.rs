@@ -1,0 +1,135 @@
+//! Credit blocks: read and deleted.
+
+use crate::{
+    CreditBlockId, Error, MetadataUpdate,
+    alert::Cause,
+    credit::{Block, CreditBlock},
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+    },
+    schema::{self, BlockMetadata},
+};
+
+impl Account {
+    /// Changes the metadata of a block of credits (wire 5.1).
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such block, or it is
+    /// deleted;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
+    pub fn update_credit_block(
+        &self,
+        id: CreditBlockId,
+        metadata: MetadataUpdate,
+    ) -> Call<CreditBlock> {
+        Call::new(
+            self,
+            Op::new("update_credit_block", (id, metadata), |tx, (id, metadata)| {
+                Box::pin(update_credit_block(tx, *id, metadata))
+            }),
+        )
+    }
+
+    /// Deletes a block of credits, as if it had never been given (wire 5.1). What was drawn from it is
+    /// drawn anew from the blocks that are there now, and beyond them from the overdraft.
+    ///
+    /// Its entries stay in the ledger, and others follow them: an amendment and a void, which empty
+    /// the block, and a decrement for each block that is drawn from instead. A block that was made of
+    /// a part of it, with another expiry date, stays.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such block, or it is
+    /// deleted already;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is the overdraft, or
+    /// was drawn from and [`DELETED_BLOCKS`](crate::limits::DELETED_BLOCKS) such blocks are deleted of
+    /// the ledger, for which others still stand;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};
+    /// # use accrue::{credit::NewLedgerEntry, customer::NewCustomer};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// # let credits = PricingUnit::parse("credits")?;
+    /// let five = NewLedgerEntry::increment(credits.clone(), Decimal::from(5));
+    /// let block = account.create_ledger_entry(ada.id, five).await?.credit_block;
+    /// let two = NewLedgerEntry::decrement(credits.clone(), Decimal::from(2));
+    /// account.create_ledger_entry(ada.id, two).await?;
+    /// account.delete_credit_block(block.id).await?;
+    /// let balance = account.credit_balance(ada.id, &credits).await?;
+    /// assert_eq!(balance.overdraft, Decimal::from(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn delete_credit_block(&self, id: CreditBlockId) -> Call<()> {
+        Call::new(
+            self,
+            Op::new("delete_credit_block", id, |tx, id| Box::pin(delete_credit_block(tx, *id))),
+        )
+    }
+}
+
+impl Transaction<'_> {
+    /// Returns a block that is there, and whose ledger is applied.
+    async fn applied_block(&mut self, id: CreditBlockId) -> Result<Block, Stop> {
+        self.require_credits().await?;
+        let unknown = || Error::not_found("credit block", id);
+        let found = self.get(&schema::credit_block(self.account, id)).await?;
+        let block = found.filter(|of| of.deletion.is_none()).ok_or_else(unknown)?;
+        let customer = self.customer(&block.customer_id.into()).await;
+        customer.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
+        self.current_head(block.customer_id).await?;
+        Ok(block)
+    }
+
+    /// Returns the caller's own strings of a block: they have a row of their own.
+    async fn block_metadata(&mut self, id: CreditBlockId) -> Result<Option<BlockMetadata>, Error> {
+        let slot = schema::credit_block_metadata(self.account, id);
+        Ok(self.get_guarded(&[slot]).await?.pop().flatten())
+    }
+}
+
+async fn update_credit_block(
+    tx: &mut Transaction<'_>,
+    id: CreditBlockId,
+    update: &MetadataUpdate,
+) -> Result<CreditBlock, Stop> {
+    let Block { block, customer_id, .. } = tx.applied_block(id).await?;
+    let found = tx.block_metadata(id).await?;
+    let mut metadata = found.clone().unwrap_or_default().metadata;
+    update.clone().apply(&mut metadata)?;
+    let slot = schema::credit_block_metadata(tx.account, id);
+    if !metadata.is_empty() {
+        tx.put(&slot, &BlockMetadata { metadata: metadata.clone() })?;
+    } else if found.is_some() {
+        tx.delete(&slot);
+    }
+    tx.touch(customer_id).await?;
+    Ok(CreditBlock { metadata, ..block })
+}
+
+async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<(), Stop> {
+    let block = tx.applied_block(id).await?;
+    let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
+    let ledger = tx.ledger(customer_id, &currency).await?;
+    let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;
+    let index = schema::credit_block_by_time(tx.account, &block);
+    ledger.book.insert([block]);
+    let before = ledger.book.balance().cloned();
+    if let Some(entry) = ledger.book.delete(id, tx.now)? {
+        let cause = Cause::Credit { entry_id: entry.id };
+        tx.judge_balance(&mut ledger, before, &cause).await?;
+    }
+    tx.save_ledgers(customer_id, std::iter::once(&ledger)).await?;
+    tx.delete(&index);
+    if tx.block_metadata(id).await?.is_some() {
+        tx.delete(&schema::credit_block_metadata(tx.account, id));
+    }
+    tx.touch(customer_id).await?;
+    Ok(())
+}

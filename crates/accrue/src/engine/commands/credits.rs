@@ -1,0 +1,342 @@
+//! Ledgers of credits: entries, balances and lists.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    CreditBlockId, CustomerId, Error, IdOr, Page, PageRequest, PricingUnit, Timestamp,
+    alert::Cause,
+    credit::{
+        Block, Book, Booked, CreditBalance, CreditBlock, CreditBlockFilter, EntryStatus, EntryType,
+        LedgerChange, LedgerEntry, LedgerFilter, NewLedgerEntry,
+    },
+    customer::Customer,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+        rows::{
+            ledgers::OpenLedger,
+            lists::{Walk, page_in_order},
+        },
+    },
+    limits,
+    page::{InstantRange, Listing},
+    schema::{self, Index},
+    webhook::Body,
+};
+
+impl Account {
+    /// Adds an entry to a ledger of a customer (wire 4.4). The first one in a currency or pricing
+    /// unit makes the ledger: from then on usage that is priced in it draws on it.
+    ///
+    /// A void is two entries: the first is answered. A decrement from several blocks is one for each:
+    /// the last is answered.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where an amount is not above zero, a
+    /// cost basis below it, or a number or metadata is too long;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, or it
+    /// has no such block;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a date has passed, more is
+    /// asked for than the block has or gave, the block is of another currency, or there would be more
+    /// than 200 blocks with something left, or 100 ledgers.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};
+    /// # use accrue::{credit::NewLedgerEntry, customer::NewCustomer};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let credits = PricingUnit::parse("credits")?;
+    /// let five = NewLedgerEntry::increment(credits.clone(), Decimal::from(5));
+    /// account.create_ledger_entry(ada.id, five).await?;
+    /// let two = NewLedgerEntry::decrement(credits.clone(), Decimal::from(2));
+    /// assert_eq!(account.create_ledger_entry(ada.id, two).await?.ending_balance, Decimal::from(3));
+    /// let balance = account.credit_balance(ada.id, &credits).await?;
+    /// assert_eq!(balance.balance, Some(Decimal::from(3)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_ledger_entry(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        new: NewLedgerEntry,
+    ) -> Call<LedgerEntry> {
+        Call::new(
+            self,
+            Op::new("create_ledger_entry", (customer.into(), new), |tx, (customer, new)| {
+                Box::pin(create_ledger_entry(tx, customer, new))
+            }),
+        )
+    }
+
+    /// Returns what a customer has of a currency or pricing unit.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
+    pub async fn credit_balance(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        currency: &PricingUnit,
+    ) -> Result<CreditBalance, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let (customer, ledger) = tx.read_ledger(&customer, currency).await?;
+            let book = match ledger {
+                Some(ledger) => ledger.book,
+                None => Book::new(customer.id, currency.clone(), customer.timezone),
+            };
+            let balance = book.credit_balance(tx.now);
+            if tx.holds().await? {
+                return Ok(balance);
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Returns what a customer has of every currency and pricing unit that it has a ledger in.
+    ///
+    /// # Errors
+    ///
+    /// As [`credit_balance`](Self::credit_balance).
+    pub async fn credit_balances(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+    ) -> Result<Vec<CreditBalance>, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let mut balances = Vec::new();
+            for currency in tx.ledgers_of(&customer).await? {
+                let (_, ledger) = tx.read_ledger(&customer, &currency).await?;
+                balances.extend(ledger.map(|ledger| ledger.book.credit_balance(tx.now)));
+            }
+            if tx.holds().await? {
+                return Ok(balances);
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Returns a block of credits.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such block;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
+    pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            tx.require_credits().await?;
+            let slot = schema::credit_block(self.id(), id);
+            let unknown = || Error::not_found("credit block", id);
+            let found = tx.get(&slot).await?.filter(|of| of.deletion.is_none());
+            let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
+            let read = tx.read_ledger(&customer_id.into(), &block.currency).await;
+            read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
+            let found = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+            let mut block = [found.ok_or_else(unknown)?.block];
+            tx.with_metadata(&mut block).await?;
+            if tx.holds().await? {
+                let [block] = block;
+                return Ok(block);
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Lists the blocks of a customer's credits, newest first (wire 4.4): those that have something
+    /// left and have not expired, unless all are asked for.
+    ///
+    /// # Errors
+    ///
+    /// As [`credit_balance`](Self::credit_balance);
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the page is longer than 100 rows
+    /// or its cursor is of another list.
+    pub async fn list_credit_blocks(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        currency: &PricingUnit,
+        filter: &CreditBlockFilter,
+        page: &PageRequest,
+    ) -> Result<Page<CreditBlock>, Error> {
+        let customer = customer.into();
+        let is_listed = |block: &CreditBlock| {
+            filter.effective == InstantRange::default()
+                || block.effective_date.is_some_and(|date| filter.effective.contains(date))
+        };
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let (customer, ledger) = tx.read_ledger(&customer, currency).await?;
+            let filtered = format!("{} {currency} {filter:?}", customer.id);
+            let listing = Listing { name: "credit_blocks", account: self.id(), filter: filtered };
+            let mut found = if filter.include_all_blocks {
+                let index = Index::credit_blocks(self.id(), customer.id, currency);
+                let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
+                let slot = |at| schema::credit_block(self.id(), CreditBlockId::from_bytes(at));
+                let show = |of: Block| is_listed(&of.block).then_some(of.block);
+                walk.run(&mut tx, |at| slot(schema::id_at(at)), show).await?
+            } else {
+                let open = ledger.iter().flat_map(OpenLedger::open_blocks);
+                let open = open
+                    .filter(|of| is_listed(of))
+                    .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
+                page_in_order(&listing, page, page.rows()?, open)?
+            };
+            tx.with_metadata(&mut found.data).await?;
+            if tx.holds().await? {
+                return Ok(found);
+            }
+        }
+        Err(Error::contended())
+    }
+
+    /// Lists the entries of a customer's ledger, newest first (wire 4.4). What is pending is listed
+    /// with what it is now.
+    ///
+    /// A filter by status or amount has no index: it looks at entry after entry until the page is full.
+    ///
+    /// # Errors
+    ///
+    /// As [`list_credit_blocks`](Self::list_credit_blocks), for pages of at most 1,000 entries.
+    pub async fn list_ledger_entries(
+        &self,
+        customer: impl Into<IdOr<CustomerId>>,
+        currency: &PricingUnit,
+        filter: &LedgerFilter,
+        page: &PageRequest,
+    ) -> Result<Page<LedgerEntry>, Error> {
+        let customer = customer.into();
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let (Customer { id, .. }, ledger) = tx.read_ledger(&customer, currency).await?;
+            let applied = tx.writes().to_vec();
+            if tx.holds().await? {
+                // Nothing that a ledger has committed changes, so it can be read at leisure.
+                let mut tx = self.reading();
+                tx.set_writes(applied);
+                return tx.entries(id, currency, ledger, filter, page).await;
+            }
+        }
+        Err(Error::contended())
+    }
+}
+
+impl Transaction<'_> {
+    pub(in crate::engine) async fn require_credits(&mut self) -> Result<(), Error> {
+        if self.configuration().await?.features.credits {
+            return Ok(());
+        }
+        Err(Error::feature("credits are not available to this account"))
+    }
+
+    /// Returns the currencies and pricing units that a customer has a ledger in.
+    async fn ledgers_of(&mut self, customer: &IdOr<CustomerId>) -> Result<Vec<PricingUnit>, Error> {
+        self.require_credits().await?;
+        let customer = self.customer(customer).await?;
+        let credits = self.get(&schema::credits(self.account, customer.id)).await?;
+        let units = credits.unwrap_or_default().units.into_iter();
+        Ok(units.filter(|(_, of)| of.has_ledger).map(|(tx, _)| tx).collect())
+    }
+
+    /// Reads a ledger of a customer as if what time has brought it were applied, corrections aside.
+    async fn read_ledger(
+        &mut self,
+        customer: &IdOr<CustomerId>,
+        currency: &PricingUnit,
+    ) -> Result<(Customer, Option<OpenLedger>), Error> {
+        self.require_credits().await?;
+        let customer = self.customer(customer).await?;
+        self.get(&schema::customer_head(self.account, customer.id)).await?;
+        self.expire_ledger(customer.id, currency).await?;
+        let ledger = self.ledger(customer.id, currency).await?;
+        Ok((customer, ledger))
+    }
+}
+
+/// A ledger's entries as they were when it was read, whatever is added to it meanwhile.
+impl Transaction<'_> {
+    async fn entries(
+        &mut self,
+        customer: CustomerId,
+        currency: &PricingUnit,
+        ledger: Option<OpenLedger>,
+        filter: &LedgerFilter,
+        page: &PageRequest,
+    ) -> Result<Page<LedgerEntry>, Error> {
+        let account = self.account;
+        let filtered = format!("{customer} {currency} {filter:?}");
+        let listing = Listing { name: "ledger", account, filter: filtered };
+        // A clock that is behind the ledger's last entry sees what that has committed.
+        let now = self.now.max(ledger.as_ref().map_or(Timestamp::MIN, OpenLedger::latest));
+        let last = ledger.as_ref().map_or(0, |ledger| ledger.book.ledger().entries);
+        let pending = ledger.iter().flat_map(|ledger| ledger.book.pending());
+        let pending: BTreeMap<_, _> =
+            pending.map(|booked| (booked.entry.ledger_sequence_number, booked)).collect();
+        if filter.entry_status == Some(EntryStatus::Pending) {
+            let entries = pending.values().map(|booked| (*booked).clone().at(now));
+            let listed = entries.filter(|entry| filter.lists(entry));
+            let listed = listed.map(|of| (schema::place_of(&of), of));
+            return page_in_order(&listing, page, page.limit(), listed);
+        }
+        let index = match filter.entry_type {
+            Some(kind) => Index::ledger_entries_of_kind(account, customer, currency, kind),
+            None => Index::ledger_entries(account, customer, currency),
+        };
+        let mut walk = Walk::of_ledger(listing, &index, filter.created, page)?;
+        let slot = |number| schema::ledger_entry(account, customer, currency, number);
+        let show = |booked: Booked| {
+            let number = booked.entry.ledger_sequence_number;
+            let booked = pending.get(&number).map_or(booked, |of| (*of).clone());
+            Some(booked.at(now)).filter(|of| number <= last && filter.lists(of))
+        };
+        walk.run(self, |at| slot(schema::number_at(at)), show).await
+    }
+}
+
+async fn create_ledger_entry(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    new: &NewLedgerEntry,
+) -> Result<LedgerEntry, Stop> {
+    new.check()?;
+    tx.require_credits().await?;
+    let customer = tx.customer(customer).await?;
+    tx.current_head(customer.id).await?;
+    let mut ledger = match tx.ledger(customer.id, &new.currency).await? {
+        Some(ledger) => ledger,
+        None => {
+            let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
+            tx.open_ledger(book).await?
+        }
+    };
+    if let Some(id) = new.change.block_id()
+        && let Some(block) = tx.get(&schema::credit_block(tx.account, id)).await?
+    {
+        ledger.book.insert([block]);
+    }
+    let before = ledger.book.balance().cloned();
+    let entry = ledger.book.book(new, tx.now)?;
+    if let LedgerChange::Increment(_) = new.change {
+        let mut blocks = ledger.book.blocks();
+        let block = blocks.find(|of| of.block.id == entry.credit_block.id);
+        let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
+        let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
+        drop(blocks);
+        tx.tell(customer.id, tx.now, body).await?;
+    }
+    // A block's metadata is in a row of its own, which the book does not see.
+    if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
+        tx.copy_metadata(entry.credit_block.id, new_block_id).await?;
+    }
+    let cause = Cause::Credit { entry_id: entry.id };
+    tx.judge_balance(&mut ledger, before, &cause).await?;
+    tx.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
+    tx.touch(customer.id).await?;
+    Ok(entry)
+}

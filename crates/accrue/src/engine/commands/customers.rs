@@ -1,0 +1,161 @@
+//! Customers: operations and lists.
+
+use crate::{
+    CustomerId, Error, ExternalId, IdOr, ListFilter, Page, PageRequest,
+    customer::{Customer, CustomerUpdate, NewCustomer, previous_attributes},
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+    },
+    schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
+    webhook::Body,
+};
+
+impl Account {
+    /// Creates a customer (wire 4.1). Usage that waits under its external id becomes its own.
+    ///
+    /// # Errors
+    ///
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Email, Name, customer::NewCustomer, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// let ada = account.create_customer(ada).await?;
+    /// assert_eq!(account.fetch_customer(ada.id).await?, ada);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_customer(&self, new: NewCustomer) -> Call<Customer> {
+        Call::new(
+            self,
+            Op::new("create_customer", new, |tx, new| Box::pin(create_customer(tx, new))),
+        )
+    }
+
+    /// Changes a customer, found by its id or its external id (wire 4.3).
+    pub fn update_customer(
+        &self,
+        id: impl Into<IdOr<CustomerId>>,
+        update: CustomerUpdate,
+    ) -> Call<Customer> {
+        Call::new(
+            self,
+            Op::new("update_customer", (id.into(), update), |tx, (id, update)| {
+                Box::pin(update_customer(tx, id, update))
+            }),
+        )
+    }
+
+    /// Deletes a customer, found by its id or its external id, and what belongs to it (wire 4.1). Its
+    /// external id is free again.
+    pub fn delete_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Call<()> {
+        Call::new(
+            self,
+            Op::new("delete_customer", id.into(), |tx, id| Box::pin(delete_customer(tx, id))),
+        )
+    }
+
+    /// Returns a customer by its id or its external id.
+    pub async fn fetch_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Result<Customer, Error> {
+        let id = id.into();
+        self.reading().customer(&id).await
+    }
+
+    /// Lists the customers, newest first.
+    pub async fn list_customers(
+        &self,
+        filter: &ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Customer>, Error> {
+        let slot = |id| schema::customer(self.id(), CustomerId::from_bytes(id));
+        let index = Index::customers(self.id());
+        let living = |entry: CustomerEntry| entry.deleted_at.is_none().then_some(entry.customer);
+        self.list("customers", index, filter, page, slot, living).await
+    }
+}
+
+async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<Customer, Stop> {
+    let zone = tx.configuration().await?.timezone;
+    let reserved = match &new.external_customer_id {
+        Some(external) => reservation(tx, external).await?,
+        None => None,
+    };
+    if let Some(reserved) = reserved {
+        tx.lock(&[reserved.into()]).await?;
+    }
+    let id = reserved.unwrap_or_else(|| CustomerId::generate(tx.now, tx.entropy()));
+    let customer = new.clone().decide(id, &zone, tx.now)?;
+    if let Some(external) = &customer.external_customer_id {
+        let alias = CustomerAlias { customer_id: id, reserved: false };
+        tx.put(&schema::customer_external(tx.account, external), &alias)?;
+    }
+    let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
+    tx.put(&schema::customer(tx.account, id), &entry)?;
+    tx.put(&schema::customer_by_time(tx.account, &customer), &Nothing {})?;
+    tx.tell(id, tx.now, Body::CustomerCreated).await?;
+    Ok(customer)
+}
+
+/// Returns the customer id that events wait under, if any do.
+async fn reservation(
+    tx: &mut Transaction<'_>,
+    external: &ExternalId,
+) -> Result<Option<CustomerId>, Error> {
+    match tx.get(&schema::customer_external(tx.account, external)).await? {
+        None => Ok(None),
+        Some(CustomerAlias { customer_id, reserved: true }) => Ok(Some(customer_id)),
+        Some(_) => {
+            let detail = format!("a customer with external id {external} exists already");
+            Err(Error::duplicate(detail))
+        }
+    }
+}
+
+async fn update_customer(
+    tx: &mut Transaction<'_>,
+    id: &IdOr<CustomerId>,
+    update: &CustomerUpdate,
+) -> Result<Customer, Stop> {
+    let before = tx.customer(id).await?;
+    tx.current_head(before.id).await?;
+    let after = update.clone().decide(&before)?;
+    if after == before {
+        return Ok(after);
+    }
+    if let (None, Some(external)) = (&before.external_customer_id, &after.external_customer_id) {
+        if reservation(tx, external).await?.is_some() {
+            let detail = format!("events wait for a new customer with external id {external}");
+            return Err(Error::constraint(detail).into());
+        }
+        let alias = CustomerAlias { customer_id: after.id, reserved: false };
+        tx.put(&schema::customer_external(tx.account, external), &alias)?;
+    }
+    let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
+    tx.put(&schema::customer(tx.account, after.id), &entry)?;
+    let previous_attributes = previous_attributes(&before, &after);
+    tx.tell(after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
+    Ok(after)
+}
+
+async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Result<(), Stop> {
+    let customer = tx.customer(id).await?;
+    let id = customer.id;
+    tx.current_head(id).await?;
+    if let Some(external) = &customer.external_customer_id {
+        tx.delete(&schema::customer_external(tx.account, external));
+    }
+    tx.delete(&schema::customer_by_time(tx.account, &customer));
+    tx.put(&schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
+    let credits = schema::credits(tx.account, id);
+    if tx.get(&credits).await?.is_some() {
+        tx.delete(&credits);
+    }
+    // Its backfills go on to close.
+    tx.reschedule(id).await?;
+    let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
+    tx.put(&schema::customer(tx.account, id), &entry)?;
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! Ingests usage events: sorts a batch, adds it up, judges alerts and draws credits, in one commit.
+
+mod acceptance;
+mod keys;
+mod share;
+mod sort;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use self::share::Share;
+pub(in crate::engine) use self::sort::{Sorted, sort};
+use crate::{
+    CustomerId, Error,
+    alert::Cause,
+    engine::{
+        Account, Call,
+        kernel::{Command, Request, Stop, Transaction},
+        rows::active::ActiveSubscriptions,
+    },
+    idempotency::Fingerprint,
+    limits,
+    period::Change,
+    schema::Owner,
+    usage::{Incoming, Ingestion, identity},
+};
+
+impl Account {
+    /// Ingests a batch of usage events (wire 3.4): 1 to 1,000, all of them or none.
+    ///
+    /// An event whose key is there already with the same content is a duplicate: a success that
+    /// changes nothing. The alerts that the batch makes fire, and their messages, are in the same
+    /// commit; neither depends on how events are cut into batches.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) with every event that is refused,
+    /// in [`refused_events`](Error::refused_events);
+    /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the batch does not fit one
+    /// commit, or holding it against all metrics and subscriptions is more than ten million
+    /// comparisons.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, EventKey, EventName, ExternalId, SystemClock, Clock};
+    /// # use accrue::{store::MemoryStore, usage::{Event, Properties}};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let event = Event {
+    ///     idempotency_key: EventKey::parse("request-1")?,
+    ///     event_name: EventName::parse("completion")?,
+    ///     timestamp: SystemClock.now(),
+    ///     properties: Properties::default(),
+    ///     customer: ExternalId::parse("ada")?.into(),
+    /// };
+    /// assert_eq!(account.ingest([event.clone()]).await?.ingested, 1);
+    /// assert_eq!(account.ingest([event]).await?.duplicates, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn ingest<E: Into<Incoming>>(
+        &self,
+        events: impl IntoIterator<Item = E>,
+    ) -> Call<Ingestion> {
+        Call::new(self, Ingest { events: events.into_iter().map(Into::into).collect() })
+    }
+}
+
+struct Ingest {
+    events: Vec<Incoming>,
+}
+
+#[async_trait]
+impl Command for Ingest {
+    type Outcome = Ingestion;
+
+    fn name(&self) -> &'static str {
+        "ingest"
+    }
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
+        check_size(self.events.len())?;
+        let Sorted { mut new, duplicates } = sort(tx, &self.events, None).await?;
+        let ingestion = Ingestion { ingested: new.len(), duplicates };
+        if new.is_empty() {
+            return Ok(ingestion);
+        }
+        let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
+        let active = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
+        keys::find_brought(tx, &mut new).await?;
+        let meters = tx.meters().await?;
+        let mut shares = Share::split(tx, active, &new, &meters).await?;
+        for share in &mut shares {
+            share.find_ledgers(tx).await?;
+            share.find_bucket_slots(tx).await?;
+        }
+        tx.fetch(&share::alert_keys(tx, &shares)?).await?;
+        let keys = share::figure_keys(tx, &shares).await?;
+        tx.fetch(&keys).await?;
+        share::fetch_ledgers(tx, &shares).await?;
+        for share in &mut shares {
+            let (mut tally, mut periods) = share.load(tx, &meters).await?;
+            let mut ledgers = share.ledgers(tx).await?;
+            for (event, readings) in &share.events {
+                let (at, key) = (event.timestamp, &event.idempotency_key);
+                let mut draw_downs = Vec::new();
+                for periods in &mut periods {
+                    tx.pace.spend(readings.len()).await;
+                    let seen = &tally.indexes;
+                    let mut effects = periods.advance(Change::Event { at, key, readings, seen });
+                    tx.tell_of(share.customer_id, &mut effects, tx.now).await?;
+                    draw_downs.append(&mut effects.draw_downs);
+                }
+                tally.add(at, readings);
+                if !draw_downs.is_empty() {
+                    let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+                    tx.draw(&mut ledgers, &draw_downs, &cause, tx.now).await?;
+                }
+            }
+            share.save(tx, &tally, &periods).await?;
+            tx.save_ledgers(share.customer_id, ledgers.values()).await?;
+            share.accept(tx, meters.revision).await?;
+        }
+        Ok(ingestion)
+    }
+}
+
+impl Request for Ingest {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        Ok(Fingerprint::of([b"library", self.name().as_bytes(), &identity(&self.events)]))
+    }
+}
+
+pub(in crate::engine) fn check_size(events: usize) -> Result<(), Error> {
+    match events {
+        0 => Err(Error::invalid("/events", "found no events, expected 1 to 1000")),
+        1..=limits::BATCH_EVENTS => Ok(()),
+        _ => Err(Error::too_large(format!(
+            "the batch has {events} events, expected at most {}: a split into smaller requests \
+             helps",
+            limits::BATCH_EVENTS
+        ))),
+    }
+}
+
+/// Reads the active subscriptions of customers whose transitions are applied.
+async fn applied(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+) -> Result<Vec<ActiveSubscriptions>, Stop> {
+    let active = tx.active_subscriptions(customers).await?;
+    tx.fetch_plan_versions(&active).await?;
+    let mut behind = Vec::new();
+    for ActiveSubscriptions { customer_id, head, entries, .. } in &active {
+        let mut has_transitions = tx.has_transitions(*customer_id, head).await?;
+        for entry in entries {
+            has_transitions |= tx.is_behind(entry).await?;
+        }
+        if has_transitions {
+            behind.push(Owner::Customer(*customer_id));
+        }
+    }
+    if behind.is_empty() { Ok(active) } else { Err(Stop::First(behind)) }
+}

@@ -1,0 +1,72 @@
+//! Keys of events that have come before (`docs/decisions/keys-of-backfilled-events.md`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    Error,
+    backfill::{Backfill, KeyRules, Verdict},
+    engine::{
+        kernel::Transaction,
+        rows::{event_blocks::New, places::counting},
+    },
+    limits, schema,
+    usage::{EventKeyEntry, EventPlace},
+};
+
+/// Returns what the backfills say that the entries of some keys name.
+pub(super) async fn rules<'b>(
+    tx: &mut Transaction<'_>,
+    entries: &[Option<EventKeyEntry>],
+    into: Option<&'b Backfill>,
+) -> Result<KeyRules<'b>, Error> {
+    let slots = entries.iter().flatten().flat_map(|entry| &entry.slots);
+    let ids: BTreeSet<_> = slots.filter_map(|slot| slot.backfill_id).collect();
+    let backfills: Vec<_> = ids.iter().map(|id| schema::backfill(tx.account, *id)).collect();
+    let found = tx.get_all(&backfills).await?;
+    let missing = || Error::corrupt("a key names no backfill");
+    let others = ids.into_iter().zip(found).map(|(id, found)| Ok((id, found.ok_or_else(missing)?)));
+    let others = others.collect::<Result<BTreeMap<_, _>, Error>>()?;
+    let mut begun = BTreeSet::new();
+    if others.values().any(|other| other.customer_id.is_none()) {
+        let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+        let all = all.corrections.iter().filter(|of| of.has_begun);
+        begun.extend(all.map(|of| of.correction.backfill_id));
+    }
+    Ok(KeyRules { into, others, begun, now: tx.now })
+}
+
+/// Says why a key is refused.
+pub(super) fn reason(verdict: Verdict) -> Option<String> {
+    match verdict {
+        Verdict::New | Verdict::Duplicate => None,
+        Verdict::Taken => Some("idempotency_key: another event has this key".to_owned()),
+        Verdict::Deprecated => {
+            Some("idempotency_key: the event with this key was deprecated".to_owned())
+        }
+        Verdict::Worn => Some(format!(
+            "idempotency_key: {} backfills have brought events with this key",
+            limits::EVENT_SLOTS
+        )),
+    }
+}
+
+/// Finds the new events of no backfill that do not count, since the event of a backfill counts at the
+/// same place. The transitions of their customers are applied, and the heads were read.
+pub(super) async fn find_brought(
+    tx: &mut Transaction<'_>,
+    new: &mut [New<'_>],
+) -> Result<(), Error> {
+    for new in new {
+        // Only a key that has come before costs anything.
+        if new.entry.slots.len() > 1 {
+            new.counts = !is_brought(tx, new).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether the event of a backfill counts at the place of an event.
+async fn is_brought(tx: &mut Transaction<'_>, new: &New<'_>) -> Result<bool, Error> {
+    let place = EventPlace { at: new.event.timestamp, key: new.event.idempotency_key.clone() };
+    Ok(counting(tx.events_at(new.customer_id, &place, &new.entry.slots).await?).is_some())
+}

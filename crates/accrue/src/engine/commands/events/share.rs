@@ -1,0 +1,321 @@
+//! A customer's share of a batch: what its events are added to, loaded and saved.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    alert::Alert,
+    engine::{
+        kernel::Transaction,
+        rows::{
+            active::ActiveSubscriptions, event_blocks::New, figures::Running, ledgers::Ledgers,
+            periods::Wanted, tallies::Indexed, visible::BucketSlots,
+        },
+        time::recount::moved_by,
+    },
+    expression::Fields,
+    limits,
+    meter::CellId,
+    period::{Periods, oldest_judged},
+    schema::{self, EventCount},
+    store::Key,
+    subscription::SubscriptionEntry,
+    time::INSTANT,
+    usage::{Event, Hour, Meters, Reading, Tally},
+};
+
+/// One customer's share of a batch: its new events, and the billing periods that they fall in.
+pub(super) struct Share<'a> {
+    pub(super) customer_id: CustomerId,
+    /// Those that count, with what they contribute.
+    pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
+    /// All of them.
+    new: Vec<&'a New<'a>>,
+    bucket_slots: BucketSlots,
+    /// The billing periods that the events move, of each subscription that they count for.
+    periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
+    /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
+    draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
+    /// The metrics that some event adds to.
+    moved: BTreeSet<CellId>,
+}
+
+impl<'a> Share<'a> {
+    /// Splits a batch by customer. Within one, the order of the batch stays.
+    ///
+    /// Refuses one that would take too much work: the comparisons of the metrics for each event, which
+    /// are [few enough](limits::METRIC_TERMS) for the largest batch, and what each adds to for each
+    /// subscription.
+    pub(super) async fn split(
+        tx: &Transaction<'_>,
+        active: Vec<ActiveSubscriptions>,
+        new: &'a [New<'a>],
+        meters: &Meters,
+    ) -> Result<Vec<Self>, Error> {
+        let mut work = meters.terms().saturating_mul(new.len());
+        let mut all: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
+        let mut events: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
+        for new in new {
+            all.entry(new.customer_id).or_default().push(new);
+            if new.counts {
+                let fields = Fields::from(new.event);
+                let readings = tx.readings(meters, &fields, &new.event.idempotency_key).await;
+                events.entry(new.customer_id).or_default().push((new.event, readings));
+            }
+        }
+        let mut shares = Vec::with_capacity(active.len());
+        for ActiveSubscriptions { customer_id, entries, .. } in active {
+            let events = events.remove(&customer_id).unwrap_or_default();
+            let mut periods = Vec::with_capacity(entries.len());
+            for entry in entries {
+                let found = periods_of(&entry, &events, tx.now);
+                tx.pace.spend(events.len()).await;
+                if !found.is_empty() {
+                    periods.push((entry, found));
+                }
+            }
+            let readings = || events.iter().flat_map(|(_, readings)| readings);
+            let moved = readings().map(|reading| reading.cell).collect();
+            work = work.saturating_add(readings().count().saturating_mul(periods.len()));
+            check_work(work)?;
+            shares.push(Self {
+                customer_id,
+                events,
+                new: all.remove(&customer_id).unwrap_or_default(),
+                bucket_slots: BucketSlots::default(),
+                periods,
+                draws_in: BTreeMap::new(),
+                moved,
+            });
+        }
+        Ok(shares)
+    }
+
+    /// Writes the events. The head was read.
+    pub(super) async fn accept(&self, tx: &mut Transaction<'_>, metrics: u64) -> Result<(), Error> {
+        tx.accept(self.customer_id, None, &self.new, metrics).await
+    }
+
+    /// Finds out which bucket slots the events are added to.
+    pub(super) async fn find_bucket_slots(
+        &mut self,
+        tx: &mut Transaction<'_>,
+    ) -> Result<(), Error> {
+        let instants = || self.events.iter().map(|(event, _)| event.timestamp);
+        if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
+            let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
+            self.bucket_slots = tx.bucket_slots(self.customer_id, timeframe).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which ledgers the events draw on. The customer's credits were fetched.
+    pub(super) async fn find_ledgers(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        let Some(credits) = tx.row(&schema::credits(tx.account, self.customer_id))? else {
+            return Ok(());
+        };
+        for (entry, _) in &self.periods {
+            let version = tx.plan_version_of(entry).await?;
+            let moves = |metric: MetricId| self.moved.contains(&metric.into());
+            let draws_in = credits.drawn_by(&version, moves);
+            if !draws_in.is_empty() {
+                self.draws_in.insert(entry.subscription.id, draws_in);
+            }
+        }
+        Ok(())
+    }
+
+    /// The ledgers that the events draw on.
+    fn units(&self) -> BTreeSet<&PricingUnit> {
+        self.draws_in.values().flatten().collect()
+    }
+
+    /// Loads what the events are added to. Its rows were fetched.
+    pub(super) async fn load(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        meters: &Meters,
+    ) -> Result<(Tally, Vec<Periods>), Error> {
+        let customer_id = self.customer_id;
+        let oldest_taken = tx.oldest_taken().await?;
+        let (bucket_slots, readings) = (&self.bucket_slots, self.readings());
+        let tally =
+            tx.load_tally(customer_id, bucket_slots, readings, Indexed::Yes, oldest_taken).await?;
+        let mut all = Vec::with_capacity(self.periods.len());
+        let mut periods = std::mem::take(&mut self.periods);
+        for (entry, billing) in &mut periods {
+            tx.begin_parts(entry, billing).await?;
+            let alerts = self.alerts(tx, entry).await?;
+            let draws_in = self.draws_in.get(&entry.subscription.id);
+            let draws_in = draws_in.map(Vec::as_slice).unwrap_or_default();
+            let wanted = Wanted { alerts: &alerts, draws_in };
+            let mut loaded = tx.periods(entry, billing, wanted, tx.now).await?;
+            let oldest_judged = oldest_judged(&entry.subscription, tx.now);
+            for billing in &mut loaded.billing {
+                billing.is_judged = oldest_judged <= billing.timeframe.start();
+            }
+            for state in loaded.states.values_mut() {
+                if state.needs_distinct_values(tally.indexes.values()) {
+                    let meters = meters.with_divided(&loaded.meters).only_distinct();
+                    let mut running = Running::default();
+                    tx.run_on(&mut running, customer_id, &meters, state.timeframe).await?;
+                    state.distinct = Some(running.distinct);
+                }
+            }
+            all.push(loaded);
+        }
+        self.periods = periods;
+        Ok((tally, all))
+    }
+
+    /// Opens the ledgers that the events draw on.
+    pub(super) async fn ledgers(&self, tx: &mut Transaction<'_>) -> Result<Ledgers, Error> {
+        let mut ledgers = Ledgers::new();
+        for currency in self.units() {
+            if let Some(ledger) = tx.ledger(self.customer_id, currency).await? {
+                ledgers.insert(currency.clone(), ledger);
+            }
+        }
+        Ok(ledgers)
+    }
+
+    /// Saves what has moved.
+    pub(super) async fn save(
+        &self,
+        tx: &mut Transaction<'_>,
+        tally: &Tally,
+        periods: &[Periods],
+    ) -> Result<(), Error> {
+        let (account, customer_id) = (tx.account, self.customer_id);
+        tx.save_tally(customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
+        for (hour, more) in self.hours() {
+            let slot = schema::event_volume(account, hour, customer_id);
+            let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
+            tx.put(&slot, &EventCount { events: events.saturating_add(more) })?;
+        }
+        for periods in periods {
+            tx.save_periods(periods)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the alerts that watch a metric which some event adds to.
+    async fn alerts(
+        &self,
+        tx: &mut Transaction<'_>,
+        entry: &SubscriptionEntry,
+    ) -> Result<Vec<Alert>, Error> {
+        let mut alerts = tx.watching(entry).await?;
+        alerts.retain(|alert| match alert.condition.metric_id() {
+            Some(metric_id) => self.moved.contains(&metric_id.into()),
+            None => true,
+        });
+        Ok(alerts)
+    }
+
+    /// How many of the events count in each hour that has any.
+    fn hours(&self) -> BTreeMap<Hour, u64> {
+        let mut hours = BTreeMap::<_, u64>::new();
+        for New { event, counts, .. } in &self.new {
+            let count = hours.entry(Hour::of(event.timestamp)).or_default();
+            *count = count.saturating_add(u64::from(*counts));
+        }
+        hours
+    }
+
+    fn readings(&self) -> impl Iterator<Item = (Timestamp, &Reading)> {
+        self.events
+            .iter()
+            .flat_map(|(event, readings)| readings.iter().map(|reading| (event.timestamp, reading)))
+    }
+}
+
+/// Refuses a batch that takes more work than one request may.
+fn check_work(work: usize) -> Result<(), Error> {
+    let most = limits::BATCH_WORK;
+    if work <= most {
+        return Ok(());
+    }
+    Err(Error::too_large(format!(
+        "holding the batch against all metrics and subscriptions would take more than {most} \
+         comparisons: a split into smaller requests helps"
+    )))
+}
+
+/// The billing periods of a subscription that some events move.
+fn periods_of(
+    entry: &SubscriptionEntry,
+    events: &[(&Event, Vec<Reading>)],
+    now: Timestamp,
+) -> Vec<Timeframe> {
+    let all = entry.subscription.periods();
+    let mut found = BTreeSet::new();
+    for (event, _) in events {
+        if !found.iter().any(|period: &Timeframe| period.contains(event.timestamp)) {
+            found.extend(all.containing(event.timestamp));
+        }
+    }
+    match found.first() {
+        Some(first) if !entry.subscription.has_one_grid() => {
+            found.extend(moved_by(entry, *first, now));
+        }
+        _ => {}
+    }
+    found.into_iter().collect()
+}
+
+/// The rows of the alerts that watch the subscriptions. Those of their plans were fetched.
+pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
+    let mut keys = BTreeSet::new();
+    for (entry, _) in shares.iter().flat_map(|share| &share.periods) {
+        let of = &entry.subscription;
+        let version = schema::plan_version(tx.account, of.plan_id, of.plan_version);
+        let shared = tx.row(&version)?.unwrap_or_default().alerts;
+        let ids = entry.alerts.iter().chain(&shared);
+        keys.extend(ids.map(|id| schema::alert(tx.account, *id).key().clone()));
+    }
+    Ok(keys.into_iter().collect())
+}
+
+/// The rows that events are added to. Those of the alerts were fetched.
+pub(super) async fn figure_keys(
+    tx: &mut Transaction<'_>,
+    shares: &[Share<'_>],
+) -> Result<Vec<Key>, Error> {
+    let account = tx.account;
+    let mut keys = Vec::new();
+    for share in shares {
+        let customer_id = share.customer_id;
+        let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
+        keys.extend(share.hours().into_keys().map(volume));
+        let (bucket_slots, readings) = (&share.bucket_slots, share.readings());
+        keys.extend(tx.tally_keys(customer_id, bucket_slots, readings, Indexed::Yes).await);
+        for (entry, periods) in &share.periods {
+            let alerts = share.alerts(tx, entry).await?;
+            keys.extend(tx.period_keys(entry, periods, &alerts, tx.now).await?);
+        }
+    }
+    Ok(keys)
+}
+
+/// Reads the ledgers that events draw on, in as few calls of the store as for one.
+pub(super) async fn fetch_ledgers(
+    tx: &mut Transaction<'_>,
+    shares: &[Share<'_>],
+) -> Result<(), Error> {
+    let account = tx.account;
+    let (mut ledgers, mut drawn) = (Vec::new(), Vec::new());
+    for share in shares {
+        ledgers.extend(share.units().into_iter().map(|unit| (share.customer_id, unit)));
+        for (entry, periods) in &share.periods {
+            let id = entry.subscription.id;
+            for unit in share.draws_in.get(&id).into_iter().flatten() {
+                let slot = |start| schema::drawn(account, id, start, unit).key().clone();
+                let starts = entry.stretches(periods, tx.now).into_keys().map(|key| key.start);
+                drawn.extend(starts.collect::<BTreeSet<_>>().into_iter().map(slot));
+            }
+        }
+    }
+    tx.fetch_guarded(&drawn).await?;
+    tx.fetch_ledgers(&ledgers).await
+}

@@ -1,0 +1,166 @@
+//! Sorts a batch into new events and duplicates, or refuses it with everything that is wrong.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{
+    acceptance::Acceptance,
+    keys::{self, reason},
+};
+use crate::{
+    CustomerId, Error, EventKey, ExternalId, IdOr,
+    backfill::{Backfill, Verdict},
+    engine::{
+        kernel::{Stop, Transaction},
+        rows::event_blocks::New,
+    },
+    error::RefusedEvent,
+    schema::{self, CustomerAlias, CustomerEntry},
+    usage::{ContentHash, Event, EventSlot, Incoming},
+};
+
+/// The events of a batch that are new, in their order; nothing of the batch is refused.
+pub(in crate::engine) struct Sorted<'a> {
+    pub(in crate::engine) new: Vec<New<'a>>,
+    pub(in crate::engine) duplicates: usize,
+}
+
+/// Sorts a batch that goes into a backfill, or into none, into new events and duplicates; or refuses
+/// it with everything that is wrong.
+///
+/// The key is judged first, however old the event is; only a new one has to lie where it is taken.
+pub(in crate::engine) async fn sort<'a>(
+    tx: &mut Transaction<'_>,
+    batch: &'a [Incoming],
+    into: Option<&Backfill>,
+) -> Result<Sorted<'a>, Stop> {
+    let customers = customers(tx, batch).await?;
+    let found = customers.values().filter_map(|found| match found {
+        Found::Known(id) => Some(IdOr::Id(*id)),
+        Found::Reserved(_, external) => Some(IdOr::External((*external).clone())),
+        Found::Unknown => None,
+    });
+    tx.lock(&found.collect::<Vec<_>>()).await?;
+    let slots: Vec<_> =
+        events(batch).map(|event| schema::event_key(tx.account, &event.idempotency_key)).collect();
+    let entries = tx.get_all(&slots).await?;
+    let rules = keys::rules(tx, &entries, into).await?;
+    let acceptance = Acceptance::find(tx, into).await?;
+    let mut slots = slots.into_iter().zip(entries);
+    let backfill_id = into.map(|backfill| backfill.id);
+
+    let (mut new, mut duplicates, mut refused) = (Vec::new(), 0_usize, Vec::new());
+    let mut seen: HashMap<&EventKey, ContentHash> = HashMap::new();
+    for (index, incoming) in batch.iter().enumerate() {
+        let event = match incoming {
+            Incoming::Event(event) => event,
+            Incoming::Malformed { idempotency_key, reasons } => {
+                let (idempotency_key, reasons) = (idempotency_key.clone(), reasons.clone());
+                refused.push(RefusedEvent { index, idempotency_key, reasons });
+                continue;
+            }
+        };
+        let Some((slot, entry)) = slots.next() else { continue };
+        tx.pace.spend_bytes(event.rough_bytes()).await;
+        let mut reasons = event.problems();
+        let Some(customer_id) = customers.get(&event.customer).and_then(Found::id) else {
+            reasons.push(format!("customer_id: no customer with identifier {}", event.customer));
+            refused.push(refusal(index, event, reasons));
+            continue;
+        };
+        let content = ContentHash::of(event, customer_id);
+        let key = &event.idempotency_key;
+        let own = EventSlot::new(backfill_id, event, customer_id, content);
+        let entry = entry.unwrap_or_default();
+        let verdict = match (rules.judge(&entry, &own), seen.get(key)) {
+            (Verdict::New, Some(earlier)) if *earlier == content => Verdict::Duplicate,
+            (Verdict::New, Some(_)) => Verdict::Taken,
+            (verdict, _) => verdict,
+        };
+        match verdict {
+            Verdict::New => reasons.extend(acceptance.refuse(event.timestamp, customer_id)),
+            Verdict::Duplicate => duplicates = duplicates.saturating_add(1),
+            Verdict::Taken | Verdict::Deprecated | Verdict::Worn => {
+                reasons.extend(reason(verdict));
+            }
+        }
+        if !reasons.is_empty() {
+            refused.push(refusal(index, event, reasons));
+        } else if verdict == Verdict::New {
+            seen.insert(key, content);
+            let entry = rules.add(entry, own);
+            new.push(New { event, customer_id, entry, slot, counts: into.is_none() });
+        }
+    }
+    if refused.is_empty() {
+        Ok(Sorted { new, duplicates })
+    } else {
+        Err(Error::refused(refused).into())
+    }
+}
+
+fn events(batch: &[Incoming]) -> impl Iterator<Item = &Event> {
+    batch.iter().filter_map(|incoming| match incoming {
+        Incoming::Event(event) => Some(event),
+        Incoming::Malformed { .. } => None,
+    })
+}
+
+fn refusal(index: usize, event: &Event, reasons: Vec<String>) -> RefusedEvent {
+    RefusedEvent { index, idempotency_key: Some(event.idempotency_key.to_string()), reasons }
+}
+
+/// What became of a customer that a batch names.
+enum Found<'a> {
+    /// It is there, or events wait for it already.
+    Known(CustomerId),
+    /// Nobody has this external id: this id is reserved for the customer that will.
+    Reserved(CustomerId, &'a ExternalId),
+    /// There is no such service id.
+    Unknown,
+}
+
+impl Found<'_> {
+    const fn id(&self) -> Option<CustomerId> {
+        match self {
+            Self::Known(id) | Self::Reserved(id, _) => Some(*id),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// Finds the customers that a batch names.
+async fn customers<'a>(
+    tx: &mut Transaction<'_>,
+    batch: &'a [Incoming],
+) -> Result<BTreeMap<&'a IdOr<CustomerId>, Found<'a>>, Error> {
+    let named: BTreeSet<_> = events(batch).map(|event| &event.customer).collect();
+    let account = tx.account;
+    let keys = named.iter().map(|name| match name {
+        IdOr::Id(id) => schema::customer(account, *id).key().clone(),
+        IdOr::External(external) => schema::customer_external(account, external).key().clone(),
+    });
+    tx.fetch(&keys.collect::<Vec<_>>()).await?;
+    let mut customers = BTreeMap::new();
+    for name in named {
+        let found = match name {
+            IdOr::Id(id) => match tx.row(&schema::customer(account, *id))? {
+                Some(CustomerEntry { deleted_at: None, .. }) => Found::Known(*id),
+                _ => Found::Unknown,
+            },
+            IdOr::External(external) => {
+                let slot = schema::customer_external(account, external);
+                match tx.row(&slot)? {
+                    Some(CustomerAlias { customer_id, .. }) => Found::Known(customer_id),
+                    None => {
+                        let customer_id = CustomerId::generate(tx.now, tx.entropy());
+                        tx.put(&slot, &CustomerAlias { customer_id, reserved: true })?;
+                        tx.begin_customer(customer_id).await?;
+                        Found::Reserved(customer_id, external)
+                    }
+                }
+            }
+        };
+        customers.insert(name, found);
+    }
+    Ok(customers)
+}

@@ -1,0 +1,89 @@
+//! Items: operations and lists.
+
+use crate::{
+    Error, ItemId, ListFilter, Page, PageRequest,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+    },
+    item::{Item, ItemUpdate, NewItem},
+    schema::{self, Index, Nothing},
+};
+
+impl Account {
+    /// Creates an item (wire 2.1).
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Name, item::NewItem, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let item = account.create_item(NewItem::new(Name::parse("API requests")?)).await?;
+    /// assert_eq!(account.fetch_item(item.id).await?, item);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_item(&self, new: NewItem) -> Call<Item> {
+        Call::new(self, Op::new("create_item", new, |tx, new| Box::pin(create_item(tx, new))))
+    }
+
+    /// Changes an item (§4.3).
+    pub fn update_item(&self, id: ItemId, update: ItemUpdate) -> Call<Item> {
+        Call::new(
+            self,
+            Op::new("update_item", (id, update), |tx, (id, update)| {
+                Box::pin(update_item(tx, *id, update))
+            }),
+        )
+    }
+
+    /// Archives an item; a second time is a constraint violation.
+    pub fn archive_item(&self, id: ItemId) -> Call<Item> {
+        Call::new(self, Op::new("archive_item", id, |tx, id| Box::pin(archive_item(tx, *id))))
+    }
+
+    /// Returns an item.
+    pub async fn fetch_item(&self, id: ItemId) -> Result<Item, Error> {
+        self.reading().item(id).await
+    }
+
+    /// Lists the items, newest first, archived ones too.
+    pub async fn list_items(
+        &self,
+        filter: &ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Item>, Error> {
+        let slot = |id| schema::item(self.id(), ItemId::from_bytes(id));
+        self.list("items", Index::items(self.id()), filter, page, slot, Some).await
+    }
+}
+
+impl Transaction<'_> {
+    pub(in crate::engine) async fn item(&mut self, id: ItemId) -> Result<Item, Error> {
+        let found = self.get(&schema::item(self.account, id)).await?;
+        found.ok_or_else(|| Error::not_found("item", id))
+    }
+}
+
+async fn create_item(tx: &mut Transaction<'_>, new: &NewItem) -> Result<Item, Stop> {
+    let id = ItemId::generate(tx.now, tx.entropy());
+    let item = new.clone().decide(id, tx.now)?;
+    tx.put(&schema::item(tx.account, id), &item)?;
+    tx.put(&schema::item_by_time(tx.account, &item), &Nothing {})?;
+    Ok(item)
+}
+
+async fn update_item(
+    tx: &mut Transaction<'_>,
+    id: ItemId,
+    update: &ItemUpdate,
+) -> Result<Item, Stop> {
+    let item = update.clone().decide(tx.item(id).await?)?;
+    tx.put(&schema::item(tx.account, id), &item)?;
+    Ok(item)
+}
+
+async fn archive_item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Stop> {
+    let item = tx.item(id).await?.archive(tx.now)?;
+    tx.put(&schema::item(tx.account, id), &item)?;
+    Ok(item)
+}

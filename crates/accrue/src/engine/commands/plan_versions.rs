@@ -1,0 +1,291 @@
+//! Versions of plans, with their prices.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    Error, IdOr, MetricId, PlanId, PricingUnit,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+    },
+    meter::MeterId,
+    plan::{
+        NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange, PricedVersion,
+    },
+    price::{Charge, Price},
+    schema::{self, PlanVersionEntry},
+    store::Key,
+};
+
+impl Account {
+    /// Creates a version of a plan, numbered one above the highest. Subscriptions stay on the
+    /// version that they are on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create_price`](Self::create_price) for a new price, and
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for the plan and the prices that it
+    /// keeps; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a price is there
+    /// twice, its usage prices have several billing cycles, or its matrices have more than 200
+    /// cells together.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::{plan::{NewPlan, NewPlanVersion}, price::{Cadence, NewPrice}};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(
+    /// #     NewPrice::builder(Name::parse(name)?, item.id)
+    /// #         .billed(Cadence::Monthly, usd)
+    /// #         .fee_in_advance(amount.into()),
+    /// # );
+    /// let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// plan.prices = vec![fee("seat", 10)?.into()];
+    /// let plan = account.create_plan(plan).await?;
+    ///
+    /// let seat = account.fetch_plan_version(plan.id, plan.version).await?.prices[0].id;
+    /// let more = NewPlanVersion::new([seat.into(), fee("support", 50)?.into()]);
+    /// let more = account.create_plan_version(plan.id, more).await?;
+    /// assert_eq!((more.version.number(), more.prices.len()), (2, 2));
+    ///
+    /// let plan = account.set_default_plan_version(plan.id, more.version).await?;
+    /// assert_eq!(plan.version, more.version);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        new: NewPlanVersion,
+    ) -> Call<PricedVersion> {
+        Call::new(
+            self,
+            Op::new("create_plan_version", (plan.into(), new), |tx, (plan, new)| {
+                Box::pin(create_plan_version(tx, plan, new))
+            }),
+        )
+    }
+
+    /// Creates a version of a plan from its latest one, numbered one above: prices come to those of
+    /// that, go, or take the place of others (wire 5.1). Subscriptions stay on the version that they
+    /// are on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create_plan_version`](Self::create_plan_version);
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where another number is asked
+    /// for, or a price is to go that the latest version does not have.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::{plan::{NewPlan, PlanVersionChange}, price::{Cadence, NewPrice}};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let fee = |name, amount: u64| Ok::<_, accrue::TextError>(
+    /// #     NewPrice::builder(Name::parse(name)?, item.id)
+    /// #         .billed(Cadence::Monthly, usd)
+    /// #         .fee_in_advance(amount.into()),
+    /// # );
+    /// let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// plan.prices = vec![fee("seat", 10)?.into()];
+    /// let plan = account.create_plan(plan).await?;
+    ///
+    /// let mut change = PlanVersionChange::default();
+    /// change.add = vec![fee("support", 50)?.into()];
+    /// let more = account.change_plan_version(plan.id, change).await?;
+    /// assert_eq!((more.version.number(), more.prices.len()), (2, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn change_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        change: PlanVersionChange,
+    ) -> Call<PricedVersion> {
+        Call::new(
+            self,
+            Op::new("change_plan_version", (plan.into(), change), |tx, (plan, change)| {
+                Box::pin(change_plan_version(tx, plan, change))
+            }),
+        )
+    }
+
+    /// Chooses the version that subscriptions are created on from now on, unless they choose
+    /// another.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such plan or
+    /// version.
+    pub fn set_default_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        version: PlanVersion,
+    ) -> Call<Plan> {
+        Call::new(
+            self,
+            Op::new("set_default_plan_version", (plan.into(), version), |tx, (plan, version)| {
+                Box::pin(set_default_plan_version(tx, plan, *version))
+            }),
+        )
+    }
+
+    /// Returns a version of a plan, with its prices.
+    pub async fn fetch_plan_version(
+        &self,
+        plan: impl Into<IdOr<PlanId>>,
+        version: PlanVersion,
+    ) -> Result<PricedVersion, Error> {
+        let plan = plan.into();
+        let mut tx = self.reading();
+        let plan_id = tx.plan(&plan).await?.id;
+        tx.priced_version(plan_id, version).await
+    }
+}
+
+impl Transaction<'_> {
+    /// Returns the row of a version of a plan that exists.
+    pub(in crate::engine) async fn plan_version(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+    ) -> Result<PlanVersionEntry, Error> {
+        let found = self.get(&schema::plan_version(self.account, plan_id, version)).await?;
+        found.ok_or_else(|| Error::not_found("plan version", version.number()))
+    }
+
+    async fn priced_version(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+    ) -> Result<PricedVersion, Error> {
+        let PlanVersionEntry { prices, cycle, created_at, .. } =
+            self.plan_version(plan_id, version).await?;
+        let prices = self.prices(&prices).await?;
+        Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
+    }
+
+    /// Creates a version of a plan, and those of its prices that are new.
+    pub(in crate::engine) async fn create_version(
+        &mut self,
+        plan_id: PlanId,
+        version: PlanVersion,
+        prices: &[Placed],
+    ) -> Result<PricedVersion, Error> {
+        let prices = self.plan_prices(prices).await?;
+        let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
+        let entry = PlanVersionEntry {
+            meters: meters_of(&priced.prices),
+            usage_units: usage_units(&priced.prices),
+            prices: priced.prices.iter().map(|price| price.id).collect(),
+            cycle: priced.cycle,
+            created_at: priced.created_at,
+            ..PlanVersionEntry::default()
+        };
+        self.put(&schema::plan_version(self.account, plan_id, version), &entry)?;
+        Ok(priced)
+    }
+
+    async fn plan_prices(&mut self, prices: &[Placed]) -> Result<Vec<Price>, Error> {
+        for Placed { at, price } in prices {
+            if let PlanPrice::New(new) = price {
+                new.check().map_err(|error| error.within(at))?;
+            }
+        }
+        let keys: Vec<_> = prices.iter().flat_map(|placed| self.keys_of(&placed.price)).collect();
+        self.fetch(&keys).await?;
+        let mut all = Vec::with_capacity(prices.len());
+        for Placed { at, price } in prices {
+            let price = match price {
+                PlanPrice::New(new) => self.create_price(new).await,
+                PlanPrice::Existing(id) => self.price(id).await,
+            };
+            all.push(price.map_err(|error| error.within(at))?);
+        }
+        Ok(all)
+    }
+
+    /// The rows that a price of a version rests on, to be read in one call of the store.
+    fn keys_of(&self, price: &PlanPrice) -> Vec<Key> {
+        let account = self.account;
+        let alias = |external| schema::price_external(account, external).key().clone();
+        match price {
+            PlanPrice::Existing(IdOr::Id(id)) => vec![schema::price(account, *id).key().clone()],
+            PlanPrice::Existing(IdOr::External(external)) => vec![alias(external)],
+            PlanPrice::New(new) => {
+                let item = schema::item(account, new.item_id).key().clone();
+                let metric = match new.charge {
+                    Charge::Usage { metric_id, .. } => Some(schema::metric(account, metric_id)),
+                    Charge::Fixed { .. } => None,
+                };
+                let metric = metric.map(|slot| slot.key().clone());
+                let alias = new.external_price_id.as_ref().map(alias);
+                [item].into_iter().chain(metric).chain(alias).collect()
+            }
+        }
+    }
+}
+
+/// The meters that some prices need.
+fn meters_of(prices: &[Price]) -> Vec<MeterId> {
+    let meters = prices.iter().filter_map(|price| price.charge.meter(0));
+    meters.map(|meter| meter.id).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The currencies and pricing units that usage is priced in, with the metrics that measure it.
+fn usage_units(prices: &[Price]) -> BTreeMap<PricingUnit, BTreeSet<MetricId>> {
+    let mut units = BTreeMap::<_, BTreeSet<_>>::new();
+    for price in prices {
+        if let Charge::Usage { metric_id, .. } = price.charge {
+            units.entry(price.currency.clone()).or_default().insert(metric_id);
+        }
+    }
+    units
+}
+
+async fn create_plan_version(
+    tx: &mut Transaction<'_>,
+    plan: &IdOr<PlanId>,
+    new: &NewPlanVersion,
+) -> Result<PricedVersion, Stop> {
+    new.check()?;
+    let plan = tx.plan(plan).await?;
+    let version = plan.latest_version.next()?;
+    let priced = tx.create_version(plan.id, version, &Placed::all(&new.prices)).await?;
+    // Who creates a version at the same time reads this row, so that only one gets the number.
+    let plan = plan.with_version(version, new.default);
+    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    Ok(priced)
+}
+
+async fn change_plan_version(
+    tx: &mut Transaction<'_>,
+    plan: &IdOr<PlanId>,
+    change: &PlanVersionChange,
+) -> Result<PricedVersion, Stop> {
+    let plan = tx.plan(plan).await?;
+    let latest = tx.plan_version(plan.id, plan.latest_version).await?;
+    let version = plan.latest_version.next()?;
+    let prices = change.decide(version, &latest.prices)?;
+    let priced = tx.create_version(plan.id, version, &prices).await?;
+    // Who creates a version at the same time reads this row, so that only one gets the number.
+    let plan = plan.with_version(version, change.default);
+    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    Ok(priced)
+}
+
+async fn set_default_plan_version(
+    tx: &mut Transaction<'_>,
+    plan: &IdOr<PlanId>,
+    version: PlanVersion,
+) -> Result<Plan, Stop> {
+    let plan = tx.plan(plan).await?;
+    tx.plan_version(plan.id, version).await?;
+    let plan = plan.with_default(version);
+    tx.put(&schema::plan(tx.account, plan.id), &plan)?;
+    Ok(plan)
+}

@@ -1,0 +1,125 @@
+//! Previews: run an operation and drop its commit
+//! (`docs/decisions/previews-run-the-operation.md`).
+
+mod period;
+mod price;
+mod rehearsal;
+
+use serde::Serialize;
+
+use self::rehearsal::Rehearsal;
+pub use self::{
+    period::{PeriodChange, UsageChange},
+    price::CostChange,
+};
+use crate::{
+    CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp,
+    engine::{Account, Call, kernel::Command},
+    limits,
+    webhook::Body,
+};
+
+/// What an operation would bring, had it been asked for now.
+///
+/// It was run as it runs, on what there is once the transitions of its customer are applied, and nothing was
+/// written. Ids in it are left open: the operation draws others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Preview<T> {
+    /// What it would answer.
+    pub answer: T,
+    /// The messages that it would write, in order: the alerts that would fire are among them.
+    pub messages: Vec<PreviewedMessage>,
+    /// The balances that it would move.
+    pub balances: Vec<BalanceChange>,
+    /// The billing periods that it would correct, where it closes or reverts a backfill.
+    pub periods: Vec<PeriodChange>,
+}
+
+/// A message that an operation would write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PreviewedMessage {
+    /// The customer that it is about; `None` where it is about a backfill for all customers.
+    pub customer_id: Option<CustomerId>,
+    /// When it would have come about.
+    pub created_at: Timestamp,
+    /// What it says.
+    pub body: Body,
+}
+
+/// A balance that an operation would move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BalanceChange {
+    /// Whose balance it is.
+    pub customer_id: CustomerId,
+    /// The currency or pricing unit.
+    pub currency: PricingUnit,
+    /// What it is now; `None` where there is none yet.
+    pub before: Option<Decimal>,
+    /// What it would be.
+    pub after: Decimal,
+}
+
+impl<T: Send + 'static> Call<T> {
+    /// Answers what the operation would bring, and writes nothing: the alerts that would fire, and
+    /// the balances that would move.
+    ///
+    /// An alert on a plan is judged for each subscription of its version.
+    ///
+    /// # Errors
+    ///
+    /// What the operation answers;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
+    /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
+    /// plan with 1,000 subscriptions or more, or more transitions wait for the customer than one commit applies,
+    /// or a backfill concerns 1,000 customers or more, or days with more than 100,000 events;
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a backfill for all
+    /// customers is to be reflected or reverted first.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Decimal, Email, Name, PricingUnit, store::MemoryStore};
+    /// # use accrue::{credit::NewLedgerEntry, customer::NewCustomer};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// let credits = PricingUnit::parse("credits")?;
+    /// let five = NewLedgerEntry::increment(credits.clone(), Decimal::from(5));
+    /// let preview = account.create_ledger_entry(ada.id, five).preview().await?;
+    /// assert_eq!(preview.balances[0].after, Decimal::from(5));
+    /// assert_eq!(account.credit_balance(ada.id, &credits).await?.balance, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn preview(self) -> Result<Preview<T>, Error> {
+        let (account, request) = self.into_parts();
+        preview(&account, &*request).await
+    }
+}
+
+/// Runs an operation without a commit, and tells what it would have written.
+async fn preview<C: Command + ?Sized>(
+    account: &Account,
+    command: &C,
+) -> Result<Preview<C::Outcome>, Error> {
+    for _ in 0..limits::RUNS {
+        let mut tx = account.reading();
+        if !tx.configuration().await?.features.previews {
+            return Err(Error::feature("previews are not available to this account"));
+        }
+        let mut rehearsal = Rehearsal::default();
+        let preview = rehearsal.run(&mut tx, command).await;
+        match tx.holds().await {
+            Ok(true) => return preview,
+            Ok(false) => {}
+            // What was applied for it would have been many commits.
+            Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {
+                return Err(Error::too_many("too much would have to be looked at for a preview"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::contended())
+}

@@ -1,0 +1,148 @@
+//! What another price would change of a subscription.
+
+use async_trait::async_trait;
+
+use super::{Preview, preview};
+use crate::{
+    Error, IdOr, PriceId, PricingUnit, SubscriptionId,
+    alert::Cause,
+    cost::Cost,
+    engine::{
+        Account,
+        kernel::{Command, Stop, Transaction},
+        rows::periods::Wanted,
+        time::recount::SummedBy,
+    },
+    period::Change,
+    plan::{Placed, PlanPrice},
+    price::NewPrice,
+    subscription::SubscriptionEntry,
+};
+
+/// What a subscription costs in its current billing period, and what it would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CostChange {
+    /// What it costs now.
+    pub before: Cost,
+    /// What it would cost.
+    pub after: Cost,
+}
+
+impl Account {
+    /// Answers what another price in the place of one of its own would bring to a subscription, from
+    /// the begin of its current billing period on: what it would cost, the alerts that would fire,
+    /// and the balances that would move. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
+    /// such price or ended long ago, or the new one cannot stand beside the others or has another
+    /// billing cycle;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription or price;
+    /// what creating the price answers;
+    /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
+    /// previews.
+    pub async fn preview_price(
+        &self,
+        id: SubscriptionId,
+        replaced: impl Into<IdOr<PriceId>>,
+        new: NewPrice,
+    ) -> Result<Preview<CostChange>, Error> {
+        preview(self, &ReplacePrice { id, replaced: replaced.into(), new }).await
+    }
+}
+
+/// Puts another price in the place of one. It is only ever rehearsed.
+struct ReplacePrice {
+    id: SubscriptionId,
+    replaced: IdOr<PriceId>,
+    new: NewPrice,
+}
+
+#[async_trait]
+impl Command for ReplacePrice {
+    type Outcome = CostChange;
+
+    fn name(&self) -> &'static str {
+        "replace_price"
+    }
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<CostChange, Stop> {
+        let before = tx.current_subscription(self.id).await?;
+        if before.is_past(tx.oldest_open()) {
+            let detail = format!("subscription {} has ended", self.id);
+            return Err(Error::constraint(detail).into());
+        }
+        let now = tx.now;
+        let period = tx.current_period(&before);
+        let currency = PricingUnit::from(before.subscription.currency);
+        let alerts = tx.watching(&before).await?;
+        let wanted = Wanted { alerts: &alerts, draws_in: &tx.draws_in(&before).await? };
+        let mut periods = tx.periods(&before, &[period], wanted, now).await?;
+        let earlier = tx.costs(&before, &[period], &currency).await?;
+
+        let after = self.repriced(tx, &before).await?;
+        let wanted = Wanted { alerts: &alerts, draws_in: &tx.draws_in(&after).await? };
+        let mut next = tx.periods(&after, &[period], wanted, now).await?;
+        tx.sum_anew(&after, &mut next, SummedBy::All).await?;
+        tx.rate_periods(&after, &mut next, now).await?;
+        tx.save_periods(&next)?;
+        let later = tx.costs(&after, &[period], &currency).await?;
+        let cause = Cause::Subscription { subscription_id: self.id };
+        let next = Change::Next { next: Box::new(next), cause: &cause };
+        let mut effects = periods.advance(next);
+        let customer_id = before.subscription.customer_id;
+        tx.tell_of(customer_id, &mut effects, now).await?;
+        tx.save_periods(&periods)?;
+        tx.draw_alone(customer_id, &effects.draw_downs, &cause, now).await?;
+        match (earlier.into_iter().next(), later.into_iter().next()) {
+            (Some(before), Some(after)) => Ok(CostChange { before, after }),
+            _ => Err(Error::corrupt("a billing period has no cost").into()),
+        }
+    }
+}
+
+impl ReplacePrice {
+    /// Puts the subscription on a version of its plan that has the other price.
+    async fn repriced(
+        &self,
+        tx: &mut Transaction<'_>,
+        of: &SubscriptionEntry,
+    ) -> Result<SubscriptionEntry, Error> {
+        let plan_id = of.subscription.plan_id;
+        let ids: Vec<_> = of.subscription.price_intervals.iter().map(|of| of.price_id).collect();
+        let named = match &self.replaced {
+            IdOr::Id(id) => *id,
+            external => tx.price(external).await?.id,
+        };
+        if !ids.contains(&named) {
+            let detail = format!("subscription {} has no price {}", self.id, self.replaced);
+            return Err(Error::constraint(detail));
+        }
+        let replaced = tx.price(&named.into()).await?;
+        self.new.check()?;
+        let prices = ids.iter().map(|id| match *id == named {
+            true => PlanPrice::from(self.new.clone()),
+            false => PlanPrice::from(*id),
+        });
+        let plan = tx.plan(&plan_id.into()).await?;
+        let version = plan.latest_version.next()?;
+        let prices: Vec<_> = prices.collect();
+        let priced = tx.create_version(plan_id, version, &Placed::all(&prices)).await?;
+        let mut after = of.clone();
+        after.subscription.plan_version = version;
+        for (interval, price) in after.subscription.price_intervals.iter_mut().zip(&priced.prices) {
+            if interval.price_id == named {
+                interval.replace_price(&replaced, price);
+            }
+        }
+        let (found, cycle) = (after.subscription.billing_cycle(), of.subscription.billing_cycle());
+        if found != cycle {
+            let detail = format!("the subscription would bill every {found}, it does {cycle}");
+            return Err(Error::constraint(detail));
+        }
+        tx.put_subscription(&after, of.terms_parts)?;
+        Ok(after)
+    }
+}

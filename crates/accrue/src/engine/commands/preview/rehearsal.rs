@@ -1,0 +1,210 @@
+//! Runs a command in a transaction that is never committed, with the transitions before it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{BalanceChange, PeriodChange, Preview, PreviewedMessage};
+use crate::{
+    BackfillId, CustomerId, Error, PlanId, SubscriptionId, Timestamp,
+    credit::Ledger,
+    engine::{
+        kernel::{Command, Stop, Transaction},
+        time::{
+            corrections::{Step, Stepped},
+            transitions::ApplyTransitions,
+        },
+    },
+    limits,
+    plan::PlanVersion,
+    schema::{self, Index, OutboxEntry, Owner},
+    store::{Document, Key},
+};
+
+/// The run of an operation that nothing comes of.
+#[derive(Default)]
+pub(super) struct Rehearsal {
+    /// What was written before it: transitions.
+    applied: Vec<(Key, Option<Document>)>,
+}
+
+impl Rehearsal {
+    pub(super) async fn run<C: Command + ?Sized>(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        command: &C,
+    ) -> Result<Preview<C::Outcome>, Error> {
+        let mut answer = self.apply_and_run(tx, command).await?;
+        let made_due = tx.take_made_due();
+        let versions: Vec<_> = made_due.iter().filter_map(plan_version).collect();
+        if !versions.is_empty() {
+            // The subscriptions of a plan apply a change to its alerts one by one: here at once,
+            // and before it their other transitions.
+            let customers = subscribers(tx, &versions).await?;
+            self.apply_transitions(tx, &customers).await?;
+            answer = self.apply_and_run(tx, command).await?;
+            apply_transitions(tx, &customers).await?;
+        }
+        let mut periods = Vec::new();
+        for id in made_due.iter().filter_map(backfill) {
+            // Its customers are corrected one by one: here at once, and before it what they are owed
+            // otherwise.
+            let backfill = tx.backfill(id).await?;
+            let customers = tx.corrected_customers(&backfill).await?;
+            self.apply_transitions(tx, &customers).await?;
+            let before = tx.period_figures(&customers, backfill.timeframe).await?;
+            answer = self.apply_and_run(tx, command).await?;
+            apply_transitions(tx, &customers).await?;
+            let after = tx.period_figures(&customers, backfill.timeframe).await?;
+            periods = PeriodChange::between(before, after);
+        }
+        let (messages, balances) = (self.messages(tx)?, self.balances(tx)?);
+        Ok(Preview { answer, messages, balances, periods })
+    }
+
+    /// Runs it once the transitions that it finds are applied.
+    async fn apply_and_run<C: Command + ?Sized>(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        command: &C,
+    ) -> Result<C::Outcome, Error> {
+        loop {
+            match command.run(tx).await {
+                Ok(answer) => {
+                    tx.check_writes(self.applied.len())?;
+                    return Ok(answer);
+                }
+                Err(Stop::Error(error)) => return Err(error),
+                Err(Stop::First(owners)) => {
+                    if let Some(id) = owners.iter().find_map(backfill) {
+                        let detail =
+                            format!("the backfill {id} is to be reflected or reverted first");
+                        return Err(Error::constraint(detail));
+                    }
+                    let customers: Vec<_> = owners.iter().filter_map(customer).collect();
+                    self.apply_transitions(tx, &customers).await?;
+                }
+                Err(Stop::Locks(_)) => return Err(Error::corrupt("a rehearsal takes no locks")),
+            }
+        }
+    }
+
+    /// Applies customers, and forgets what the operation has written.
+    async fn apply_transitions(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        customers: &[CustomerId],
+    ) -> Result<(), Error> {
+        tx.set_writes(std::mem::take(&mut self.applied));
+        apply_transitions(tx, customers).await?;
+        self.applied = tx.writes().to_vec();
+        Ok(())
+    }
+
+    fn messages(&self, tx: &Transaction<'_>) -> Result<Vec<PreviewedMessage>, Error> {
+        let before: BTreeSet<_> = self.applied.iter().map(|(key, _)| key).collect();
+        let new = tx.writes().iter().filter(|(key, _)| !before.contains(key));
+        let entries =
+            new.filter_map(|(key, document)| schema::written_message(key, document.as_ref()?));
+        let messages = entries.map(|entry| {
+            let OutboxEntry { place, created_at, body, .. } = entry?;
+            let customer_id = place.queue.customer_id();
+            Ok(PreviewedMessage { customer_id, created_at, body })
+        });
+        messages.collect()
+    }
+
+    fn balances(&self, tx: &Transaction<'_>) -> Result<Vec<BalanceChange>, Error> {
+        let applied: HashMap<_, _> =
+            self.applied.iter().map(|(key, document)| (key, document.as_ref())).collect();
+        let mut moved = Vec::new();
+        for (key, document) in tx.writes() {
+            let Some(after) = document.as_ref().and_then(|of| schema::written_ledger(key, of))
+            else {
+                continue;
+            };
+            let after = after?;
+            let before = match applied.get(key) {
+                Some(document) => *document,
+                None => tx.stored(key),
+            };
+            let before = before.and_then(|of| schema::written_ledger(key, of)).transpose()?;
+            let before = before.map(|before| before.balance);
+            if before.as_ref() != Some(&after.balance) {
+                let Ledger { customer_id, currency, balance, .. } = after;
+                moved.push(BalanceChange { customer_id, currency, before, after: balance });
+            }
+        }
+        Ok(moved)
+    }
+}
+
+/// Applies all transitions of some customers, in the transaction.
+async fn apply_transitions(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+) -> Result<(), Error> {
+    for customer in customers {
+        loop {
+            match ended((Step { customer: *customer }).run(tx).await)? {
+                Stepped::On { .. } => {}
+                Stepped::First(until) => apply_until(tx, &[*customer], until).await?,
+                Stepped::Done => break,
+            }
+        }
+    }
+    apply_until(tx, customers, Timestamp::MAX).await
+}
+
+async fn apply_until(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+    until: Timestamp,
+) -> Result<(), Error> {
+    ended((ApplyTransitions { customers, most: usize::MAX, until }).run(tx).await)
+}
+
+const fn customer(owner: &Owner) -> Option<CustomerId> {
+    if let Owner::Customer(id) = owner { Some(*id) } else { None }
+}
+
+const fn plan_version(owner: &Owner) -> Option<(PlanId, PlanVersion)> {
+    if let Owner::Plan(id, version) = owner { Some((*id, *version)) } else { None }
+}
+
+const fn backfill(owner: &Owner) -> Option<BackfillId> {
+    if let Owner::Backfill(id) = owner { Some(*id) } else { None }
+}
+
+/// What a command has come to that takes no locks, and finds no transitions.
+fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
+    match result {
+        Ok(outcome) => Ok(outcome),
+        Err(Stop::Error(error)) => Err(error),
+        Err(_) => Err(Error::corrupt("a rehearsal takes no locks")),
+    }
+}
+
+/// Returns the customers that have subscriptions of some versions of plans.
+async fn subscribers(
+    tx: &mut Transaction<'_>,
+    versions: &[(PlanId, PlanVersion)],
+) -> Result<Vec<CustomerId>, Error> {
+    let mut customers = BTreeSet::new();
+    for (plan_id, version) in versions {
+        let index = Index::subscriptions_of_plan(tx.account, *plan_id);
+        let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::PREVIEWED);
+        let rows = tx.scan(&scan).await?;
+        if rows.len() >= limits::PREVIEWED {
+            let most = limits::PREVIEWED;
+            return Err(Error::too_many(format!(
+                "a preview takes a plan with fewer than {most} subscriptions"
+            )));
+        }
+        for row in rows {
+            let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&row.key)?));
+            let found = tx.subscription(id).await?;
+            let of = found.filter(|found| found.subscription.plan_version == *version);
+            customers.extend(of.map(|found| found.subscription.customer_id));
+        }
+    }
+    Ok(customers.into_iter().collect())
+}

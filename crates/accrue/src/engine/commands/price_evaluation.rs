@@ -1,0 +1,178 @@
+//! Rates what a customer used in any timeframe by a price, filtered and grouped.
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use crate::{
+    CustomerId, Error, IdOr, PriceId,
+    cost::{EvaluatedGroup, PriceEvaluation},
+    engine::{
+        Account,
+        kernel::Transaction,
+        rows::{comparisons::Comparisons, figures::Running},
+    },
+    expression::Fields,
+    limits,
+    price::{Charge, Price},
+    schema,
+    usage::{Meters, PropertyValue, Reading, Total},
+};
+
+impl Account {
+    /// Rates the usage of a customer in a timeframe by a price, whether or not it is one of a plan
+    /// that the customer is subscribed to (wire 5.1): as one group, or one for each combination of
+    /// values of some properties. Nothing is written.
+    ///
+    /// A group is rated as if it were all there is: tiers and packages begin anew in each. What it
+    /// costs is what the model says, before discounts, minima and maxima. An event that contributes
+    /// nothing to the metric makes no group; without grouping there always is one, with the quantity
+    /// zero where there are no events. Groups are in the order of their values: null, booleans,
+    /// numbers, strings.
+    ///
+    /// Without filter and groups it costs the aggregates of the timeframe, and the events of at most
+    /// two windows of 15 minutes; otherwise its events.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such price or
+    /// customer; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is a
+    /// fixed one, which rates no usage; [`RequestValidation`](crate::ErrorKind::RequestValidation)
+    /// where the timeframe starts more than 100 days ago, more than 64 properties are grouped by, or
+    /// one of them twice; [`TooManyResults`](crate::ErrorKind::TooManyResults) where there would be
+    /// more than 10,000 groups, the values of all groups would have more than
+    /// [8 MiB](limits::EVALUATION_BYTES), or more than 100,000 events are to be read one by one, or so
+    /// many that all comparisons of the filter and the metric are more than ten million.
+    pub async fn evaluate_price(
+        &self,
+        price: impl Into<IdOr<PriceId>>,
+        evaluation: &PriceEvaluation,
+    ) -> Result<Vec<EvaluatedGroup>, Error> {
+        let price = price.into();
+        let mut held = self.shared().stripes.hold_none();
+        for _ in 0..limits::RUNS {
+            let mut tx = self.reading();
+            let (customer_id, groups) = tx.evaluate(&price, evaluation).await?;
+            if tx.holds().await? {
+                return Ok(groups);
+            }
+            held.keep_out_writers(self.id(), customer_id).await;
+        }
+        Err(Error::contended())
+    }
+}
+
+/// What events add up to, by the values that they are grouped by.
+#[derive(Default)]
+struct Groups {
+    by_values: BTreeMap<Vec<PropertyValue>, Running>,
+    /// The bytes of all values.
+    bytes: usize,
+}
+
+impl Transaction<'_> {
+    async fn evaluate(
+        &mut self,
+        price: &IdOr<PriceId>,
+        evaluation: &PriceEvaluation,
+    ) -> Result<(CustomerId, Vec<EvaluatedGroup>), Error> {
+        evaluation.check(self.now)?;
+        let price = self.price(price).await?;
+        let customer_id = self.customer(&evaluation.customer).await?.id;
+        self.get(&schema::customer_head(self.account, customer_id)).await?;
+        let meters = self.meters_of(&price).await?;
+        let groups = if evaluation.is_of_all_events() {
+            let total = self.total_between(customer_id, &meters, evaluation.timeframe).await?;
+            vec![(Vec::new(), total)]
+        } else {
+            self.evaluated_groups(customer_id, meters, evaluation).await?
+        };
+        let groups =
+            groups.into_iter().map(|(values, total)| EvaluatedGroup::rate(&price, values, &total));
+        Ok((customer_id, groups.collect()))
+    }
+
+    /// Returns what a price measures: its metric, and the meter that divides it.
+    async fn meters_of(&mut self, price: &Price) -> Result<Meters, Error> {
+        let Charge::Usage { metric_id, .. } = price.charge else {
+            let detail = format!("the price {} is a fixed price: it rates no usage", price.id);
+            return Err(Error::constraint(detail));
+        };
+        let mut meters = Meters::one(self.metric(metric_id).await?);
+        if let Some(meter) = price.charge.meter(0) {
+            let meter = self.get(&schema::meter(self.account, meter.id)).await?;
+            let meter = meter.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?;
+            meters.divided.push(meter);
+        }
+        Ok(meters)
+    }
+
+    /// Adds up the events of the timeframe one by one, by the groups that they belong to.
+    ///
+    /// The caller has read the head of the customer, which guards the range.
+    async fn evaluated_groups(
+        &mut self,
+        customer_id: CustomerId,
+        meters: Meters,
+        evaluation: &PriceEvaluation,
+    ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
+        let meters = meters.of_events(evaluation.filter.clone());
+        let mut groups = Groups::default();
+        if evaluation.grouping.is_empty() {
+            groups.group(Vec::new())?;
+        }
+        let mut events = 0_usize;
+        let mut comparisons = Comparisons::of(&meters);
+        let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
+            events = events.saturating_add(1);
+            check_events(events)?;
+            comparisons.add_event()?;
+            if readings.is_empty() {
+                return Ok(());
+            }
+            let group = groups.group(evaluation.values_of(fields))?;
+            readings.into_iter().for_each(|reading| group.add(reading));
+            Ok(())
+        };
+        self.each_event(customer_id, evaluation.timeframe, &meters, add).await?;
+        let groups = groups.by_values.into_iter();
+        Ok(groups.map(|(values, running)| (values, running.total)).collect())
+    }
+}
+
+impl Groups {
+    /// Finds a group, or begins one more.
+    fn group(&mut self, values: Vec<PropertyValue>) -> Result<&mut Running, Error> {
+        let found = self.by_values.len();
+        match self.by_values.entry(values) {
+            Entry::Occupied(group) => Ok(group.into_mut()),
+            Entry::Vacant(vacant) => {
+                let bytes = vacant.key().iter().map(PropertyValue::bytes);
+                self.bytes = bytes.fold(self.bytes, usize::saturating_add);
+                check_groups(found.saturating_add(1), self.bytes)?;
+                Ok(vacant.insert(Running::default()))
+            }
+        }
+    }
+}
+
+fn check_groups(found: usize, bytes: usize) -> Result<(), Error> {
+    let most = limits::RESULT_ROWS;
+    if found > most {
+        return Err(Error::too_many(format!("there are more than {most} groups of events")));
+    }
+    let most = limits::EVALUATION_BYTES;
+    if bytes > most {
+        let detail = format!("the values of the groups of events have more than {most} bytes");
+        return Err(Error::too_many(detail));
+    }
+    Ok(())
+}
+
+fn check_events(found: usize) -> Result<(), Error> {
+    let most = limits::EVALUATION_EVENTS;
+    if found <= most {
+        return Ok(());
+    }
+    Err(Error::too_many(format!(
+        "the timeframe has more than {most} events to filter or group: a shorter one helps"
+    )))
+}

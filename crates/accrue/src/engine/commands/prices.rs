@@ -1,0 +1,130 @@
+//! Prices: operations, lists, and the rate card of a subscription.
+
+use crate::{
+    Error, IdOr, ListFilter, Page, PageRequest, PriceId,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+    },
+    limits,
+    price::{Charge, NewPrice, Price, PriceUpdate},
+    schema::{self, Index, Nothing, PriceAlias},
+};
+
+impl Account {
+    /// Creates a price (wire 5.2). It bills nobody until a version of a plan has it.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such item or
+    /// metric; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where one of them is
+    /// archived, or a matrix rates a metric of the latest value;
+    /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the price itself is wrong.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Name, item::NewItem, store::MemoryStore};
+    /// # use accrue::price::{Cadence, NewPrice};
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// let fee = NewPrice::builder(Name::parse("seat")?, item.id)
+    ///     .billed(Cadence::Monthly, Currency::parse("USD")?)
+    ///     .fee_in_advance(Decimal::from(10));
+    /// let fee = account.create_price(fee).await?;
+    /// assert_eq!(account.fetch_price(fee.id).await?, fee);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn create_price(&self, new: NewPrice) -> Call<Price> {
+        Call::new(self, Op::new("create_price", new, |tx, new| Box::pin(create_price(tx, new))))
+    }
+
+    /// Changes the metadata of a price: what it charges never changes (wire 5.1).
+    pub fn update_price(&self, id: impl Into<IdOr<PriceId>>, update: PriceUpdate) -> Call<Price> {
+        Call::new(
+            self,
+            Op::new("update_price", (id.into(), update), |tx, (id, update)| {
+                Box::pin(update_price(tx, id, update))
+            }),
+        )
+    }
+
+    /// Returns a price by its id or its external id.
+    pub async fn fetch_price(&self, id: impl Into<IdOr<PriceId>>) -> Result<Price, Error> {
+        let id = id.into();
+        self.reading().price(&id).await
+    }
+
+    /// Lists the prices, newest first.
+    pub async fn list_prices(
+        &self,
+        filter: &ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Price>, Error> {
+        let slot = |id| schema::price(self.id(), PriceId::from_bytes(id));
+        self.list("prices", Index::prices(self.id()), filter, page, slot, Some).await
+    }
+}
+
+impl Transaction<'_> {
+    /// Creates a price, alone or with a version of a plan.
+    pub(in crate::engine) async fn create_price(&mut self, new: &NewPrice) -> Result<Price, Error> {
+        let id = PriceId::generate(self.now, self.entropy());
+        let price = new.clone().decide(id, self.now)?;
+        let item = self.item(new.item_id).await?;
+        let metric = match new.charge {
+            Charge::Usage { metric_id, .. } => Some(self.metric(metric_id).await?),
+            Charge::Fixed { .. } => None,
+        };
+        new.check_uses(&item, metric.as_ref())?;
+        if let Some(external) = &price.external_price_id {
+            let alias = schema::price_external(self.account, external);
+            if self.get(&alias).await?.is_some() {
+                let detail = format!("a price with external id {external} exists already");
+                return Err(Error::duplicate(detail));
+            }
+            self.put(&alias, &PriceAlias { price_id: id })?;
+        }
+        self.meter(&price).await?;
+        self.put(&schema::price(self.account, id), &price)?;
+        self.put(&schema::price_by_time(self.account, &price), &Nothing {})?;
+        Ok(price)
+    }
+
+    /// Makes sure that what a price needs is metered: of earlier events too, where it was not
+    /// before.
+    async fn meter(&mut self, price: &Price) -> Result<(), Error> {
+        let slot = schema::metric_catalogue(self.account);
+        let mut catalogue = self.get(&slot).await?.unwrap_or_default();
+        let revision = catalogue.revision.saturating_add(1);
+        let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
+        if catalogue.meters.contains(&meter.id) {
+            return Ok(());
+        }
+        if catalogue.meters.len() >= limits::METERS {
+            let most = limits::METERS;
+            let detail = format!("the account has matrices of {most} different kinds already");
+            return Err(Error::constraint(detail));
+        }
+        catalogue.revision = revision;
+        catalogue.meters.push(meter.id);
+        self.schedule_measuring(&mut catalogue).await?;
+        self.put(&slot, &catalogue)?;
+        self.put(&schema::meter(self.account, meter.id), &meter)
+    }
+}
+
+async fn create_price(tx: &mut Transaction<'_>, new: &NewPrice) -> Result<Price, Stop> {
+    Ok(tx.create_price(new).await?)
+}
+
+async fn update_price(
+    tx: &mut Transaction<'_>,
+    id: &IdOr<PriceId>,
+    update: &PriceUpdate,
+) -> Result<Price, Stop> {
+    let price = update.clone().decide(tx.price(id).await?)?;
+    tx.put(&schema::price(tx.account, price.id), &price)?;
+    Ok(price)
+}

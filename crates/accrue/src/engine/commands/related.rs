@@ -1,0 +1,124 @@
+//! Resources that an answer names, read with it.
+
+use async_trait::async_trait;
+
+use crate::{
+    Error,
+    engine::{
+        Account, Call,
+        kernel::{Command, Request, Stop, Transaction},
+    },
+    idempotency::Fingerprint,
+    plan::PricedVersion,
+    related::{Names, Naming, Related},
+    schema,
+};
+
+impl Account {
+    /// Returns what resources name that were read.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Name, item::NewItem, metric::{MetricQuery, NewMetric}};
+    /// # use accrue::store::MemoryStore;
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// let item = account.create_item(NewItem::new(Name::parse("Model")?)).await?;
+    /// let sql = MetricQuery::parse("SELECT count(*) FROM events")?;
+    /// let new = NewMetric::new(Name::parse("Requests")?, item.id, sql);
+    /// let metric = account.create_metric(new).await?;
+    /// let related = account.related(&metric).await?;
+    /// assert_eq!(related.item(metric.item_id), Some(&item));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn related<N: Naming + ?Sized>(&self, named: &N) -> Result<Related, Error> {
+        let mut names = Names::default();
+        named.name(&mut names);
+        self.reading().related(names).await
+    }
+}
+
+impl<T: Naming + Send + Sync + 'static> Call<T> {
+    /// Returns beside the outcome what it names, read in the same commit.
+    pub fn with_related(self) -> Call<(T, Related)> {
+        let (account, request) = self.into_parts();
+        Call::new(&account, WithRelated { request })
+    }
+}
+
+struct WithRelated<T> {
+    request: Box<dyn Request<Outcome = T>>,
+}
+
+#[async_trait]
+impl<T: Naming + Send + Sync> Command for WithRelated<T> {
+    type Outcome = (T, Related);
+
+    fn name(&self) -> &'static str {
+        self.request.name()
+    }
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(T, Related), Stop> {
+        let outcome = self.request.run(tx).await?;
+        let mut names = Names::default();
+        outcome.name(&mut names);
+        let related = tx.related(names).await?;
+        Ok((outcome, related))
+    }
+}
+
+impl<T: Naming + Send + Sync> Request for WithRelated<T> {
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        self.request.fingerprint()
+    }
+}
+
+impl Transaction<'_> {
+    /// Reads what is named, and what that names, in one call of the store for each kind.
+    async fn related(&mut self, mut names: Names) -> Result<Related, Error> {
+        let mut related = Related::default();
+        let account = self.account;
+        let slots: Vec<_> =
+            names.customers.iter().map(|id| schema::customer(account, *id)).collect();
+        let entries = self.get_all(&slots).await?.into_iter().flatten();
+        let customers = entries.filter(|entry| entry.deleted_at.is_none());
+        related.customers = customers.map(|entry| (entry.customer.id, entry.customer)).collect();
+
+        let slots: Vec<_> = names.plans.iter().map(|id| schema::plan(account, *id)).collect();
+        let plans = self.get_all(&slots).await?.into_iter().flatten();
+        related.plans = plans.map(|plan| (plan.id, plan)).collect();
+
+        let slots =
+            names.versions.iter().map(|(id, version)| schema::plan_version(account, *id, *version));
+        let entries = self.get_all(&slots.collect::<Vec<_>>()).await?;
+        let versions: Vec<_> = names.versions.iter().copied().zip(entries).collect();
+        let of_versions = versions.iter().filter_map(|(_, entry)| entry.as_ref());
+        names.prices.extend(of_versions.flat_map(|entry| &entry.prices));
+
+        let ids: Vec<_> = names.prices.iter().copied().collect();
+        let prices = self.prices(&ids).await?;
+        prices.name(&mut names);
+        related.prices = prices.into_iter().map(|price| (price.id, price)).collect();
+        for ((plan_id, version), entry) in versions {
+            let Some(entry) = entry else { continue };
+            let prices = entry.prices.iter().filter_map(|id| related.prices.get(id).cloned());
+            let priced = PricedVersion {
+                plan_id,
+                version,
+                prices: prices.collect(),
+                cycle: entry.cycle,
+                created_at: entry.created_at,
+            };
+            related.versions.insert((plan_id, version), priced);
+        }
+
+        let slots: Vec<_> = names.metrics.iter().map(|id| schema::metric(account, *id)).collect();
+        let metrics = self.get_all(&slots).await?.into_iter().flatten();
+        related.metrics = metrics.map(|metric| (metric.id, metric)).collect();
+
+        let slots: Vec<_> = names.items.iter().map(|id| schema::item(account, *id)).collect();
+        let items = self.get_all(&slots).await?.into_iter().flatten();
+        related.items = items.map(|item| (item.id, item)).collect();
+        Ok(related)
+    }
+}

@@ -1,0 +1,260 @@
+//! Edits and cancels subscriptions, takes ends back, and changes quantities of fees.
+
+use crate::{
+    Error, IdOr, PriceId, SubscriptionId,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+    },
+    subscription::{
+        Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
+        SubscriptionUpdate, previous_attributes, unscheduled_end,
+    },
+    webhook::Body,
+};
+
+impl Account {
+    /// Changes the name, the metadata or the carried fields of a subscription (wire 5.1).
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where those are out of bounds;
+    /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the subscription would have more
+    /// than [50 KiB](crate::limits::SUBSCRIPTION_BYTES).
+    pub fn update_subscription(
+        &self,
+        id: SubscriptionId,
+        update: SubscriptionUpdate,
+    ) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("update_subscription", (id, update), |tx, (id, update)| {
+                Box::pin(update_subscription(tx, *id, update))
+            }),
+        )
+    }
+
+    /// Cancels a subscription: now, when its billing period ends, or at a date.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it has ended already, or
+    /// the date has passed.
+    pub fn cancel_subscription(
+        &self,
+        id: SubscriptionId,
+        cancellation: Cancellation,
+    ) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("cancel_subscription", (id, cancellation), |tx, (id, cancellation)| {
+                Box::pin(cancel_subscription(tx, *id, *cancellation))
+            }),
+        )
+    }
+
+    /// Takes the end of a subscription back that lies in the future (wire 5.1): it goes on without
+    /// one. Whether a cancellation or its creation gave it that end is the same; an end that a
+    /// cancellation had replaced does not come back.
+    ///
+    /// What the end had changed is judged anew at once, as where one is given: fees that were prorated
+    /// to it are whole again.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where no end is known, or it has
+    /// passed.
+    pub fn unschedule_cancellation(&self, id: SubscriptionId) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("unschedule_cancellation", id, |tx, id| {
+                Box::pin(unschedule_cancellation(tx, *id))
+            }),
+        )
+    }
+
+    /// Changes the quantity of a fixed fee: now, with its next billing period, or at a date (wire
+    /// 5.1).
+    ///
+    /// Within a billing period the fee is that of each quantity for its days, in the zone of the
+    /// customer: the day of a change is one of the new quantity. In advance the difference falls due
+    /// with the change; in arrears all of it when the period ends. A date may lie in the past of the
+    /// current billing period. Later changes of the fee stay, one at the same instant is replaced.
+    /// Where the fee has that quantity then already, nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the price is no fixed fee
+    /// of the plan version, the subscription has ended, the fee falls due no more, the date lies
+    /// before the current billing period or not before the end of the subscription, or the quantities
+    /// of its fees have changed [500](crate::limits::FEE_CHANGES) times;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the quantity is negative;
+    /// [`ResourceTooLarge`](crate::ErrorKind::ResourceTooLarge) where the subscription would have more
+    /// than [50 KiB](crate::limits::SUBSCRIPTION_BYTES).
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, Currency, Decimal, Email, Name, store::MemoryStore};
+    /// # use accrue::{customer::NewCustomer, item::NewItem, plan::NewPlan};
+    /// # use accrue::{price::{Cadence, NewPrice}, subscription::{BillingAnchor, NewSubscription}};
+    /// use accrue::{cost::CostQuery, subscription::FeeQuantityChange};
+    ///
+    /// # pollster::block_on(async {
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let item = account.create_item(NewItem::new(Name::parse("seats")?)).await?;
+    /// # let usd = Currency::parse("USD")?;
+    /// # let mut plan = NewPlan::new(Name::parse("Pro")?, usd);
+    /// # let seat = NewPrice::builder(Name::parse("seat")?, item.id).billed(Cadence::Monthly, usd);
+    /// # plan.prices = vec![seat.fee_in_advance(Decimal::from(10)).into()];
+    /// # let plan = account.create_plan(plan).await?;
+    /// # let seats = account.fetch_plan_version(plan.id, plan.version).await?.prices[0].id;
+    /// # let ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # let ada = account.create_customer(ada).await?;
+    /// # let mut pro = NewSubscription::new(ada.id, plan.id);
+    /// # pro.anchor = BillingAnchor::SubscriptionStart;
+    /// # let pro = account.create_subscription(pro).await?;
+    /// let three = FeeQuantityChange::immediate(seats, Decimal::from(3));
+    /// account.update_fixed_fee_quantity(pro.id, three).await?;
+    /// let costs = account.subscription_costs(pro.id, &CostQuery::default()).await?;
+    /// assert_eq!(costs[0].total, Decimal::from(30), "the first day is one of three seats");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn update_fixed_fee_quantity(
+        &self,
+        id: SubscriptionId,
+        change: FeeQuantityChange,
+    ) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("update_fixed_fee_quantity", (id, change), |tx, (id, change)| {
+                Box::pin(update_fee_quantity(tx, *id, change))
+            }),
+        )
+    }
+}
+
+impl Transaction<'_> {
+    /// Writes a subscription whose life or fees have changed, and when time brings its customer the
+    /// next thing.
+    async fn save_change(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
+        let customer_id = entry.subscription.customer_id;
+        self.save_subscription(entry)?;
+        let active = self.active_subscriptions(&[customer_id]).await?;
+        let entries = active.into_iter().flat_map(|of| of.entries);
+        self.save_active(customer_id, &entries.collect::<Vec<_>>()).await
+    }
+
+    /// Returns a fixed fee of a subscription's plan version.
+    async fn fee_of(
+        &mut self,
+        of: &SubscriptionEntry,
+        id: &IdOr<PriceId>,
+    ) -> Result<PriceId, Error> {
+        let wrong =
+            || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
+        let is_fee = |id: PriceId| of.subscription.fee_interval(id, self.now).is_some();
+        if matches!(id, IdOr::Id(id) if !is_fee(*id)) {
+            return Err(wrong());
+        }
+        let price = self.price(id).await?;
+        let of = &of.subscription;
+        if of.fee_interval(price.id, self.now).is_some() { Ok(price.id) } else { Err(wrong()) }
+    }
+}
+
+async fn update_subscription(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    update: &SubscriptionUpdate,
+) -> Result<Subscription, Stop> {
+    let mut entry = tx.current_subscription(id).await?;
+    let after = update.clone().decide(&entry.subscription)?;
+    let previous_attributes = previous_attributes(&entry.subscription, &after);
+    if previous_attributes.is_empty() {
+        return Ok(after);
+    }
+    entry.subscription = after;
+    let subscription_id = id;
+    let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
+    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    tx.save_subscription(&entry)?;
+    Ok(entry.subscription)
+}
+
+async fn cancel_subscription(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    cancellation: Cancellation,
+) -> Result<Subscription, Stop> {
+    let mut entry = tx.current_subscription(id).await?;
+    let customer_id = entry.subscription.customer_id;
+    let end = cancellation.decide(&entry.subscription, tx.now)?;
+    let before = entry.clone();
+    entry.subscription.end_date = Some(end);
+
+    let subscription_id = id;
+    let body = if end <= tx.now {
+        (entry.notified, entry.rated_until) = (Notified::Ended, Some(end));
+        Body::SubscriptionEnded { subscription_id }
+    } else {
+        Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
+    };
+    tx.tell(customer_id, tx.now, body).await?;
+    tx.judge_change(&before, &mut entry).await?;
+    tx.save_change(&entry).await?;
+    Ok(entry.subscription)
+}
+
+async fn unschedule_cancellation(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+) -> Result<Subscription, Stop> {
+    let before = tx.current_subscription(id).await?;
+    let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
+    let mut entry = before.clone();
+    entry.subscription.end_date = None;
+    let subscription_id = id;
+    let body =
+        Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
+    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    tx.judge_change(&before, &mut entry).await?;
+    tx.save_change(&entry).await?;
+    Ok(entry.subscription)
+}
+
+async fn update_fee_quantity(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    change: &FeeQuantityChange,
+) -> Result<Subscription, Stop> {
+    change.check()?;
+    let before = tx.current_subscription(id).await?;
+    let FeeQuantityChange { price, quantity, when } = change;
+    let price_id = tx.fee_of(&before, price).await?;
+    let at = when.decide(&before.subscription, price_id, tx.now)?;
+    let Some(old) = before.subscription.fee_quantity(price_id, at).cloned() else {
+        return Err(Error::corrupt("a fixed fee has no quantity").into());
+    };
+    if old == *quantity {
+        return Ok(before.subscription);
+    }
+    let mut entry = before.clone();
+    entry.subscription.change_fee(price_id, at, quantity.clone())?;
+    entry.subscription.check_size()?;
+    let body = Body::FixedFeeQuantityUpdated {
+        subscription_id: id,
+        price_id,
+        effective_date: at,
+        new_quantity: quantity.clone(),
+        old_quantity: old,
+    };
+    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    if at <= tx.now {
+        // What it charges so far is judged here. Another process, whose clock is ahead, may have
+        // applied a later turn: that one is not judged once more.
+        entry.rated_until = entry.rated_until.max(Some(tx.now));
+        tx.judge_change(&before, &mut entry).await?;
+    }
+    tx.save_change(&entry).await?;
+    Ok(entry.subscription)
+}

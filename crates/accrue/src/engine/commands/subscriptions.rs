@@ -1,0 +1,317 @@
+//! Creates, fetches and lists subscriptions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    CustomerId, Decimal, Error, IdOr, Page, PageRequest, PlanId, PriceId, SubscriptionId,
+    Timeframe, Timestamp,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+        rows::{active::ActiveSubscriptions, lists::Walk},
+    },
+    limits,
+    page::{Listing, Position},
+    price::Price,
+    schema::{self, CustomerEntry, Index, PlanVersionEntry},
+    subscription::{
+        NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionFilter,
+        SubscriptionStatus, Terms,
+    },
+    webhook::Body,
+};
+
+impl Account {
+    /// Creates a subscription on a version of a plan (wire 5.3). It may begin in the past: usage of
+    /// its open billing periods that is there already counts.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it would end before it
+    /// starts, the customer is invoiced in another currency or has 200 subscriptions, or a quantity
+    /// is given for a price that is no fixed fee of the plan version;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, or
+    /// there is no such day or month to begin billing cycles on.
+    pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
+        Call::new(
+            self,
+            Op::new("create_subscription", new, |tx, new| Box::pin(create_subscription(tx, new))),
+        )
+    }
+
+    /// Returns a subscription.
+    pub async fn fetch_subscription(&self, id: SubscriptionId) -> Result<Subscription, Error> {
+        Ok(self.reading().subscription_entry(id).await?.subscription)
+    }
+
+    /// Lists the subscriptions, newest first. Where one stands is told for now: by status alone a page
+    /// is found through an index, and otherwise looked for among all that the customers or else the
+    /// plan of the filter have.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the filter names more than
+    /// [100](crate::limits::FILTERED_CUSTOMERS) customers, or the cursor is none of this list;
+    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where more than
+    /// [10,000](crate::limits::RESULT_ROWS) subscriptions would have to be looked at for one page: a
+    /// narrower time of creation helps.
+    pub async fn list_subscriptions(
+        &self,
+        filter: &SubscriptionFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Subscription>, Error> {
+        check_customers(&filter.customers)?;
+        let filter = in_order(filter.clone());
+        let listing =
+            Listing { name: "subscriptions", account: self.id(), filter: format!("{filter:?}") };
+        let mut tx = self.reading();
+        let SubscriptionFilter { created, customers, plan, statuses } = filter;
+        let plan_id = match plan.as_ref() {
+            Some(plan) => Some(tx.plan_id(plan).await?),
+            None => None,
+        };
+        // The narrowest index is read until the page is full. What is filtered by an external id that
+        // nobody has is nothing.
+        let indexes: Vec<_> = match plan_id {
+            Some(None) => Vec::new(),
+            _ if !customers.is_empty() => {
+                let ids = tx.customer_ids(&customers).await?;
+                let index = |id: &CustomerId| Index::subscriptions_of_customer(self.id(), *id);
+                ids.iter().map(index).collect()
+            }
+            Some(Some(id)) => vec![Index::subscriptions_of_plan(self.id(), id)],
+            None if !statuses.is_empty() => {
+                let index = |status: &SubscriptionStatus| {
+                    Index::subscriptions_of_status(self.id(), *status)
+                };
+                statuses.iter().map(index).collect()
+            }
+            None => vec![Index::subscriptions(self.id())],
+        };
+        let is_by_status = customers.is_empty() && plan_id.is_none() && !statuses.is_empty();
+        let plan_id = plan_id.flatten();
+        let mut walk = Walk::merged(listing, &indexes, created, page)?;
+        if is_by_status {
+            walk.also(tx.changed_subscriptions().await?, created, page)?;
+        }
+        let passes = |of: &Subscription| {
+            plan_id.is_none_or(|id| id == of.plan_id)
+                && (statuses.is_empty() || statuses.contains(&of.status(tx.now)))
+        };
+        tx.subscriptions_of(walk, passes).await
+    }
+}
+
+/// The same filter, however its caller has ordered or doubled what it names: a cursor is good for
+/// either.
+fn in_order(mut filter: SubscriptionFilter) -> SubscriptionFilter {
+    filter.customers.sort();
+    filter.customers.dedup();
+    filter.statuses.sort();
+    filter.statuses.dedup();
+    filter
+}
+
+fn check_customers(customers: &[IdOr<CustomerId>]) -> Result<(), Error> {
+    let (count, most) = (customers.len(), limits::FILTERED_CUSTOMERS);
+    if count > most {
+        let message = format!("found {count} customers, expected at most {most}");
+        return Err(Error::invalid("/customer_id", message));
+    }
+    Ok(())
+}
+
+impl Transaction<'_> {
+    /// Finds a page of the subscriptions that pass.
+    async fn subscriptions_of(
+        &self,
+        mut walk: Walk<'_>,
+        passes: impl Fn(&Subscription) -> bool + Send + Sync,
+    ) -> Result<Page<Subscription>, Error> {
+        let (mut found, mut looked_at) = (Vec::new(), 0_usize);
+        while !walk.is_full(&found) {
+            let places = walk.next(self).await?;
+            if places.is_empty() {
+                break;
+            }
+            // Where many indexes are walked, they may be ahead by far more than a page.
+            for batch in places.chunks(limits::PAGE_ROWS.saturating_add(1)) {
+                if walk.is_full(&found) {
+                    break;
+                }
+                looked_at = looked_at.saturating_add(batch.len());
+                check_looked_at(looked_at)?;
+                found.extend(self.subscriptions_at(batch, &passes).await?);
+            }
+        }
+        Ok(walk.page(found))
+    }
+
+    /// Reads the subscriptions at some places, and keeps those that pass and whose customers are not
+    /// deleted.
+    async fn subscriptions_at(
+        &self,
+        places: &[Position],
+        passes: impl Fn(&Subscription) -> bool + Send,
+    ) -> Result<Vec<(Position, Subscription)>, Error> {
+        let ids = places.iter().map(|at| SubscriptionId::from_bytes(schema::id_at(at)));
+        let ids: Vec<_> = ids.collect();
+        let rows = places.iter().copied().zip(self.peek_subscriptions(&ids).await?);
+        let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
+        let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
+        let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
+        if ids.is_empty() {
+            return Ok(found);
+        }
+        let slots: Vec<_> = ids.iter().map(|id| schema::customer(self.account, *id)).collect();
+        let entries = ids.into_iter().zip(self.peek(&slots).await?);
+        let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
+        let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
+        let there: BTreeSet<_> = there.collect();
+        found.retain(|(_, of)| there.contains(&of.customer_id));
+        Ok(found)
+    }
+
+    /// Finds the customers that a list is filtered by, once each.
+    async fn customer_ids(
+        &mut self,
+        customers: &[IdOr<CustomerId>],
+    ) -> Result<BTreeSet<CustomerId>, Error> {
+        let mut ids = BTreeSet::new();
+        for customer in customers {
+            match self.customer(customer).await {
+                Ok(customer) => {
+                    ids.insert(customer.id);
+                }
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Finds the plan that a list is filtered by.
+    async fn plan_id(&mut self, plan: &IdOr<PlanId>) -> Result<Option<PlanId>, Error> {
+        match self.plan(plan).await {
+            Ok(plan) => Ok(Some(plan.id)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Finds the subscriptions whose status has changed with time, where nobody has written that yet: a
+    /// tick does soon after.
+    async fn changed_subscriptions(&self) -> Result<Vec<Position>, Error> {
+        let until_now = Timeframe::through(self.now);
+        let scan = schema::changed_subscriptions(self.account, until_now, limits::SCAN_ROWS);
+        let (mut places, mut rest) = (Vec::new(), Some(scan));
+        while let Some(scan) = rest {
+            let part = self.range(&scan).await?;
+            for (key, _) in &part.rows {
+                places.push(schema::position(key)?);
+            }
+            check_looked_at(places.len())?;
+            rest = part.rest;
+        }
+        Ok(places)
+    }
+}
+
+async fn create_subscription(
+    tx: &mut Transaction<'_>,
+    new: &NewSubscription,
+) -> Result<Subscription, Stop> {
+    new.check()?;
+    let mut customer = tx.customer(&new.customer).await?;
+    let plan = tx.plan(&new.plan).await?;
+    tx.current_head(customer.id).await?;
+    let plan_version = new.plan_version.unwrap_or(plan.version);
+    let version = tx.plan_version(plan.id, plan_version).await?;
+    let prices = tx.prices(&version.prices).await?;
+    check_fees(&prices, &new.fee_quantities)?;
+
+    let id = SubscriptionId::generate(tx.now, tx.entropy());
+    let PlanVersionEntry { revision, .. } = version;
+    let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
+    let subscription = new.clone().decide(id, &customer, terms, &prices, tx.now)?;
+    let mut entry = SubscriptionEntry {
+        subscription,
+        alerts: Vec::new(),
+        muted: BTreeSet::new(),
+        revision,
+        notified: Notified::Created,
+        rated_until: None,
+        closed_until: None,
+        parts_until: None,
+        terms_parts: 0,
+    };
+    let active = tx.active_subscriptions(&[customer.id]).await?;
+    let mut entries: Vec<_> =
+        active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
+    let oldest_open = tx.oldest_open();
+    entries.retain(|entry| !entry.is_past(oldest_open));
+    check_count(&entries, tx.now)?;
+
+    tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
+    while let Some((_, notified)) = entry.next_notified().filter(|(at, _)| *at <= tx.now) {
+        entry.notified = notified;
+        let body = match notified {
+            Notified::Ended => Body::SubscriptionEnded { subscription_id: id },
+            _ => Body::SubscriptionStarted { subscription_id: id },
+        };
+        tx.tell(customer.id, tx.now, body).await?;
+    }
+    if entry.subscription.start_date <= tx.now {
+        // What was charged so far is judged with the usage, all at once.
+        entry.rated_until = Some(tx.now);
+        let closed = tx.oldest_taken().await?;
+        entry.closed_until = (entry.subscription.start_date <= closed).then_some(closed);
+    }
+    tx.count_earlier_usage(&mut entry).await?;
+
+    if customer.currency.is_none() {
+        customer.currency = Some(plan.currency);
+        let slot = schema::customer(tx.account, customer.id);
+        tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
+    }
+    tx.save_new_subscription(&entry)?;
+    let subscription = entry.subscription.clone();
+    entries.push(entry);
+    tx.save_active(customer.id, &entries).await?;
+    Ok(subscription)
+}
+
+fn check_looked_at(found: usize) -> Result<(), Error> {
+    let most = limits::RESULT_ROWS;
+    if found <= most {
+        return Ok(());
+    }
+    Err(Error::too_many(format!(
+        "more than {most} subscriptions would have to be looked at: a narrower filter helps"
+    )))
+}
+
+/// Refuses quantities of prices that are no fixed fees of the plan version.
+fn check_fees(prices: &[Price], quantities: &BTreeMap<PriceId, Decimal>) -> Result<(), Error> {
+    let is_fee = |id: &PriceId| prices.iter().any(|of| of.id == *id && of.charge.is_fixed());
+    match quantities.keys().find(|id| !is_fee(id)) {
+        Some(id) => {
+            Err(Error::constraint(format!("the price {id} is no fixed fee of the plan version")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a subscription of a customer that has too many.
+fn check_count(entries: &[SubscriptionEntry], now: Timestamp) -> Result<(), Error> {
+    let live =
+        |entry: &&SubscriptionEntry| entry.subscription.status(now) != SubscriptionStatus::Ended;
+    let (count, most, what) = match entries.iter().filter(live).count() {
+        live if live >= limits::SUBSCRIPTIONS => (live, limits::SUBSCRIPTIONS, "live"),
+        _ => (entries.len(), limits::ROSTER, "live or recent"),
+    };
+    if count < most {
+        return Ok(());
+    }
+    Err(Error::constraint(format!("the customer has {count} {what} subscriptions already")))
+}

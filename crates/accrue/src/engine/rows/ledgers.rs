@@ -1,0 +1,114 @@
+//! Opens ledgers of credits: blocks, pending entries and what watches the balance.
+
+mod draw;
+mod save;
+
+use std::collections::BTreeMap;
+
+use crate::{
+    AccountId, CreditBlockId, CustomerId, Error, PricingUnit, SubscriptionId, Timestamp,
+    alert::BalanceWatch,
+    credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger},
+    engine::kernel::Transaction,
+    schema::{self, Slot},
+    subscription::SubscriptionEntry,
+};
+
+/// A ledger of a customer while it is moved: its book, what usage has drawn from it, and the alerts
+/// that watch its balance.
+#[derive(Debug)]
+pub(in crate::engine) struct OpenLedger {
+    pub(in crate::engine) book: Book,
+    /// What billing periods have drawn, of those that draw now.
+    drawn: BTreeMap<(SubscriptionId, Timestamp), Drawn>,
+    watch: BalanceWatch,
+    /// Whether the account has alerts now, and credits.
+    has_alerts: bool,
+    has_credits: bool,
+}
+
+impl OpenLedger {
+    /// Returns when its last entry was made.
+    pub(in crate::engine) const fn latest(&self) -> Timestamp {
+        self.book.ledger().latest
+    }
+
+    /// Returns the blocks that have something left and have not expired.
+    pub(in crate::engine) fn open_blocks(&self) -> impl Iterator<Item = &CreditBlock> {
+        let open = &self.book.ledger().open;
+        let blocks = self.book.blocks().map(|of| &of.block);
+        blocks.filter(|block| open.contains(&block.id))
+    }
+}
+
+fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = Slot<Booked>> {
+    let Ledger { customer_id, currency, pending, .. } = ledger;
+    let numbers = pending.iter().map(|pending| pending.number);
+    numbers.map(|number| schema::ledger_entry(account, *customer_id, currency, number))
+}
+
+/// The ledgers of a customer that usage draws on, by currency or pricing unit.
+pub(in crate::engine) type Ledgers = BTreeMap<PricingUnit, OpenLedger>;
+
+/// The head of the customer guards the ledgers: the caller has read it, and who writes one writes it.
+impl Transaction<'_> {
+    /// Returns the currencies and pricing units in which usage of a subscription draws credits.
+    pub(in crate::engine) async fn draws_in(
+        &mut self,
+        entry: &SubscriptionEntry,
+    ) -> Result<Vec<PricingUnit>, Error> {
+        let customer_id = entry.subscription.customer_id;
+        let credits = self.get(&schema::credits(self.account, customer_id)).await?;
+        let version = self.plan_version_of(entry).await?;
+        Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
+    }
+
+    /// Reads a ledger; none before its first entry.
+    pub(in crate::engine) async fn ledger(
+        &mut self,
+        customer: CustomerId,
+        unit: &PricingUnit,
+    ) -> Result<Option<OpenLedger>, Error> {
+        let row = self.get(&schema::ledger(self.account, customer, unit)).await?;
+        let Some(ledger) = row else { return Ok(None) };
+        let pending: Vec<_> = pending_slots(self.account, &ledger).collect();
+        let pending: Option<Vec<_>> = self.get_guarded(&pending).await?.into_iter().collect();
+        let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
+        let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
+        let blocks = self.blocks(&ids).await?;
+        self.open_ledger(Book::open(ledger, blocks, pending)).await.map(Some)
+    }
+
+    /// Reads what it takes to open some ledgers, in as many calls of the store as for one.
+    pub(in crate::engine) async fn fetch_ledgers(
+        &mut self,
+        ledgers: &[(CustomerId, &PricingUnit)],
+    ) -> Result<(), Error> {
+        let account = self.account;
+        self.fetch_balance_watches(ledgers).await?;
+        let slots: Vec<_> =
+            ledgers.iter().map(|(id, unit)| schema::ledger(account, *id, unit)).collect();
+        let mut keys = Vec::new();
+        for ledger in self.get_all(&slots).await?.into_iter().flatten() {
+            let blocks = ledger.open.iter().chain(&ledger.overdraft);
+            keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
+            keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
+        }
+        self.fetch_guarded(&keys).await
+    }
+
+    /// Adds to a book what watches it.
+    pub(in crate::engine) async fn open_ledger(&mut self, book: Book) -> Result<OpenLedger, Error> {
+        let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
+        let watch = self.balance_watch(customer_id, &currency).await?;
+        let has_alerts = self.had_alerts(self.now).await?;
+        let has_credits = self.configuration().await?.features.credits;
+        Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
+    }
+
+    async fn blocks(&mut self, ids: &[CreditBlockId]) -> Result<Vec<Block>, Error> {
+        let slots: Vec<_> = ids.iter().map(|id| schema::credit_block(self.account, *id)).collect();
+        let blocks: Option<Vec<_>> = self.get_guarded(&slots).await?.into_iter().collect();
+        blocks.ok_or_else(|| Error::corrupt("a block of credits is missing"))
+    }
+}

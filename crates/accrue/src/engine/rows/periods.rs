@@ -1,0 +1,286 @@
+//! States of billing periods: loads them, advances them, saves them.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    alert::{Alert, Cause},
+    engine::kernel::Transaction,
+    period::{
+        BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch, judged_at_once,
+    },
+    schema::{self, CellTotalEntry, TotalEntry},
+    store::Key,
+    subscription::{PeriodKey, Subscription, SubscriptionEntry},
+    time::INSTANT,
+    usage::Total,
+};
+
+/// What is to be known of billing periods.
+#[derive(Clone, Copy, Default)]
+pub(in crate::engine) struct Wanted<'a> {
+    /// What of these alerts has fired, and what they watch.
+    pub(in crate::engine) alerts: &'a [Alert],
+    /// What draws credits in these currencies and pricing units.
+    pub(in crate::engine) draws_in: &'a [PricingUnit],
+}
+
+impl Transaction<'_> {
+    /// Names the rows that the states of some billing periods are in, as of an instant.
+    pub(in crate::engine) async fn period_keys(
+        &mut self,
+        entry: &SubscriptionEntry,
+        billing: &[Timeframe],
+        alerts: &[Alert],
+        at: Timestamp,
+    ) -> Result<Vec<Key>, Error> {
+        let (account, id) = (self.account, entry.subscription.id);
+        let has_cells = !self.plan_version_of(entry).await?.meters.is_empty();
+        let new = new_parts(entry, billing, at).into_values();
+        let stretches = entry.stretches(billing, at).into_keys().chain(new);
+        let mut keys = Vec::new();
+        for key in stretches {
+            keys.push(schema::total(account, id, key).key().clone());
+            if has_cells {
+                keys.push(schema::cell_total(account, id, key).key().clone());
+            }
+        }
+        for start in billing.iter().map(|period| period.start()) {
+            let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
+            keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
+        }
+        Ok(keys)
+    }
+
+    /// Reads some billing periods of a subscription, rated as of an instant.
+    pub(in crate::engine) async fn periods(
+        &mut self,
+        entry: &SubscriptionEntry,
+        billing: &[Timeframe],
+        wanted: Wanted<'_>,
+        at: Timestamp,
+    ) -> Result<Periods, Error> {
+        let Wanted { alerts, draws_in } = wanted;
+        let id = entry.subscription.id;
+        let keys = self.period_keys(entry, billing, alerts, at).await?;
+        self.fetch(&keys).await?;
+        let mut states = BTreeMap::new();
+        for (key, timeframe) in entry.stretches(billing, at) {
+            states.insert(key, PeriodState::new(timeframe, self.total(entry, key).await?));
+        }
+        let mut periods = Vec::with_capacity(billing.len());
+        for period in billing {
+            let mut fired = BTreeMap::new();
+            for alert in alerts {
+                let state = schema::alert_state(self.account, id, period.start(), alert.id);
+                fired.insert(alert.id, self.row(&state)?.unwrap_or_default().fired);
+            }
+            periods.push(BillingPeriod::new(*period, fired));
+        }
+        let meters = self.plan_version_of(entry).await?.meters;
+        let mut periods = Periods::new(id, meters, states, periods);
+        (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
+        self.rate_periods(entry, &mut periods, at).await?;
+        Ok(periods)
+    }
+
+    /// Rates what billing periods hold, as of an instant.
+    pub(in crate::engine) async fn rate_periods(
+        &mut self,
+        entry: &SubscriptionEntry,
+        periods: &mut Periods,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let is_rated = periods.alerts.iter().any(|alert| alert.condition.is_on_cost());
+        if is_rated || !periods.draws_in.is_empty() {
+            periods.rate(&self.card(entry).await?, at);
+        }
+        Ok(())
+    }
+
+    /// Begins the parts that an event in some billing periods needs to be there.
+    pub(in crate::engine) async fn begin_parts(
+        &mut self,
+        entry: &mut SubscriptionEntry,
+        billing: &[Timeframe],
+    ) -> Result<(), Error> {
+        let id = entry.subscription.id;
+        for (part, whole) in new_parts(entry, billing, self.now) {
+            let total = self.total(entry, whole).await?;
+            self.save_total(id, part, Stored { metrics: false, cells: false }, &total)?;
+        }
+        let latest = billing.iter().map(|period| period.start()).max();
+        if latest > entry.parts_until && !entry.subscription.has_one_grid() {
+            entry.parts_until = latest;
+            self.save_subscription(entry)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the parts that nothing asks for any more once a period is closed.
+    pub(in crate::engine) fn drop_parts(&mut self, entry: &SubscriptionEntry, closed: Timestamp) {
+        let (account, id) = (self.account, entry.subscription.id);
+        for key in entry.outlived_parts(closed) {
+            self.delete(&schema::total(account, id, key));
+            self.delete(&schema::cell_total(account, id, key));
+        }
+    }
+
+    /// Writes what of billing periods has moved.
+    pub(in crate::engine) fn save_periods(&mut self, periods: &Periods) -> Result<(), Error> {
+        let id = periods.subscription_id;
+        for (key, state) in &periods.states {
+            if state.has_moved {
+                self.save_total(id, *key, state.stored, &state.total)?;
+            }
+        }
+        for billing in &periods.billing {
+            for alert in &billing.fired_moved {
+                let fired = billing.fired.get(alert).cloned().unwrap_or_default();
+                let slot = schema::alert_state(self.account, id, billing.timeframe.start(), *alert);
+                self.put(&slot, &schema::AlertState { fired })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells of the alerts that fire.
+    pub(in crate::engine) async fn tell_of(
+        &mut self,
+        customer_id: CustomerId,
+        effects: &mut Effects,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        for exceeded in std::mem::take(&mut effects.exceeded) {
+            self.tell(customer_id, at, exceeded.into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Judges an alert of a subscription on the usage that there is at an instant.
+    pub(in crate::engine) async fn judge_at_once(
+        &mut self,
+        entry: &SubscriptionEntry,
+        alert: &Alert,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        if !self.had_alerts(at).await? {
+            return Ok(());
+        }
+        let mut billing = judged_at_once(&entry.subscription, at);
+        billing.extend(self.used_meanwhile(entry, &billing, at).await?);
+        let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[] };
+        let mut periods = self.periods(entry, &billing, wanted, at).await?;
+        let cause = Cause::Configuration { alert_id: alert.id };
+        let mut effects = periods.advance(Change::Watched { cause: &cause });
+        self.tell_of(entry.subscription.customer_id, &mut effects, at).await?;
+        self.save_periods(&periods)
+    }
+
+    /// Returns the billing period after those that are judged, where it was used already: the process
+    /// may have a clock that is behind those of others.
+    async fn used_meanwhile(
+        &mut self,
+        entry: &SubscriptionEntry,
+        judged: &[Timeframe],
+        at: Timestamp,
+    ) -> Result<Option<Timeframe>, Error> {
+        let Subscription { start_date, .. } = entry.subscription;
+        let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
+        let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
+        let total = self.billing_total(entry, next).await?;
+        Ok((total != Total::default()).then_some(next))
+    }
+
+    /// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
+    /// one.
+    pub(in crate::engine) async fn judge_turn(
+        &mut self,
+        entry: &SubscriptionEntry,
+        alerts: &[Alert],
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
+        let alerts: Vec<_> = on_cost.cloned().collect();
+        if alerts.is_empty() {
+            return Ok(());
+        }
+        let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
+        let grid = entry.subscription.periods();
+        let ending = grid.containing(right_before).filter(|period| !period.contains(at));
+        let billing: Vec<_> = ending.into_iter().chain(grid.containing(at)).collect();
+        let wanted = Wanted { alerts: &alerts, draws_in: &[] };
+        let mut periods = self.periods(entry, &billing, wanted, right_before).await?;
+        let mut next = periods.clone();
+        self.rate_periods(entry, &mut next, at).await?;
+        let next = Change::Next { next: Box::new(next), cause: &cause };
+        let mut effects = periods.advance(next);
+        self.tell_of(entry.subscription.customer_id, &mut effects, at).await?;
+        self.save_periods(&periods)
+    }
+}
+
+/// The parts that an event in some billing periods needs to be there, each with what it is of.
+fn new_parts(
+    entry: &SubscriptionEntry,
+    billing: &[Timeframe],
+    now: Timestamp,
+) -> BTreeMap<PeriodKey, PeriodKey> {
+    let latest = billing.iter().map(|period| period.start()).max();
+    let parts = latest.into_iter().flat_map(|start| entry.new_parts(start, now));
+    parts.map(|(part, whole)| (part.key, whole.key)).collect()
+}
+
+/// The running totals of stretches: a row for the metrics, and one for the cells of matrices, so that each
+/// fits a document however many there are.
+impl Transaction<'_> {
+    /// Returns what a stretch adds up to.
+    pub(in crate::engine) async fn total(
+        &mut self,
+        entry: &SubscriptionEntry,
+        key: PeriodKey,
+    ) -> Result<Total, Error> {
+        let id = entry.subscription.id;
+        let metrics = self.get(&schema::total(self.account, id, key)).await?;
+        let has_cells = !self.plan_version_of(entry).await?.meters.is_empty();
+        let cells = match has_cells {
+            true => self.get(&schema::cell_total(self.account, id, key)).await?,
+            false => None,
+        };
+        let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
+        Ok(Total { metrics: metrics.total, cells: cells.cells })
+    }
+
+    /// Returns what a billing period adds up to.
+    pub(in crate::engine) async fn billing_total(
+        &mut self,
+        entry: &SubscriptionEntry,
+        period: Timeframe,
+    ) -> Result<Total, Error> {
+        let key = Stretch::whole(&entry.subscription.periods(), period).key;
+        self.total(entry, key).await
+    }
+
+    /// Writes what a stretch adds up to, which was read.
+    pub(in crate::engine) fn save_total(
+        &mut self,
+        id: SubscriptionId,
+        key: PeriodKey,
+        stored: Stored,
+        total: &Total,
+    ) -> Result<(), Error> {
+        let metrics = schema::total(self.account, id, key);
+        if !total.metrics.is_empty() {
+            self.put(&metrics, &TotalEntry { total: total.metrics.clone() })?;
+        } else if stored.metrics {
+            self.delete(&metrics);
+        }
+        let cells = schema::cell_total(self.account, id, key);
+        if !total.cells.is_empty() {
+            self.put(&cells, &CellTotalEntry { cells: total.cells.clone() })?;
+        } else if stored.cells {
+            self.delete(&cells);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! Rows of subscriptions: an entry each, and beside it the terms, in as many parts as they need.
+
+use crate::{
+    CustomerId, Error, SubscriptionId, Timestamp,
+    engine::kernel::Transaction,
+    limits,
+    schema::{self, Nothing, Slot, SubscriptionOf, Terms},
+    store::Key,
+    subscription::{PriceInterval, SubscriptionEntry},
+};
+
+/// Names the rows that every subscription has.
+pub(in crate::engine) fn keys(account: &crate::AccountId, id: SubscriptionId) -> [Key; 2] {
+    let entry = schema::subscription(account, id).key().clone();
+    [entry, schema::terms(account, id, 0).key().clone()]
+}
+
+impl Transaction<'_> {
+    /// Reads every subscription that a customer has, or had.
+    pub(in crate::engine) async fn every_subscription(
+        &mut self,
+        customer: CustomerId,
+    ) -> Result<Vec<SubscriptionEntry>, Error> {
+        let index = schema::Index::subscriptions_of_customer(self.account, customer);
+        let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
+        let mut ids = Vec::new();
+        for (key, _) in self.range_all(scan).await? {
+            let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&key)?));
+            ids.push(id);
+        }
+        let found: Option<Vec<_>> = self.subscriptions(&ids).await?.into_iter().collect();
+        found.ok_or_else(|| Error::corrupt("a list names no subscription"))
+    }
+
+    /// Reads a subscription.
+    pub(in crate::engine) async fn subscription(
+        &mut self,
+        id: SubscriptionId,
+    ) -> Result<Option<SubscriptionEntry>, Error> {
+        Ok(self.subscriptions(&[id]).await?.pop().flatten())
+    }
+
+    /// Reads subscriptions, in the order asked.
+    pub(in crate::engine) async fn subscriptions(
+        &mut self,
+        ids: &[SubscriptionId],
+    ) -> Result<Vec<Option<SubscriptionEntry>>, Error> {
+        let account = self.account;
+        let keys: Vec<_> = ids.iter().flat_map(|id| keys(account, *id)).collect();
+        self.fetch(&keys).await?;
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            found.push(match self.row(&schema::subscription(account, *id))? {
+                Some(entry) => Some(self.with_terms(entry).await?),
+                None => None,
+            });
+        }
+        Ok(found)
+    }
+
+    async fn with_terms(
+        &mut self,
+        mut entry: SubscriptionEntry,
+    ) -> Result<SubscriptionEntry, Error> {
+        let slots = self.terms_slots(&entry);
+        let parts = self.get_all(&slots).await?;
+        join(&mut entry, parts)?;
+        Ok(entry)
+    }
+
+    /// Reads subscriptions as they are now, and keeps none.
+    pub(in crate::engine) async fn peek_subscriptions(
+        &self,
+        ids: &[SubscriptionId],
+    ) -> Result<Vec<Option<SubscriptionEntry>>, Error> {
+        let account = self.account;
+        let slots: Vec<_> = ids.iter().map(|id| schema::subscription(account, *id)).collect();
+        let first: Vec<_> = ids.iter().map(|id| schema::terms(account, *id, 0)).collect();
+        let mut found = Vec::with_capacity(ids.len());
+        for (entry, first) in self.peek_both(&slots, &first).await? {
+            let Some(mut entry) = entry else {
+                found.push(None);
+                continue;
+            };
+            let mut parts = vec![first];
+            if let Some(rest) = self.terms_slots(&entry).get(1..).filter(|rest| !rest.is_empty()) {
+                parts.extend(self.peek(rest).await?);
+            }
+            join(&mut entry, parts)?;
+            found.push(Some(entry));
+        }
+        Ok(found)
+    }
+
+    fn terms_slots(&self, entry: &SubscriptionEntry) -> Vec<Slot<Terms>> {
+        let id = entry.subscription.id;
+        (0..entry.terms_parts).map(|part| schema::terms(self.account, id, part)).collect()
+    }
+
+    /// The row that says when time brings it another status, where it does.
+    fn change_slot(&self, of: &SubscriptionEntry) -> Option<Slot<Nothing>> {
+        let (at, _) = of.next_notified()?;
+        Some(schema::subscription_by_change(self.account, at, of))
+    }
+
+    /// Writes a subscription that was read, and where it is found by its status.
+    pub(in crate::engine) fn save_subscription(
+        &mut self,
+        after: &SubscriptionEntry,
+    ) -> Result<(), Error> {
+        let (account, slot) =
+            (self.account, schema::subscription(self.account, after.subscription.id));
+        let missing = || Error::corrupt("a subscription that is written was not there");
+        let before = self.row(&slot)?.ok_or_else(missing)?;
+        let before_ends = before.next_notified();
+        let statuses = [&before, after].map(|of| schema::subscription_by_status(account, of));
+        let changes = [&before, after].map(|of| self.change_slot(of));
+        if before.notified != after.notified {
+            let [old, new] = statuses;
+            self.delete(&old);
+            self.put(&new, &Nothing {})?;
+        }
+        if before_ends != after.next_notified() {
+            let [old, new] = changes;
+            old.iter().for_each(|old| self.delete(old));
+            new.iter().try_for_each(|new| self.put(new, &Nothing {}))?;
+        }
+        self.put_subscription(after, before.terms_parts)
+    }
+
+    /// Writes a subscription that is new, and where it is found.
+    pub(in crate::engine) fn save_new_subscription(
+        &mut self,
+        new: &SubscriptionEntry,
+    ) -> Result<(), Error> {
+        let (account, of) =
+            (self.account, SubscriptionOf { customer_id: new.subscription.customer_id });
+        self.put(&schema::subscription_by_time(account, new), &of)?;
+        self.put(&schema::subscription_by_customer(account, new), &of)?;
+        self.put(&schema::subscription_by_plan(account, new), &of)?;
+        self.put(&schema::subscription_by_status(account, new), &Nothing {})?;
+        if let Some(change) = self.change_slot(new) {
+            self.put(&change, &Nothing {})?;
+        }
+        self.put_subscription(new, 0)
+    }
+
+    /// Writes a subscription and its terms, of which there were so many parts.
+    pub(in crate::engine) fn put_subscription(
+        &mut self,
+        of: &SubscriptionEntry,
+        parts_before: u16,
+    ) -> Result<(), Error> {
+        let id = of.subscription.id;
+        let mut entry = of.clone();
+        let intervals = std::mem::take(&mut entry.subscription.price_intervals);
+        entry.terms_parts = 0;
+        for price_intervals in parts(intervals)? {
+            let slot = schema::terms(self.account, id, entry.terms_parts);
+            let terms = Terms { price_intervals };
+            let is_known = entry.terms_parts < parts_before;
+            if !is_known || self.row(&slot)?.as_ref() != Some(&terms) {
+                self.put(&slot, &terms)?;
+            }
+            entry.terms_parts = entry.terms_parts.saturating_add(1);
+        }
+        for part in entry.terms_parts..parts_before {
+            self.delete(&schema::terms(self.account, id, part));
+        }
+        self.put(&schema::subscription(self.account, id), &entry)
+    }
+}
+
+/// Joins an entry with its terms.
+fn join(entry: &mut SubscriptionEntry, parts: Vec<Option<Terms>>) -> Result<(), Error> {
+    let parts: Option<Vec<_>> = parts.into_iter().take(entry.terms_parts.into()).collect();
+    let parts = parts.ok_or_else(|| Error::corrupt("the terms of a subscription are missing"))?;
+    let intervals = parts.into_iter().flat_map(|terms| terms.price_intervals);
+    entry.subscription.price_intervals = intervals.collect();
+    Ok(())
+}
+
+/// Cuts intervals into parts that each fit a row.
+fn parts(intervals: Vec<PriceInterval>) -> Result<Vec<Vec<PriceInterval>>, Error> {
+    let (mut parts, mut part, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
+    for interval in intervals {
+        let text = serde_json::to_string(&interval);
+        let text = text.map_err(|error| Error::corrupt(error.to_string()))?;
+        if !part.is_empty() && bytes.saturating_add(text.len()) > limits::TERMS_BYTES {
+            parts.push(std::mem::take(&mut part));
+            bytes = 0;
+        }
+        bytes = bytes.saturating_add(text.len()).saturating_add(1);
+        part.push(interval);
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    Ok(parts)
+}

@@ -1,0 +1,273 @@
+//! Which events count, in a walk over a timeframe, and which bucket slot does.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
+    backfill::{Overlay, Overlays},
+    engine::kernel::Transaction,
+    expression::Fields,
+    limits, schema,
+    store::Scan,
+    usage::{BucketSlot, Day, EventPlace, Meters, Minute, Reading, StoredEvent, Window},
+};
+
+/// A place at which a customer has events.
+pub(in crate::engine) struct WalkedSlot {
+    pub(in crate::engine) place: EventPlace,
+    /// The one that counts: of those that are neither deprecated nor hidden, the first accepted.
+    pub(in crate::engine) event: Option<SourcedEvent>,
+}
+
+/// An event, and the backfill that brought it.
+pub(in crate::engine) struct SourcedEvent {
+    pub(in crate::engine) backfill_id: Option<BackfillId>,
+    pub(in crate::engine) event: StoredEvent<'static>,
+}
+
+/// A walk over the places at which a customer has events, in order.
+pub(in crate::engine) struct EventWalk {
+    overlays: Overlays,
+    timeframe: Timeframe,
+    behind: Option<EventPlace>,
+    sources: Vec<Source>,
+}
+
+/// How many places a walk goes on by at once.
+const WALKED_SLOTS: usize = 256;
+
+/// The events that one backfill has brought, or none: what is still to be read of them, and what was
+/// read and not passed.
+struct Source {
+    backfill_id: Option<BackfillId>,
+    rest: Option<Scan>,
+    ahead: BTreeMap<EventPlace, StoredEvent<'static>>,
+    /// The minute of the last row that was read: the next row may have more of its events.
+    minute: Option<Minute>,
+}
+
+impl Source {
+    /// Tells whether there may be more, which is still to be read and comes before what was read.
+    fn has_run_out(&self) -> bool {
+        let is_whole = |place: &EventPlace| self.minute != Some(Minute::of(place.at));
+        self.rest.is_some() && !self.next().is_some_and(is_whole)
+    }
+
+    fn next(&self) -> Option<&EventPlace> {
+        self.ahead.first_key_value().map(|(place, _)| place)
+    }
+
+    /// Takes the event of a place where it is the next one.
+    fn take(&mut self, place: &EventPlace) -> Option<StoredEvent<'static>> {
+        let first = self.ahead.first_entry().filter(|first| first.key() == place)?;
+        Some(first.remove())
+    }
+}
+
+/// Bucket slot that counts on each day of a timeframe, or is built.
+#[derive(Clone, Debug, Default)]
+pub(in crate::engine) struct BucketSlots {
+    counting: BTreeMap<Day, BucketSlot>,
+    is_built: bool,
+}
+
+impl BucketSlots {
+    /// The others: those that are built while these count, or were what counted before these.
+    pub(in crate::engine) fn others(self) -> Self {
+        Self { is_built: !self.is_built, ..self }
+    }
+
+    /// Returns the bucket slot of a window.
+    pub(in crate::engine) fn of(&self, window: Window) -> BucketSlot {
+        let counting = self.counting.get(&Day::of(window.start())).copied().unwrap_or_default();
+        if self.is_built { counting.other() } else { counting }
+    }
+}
+
+/// What counts of a customer. The caller has read the head, which guards the ranges.
+impl Transaction<'_> {
+    /// Reads which bucket slots count within a timeframe.
+    pub(in crate::engine) async fn bucket_slots(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+    ) -> Result<BucketSlots, Error> {
+        if !self.is_corrected(customer).await? {
+            return Ok(BucketSlots::default());
+        }
+        let scan = schema::calendar_days(self.account, customer, timeframe, limits::SCAN_ROWS);
+        let rows = self.range_all(scan).await?;
+        let days = rows.iter().map(|(key, document)| {
+            let (day, entry) = schema::read_calendar_day(key, document)?;
+            Ok((day, entry.bucket_slot))
+        });
+        Ok(BucketSlots { counting: days.collect::<Result<_, Error>>()?, is_built: false })
+    }
+
+    /// Reads the backfills that are reflected within a timeframe.
+    pub(in crate::engine) async fn overlays(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+    ) -> Result<Overlays, Error> {
+        if !self.is_corrected(customer).await? {
+            return Ok(Overlays::default());
+        }
+        let scan = schema::overlays(self.account, customer, timeframe, limits::SCAN_ROWS);
+        let mut entries = BTreeMap::new();
+        for (key, document) in self.range_all(scan).await? {
+            let (id, entry) = schema::read_overlay(&key, &document)?;
+            entries.insert(id, entry);
+        }
+        let slots: Vec<_> = entries.keys().map(|id| schema::backfill(self.account, *id)).collect();
+        let backfills = self.get_guarded(&slots).await?;
+        let overlays = entries.into_values().zip(backfills).map(|(entry, backfill)| {
+            let missing = || Error::corrupt("an overlay names no backfill");
+            Ok(Overlay { accepted: entry.accepted, backfill: backfill.ok_or_else(missing)? })
+        });
+        Ok(Overlays(overlays.collect::<Result<_, Error>>()?))
+    }
+
+    async fn is_corrected(&mut self, customer: CustomerId) -> Result<bool, Error> {
+        let head = self.get(&schema::customer_head(self.account, customer)).await?;
+        Ok(head.is_some_and(|head| head.is_corrected))
+    }
+
+    /// Begins a walk over the places of a timeframe at which a customer has events: behind one of
+    /// them, or with the first.
+    pub(in crate::engine) async fn walk_events(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        behind: Option<&EventPlace>,
+    ) -> Result<EventWalk, Error> {
+        let overlays = self.overlays(customer, timeframe).await?;
+        Ok(self.walk_events_under(overlays, customer, timeframe, behind))
+    }
+
+    /// The same where other backfills were reflected than there are.
+    pub(in crate::engine) fn walk_events_under(
+        &self,
+        overlays: Overlays,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        behind: Option<&EventPlace>,
+    ) -> EventWalk {
+        let from = behind.map_or(timeframe.start(), |behind| behind.at.max(timeframe.start()));
+        let rest = Timeframe::nothing_at(from).until(timeframe.end());
+        let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
+        let sources = sources.map(|backfill_id| Source {
+            backfill_id,
+            rest: Some(self.event_blocks(backfill_id, customer, rest)),
+            ahead: BTreeMap::new(),
+            minute: None,
+        });
+        let sources = sources.collect();
+        EventWalk { overlays, timeframe, behind: behind.cloned(), sources }
+    }
+
+    /// Goes on with a walk: some places more, and none where it ends.
+    pub(in crate::engine) async fn walk_on(
+        &self,
+        walk: &mut EventWalk,
+    ) -> Result<Vec<WalkedSlot>, Error> {
+        let EventWalk { overlays, timeframe, behind, sources } = walk;
+        let is_ahead = |place: &EventPlace| {
+            timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
+        };
+        for source in &mut *sources {
+            while source.has_run_out() {
+                self.read_on(source, is_ahead).await?;
+            }
+        }
+        let (mut walked, terms) = (Vec::new(), overlays.terms());
+        // Where one has run out, an event of it that is still to be read may come first.
+        while walked.len() < WALKED_SLOTS && !sources.iter().any(Source::has_run_out) {
+            let Some(place) = sources.iter().filter_map(Source::next).min().cloned() else { break };
+            self.pace.spend(Pace::ROW.saturating_add(terms)).await;
+            let mut event: Option<SourcedEvent> = None;
+            for source in &mut *sources {
+                let Some(found) = source.take(&place) else { continue };
+                let fields = Fields::new(&found.event_name, place.at, &found.properties);
+                let is_hidden = overlays.hide(found.accepted, source.backfill_id, &fields);
+                let is_first =
+                    event.as_ref().is_none_or(|first| found.accepted < first.event.accepted);
+                if is_first && !found.deprecated && !is_hidden {
+                    event = Some(SourcedEvent { backfill_id: source.backfill_id, event: found });
+                }
+            }
+            walked.push(WalkedSlot { place, event });
+        }
+        Ok(walked)
+    }
+
+    /// Ends a walk before its end: lets go of what was read in pieces, for a minute may have any number
+    /// of events.
+    pub(in crate::engine) async fn leave(&self, walk: EventWalk) {
+        for mut source in walk.sources {
+            while source.ahead.pop_first().is_some() {
+                self.pace.spend(Pace::KEY).await;
+            }
+        }
+    }
+
+    async fn read_on(
+        &self,
+        source: &mut Source,
+        is_ahead: impl Fn(&EventPlace) -> bool,
+    ) -> Result<(), Error> {
+        let Some(scan) = source.rest.take() else { return Ok(()) };
+        let part = self.range(&scan).await?;
+        for (key, document) in part.rows {
+            self.pace.spend_bytes(document.as_str().len()).await;
+            let (minute, events) = self.read_event_block(source.backfill_id, &key, &document)?;
+            source.minute = Some(minute);
+            source.ahead.extend(events.into_iter().filter(|(place, _)| is_ahead(place)));
+        }
+        source.rest = part.rest;
+        Ok(())
+    }
+
+    /// Reads the events of a customer that count within a timeframe, oldest first, with what each
+    /// contributes to some meters, until it is refused to read on.
+    pub(in crate::engine) async fn each_event(
+        &mut self,
+        customer: CustomerId,
+        timeframe: Timeframe,
+        meters: &Meters,
+        mut read: impl FnMut(&Fields<'_>, Vec<Reading>) -> Result<(), Error> + Send,
+    ) -> Result<(), Error> {
+        let mut walk = self.walk_events(customer, timeframe, None).await?;
+        loop {
+            let walked = self.walk_on(&mut walk).await?;
+            if walked.is_empty() {
+                return Ok(());
+            }
+            for WalkedSlot { place: EventPlace { at, key }, event } in walked {
+                let Some(SourcedEvent { event, .. }) = event else { continue };
+                let fields = Fields::new(&event.event_name, at, &event.properties);
+                let readings = self.readings(meters, &fields, &key).await;
+                read(&fields, readings)?;
+            }
+        }
+    }
+
+    /// Returns what an event contributes to some meters.
+    pub(in crate::engine) async fn readings(
+        &self,
+        meters: &Meters,
+        fields: &Fields<'_>,
+        key: &EventKey,
+    ) -> Vec<Reading> {
+        self.pace.spend(meters.terms_of_filter()).await;
+        if !meters.take(fields) {
+            return Vec::new();
+        }
+        let mut readings = Vec::with_capacity(meters.metrics.len());
+        for metric in &meters.metrics {
+            meters.read(metric, fields, key, &mut readings);
+            self.pace.spend(meters.terms_of(metric)).await;
+        }
+        readings
+    }
+}

@@ -1,0 +1,201 @@
+//! Applies transitions of those whom nobody touches.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use crate::{
+    Error, PlanId, SubscriptionId, Timeframe, Timestamp,
+    engine::{
+        Account, Billing,
+        kernel::{Applied, Command, Patience, Stop, Transaction, apply},
+        time::{
+            corrections::{correct_some, measure_all},
+            transitions::apply_transitions,
+        },
+    },
+    limits,
+    plan::PlanVersion,
+    schema::{self, Deadline, Index, Owner},
+    store::Row,
+};
+
+/// What a tick did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tick {
+    /// Owners whose transitions it applied, wholly or in part.
+    pub applied: usize,
+    /// How many it could not apply, and no later call will: something is wrong with their rows.
+    pub failed: usize,
+    /// Whether more is to be applied: call again.
+    pub more: bool,
+}
+
+impl Billing {
+    /// Applies the transitions that time has brought, for at most `limit` customers or plans, in the
+    /// order of their instants.
+    ///
+    /// No outcome depends on when or how often this runs: whatever touches a customer applies it
+    /// first. A host calls it so that messages do not wait for that.
+    ///
+    /// ```
+    /// # use accrue::{Billing, store::MemoryStore};
+    /// # pollster::block_on(async {
+    /// let billing = Billing::with_system(MemoryStore::new());
+    /// while billing.tick(100).await?.more {}
+    /// assert_eq!(billing.next_deadline().await?, None);
+    /// # Ok::<(), accrue::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn tick(&self, limit: usize) -> Result<Tick, Error> {
+        let due = Timeframe::through(self.shared().now());
+        let limit = limit.clamp(1, limits::SCAN_ROWS);
+        let mut scan = schema::deadlines(due, limit);
+        let (mut applied, mut failed) = (0_usize, 0_usize);
+        while applied < limit {
+            let rows = self.shared().store.scan(&scan).await?;
+            let Some(last) = rows.last() else { break };
+            scan = scan.after(last.key.bytes());
+            for row in rows.iter().take(limit.saturating_sub(applied)) {
+                match self.apply_deadline(row).await {
+                    Ok(()) => applied = applied.saturating_add(1),
+                    Err(error) if error.can_be_retried() => return Err(error),
+                    // Whatever is wrong with one owner, the others do not wait for it.
+                    Err(_) => failed = failed.saturating_add(1),
+                }
+            }
+        }
+        let left = schema::deadlines(due, failed.saturating_add(1));
+        let more = self.shared().store.scan(&left).await?.len() > failed;
+        Ok(Tick { applied, failed, more })
+    }
+
+    async fn apply_deadline(&self, row: &Row) -> Result<(), Error> {
+        let deadline = schema::read_deadline(&row.key, &row.document)?;
+        let account = self.account(deadline.account.clone());
+        match deadline.owner {
+            Owner::Customer(id) => {
+                apply_transitions(self.shared(), account.id(), &[id], &mut Patience::endless())
+                    .await
+            }
+            Owner::Plan(plan_id, version) => {
+                apply_plan_changes(&account, plan_id, version, deadline).await
+            }
+            Owner::Backfill(id) => {
+                let patience = &mut Patience::endless();
+                correct_some(self.shared(), account.id(), id, patience).await.map(|_| ())
+            }
+            Owner::Metrics => measure_all(self.shared(), account.id(), deadline).await,
+        }
+    }
+
+    /// Returns the instant of the next transition: when to call [`tick`](Self::tick) again.
+    pub async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
+        let ever = Timeframe::through(Timestamp::MAX);
+        let rows = self.shared().store.scan(&schema::deadlines(ever, 1)).await?;
+        let first = rows.first().map(|row| schema::read_deadline(&row.key, &row.document));
+        Ok(first.transpose()?.map(|deadline| deadline.at))
+    }
+}
+
+/// How many subscriptions of a plan one step applies.
+const SUBSCRIPTIONS_TOGETHER: usize = 100;
+
+/// How many applied changes one step removes.
+const CHANGES_TOGETHER: u64 = 1_000;
+
+/// Applies the next subscriptions of a plan version that have not seen all changes to its alerts.
+async fn apply_plan_changes(
+    account: &Account,
+    plan_id: PlanId,
+    plan_version: PlanVersion,
+    deadline: Deadline,
+) -> Result<(), Error> {
+    let index = Index::subscriptions_of_plan(account.id(), plan_id);
+    let scan = index.scan(Timestamp::MIN, Timestamp::MAX, SUBSCRIPTIONS_TOGETHER);
+    let scan = match &deadline.cursor {
+        Some(cursor) => scan.after(&index.key_at(cursor)),
+        None => scan,
+    };
+    let mut tx = account.reading();
+    let slot = schema::plan_version(account.id(), plan_id, plan_version);
+    let revision = tx.get(&slot).await?.unwrap_or_default().revision;
+    let rows = tx.scan(&scan).await?;
+    let places =
+        rows.iter().map(|row| schema::position(&row.key)).collect::<Result<Vec<_>, _>>()?;
+    loop {
+        let mut tx = account.reading();
+        let mut behind = BTreeSet::new();
+        for place in &places {
+            let id = SubscriptionId::from_bytes(schema::id_at(place));
+            if let Some(entry) = tx.subscription(id).await?
+                && entry.subscription.plan_version == plan_version
+                && tx.is_behind(&entry).await?
+                && entry.revision < revision
+            {
+                behind.insert(entry.subscription.customer_id);
+            }
+        }
+        if behind.is_empty() {
+            break;
+        }
+        let behind: Vec<_> = behind.into_iter().collect();
+        apply_transitions(account.shared(), account.id(), &behind, &mut Patience::endless())
+            .await?;
+    }
+    let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
+    let cursor = next.map(|place| place.to_vec());
+    let step = EndPlanStep { plan_id, plan_version, revision, deadline, cursor };
+    match apply(account.shared(), account.id(), &step, None).await? {
+        Applied::Done(done) => done.result,
+        Applied::LostTheKey => Err(Error::contended()),
+        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
+    }
+}
+
+/// Keeps how far the applying of a plan's subscriptions has come, and removes the changes that all
+/// of them have seen.
+struct EndPlanStep {
+    plan_id: PlanId,
+    plan_version: PlanVersion,
+    revision: u64,
+    deadline: Deadline,
+    cursor: Option<Vec<u8>>,
+}
+
+#[async_trait]
+impl Command for EndPlanStep {
+    type Outcome = ();
+
+    fn name(&self) -> &'static str {
+        "end_plan_step"
+    }
+
+    async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
+        let slot = schema::plan_version(tx.account, self.plan_id, self.plan_version);
+        let mut version = tx.get(&slot).await?.unwrap_or_default();
+        if version.revision != self.revision || version.deadline != Some(self.deadline.at) {
+            // Another change came meanwhile, with a deadline of its own.
+            return Ok(());
+        }
+        let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);
+        tx.get(&place).await?;
+        if self.cursor.is_some() {
+            tx.put(&place, &Deadline { cursor: self.cursor.clone(), ..self.deadline.clone() })?;
+            return Ok(());
+        }
+        let last = self.revision.min(version.applied.saturating_add(CHANGES_TOGETHER));
+        for number in version.applied.saturating_add(1)..=last {
+            let (id, version) = (self.plan_id, self.plan_version);
+            tx.delete(&schema::alert_revision(tx.account, id, version, number));
+        }
+        version.applied = last;
+        if last == self.revision {
+            tx.delete(&place);
+            version.deadline = None;
+        }
+        tx.put(&slot, &version)?;
+        Ok(())
+    }
+}
