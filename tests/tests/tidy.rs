@@ -106,33 +106,35 @@ fn the_domain_knows_no_engine() {
     }));
 }
 
+/// The modules of the domain that are read one after the other.
+const ORDER: &[&str] = &[
+    "event",
+    "expression",
+    "account",
+    "customer",
+    "item",
+    "metric",
+    "meter",
+    "price",
+    "plan",
+    "subscription",
+    "usage",
+    "backfill",
+    "rating",
+    "cost",
+    "credit",
+    "alert",
+    "period",
+    "webhook",
+];
+
 /// Which modules of the domain use which is the order in which they are read.
 #[test]
 fn the_domain_is_read_from_words_to_messages() {
-    let order = [
-        "event",
-        "expression",
-        "account",
-        "customer",
-        "item",
-        "metric",
-        "meter",
-        "price",
-        "plan",
-        "subscription",
-        "usage",
-        "backfill",
-        "rating",
-        "cost",
-        "credit",
-        "alert",
-        "period",
-        "webhook",
-    ];
     check(core().filter(|file| !file.is_all_tests()).flat_map(|file| {
-        let place = order.iter().position(|module| file.is_in(module));
-        let later = place.map_or(&[][..], |place| order.get(place + 1..).unwrap_or_default());
-        let of = place.and_then(|place| order.get(place)).copied().unwrap_or_default();
+        let place = ORDER.iter().position(|module| file.is_in(module));
+        let later = place.map_or(&[][..], |place| ORDER.get(place + 1..).unwrap_or_default());
+        let of = place.and_then(|place| ORDER.get(place)).copied().unwrap_or_default();
         let say = |later: &&str| format!("{of} is read before {later}, which it imports");
         let breaches = later.iter().flat_map(|later| file.imports_of(later, "", &say(later)));
         breaches.collect::<Vec<_>>()
@@ -160,6 +162,44 @@ fn the_engine_imports_downwards() {
         });
         lines.collect::<Vec<_>>()
     }));
+}
+
+#[test]
+fn the_page_on_architecture_names_the_modules_and_rooms_in_order() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).expect("the page");
+    let line = |names: Vec<&str>| {
+        names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" → ")
+    };
+    let page = page.replace('\n', " ");
+    assert!(page.contains(&line(ORDER.to_vec())), "the modules of the domain");
+    assert!(page.contains(&line(ROOMS.into_iter().rev().collect())), "the rooms of the engine");
+}
+
+/// Each file of the way is entered by a function of it, which a file before it calls, or which it hands to the
+/// table of operations.
+#[test]
+fn the_way_of_an_event_is_as_the_page_on_architecture_says() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).expect("the page");
+    let (_, way) = page.split_once("## The way of an event").expect("the way of an event");
+    let rows = way.lines().filter(|line| line.starts_with("| ") && line.contains(".rs`"));
+    let way: Vec<_> = rows
+        .map(|line| {
+            let cells: Vec<_> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+            let text = fs::read_to_string(root().join(cells[2])).expect(cells[2]);
+            (cells[2].to_owned(), cells[3].to_owned(), text)
+        })
+        .collect();
+    assert!((6..=12).contains(&way.len()), "{} files", way.len());
+    for (index, (file, function, text)) in way.iter().enumerate() {
+        let is_there =
+            text.contains(&format!("fn {function}(")) || text.contains(&format!("fn {function}<"));
+        assert!(is_there, "{file} has no function {function}");
+        let call = format!("{function}(");
+        let mut before = way[..index].iter();
+        let is_handed = text.contains(&format!("Box::pin({call}"));
+        let is_called = index == 0 || is_handed || before.any(|(_, _, text)| text.contains(&call));
+        assert!(is_called, "no file before it calls {function} of {file}");
+    }
 }
 
 /// The methods of a transaction are spread over the rooms: where each is defined says who may call it.
