@@ -11,6 +11,8 @@ mod billing;
 mod judged;
 mod layout;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::{
     advance::{Change, Effects, Periods},

@@ -70,7 +70,7 @@ impl RatedInterval {
     }
 
     /// Returns its periods that share an instant with a timeframe.
-    pub(super) fn periods_in(&self, timeframe: Timeframe) -> Vec<Timeframe> {
+    pub(crate) fn periods_in(&self, timeframe: Timeframe) -> Vec<Timeframe> {
         if !self.is_once {
             return self.periods.overlapping(timeframe).collect();
         }

@@ -151,8 +151,10 @@ impl Running {
 impl Amounts {
     /// Returns by how much they have moved.
     fn since(&self, before: Self) -> Self {
+        // What a minimum added may be used up, so that there is nothing any more.
         let moved = |after: &Option<Decimal>, before: Option<Decimal>| {
-            after.clone().map(|after| after - before.unwrap_or_default())
+            let is_there = after.is_some() || before.is_some();
+            is_there.then(|| after.clone().unwrap_or_default() - before.unwrap_or_default())
         };
         Self {
             subtotal: moved(&self.subtotal, before.subtotal),

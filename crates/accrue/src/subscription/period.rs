@@ -40,6 +40,8 @@ pub struct BillingPeriods {
     grid: Grid,
     start: Timestamp,
     end: Timestamp,
+    /// Where a life ends that was cut further.
+    cut: Timestamp,
 }
 
 /// How much of a billing cycle a period is, in days.
@@ -70,14 +72,15 @@ impl BillingPeriods {
         end: Option<Timestamp>,
     ) -> Self {
         let grid = Grid::new(cycle, anchor, zone, start);
-        Self { grid, start, end: end.unwrap_or(Timestamp::MAX) }
+        let cut = Timestamp::MAX;
+        Self { grid, start, end: end.unwrap_or(cut), cut }
     }
 
     /// Cuts the life further: from `start` up to `end` where there is one. The grid stays.
     #[must_use]
     pub fn within(self, start: Timestamp, end: Option<Timestamp>) -> Self {
-        let end = end.map_or(self.end, |end| end.min(self.end));
-        Self { start: start.max(self.start), end, ..self }
+        let cut = end.map_or(self.cut, |end| end.min(self.cut));
+        Self { start: start.max(self.start), end: self.end.min(cut), cut, ..self }
     }
 
     /// Returns the period that holds `instant`; `None` outside of the life, and for the last
@@ -109,7 +112,7 @@ impl BillingPeriods {
     /// Names one of the periods.
     pub(crate) fn key(&self, period: Timeframe) -> PeriodKey {
         let start = period.start();
-        PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end) }
+        PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end).min(self.cut) }
     }
 
     /// Returns how much of a whole cycle a period of this life is, in days of the zone.
