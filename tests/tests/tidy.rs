@@ -202,6 +202,17 @@ fn the_way_of_an_event_is_as_the_page_on_architecture_says() {
     }
 }
 
+/// It knows who is locked and whose deadline it is by their ids.
+#[test]
+fn the_kernel_knows_no_domain() {
+    let kernel = core().filter(|file| file.path.contains("src/engine/kernel"));
+    check(kernel.flat_map(|file| {
+        let say = |module: &str| format!("the kernel imports {module}");
+        let modules = ORDER.iter().flat_map(|module| file.imports_of(module, "", &say(module)));
+        modules.collect::<Vec<_>>()
+    }));
+}
+
 /// The methods of a transaction are spread over the rooms: where each is defined says who may call it.
 #[test]
 fn the_engine_calls_downwards() {

@@ -8,8 +8,8 @@
 //!   loads and saves the states of billing periods, which every event advances
 //!   ([`Periods`](crate::period::Periods)); usage draws on `ledgers`, which `balance_alerts` watch.
 //! - `time` is what time brings, before whoever finds it: `transitions` of subscriptions and ledgers, in the
-//!   order of their instants, and `corrections` of days and of new metrics, in steps, which end in `recount`.
-//!   `current` makes sure of it.
+//!   order of their instants, and `corrections` of days and of new metrics, in steps, which end in `recount`;
+//!   `judge` is for what no event moves. `current` makes sure that it is done.
 //! - `commands` are the operations, a file for each resource: they load, decide and save. A `preview` runs one
 //!   and drops its commit.
 

@@ -2,6 +2,7 @@
 
 pub(super) mod corrections;
 pub(super) mod current;
+pub(super) mod judge;
 pub(super) mod recount;
 pub(super) mod tick;
 pub(super) mod transitions;

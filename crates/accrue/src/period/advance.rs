@@ -178,7 +178,7 @@ impl Periods {
         costs
     }
 
-    /// Rates what meters have moved at an instant.
+    /// Rates what an event at an instant has moved.
     fn follow(&mut self, at: Timestamp, cells: &[CellId]) -> Vec<DrawDown> {
         let states = &self.states;
         let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);

@@ -90,7 +90,7 @@ impl Running {
         Self { lines: lines.collect(), card, timeframe: period }
     }
 
-    /// Follows usage at an instant that has moved some meters, and returns which lines have moved.
+    /// Follows usage at an instant that has moved some cells, and returns which lines have moved.
     pub(crate) fn follow(
         &mut self,
         at: Timestamp,
@@ -268,7 +268,7 @@ impl Cumulative {
         new
     }
 
-    /// Rates what was used of the meters that have moved.
+    /// Rates what was used of the cells that have moved.
     fn follow(
         &mut self,
         interval: &RatedInterval,

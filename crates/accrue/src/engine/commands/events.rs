@@ -107,9 +107,8 @@ impl Command for Ingest {
                 for periods in &mut periods {
                     tx.pace.spend(readings.len()).await;
                     let seen = &tally.indexes;
-                    let mut effects = periods.advance(Change::Event { at, key, readings, seen });
-                    tx.tell_of(share.customer_id, &mut effects, tx.now).await?;
-                    draw_downs.append(&mut effects.draw_downs);
+                    let effects = periods.advance(Change::Event { at, key, readings, seen });
+                    draw_downs.extend(tx.tell_of(share.customer_id, effects, tx.now).await?);
                 }
                 tally.add(at, readings);
                 if !draw_downs.is_empty() {

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::{
     CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::{Alert, Cause},
+    alert::Alert,
+    credit::DrawDown,
     engine::kernel::Transaction,
-    period::{
-        BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch, judged_at_once,
-    },
+    period::{BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch},
     schema::{self, CellTotalEntry, TotalEntry},
     store::Key,
-    subscription::{PeriodKey, Subscription, SubscriptionEntry},
-    time::INSTANT,
+    subscription::{PeriodKey, SubscriptionEntry},
     usage::Total,
 };
 
@@ -144,79 +142,31 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Tells of the alerts that fire.
+    /// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what credits
+    /// pay for.
+    pub(in crate::engine) async fn advance(
+        &mut self,
+        customer_id: CustomerId,
+        periods: &mut Periods,
+        change: Change<'_>,
+        at: Timestamp,
+    ) -> Result<Vec<DrawDown>, Error> {
+        let draw_downs = self.tell_of(customer_id, periods.advance(change), at).await?;
+        self.save_periods(periods)?;
+        Ok(draw_downs)
+    }
+
+    /// Tells of the alerts that fire, and leaves what credits pay for.
     pub(in crate::engine) async fn tell_of(
         &mut self,
         customer_id: CustomerId,
-        effects: &mut Effects,
+        effects: Effects,
         at: Timestamp,
-    ) -> Result<(), Error> {
-        for exceeded in std::mem::take(&mut effects.exceeded) {
+    ) -> Result<Vec<DrawDown>, Error> {
+        for exceeded in effects.exceeded {
             self.tell(customer_id, at, exceeded.into()).await?;
         }
-        Ok(())
-    }
-
-    /// Judges an alert of a subscription on the usage that there is at an instant.
-    pub(in crate::engine) async fn judge_at_once(
-        &mut self,
-        entry: &SubscriptionEntry,
-        alert: &Alert,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        if !self.had_alerts(at).await? {
-            return Ok(());
-        }
-        let mut billing = judged_at_once(&entry.subscription, at);
-        billing.extend(self.used_meanwhile(entry, &billing, at).await?);
-        let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[] };
-        let mut periods = self.periods(entry, &billing, wanted, at).await?;
-        let cause = Cause::Configuration { alert_id: alert.id };
-        let mut effects = periods.advance(Change::Watched { cause: &cause });
-        self.tell_of(entry.subscription.customer_id, &mut effects, at).await?;
-        self.save_periods(&periods)
-    }
-
-    /// Returns the billing period after those that are judged, where it was used already: the process
-    /// may have a clock that is behind those of others.
-    async fn used_meanwhile(
-        &mut self,
-        entry: &SubscriptionEntry,
-        judged: &[Timeframe],
-        at: Timestamp,
-    ) -> Result<Option<Timeframe>, Error> {
-        let Subscription { start_date, .. } = entry.subscription;
-        let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
-        let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
-        let total = self.billing_total(entry, next).await?;
-        Ok((total != Total::default()).then_some(next))
-    }
-
-    /// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
-    /// one.
-    pub(in crate::engine) async fn judge_turn(
-        &mut self,
-        entry: &SubscriptionEntry,
-        alerts: &[Alert],
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
-        let alerts: Vec<_> = on_cost.cloned().collect();
-        if alerts.is_empty() {
-            return Ok(());
-        }
-        let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
-        let grid = entry.subscription.periods();
-        let ending = grid.containing(right_before).filter(|period| !period.contains(at));
-        let billing: Vec<_> = ending.into_iter().chain(grid.containing(at)).collect();
-        let wanted = Wanted { alerts: &alerts, draws_in: &[] };
-        let mut periods = self.periods(entry, &billing, wanted, right_before).await?;
-        let mut next = periods.clone();
-        self.rate_periods(entry, &mut next, at).await?;
-        let next = Change::Next { next: Box::new(next), cause: &cause };
-        let mut effects = periods.advance(next);
-        self.tell_of(entry.subscription.customer_id, &mut effects, at).await?;
-        self.save_periods(&periods)
+        Ok(effects.draw_downs)
     }
 }
 

@@ -39,7 +39,7 @@ fn values(readings: &[Reading]) -> Values {
 ///
 /// The caller has read the head of the customer, which guards the rows.
 impl Transaction<'_> {
-    /// Adds the events of a window up anew that count there, for the meters that an event adds to
+    /// Adds the events of a window up anew that count there, for the cells that an event adds to
     /// or has added to. The event is written already.
     pub(in crate::engine) async fn rebuild_window(
         &mut self,

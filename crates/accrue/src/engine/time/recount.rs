@@ -54,9 +54,8 @@ impl Transaction<'_> {
         judge_only(&mut periods, |period| judged.contains(&period));
         let draw_downs = periods.draw_downs_since(&nothing);
         let cause = Cause::Subscription { subscription_id: entry.subscription.id };
-        let mut effects = periods.advance(Change::Watched { cause: &cause });
-        self.tell_of(customer_id, &mut effects, now).await?;
-        self.save_periods(&periods)?;
+        let change = Change::Watched { cause: &cause };
+        self.advance(customer_id, &mut periods, change, now).await?;
         self.draw_alone(customer_id, &draw_downs, &cause, now).await
     }
 
@@ -96,10 +95,8 @@ impl Transaction<'_> {
         let Subscription { id: subscription_id, customer_id, .. } = after.subscription;
         let cause = Cause::Subscription { subscription_id };
         let next = Change::Next { next: Box::new(next), cause: &cause };
-        let mut effects = periods.advance(next);
-        self.tell_of(customer_id, &mut effects, now).await?;
-        self.save_periods(&periods)?;
-        self.draw_alone(customer_id, &effects.draw_downs, &cause, now).await
+        let draw_downs = self.advance(customer_id, &mut periods, next, now).await?;
+        self.draw_alone(customer_id, &draw_downs, &cause, now).await
     }
 
     /// Counts anew what a customer used, where a correction has moved what there is within a
@@ -183,13 +180,11 @@ impl Transaction<'_> {
         self.rate_periods(before, &mut periods, at).await?;
         judge_only(&mut next, is_judged);
         let next = Change::Next { next: Box::new(next), cause: correction.cause };
-        let mut effects = periods.advance(next);
-        self.tell_of(customer_id, &mut effects, at).await?;
-        self.save_periods(&periods)?;
+        let draw_downs = self.advance(customer_id, &mut periods, next, at).await?;
         if entry != *before {
             self.save_subscription(&entry)?;
         }
-        Ok(effects.draw_downs)
+        Ok(draw_downs)
     }
 
     /// Sums the stretches that overlap a timeframe and have no running total though they were used: those

@@ -91,11 +91,9 @@ impl Command for ReplacePrice {
         let later = tx.costs(&after, &[period], &currency).await?;
         let cause = Cause::Subscription { subscription_id: self.id };
         let next = Change::Next { next: Box::new(next), cause: &cause };
-        let mut effects = periods.advance(next);
         let customer_id = before.subscription.customer_id;
-        tx.tell_of(customer_id, &mut effects, now).await?;
-        tx.save_periods(&periods)?;
-        tx.draw_alone(customer_id, &effects.draw_downs, &cause, now).await?;
+        let draw_downs = tx.advance(customer_id, &mut periods, next, now).await?;
+        tx.draw_alone(customer_id, &draw_downs, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),
