@@ -87,6 +87,8 @@ ids! {
     PlanId,
     /// Identifies a price.
     PriceId,
+    /// Identifies an adjustment while it is in force for a subscription.
+    AdjustmentIntervalId,
     /// Identifies a price while it is in force for a subscription.
     PriceIntervalId,
     /// Identifies a subscription.

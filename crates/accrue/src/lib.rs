@@ -198,8 +198,9 @@ pub use self::{
     error::{Error, ErrorKind, RefusedEvent, Violation},
     fraction::{Fraction, FractionError},
     id::{
-        AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, IdError, IdOr, ItemId,
-        LedgerEntryId, MessageId, MetricId, PlanId, PriceId, PriceIntervalId, SubscriptionId,
+        AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, IdError,
+        IdOr, ItemId, LedgerEntryId, MessageId, MetricId, PlanId, PriceId, PriceIntervalId,
+        SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::adjustment::Share;
 pub use self::{
-    adjustment::{Adjustments, Discount, DiscountTier},
+    adjustment::{Adjustment, Adjustments, Discount, DiscountTier},
     builder::{BilledPriceBuilder, PriceBuilder},
     cadence::{Cadence, Cycle},
     model::{

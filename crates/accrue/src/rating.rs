@@ -6,18 +6,20 @@
 
 mod card;
 mod fees;
+mod group;
+mod joint;
 mod line;
 mod running;
 #[cfg(test)]
 mod tests;
 mod until;
 
-use self::until::Until;
 pub(crate) use self::{
     card::{RateCard, RatedInterval},
     line::{Amounts, Line},
     running::{Moved, Running},
 };
+use self::{group::Group, until::Until};
 use crate::{Decimal, Timeframe, Timestamp, meter::CellId};
 
 /// What was used: the figure of a cell from the start of a period up to an instant; none where
@@ -37,34 +39,45 @@ pub(crate) fn rate(
     timeframes: &[Timeframe],
     at: Timestamp,
 ) -> Vec<Vec<Line>> {
-    let mut all = vec![Vec::with_capacity(card.intervals.len()); timeframes.len()];
-    for interval in &card.intervals {
-        let lines = interval.rate(used, timeframes, at);
-        all.iter_mut().zip(lines).for_each(|(all, line)| all.push(line));
+    let mut all = vec![vec![Line::default(); card.intervals.len()]; timeframes.len()];
+    for group in &card.groups {
+        group.rate(card, used, timeframes, at, &mut all);
     }
     all
 }
 
-impl RatedInterval {
-    fn rate(&self, used: &Used<'_>, timeframes: &[Timeframe], at: Timestamp) -> Vec<Line> {
-        let mut lines = vec![Line::default(); timeframes.len()];
-        let Some((first, last)) = timeframes.first().zip(timeframes.last()) else { return lines };
+impl Group {
+    /// Adds what its members come to.
+    fn rate(
+        &self,
+        card: &RateCard,
+        used: &Used<'_>,
+        timeframes: &[Timeframe],
+        at: Timestamp,
+        all: &mut [Vec<Line>],
+    ) {
+        let Some((first, last)) = timeframes.first().zip(timeframes.last()) else { return };
         let whole = Timeframe::nothing_at(first.start()).until(last.end());
-        for period in self.periods_in(whole) {
-            let first = timeframes.partition_point(|of| of.end() <= period.start());
-            let touched = timeframes.iter().zip(&mut lines).skip(first);
-            let mut known: Option<(Timestamp, Line)> = None;
-            for (timeframe, line) in touched.take_while(|(of, _)| of.start() < period.end()) {
-                let cumulative = |to| self.cumulative(period, used, Until::before(to, at));
+        for joint in self.joints(card, whole) {
+            let first = timeframes.partition_point(|of| of.end() <= joint.timeframe.start());
+            let touched = timeframes.iter().zip(all.iter_mut()).skip(first);
+            let mut known: Option<(Timestamp, Vec<Line>)> = None;
+            for (timeframe, lines) in
+                touched.take_while(|(of, _)| of.start() < joint.timeframe.end())
+            {
+                let cumulative = |to| joint.cumulative(card, used, Until::before(to, at));
                 let before = match known.take() {
-                    Some((to, line)) if to == timeframe.start() => line,
+                    Some((to, lines)) if to == timeframe.start() => lines,
                     _ => cumulative(timeframe.start()),
                 };
                 let after = cumulative(timeframe.end());
-                line.add(&after, &before);
+                for (member, (after, before)) in joint.members.iter().zip(after.iter().zip(&before))
+                {
+                    let line = lines.get_mut(member.interval);
+                    line.into_iter().for_each(|line| line.add(after, before));
+                }
                 known = Some((timeframe.end(), after));
             }
         }
-        lines
     }
 }

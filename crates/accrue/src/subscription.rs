@@ -1,5 +1,6 @@
 //! Subscriptions: a customer on a version of a plan, from an instant on, in billing periods.
 
+mod adjustment;
 mod anchor;
 mod cancel;
 mod entry;
@@ -13,6 +14,7 @@ mod update;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    adjustment::AdjustmentInterval,
     anchor::BillingAnchor,
     cancel::Cancellation,
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},
@@ -62,6 +64,9 @@ pub struct Subscription {
     /// What it is charged: its prices, each while it is in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_intervals: Vec<PriceInterval>,
+    /// What changes those amounts, each while it is in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjustment_intervals: Vec<AdjustmentInterval>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -156,7 +161,8 @@ impl Subscription {
     /// Refuses one that is too large, its intervals aside: its alerts lie in the same row, and must find
     /// room.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
-        let alone = Self { price_intervals: Vec::new(), ..self.clone() };
+        let (price_intervals, adjustment_intervals) = (Vec::new(), Vec::new());
+        let alone = Self { price_intervals, adjustment_intervals, ..self.clone() };
         let text =
             serde_json::to_string(&alone).map_err(|error| Error::corrupt(error.to_string()))?;
         if text.len() > limits::SUBSCRIPTION_BYTES {

@@ -24,7 +24,7 @@ impl Decimal {
         if self.0.as_bigint_and_scale().1 <= i64::from(places) {
             self.clone()
         } else {
-            self.fraction(1, 1, places)
+            self.fraction(&1.into(), &1.into(), places)
         }
     }
 
@@ -41,7 +41,11 @@ impl Decimal {
     /// ```
     #[must_use]
     pub fn prorate(&self, part: u32, whole: u32, places: u32) -> Self {
-        if part >= whole { self.clone() } else { self.fraction(part, whole, places) }
+        if part >= whole {
+            self.clone()
+        } else {
+            self.fraction(&part.into(), &whole.into(), places)
+        }
     }
 
     /// Divides and rounds up to a whole number: towards positive infinity, also below zero.
@@ -77,12 +81,27 @@ impl Decimal {
         Self(BigDecimal::new(BigInt::from(1), i64::from(places)))
     }
 
-    /// `part / whole` of the number, rounded half away from zero. `whole` is not zero.
-    fn fraction(&self, part: u32, whole: u32, places: u32) -> Self {
+    /// How many digits it has behind the point, zeros at its end aside.
+    pub(crate) fn places(&self) -> u32 {
+        u32::try_from(self.0.normalized().fractional_digit_count()).unwrap_or_default()
+    }
+
+    /// `part / whole` of the number, rounded half away from zero to so many digits behind the point.
+    /// `whole` is above zero.
+    pub(crate) fn share(&self, part: &Self, whole: &Self, places: u32) -> Self {
+        let (part, part_places) = part.0.as_bigint_and_scale();
+        let (whole, whole_places) = whole.0.as_bigint_and_scale();
+        let part = &*part * ten_to(whole_places.saturating_sub(part_places));
+        let whole = &*whole * ten_to(part_places.saturating_sub(whole_places));
+        self.fraction(&part, &whole, places)
+    }
+
+    /// `part / whole` of the number, rounded half away from zero. `whole` is above zero.
+    fn fraction(&self, part: &BigInt, whole: &BigInt, places: u32) -> Self {
         let (number, own_places) = self.0.as_bigint_and_scale();
         let places = i64::from(places);
         let numerator = &*number * part * ten_to(places) * ten_to(-own_places);
-        let denominator = BigInt::from(whole) * ten_to(own_places);
+        let denominator = whole * ten_to(own_places);
         // Division of integers cuts towards zero, so half a denominator is added away from it.
         let half =
             if numerator.sign() == Sign::Minus { -&denominator } else { denominator.clone() };

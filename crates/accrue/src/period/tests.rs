@@ -10,14 +10,20 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    AlertId, Currency, CustomerId, Decimal, EventKey, ItemId, MetricId, Name, PlanId, PriceId,
-    PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
+    AdjustmentIntervalId, AlertId, Currency, CustomerId, Decimal, EventKey, ItemId, MetricId, Name,
+    PlanId, PriceId, PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
     alert::{Alert, Cause, Condition, Scope, Thresholds},
     credit::DrawDown,
     plan::PlanVersion,
-    price::{Adjustments, Cadence, Charge, Cycle, Model, NewPrice, Price, Tier, Tiered},
+    price::{
+        Adjustment, Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Price, Tier,
+        Tiered,
+    },
     rating::{RateCard, rate},
-    subscription::{BillingAnchor, Cut, Notified, PriceInterval, Subscription, SubscriptionEntry},
+    subscription::{
+        AdjustmentInterval, BillingAnchor, Cut, Notified, PriceInterval, Subscription,
+        SubscriptionEntry,
+    },
     time::INSTANT,
     usage::{Aggregate, Amount, Reading, Seen, Total},
 };
@@ -43,9 +49,9 @@ fn key(n: usize) -> EventKey {
     EventKey::parse(format!("event-{n}").as_str()).unwrap()
 }
 
-/// Prices of some cadences, each in force for some days.
+/// Prices of some cadences, each in force for some days, and what is spread over all of them.
 #[derive(Clone, Debug)]
-struct Terms(Vec<(Cadence, u64, Option<u64>, Option<u32>)>);
+struct Terms(Vec<(Cadence, u64, Option<u64>, Option<u32>)>, Vec<(Adjustment, u64, Option<u64>)>);
 
 fn terms() -> impl Strategy<Value = Terms> {
     let cadence = prop::sample::select(vec![
@@ -59,7 +65,15 @@ fn terms() -> impl Strategy<Value = Terms> {
     let price = price.prop_map(|(cadence, (start, length), minimum)| {
         (cadence, start, length.map(|length| start + length), minimum)
     });
-    prop::collection::vec(price, 1..4).prop_map(Terms)
+    let amount = || (0_u32..60).prop_map(|of| Decimal::from(u64::from(of)));
+    let shared = prop_oneof![
+        amount().prop_map(|of| Adjustment::Discount(Discount::Amount(of))),
+        amount().prop_map(Adjustment::Minimum),
+        amount().prop_map(Adjustment::Maximum),
+    ];
+    let shared = (shared, 0..DAYS / 2, prop::option::of(DAYS / 2..DAYS));
+    (prop::collection::vec(price, 1..4), prop::collection::vec(shared, 0..3))
+        .prop_map(|(prices, shared)| Terms(prices, shared))
 }
 
 /// What happens.
@@ -131,7 +145,7 @@ fn alert(id: u8, condition: Condition) -> Alert {
 }
 
 impl Story {
-    fn new(Terms(terms): &Terms) -> Self {
+    fn new(Terms(terms, shared): &Terms) -> Self {
         let mut of = Subscription {
             id: SubscriptionId::from_bytes([1; 16]),
             customer_id: CustomerId::from_bytes([1; 16]),
@@ -144,6 +158,7 @@ impl Story {
             anchor: BillingAnchor::FirstOfMonth,
             currency: usd(),
             price_intervals: Vec::new(),
+            adjustment_intervals: Vec::new(),
             metadata: crate::Metadata::new(),
             carried: crate::Carried::NONE,
             created_at: day(0),
@@ -162,8 +177,19 @@ impl Story {
             let id = PriceIntervalId::from_bytes([u8::try_from(index).unwrap(); 16]);
             let end_date = end.map(day);
             of.price_intervals.push(PriceInterval { id, end_date, ..cut.interval(&price) });
+            of.adjustment_intervals.extend(cut.adjustments(&price));
             prices.push(price);
         }
+        let shared =
+            shared.iter().enumerate().map(|(place, (adjustment, start, end))| AdjustmentInterval {
+                id: AdjustmentIntervalId::from_bytes([u8::try_from(place).unwrap(); 16]),
+                adjustment: adjustment.clone(),
+                price_ids: prices.iter().map(|price: &Arc<Price>| price.id).collect(),
+                plan_version: PlanVersion::FIRST,
+                start_date: day(*start),
+                end_date: end.map(day),
+            });
+        of.adjustment_intervals.extend(shared);
         let card = Arc::new(RateCard::new(&of, prices));
         let mut entry = SubscriptionEntry {
             subscription: of,

@@ -37,6 +37,19 @@ pub enum Discount {
     TieredPercentage(Vec<DiscountTier>),
 }
 
+/// One thing that changes what prices come to in a period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Adjustment {
+    /// What is taken off.
+    Discount(Discount),
+    /// Least amount of a period, which counts once the period has ended: `minimum`.
+    Minimum(Decimal),
+    /// Greatest amount of a period: `maximum`.
+    Maximum(Decimal),
+}
+
 /// A band of an amount, and the fraction that is taken off what lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscountTier {
@@ -58,49 +71,17 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    fn of(self, amount: &Decimal) -> Decimal {
+    pub(crate) fn of(self, amount: &Decimal) -> Decimal {
         amount.prorate(self.part, self.whole, self.places)
     }
 }
 
 impl Adjustments {
-    /// Returns the units that are taken off before rating.
-    pub(crate) fn units_off(&self) -> Option<&Decimal> {
-        self.discounts.iter().find_map(|discount| match discount {
-            Discount::Usage(units) => Some(units),
-            _ => None,
-        })
-    }
-
-    /// Returns what a rated amount comes to while its period runs.
-    pub(crate) fn running(&self, rated: Decimal, share: Share) -> Decimal {
-        self.cap(self.discount(rated), share)
-    }
-
-    /// Returns what a rated amount comes to once its period has ended: with what the minimum adds.
-    pub(crate) fn ended(&self, rated: Decimal, share: Share) -> Decimal {
-        let amount = self.discount(rated);
-        let amount = match &self.minimum {
-            Some(minimum) => amount.max(share.of(minimum)),
-            None => amount,
-        };
-        self.cap(amount, share)
-    }
-
-    fn cap(&self, amount: Decimal, share: Share) -> Decimal {
-        match &self.maximum {
-            Some(maximum) => amount.min(share.of(maximum)),
-            None => amount,
-        }
-    }
-
-    fn discount(&self, amount: Decimal) -> Decimal {
-        let mut discounts: Vec<_> = self.discounts.iter().collect();
-        discounts.sort_by_key(|discount| discount.rank());
-        discounts.into_iter().fold(amount, |amount, discount| {
-            let off = discount.off(&amount).min(amount.clone()).max(Decimal::zero());
-            amount - off
-        })
+    /// Returns each of them.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Adjustment> {
+        let discounts = self.discounts.iter().cloned().map(Adjustment::Discount);
+        let minimum = self.minimum.iter().cloned().map(Adjustment::Minimum);
+        discounts.chain(minimum).chain(self.maximum.iter().cloned().map(Adjustment::Maximum))
     }
 
     pub(super) fn check(&self, charge: &Charge) -> Result<(), Error> {
@@ -127,6 +108,22 @@ impl Adjustments {
     }
 }
 
+impl Adjustment {
+    /// Returns its place in the order in which adjustments apply (price models 7.5).
+    pub(crate) const fn rank(&self) -> u8 {
+        match self {
+            Self::Discount(discount) => discount.rank(),
+            Self::Minimum(_) => 4,
+            Self::Maximum(_) => 5,
+        }
+    }
+
+    /// Tells whether several prices share it, and not each has it by itself.
+    pub(crate) const fn is_spread(&self) -> bool {
+        !matches!(self, Self::Discount(Discount::Usage(_) | Discount::Percentage(_)))
+    }
+}
+
 impl Discount {
     const fn rank(&self) -> u8 {
         match self {
@@ -138,7 +135,7 @@ impl Discount {
     }
 
     /// Returns what is taken off an amount, were it enough.
-    fn off(&self, amount: &Decimal) -> Decimal {
+    pub(crate) fn off(&self, amount: &Decimal) -> Decimal {
         match self {
             Self::Usage(_) => Decimal::zero(),
             Self::Amount(off) => off.clone(),
@@ -203,100 +200,5 @@ fn check_tiers(at: &str, tiers: &[DiscountTier]) -> Result<(), Error> {
     match next {
         None => Ok(()),
         Some(end) => refuse(found - 1, format!("ends at {end}, expected no end")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const WHOLE: Share = Share { part: 31, whole: 31, places: 2 };
-
-    fn number(text: &str) -> Decimal {
-        Decimal::parse(text).unwrap()
-    }
-
-    fn percentage(text: &str) -> Discount {
-        Discount::Percentage(Fraction::parse(text).unwrap())
-    }
-
-    fn check(adjustments: &Adjustments, share: Share, amount: &str, expect: [&str; 2]) {
-        let running = adjustments.running(number(amount), share);
-        let ended = adjustments.ended(number(amount), share);
-        assert_eq!([running, ended], expect.map(number), "{amount}");
-    }
-
-    #[test]
-    fn nothing_changes_nothing() {
-        check(&Adjustments::default(), WHOLE, "40", ["40", "40"]);
-        check(&Adjustments::default(), WHOLE, "-3", ["-3", "-3"]);
-    }
-
-    #[test]
-    fn a_fraction_is_taken_off_before_the_minimum() {
-        let adjustments = Adjustments {
-            discounts: vec![percentage("0.1")],
-            minimum: Some(number("40")),
-            maximum: Some(number("60")),
-        };
-        check(&adjustments, WHOLE, "40", ["36", "40"]);
-        check(&adjustments, WHOLE, "50", ["45", "45"]);
-        check(&adjustments, WHOLE, "500", ["60", "60"]);
-        check(&adjustments, WHOLE, "0", ["0", "40"]);
-    }
-
-    #[test]
-    fn minimum_and_maximum_are_those_of_the_days() {
-        let adjustments = Adjustments {
-            minimum: Some(number("31")),
-            maximum: Some(number("62")),
-            ..Adjustments::default()
-        };
-        let ten = Share { part: 10, ..WHOLE };
-        check(&adjustments, ten, "4", ["4", "10"]);
-        check(&adjustments, ten, "40", ["20", "20"]);
-        let cents = Adjustments { minimum: Some(number("1")), ..Adjustments::default() };
-        check(&cents, ten, "0", ["0", "0.32"]);
-        check(&cents, Share { places: 0, ..ten }, "0", ["0", "0"]);
-    }
-
-    #[test]
-    fn a_minimum_comes_before_a_maximum() {
-        // Of shares, both are rounded: the maximum has the last word.
-        let adjustments = Adjustments {
-            minimum: Some(number("10")),
-            maximum: Some(number("10")),
-            ..Adjustments::default()
-        };
-        check(&adjustments, WHOLE, "30", ["10", "10"]);
-        check(&adjustments, WHOLE, "3", ["3", "10"]);
-    }
-
-    #[test]
-    fn an_amount_is_taken_off_down_to_zero() {
-        let discounts = vec![Discount::Amount(number("10"))];
-        let adjustments = Adjustments { discounts, ..Adjustments::default() };
-        check(&adjustments, WHOLE, "15", ["5", "5"]);
-        check(&adjustments, WHOLE, "10", ["0", "0"]);
-        check(&adjustments, WHOLE, "9.95", ["0", "0"]);
-        check(&adjustments, WHOLE, "-3", ["-3", "-3"]);
-    }
-
-    #[test]
-    fn amounts_come_before_percentages_and_those_before_bands() {
-        let tier = |lower: &str, upper: Option<&str>, percentage: &str| DiscountTier {
-            lower_bound: number(lower),
-            upper_bound: upper.map(number),
-            percentage: Fraction::parse(percentage).unwrap(),
-        };
-        let bands = vec![tier("0", Some("100"), "0.1"), tier("100", None, "0.2")];
-        let bands = Discount::TieredPercentage(bands);
-        let alone = Adjustments { discounts: vec![bands.clone()], ..Adjustments::default() };
-        check(&alone, WHOLE, "250", ["210", "210"]);
-        check(&alone, WHOLE, "-250", ["-250", "-250"]);
-        let discounts = vec![bands, percentage("0.5"), Discount::Amount(number("100"))];
-        let all = Adjustments { discounts, ..Adjustments::default() };
-        // 400 less 100, half of it, less a tenth of 100 and a fifth of 50.
-        check(&all, WHOLE, "400", ["130", "130"]);
     }
 }

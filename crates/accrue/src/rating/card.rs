@@ -3,10 +3,11 @@ use std::{
     sync::Arc,
 };
 
+use super::group::Group;
 use crate::{
     Currency, Decimal, MetricId, Timeframe, Timestamp,
     meter::CellId,
-    price::{Charge, Price, Share},
+    price::{BillingMode, Charge, Price, Share},
     subscription::{BillingPeriods, Days, PeriodKey, PriceInterval, Subscription},
 };
 
@@ -15,6 +16,7 @@ use crate::{
 pub(crate) struct RateCard {
     pub(crate) invoiced_in: Currency,
     pub(crate) intervals: Vec<RatedInterval>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// A price while it is in force, with the cells that its quantity is added up under: none for a fee.
@@ -34,7 +36,9 @@ impl RateCard {
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
         let intervals = subscription.price_intervals.iter().zip(prices);
         let intervals = intervals.map(|(of, price)| RatedInterval::new(subscription, of, price));
-        Self { invoiced_in: subscription.currency, intervals: intervals.collect() }
+        let intervals: Vec<_> = intervals.collect();
+        let groups = Group::all(&intervals, &subscription.adjustment_intervals);
+        Self { invoiced_in: subscription.currency, intervals, groups }
     }
 
     /// Returns the metrics whose figures it prices.
@@ -67,6 +71,21 @@ impl RatedInterval {
 
     pub(super) fn is_fee(&self) -> bool {
         self.cells.is_empty()
+    }
+
+    pub(super) fn billing_mode(&self) -> BillingMode {
+        match &self.price.charge {
+            Charge::Fixed { billing_mode, .. } => *billing_mode,
+            Charge::Usage { .. } => BillingMode::InArrear,
+        }
+    }
+
+    /// Tells whether one adjustment may be spread over both: they fall due alike, in one unit.
+    pub(super) fn is_billed_with(&self, other: &Self) -> bool {
+        let terms = |of: &Self| (of.price.cadence, of.billing_mode());
+        terms(self) == terms(other)
+            && self.price.currency == other.price.currency
+            && self.periods.has_grid_of(&other.periods)
     }
 
     /// Returns its periods that share an instant with a timeframe.

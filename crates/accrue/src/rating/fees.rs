@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Line, RatedInterval, until::Until};
+use super::{Line, card::RatedInterval, line::Charged, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
     price::{BillingMode, Charge, Model, Quantity},
@@ -19,32 +19,37 @@ impl RatedInterval {
     ///
     /// In advance, another quantity within the period is charged at its own instant, with what it
     /// changes; in arrears the period is charged as a whole.
-    pub(super) fn fee(&self, period: Timeframe, until: Until) -> Line {
+    pub(super) fn fee(&self, period: Timeframe, until: Until) -> Charged {
         let Charge::Fixed { model, billing_mode, .. } = &self.price.charge else {
-            return Line::default();
+            return Charged::default();
         };
         let has_ended = until.has_ended(period.end());
-        let mut charged = None;
-        let mut charges = 0_usize;
+        let mut charged = Charged::default();
         for stage in self.stages(model, period) {
             let is_charged = match billing_mode {
                 BillingMode::InAdvance => until.has_begun(stage.at),
                 BillingMode::InArrear => has_ended,
             };
-            if is_charged {
-                charges = charges.saturating_add(1);
-                charged = Some(stage);
+            if !is_charged {
+                continue;
             }
+            let due = match billing_mode {
+                BillingMode::InAdvance => stage.at,
+                BillingMode::InArrear => {
+                    charged.due.clear();
+                    period.end()
+                }
+            };
+            charged.due.push((due, stage.amount.clone()));
+            charged.line = Line {
+                quantity: stage.quantity,
+                subtotal: stage.amount,
+                charges: charged.line.charges.saturating_add(1),
+                periods: 1,
+                ..Line::default()
+            };
         }
-        let Some(Stage { quantity, amount, .. }) = charged else { return Line::default() };
-        let (adjustments, share) = (&self.price.adjustments, self.share(period));
-        let running = adjustments.running(amount.clone(), share);
-        let total = match has_ended {
-            true => adjustments.ended(amount.clone(), share),
-            false => running.clone(),
-        };
-        let top_ups = usize::from(total != running);
-        Line { quantity, subtotal: amount, total, charges, top_ups, periods: 1, ..Line::default() }
+        charged
     }
 
     /// Returns what the fee comes to with the quantity that the period begins with, and with each other

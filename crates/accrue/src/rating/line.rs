@@ -1,6 +1,6 @@
-use super::{RatedInterval, Used, until::Until};
+use super::{Used, card::RatedInterval, joint::Member, until::Until};
 use crate::{
-    Decimal, Timeframe,
+    Decimal, Timestamp,
     price::{Part, Quantity, Rating},
 };
 
@@ -29,9 +29,22 @@ pub(crate) struct Amounts {
     pub(crate) total: Option<Decimal>,
 }
 
+/// What an interval has come to in one of its periods, from the start on, before what is adjusted
+/// together with others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Charged {
+    /// Its total is not there yet.
+    pub(super) line: Line,
+    /// The amount that is adjusted, as of each instant at which something of it falls due.
+    pub(super) due: Vec<(Timestamp, Decimal)>,
+}
+
 impl Line {
     /// Adds what one period came to between two instants.
     pub(super) fn add(&mut self, after: &Self, before: &Self) {
+        if after.periods == 0 {
+            return;
+        }
         let moved = |sum: &mut Decimal, after: &Decimal, before: &Decimal| {
             *sum += after.clone() - before.clone();
         };
@@ -58,15 +71,16 @@ impl Line {
 }
 
 impl RatedInterval {
-    /// Returns what it has come to in one of its periods, from the start on.
-    pub(super) fn cumulative(&self, period: Timeframe, used: &Used<'_>, until: Until) -> Line {
-        if self.is_fee() { self.fee(period, until) } else { self.usage(period, used, until) }
+    /// Returns what it has come to in one of its periods.
+    pub(super) fn charged(&self, member: &Member, used: &Used<'_>, until: Until) -> Charged {
+        if self.is_fee() { self.fee(member.period, until) } else { self.usage(member, used, until) }
     }
 
-    fn usage(&self, period: Timeframe, used: &Used<'_>, until: Until) -> Line {
+    fn usage(&self, member: &Member, used: &Used<'_>, until: Until) -> Charged {
+        let period = member.period;
         let to = until.used.min(period.end());
         if to <= period.start() {
-            return Line::default();
+            return Charged::default();
         }
         let figures: Vec<_> = self.cells.iter().map(|cell| used(period, to, *cell)).collect();
         let charges = usize::from(figures.iter().any(Option::is_some));
@@ -75,20 +89,14 @@ impl RatedInterval {
             1 => Quantity::One(figures.next().unwrap_or_default()),
             _ => Quantity::Cells(figures.collect()),
         };
-        let (model, adjustments) = (self.price.charge.model(), &self.price.adjustments);
+        let model = self.price.charge.model();
         let Rating { amount: subtotal, parts } = model.rate(&quantity);
         let quantity = quantity.total();
-        let rated = match adjustments.units_off() {
+        let rated = match &member.units_off {
             Some(units) => model.rate(&Quantity::One(quantity.clone() - units.clone())).amount,
             None => subtotal.clone(),
         };
-        let share = self.share(period);
-        let running = adjustments.running(rated.clone(), share);
-        let total = match until.has_ended(period.end()) {
-            true => adjustments.ended(rated, share),
-            false => running.clone(),
-        };
-        let top_ups = usize::from(total != running);
-        Line { quantity, subtotal, total, parts, charges, top_ups, periods: 1 }
+        let line = Line { quantity, subtotal, parts, charges, periods: 1, ..Line::default() };
+        Charged { line, due: vec![(period.end(), rated)] }
     }
 }

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
-use super::{Amounts, RateCard, RatedInterval, Used};
-use crate::{
-    Decimal, PricingUnit, Timeframe, Timestamp,
-    meter::CellId,
-    price::{Price, Share},
+use super::{
+    Amounts, Line, RateCard, Used,
+    card::RatedInterval,
+    joint::{Joint, Member, Totals},
+    until::Until,
 };
+use crate::{Decimal, PricingUnit, Timeframe, Timestamp, meter::CellId, price::Price};
 
 /// What a timeframe has come to, followed while events are added: constant work for each.
 ///
@@ -16,39 +17,44 @@ pub(crate) struct Running {
     card: Arc<RateCard>,
     timeframe: Timeframe,
     lines: Vec<RunningLine>,
+    joints: Vec<RunningJoint>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct RunningLine {
     amounts: Amounts,
-    /// Whether something was used within the timeframe.
-    is_used: bool,
-    /// The price's periods that the timeframe touches; none of a fee.
-    periods: Vec<RunningPeriod>,
+    /// Whether something was used within the timeframe, or charged.
+    is_charged: bool,
+    /// Its periods within the timeframe: the place of a joint, and of a member there.
+    periods: Vec<(usize, usize)>,
 }
 
-/// One period of a price, within a timeframe.
+/// What falls due together, within a timeframe.
 #[derive(Clone, Debug)]
-struct RunningPeriod {
-    timeframe: Timeframe,
-    share: Share,
-    /// Whether it has ended, so that minimums count.
-    has_ended: bool,
+struct RunningJoint {
+    joint: Joint,
     /// What it came to up to the start of the timeframe, where it begins before that.
     before: Option<Cumulative>,
     after: Cumulative,
 }
 
-/// What one period of a price has come to from its start up to an instant.
+/// What it has come to from its start up to an instant.
 #[derive(Clone, Debug)]
 struct Cumulative {
-    to: Timestamp,
-    /// What was used of each cell, and what that costs.
+    until: Until,
+    members: Vec<RunningMember>,
+    adjusted: Totals,
+}
+
+#[derive(Clone, Debug, Default)]
+struct RunningMember {
+    /// What was used of each cell, and what that costs; none of a fee.
     cells: Vec<(Decimal, Decimal)>,
     subtotal: Decimal,
-    total: Decimal,
-    /// Whether a minimum added something.
-    is_topped_up: bool,
+    /// The amount that is adjusted.
+    rated: Decimal,
+    /// Whether a fee was charged.
+    is_charged: bool,
 }
 
 /// A line that has moved: its place, and by how much.
@@ -63,15 +69,7 @@ impl Running {
         used: &Used<'_>,
         at: Timestamp,
     ) -> Self {
-        let lines = card.intervals.iter().map(|interval| {
-            if interval.is_fee() {
-                let fee = interval.rate(used, std::slice::from_ref(&timeframe), at).pop();
-                let amounts = fee.unwrap_or_default().amounts();
-                return RunningLine { amounts, ..RunningLine::default() };
-            }
-            RunningLine::new(interval, interval.periods_in(timeframe), timeframe, used, at)
-        });
-        Self { lines: lines.collect(), card, timeframe }
+        Self::rate(card, timeframe, used, at, |_| true)
     }
 
     /// Rates only the usage prices of which the timeframe is a period: what credits pay for.
@@ -81,13 +79,51 @@ impl Running {
         used: &Used<'_>,
         at: Timestamp,
     ) -> Self {
-        let lines = card.intervals.iter().map(|interval| {
-            if interval.is_fee() || interval.periods_in(period) != [period] {
-                return RunningLine::default();
+        let is_own = |of: &RatedInterval| !of.is_fee() && of.periods_in(period) == [period];
+        Self::rate(card, period, used, at, is_own)
+    }
+
+    fn rate(
+        card: Arc<RateCard>,
+        timeframe: Timeframe,
+        used: &Used<'_>,
+        at: Timestamp,
+        is_rated: impl Fn(&RatedInterval) -> bool,
+    ) -> Self {
+        let mut lines = vec![RunningLine::default(); card.intervals.len()];
+        let mut joints = Vec::new();
+        for group in &card.groups {
+            let intervals = group.members.iter().filter_map(|place| card.intervals.get(*place));
+            let is_moving = intervals.clone().any(|of| !of.is_fee());
+            if !intervals.clone().any(&is_rated) {
+                continue;
             }
-            RunningLine::new(interval, vec![period], period, used, at)
-        });
-        Self { lines: lines.collect(), card, timeframe: period }
+            if !is_moving {
+                let mut rated = vec![vec![Line::default(); lines.len()]];
+                group.rate(&card, used, &[timeframe], at, &mut rated);
+                let rated = rated.into_iter().flatten();
+                let amounts = lines.iter_mut().zip(rated).enumerate();
+                let own = amounts.filter(|(place, _)| group.members.contains(place));
+                own.for_each(|(_, (line, rated))| line.amounts = rated.amounts());
+                continue;
+            }
+            for joint in group.joints(&card, timeframe) {
+                for (place, member) in joint.members.iter().enumerate() {
+                    let line = lines.get_mut(member.interval);
+                    line.into_iter().for_each(|line| line.periods.push((joints.len(), place)));
+                }
+                joints.push(RunningJoint::new(&card, joint, timeframe, used, at));
+            }
+        }
+        for (line, interval) in lines.iter_mut().zip(&card.intervals) {
+            let is_used = |cell: &CellId| used(timeframe, timeframe.end(), *cell).is_some();
+            if !line.periods.is_empty() {
+                let is_fee_charged = line.members(&joints).any(|of| of.is_fee_charged());
+                line.is_charged = is_fee_charged || interval.cells.iter().any(is_used);
+                line.sum_up(&joints);
+            }
+        }
+        Self { lines, card, timeframe, joints }
     }
 
     /// Follows usage at an instant that has moved some cells, and returns which lines have moved.
@@ -102,14 +138,19 @@ impl Running {
             return lines;
         }
         let is_within = self.timeframe.contains(at);
-        let intervals = self.card.intervals.iter().zip(&mut self.lines).enumerate();
-        for (index, (interval, line)) in intervals {
-            let holds = line.periods.iter().any(|period| period.timeframe.contains(at));
-            if holds && interval.cells.iter().any(|cell| moved.contains(cell)) {
+        for index in 0..self.joints.len() {
+            let Some(joint) = self.joints.get_mut(index) else { break };
+            let places = joint.follow(&self.card, at, moved, used);
+            if places.is_empty() {
+                continue;
+            }
+            let members: Vec<_> = joint.joint.members.iter().map(|of| of.interval).collect();
+            for (place, interval) in members.into_iter().enumerate() {
+                let Some(line) = self.lines.get_mut(interval) else { continue };
                 let before = line.amounts.clone();
-                line.is_used |= is_within;
-                line.follow(interval, at, moved, used);
-                lines.push((index, line.amounts.since(before)));
+                line.is_charged |= is_within && places.contains(&place);
+                line.sum_up(&self.joints);
+                lines.push((interval, line.amounts.since(before)));
             }
         }
         lines
@@ -131,9 +172,11 @@ impl Running {
     fn draws(&self, index: usize, unit: &PricingUnit) -> bool {
         let line = self.card.intervals.get(index).zip(self.lines.get(index));
         line.is_some_and(|(interval, line)| {
-            let mut periods = line.periods.iter();
-            let is_own = periods.next().is_some_and(|first| first.timeframe == self.timeframe);
-            interval.price.currency == *unit && is_own && periods.next().is_none()
+            let mut periods = line.members(&self.joints).map(|of| of.member.period);
+            interval.price.currency == *unit
+                && !interval.is_fee()
+                && periods.next() == Some(self.timeframe)
+                && periods.next().is_none()
         })
     }
 
@@ -163,108 +206,170 @@ impl Amounts {
     }
 }
 
+/// One of a line's periods: a member of a joint, and where that stands.
+struct RunningPeriod<'a> {
+    member: &'a Member,
+    before: Option<Standing<'a>>,
+    after: Standing<'a>,
+}
+
+/// What a member has come to.
+struct Standing<'a> {
+    of: &'a RunningMember,
+    total: &'a Decimal,
+    is_topped_up: bool,
+}
+
 impl RunningLine {
-    fn new(
-        interval: &RatedInterval,
-        periods: Vec<Timeframe>,
-        timeframe: Timeframe,
-        used: &Used<'_>,
-        at: Timestamp,
-    ) -> Self {
-        let is_used = |cell: &CellId| used(timeframe, timeframe.end(), *cell).is_some();
-        let periods = periods.into_iter();
-        let periods = periods.map(|of| RunningPeriod::new(interval, of, timeframe, used, at));
-        let mut line = Self {
-            amounts: Amounts::default(),
-            is_used: interval.cells.iter().any(is_used),
-            periods: periods.collect(),
-        };
-        line.sum_up();
-        line
+    fn members<'a>(
+        &self,
+        joints: &'a [RunningJoint],
+    ) -> impl Iterator<Item = RunningPeriod<'a>> + use<'a, '_> {
+        let own = |(joint, place): &(usize, usize)| joints.get(*joint)?.period(*place);
+        self.periods.iter().filter_map(own)
     }
 
-    fn follow(
-        &mut self,
-        interval: &RatedInterval,
-        at: Timestamp,
-        moved: &[CellId],
-        used: &Used<'_>,
-    ) {
-        for period in self.periods.iter_mut().filter(|period| period.timeframe.contains(at)) {
-            period.follow(interval, at, moved, used);
-        }
-        self.sum_up();
-    }
-
-    fn sum_up(&mut self) {
-        let periods = || self.periods.iter();
-        let is_topped_up = periods().any(|period| period.after.is_topped_up);
-        let subtotal = || periods().map(|of| of.moved(|cumulative| &cumulative.subtotal)).sum();
-        let total = || periods().map(|of| of.moved(|cumulative| &cumulative.total)).sum();
+    fn sum_up(&mut self, joints: &[RunningJoint]) {
+        let is_topped_up = self.members(joints).any(|of| of.after.is_topped_up);
+        let subtotal = || self.members(joints).map(|of| of.moved(|of| &of.of.subtotal)).sum();
+        let total = || self.members(joints).map(|of| of.moved(|of| of.total)).sum();
         self.amounts = Amounts {
-            subtotal: self.is_used.then(subtotal),
-            total: (self.is_used || is_topped_up).then(total),
+            subtotal: self.is_charged.then(subtotal),
+            total: (self.is_charged || is_topped_up).then(total),
         };
     }
 }
 
-impl RunningPeriod {
-    fn new(
-        interval: &RatedInterval,
-        period: Timeframe,
-        timeframe: Timeframe,
-        used: &Used<'_>,
-        at: Timestamp,
-    ) -> Self {
-        let share = interval.share(period);
-        let has_ended = period.end() <= timeframe.end() && period.end() <= at;
-        let to = |to, has_ended| Cumulative::new(interval, period, to, used, share, has_ended);
-        let before = (period.start() < timeframe.start()).then(|| to(timeframe.start(), false));
-        let after = to(period.end().min(timeframe.end()), has_ended);
-        Self { timeframe: period, share, has_ended, before, after }
-    }
-
-    fn follow(
-        &mut self,
-        interval: &RatedInterval,
-        at: Timestamp,
-        moved: &[CellId],
-        used: &Used<'_>,
-    ) {
-        let (period, share) = (self.timeframe, self.share);
-        if let Some(before) = self.before.as_mut().filter(|before| at < before.to) {
-            before.follow(interval, period, moved, used, share, false);
-        }
-        self.after.follow(interval, period, moved, used, share, self.has_ended);
-    }
-
-    fn moved(&self, of: impl Fn(&Cumulative) -> &Decimal) -> Decimal {
+impl RunningPeriod<'_> {
+    fn moved(&self, of: impl for<'a> Fn(&Standing<'a>) -> &'a Decimal) -> Decimal {
         match &self.before {
             Some(before) => of(&self.after) - of(before),
             None => of(&self.after).clone(),
         }
     }
+
+    fn is_fee_charged(&self) -> bool {
+        let was_charged = self.before.as_ref().is_some_and(|before| before.of.is_charged);
+        self.after.of.is_charged && !was_charged
+    }
+}
+
+impl RunningJoint {
+    fn new(
+        card: &RateCard,
+        joint: Joint,
+        timeframe: Timeframe,
+        used: &Used<'_>,
+        at: Timestamp,
+    ) -> Self {
+        let own = joint.timeframe;
+        let to = |to| Cumulative::new(card, &joint, Until::before(to, at), used);
+        let before = (own.start() < timeframe.start()).then(|| to(timeframe.start()));
+        let after = to(own.end().min(timeframe.end()));
+        Self { before, after, joint }
+    }
+
+    /// Rates what was used of the cells that have moved, and returns the places of the members that
+    /// it is of.
+    fn follow(
+        &mut self,
+        card: &RateCard,
+        at: Timestamp,
+        moved: &[CellId],
+        used: &Used<'_>,
+    ) -> Vec<usize> {
+        let holds = |member: &Member| {
+            let interval = card.intervals.get(member.interval);
+            let rates = |of: &RatedInterval| of.cells.iter().any(|cell| moved.contains(cell));
+            member.period.contains(at) && interval.is_some_and(rates)
+        };
+        let members = self.joint.members.iter().enumerate().filter(|(_, member)| holds(member));
+        let places: Vec<_> = members.map(|(place, _)| place).collect();
+        if places.is_empty() {
+            return places;
+        }
+        if let Some(before) = self.before.as_mut().filter(|before| at < before.until.used) {
+            before.follow(card, &self.joint, &places, moved, used);
+        }
+        self.after.follow(card, &self.joint, &places, moved, used);
+        places
+    }
+
+    fn period(&self, place: usize) -> Option<RunningPeriod<'_>> {
+        let before = self.before.as_ref().and_then(|before| before.standing(place));
+        Some(RunningPeriod {
+            member: self.joint.members.get(place)?,
+            before,
+            after: self.after.standing(place)?,
+        })
+    }
 }
 
 impl Cumulative {
-    fn new(
-        interval: &RatedInterval,
-        period: Timeframe,
-        to: Timestamp,
+    fn new(card: &RateCard, joint: &Joint, until: Until, used: &Used<'_>) -> Self {
+        let members = joint.members.iter().map(|member| {
+            let interval = card.intervals.get(member.interval);
+            interval.map(|of| RunningMember::new(of, member, until, used)).unwrap_or_default()
+        });
+        let mut new = Self { until, members: members.collect(), adjusted: Totals::default() };
+        new.adjust(joint);
+        new
+    }
+
+    fn follow(
+        &mut self,
+        card: &RateCard,
+        joint: &Joint,
+        places: &[usize],
+        moved: &[CellId],
         used: &Used<'_>,
-        share: Share,
-        has_ended: bool,
-    ) -> Self {
+    ) {
+        for place in places {
+            let Some(member) = joint.members.get(*place) else { continue };
+            let own = card.intervals.get(member.interval).zip(self.members.get_mut(*place));
+            if let Some((interval, own)) = own {
+                own.follow(interval, member, self.until.used, moved, used);
+            }
+        }
+        self.adjust(joint);
+    }
+
+    fn adjust(&mut self, joint: &Joint) {
+        let mut amounts: Vec<_> = self.members.iter().map(|of| of.rated.clone()).collect();
+        joint.discount(&mut amounts, joint.timeframe.end());
+        self.adjusted = joint.bounded(amounts, self.until);
+    }
+
+    fn standing(&self, place: usize) -> Option<Standing<'_>> {
+        let Totals { totals, topped_up } = &self.adjusted;
+        Some(Standing {
+            of: self.members.get(place)?,
+            total: totals.get(place)?,
+            is_topped_up: topped_up.get(place).copied().unwrap_or_default(),
+        })
+    }
+}
+
+impl RunningMember {
+    fn new(interval: &RatedInterval, member: &Member, until: Until, used: &Used<'_>) -> Self {
+        if interval.is_fee() {
+            let line = interval.charged(member, used, until).line;
+            let is_charged = line.charges > 0;
+            let (subtotal, rated) = (line.subtotal.clone(), line.subtotal);
+            return Self { cells: Vec::new(), subtotal, rated, is_charged };
+        }
         let model = interval.price.charge.model();
+        let has_begun = member.period.start() < until.used;
         let cells = interval.cells.iter().enumerate().map(|(index, cell)| {
-            let figure = used(period, to, *cell).unwrap_or_default();
+            let figure = has_begun.then(|| used(member.period, until.used, *cell)).flatten();
+            let figure = figure.unwrap_or_default();
             let amount = model.amount(index, &figure);
             (figure, amount)
         });
         let cells: Vec<_> = cells.collect();
         let subtotal = cells.iter().map(|(_, amount)| amount.clone()).sum();
-        let mut new = Self { to, cells, subtotal, total: Decimal::zero(), is_topped_up: false };
-        new.adjust(interval, share, has_ended);
+        let mut new = Self { cells, subtotal, ..Self::default() };
+        new.rate(interval, member);
         new
     }
 
@@ -272,36 +377,31 @@ impl Cumulative {
     fn follow(
         &mut self,
         interval: &RatedInterval,
-        period: Timeframe,
+        member: &Member,
+        to: Timestamp,
         moved: &[CellId],
         used: &Used<'_>,
-        share: Share,
-        has_ended: bool,
     ) {
         let model = interval.price.charge.model();
-        let meters = interval.cells.iter().zip(&mut self.cells).enumerate();
-        for (index, (cell, (quantity, amount))) in meters {
+        let cells = interval.cells.iter().zip(&mut self.cells).enumerate();
+        for (index, (cell, (quantity, amount))) in cells {
             if !moved.contains(cell) {
                 continue;
             }
-            let figure = used(period, self.to, *cell).unwrap_or_default();
+            let figure = used(member.period, to, *cell).unwrap_or_default();
             let before = std::mem::replace(amount, model.amount(index, &figure));
             self.subtotal += amount.clone() - before;
             *quantity = figure;
         }
-        self.adjust(interval, share, has_ended);
+        self.rate(interval, member);
     }
 
-    fn adjust(&mut self, interval: &RatedInterval, share: Share, has_ended: bool) {
-        let (model, adjustments) = (interval.price.charge.model(), &interval.price.adjustments);
-        let rated = match (adjustments.units_off(), self.cells.as_slice()) {
-            (Some(units), [(quantity, _)]) => model.amount(0, &(quantity.clone() - units.clone())),
+    fn rate(&mut self, interval: &RatedInterval, member: &Member) {
+        self.rated = match (&member.units_off, self.cells.as_slice()) {
+            (Some(units), [(quantity, _)]) => {
+                interval.price.charge.model().amount(0, &(quantity.clone() - units.clone()))
+            }
             _ => self.subtotal.clone(),
         };
-        self.total = match has_ended {
-            true => adjustments.ended(rated.clone(), share),
-            false => adjustments.running(rated.clone(), share),
-        };
-        self.is_topped_up = has_ended && self.total != adjustments.running(rated, share);
     }
 }

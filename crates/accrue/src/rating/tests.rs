@@ -1,19 +1,22 @@
 //! The rater: what it makes of hand-made cards, and what follows it event by event.
 
+mod adjustments;
+mod oracle;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Currency, CustomerId, Fraction, ItemId, MetricId, Name, PlanId, PriceId, PropertyName,
-    SubscriptionId, Zone,
+    AdjustmentIntervalId, Currency, CustomerId, Fraction, ItemId, MetricId, Name, PlanId, PriceId,
+    PropertyName, SubscriptionId, Zone,
     plan::PlanVersion,
     price::{
-        Adjustments, BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, DiscountTier,
-        Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
+        Adjustment, Adjustments, BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount,
+        DiscountTier, Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
     },
-    subscription::{BillingAnchor, Cut, Subscription},
+    subscription::{AdjustmentInterval, BillingAnchor, Cut, Subscription},
     usage::{Aggregate, Total},
 };
 
@@ -43,6 +46,7 @@ fn subscription() -> Subscription {
         anchor: BillingAnchor::FirstOfMonth,
         currency: Currency::parse("USD").unwrap(),
         price_intervals: Vec::new(),
+        adjustment_intervals: Vec::new(),
         metadata: crate::Metadata::new(),
         carried: crate::Carried::NONE,
         created_at: at("2026-03-10T00:00:00Z"),
@@ -62,16 +66,75 @@ const METRIC: MetricId = MetricId::from_bytes([7; 16]);
 
 fn card(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<RateCard> {
     let (price, mut of) = (price(charge, cadence, adjustments), subscription());
-    let cut = Cut {
+    let none = BTreeMap::new();
+    let cut = cut(&of, &none);
+    let (interval, adjustments) = (cut.interval(&price), cut.adjustments(&price).collect());
+    of.price_intervals.push(interval);
+    of.adjustment_intervals = adjustments;
+    Arc::new(RateCard::new(&of, vec![price]))
+}
+
+fn cut<'a>(of: &Subscription, quantities: &'a BTreeMap<PriceId, Decimal>) -> Cut<'a> {
+    Cut {
         subscription_id: of.id,
         plan_version: of.plan_version,
         start_date: of.start_date,
         anchor: of.anchor,
         created_at: of.created_at,
-        quantities: &BTreeMap::new(),
-    };
-    of.price_intervals.push(cut.interval(&price));
-    Arc::new(RateCard::new(&of, vec![price]))
+        quantities,
+    }
+}
+
+/// A price of several, while it is in force; a fee has other quantities from some days on.
+#[derive(Clone, Debug)]
+struct Priced {
+    charge: Charge,
+    cadence: Cadence,
+    start: u64,
+    end: Option<u64>,
+    quantities: BTreeMap<u64, u32>,
+}
+
+/// An adjustment of some of the prices, from one day up to another.
+#[derive(Clone, Debug)]
+struct Adjusted {
+    adjustment: Adjustment,
+    prices: Vec<usize>,
+    start: u64,
+    end: Option<u64>,
+}
+
+fn price_id(place: usize) -> PriceId {
+    PriceId::from_bytes([u8::try_from(place).unwrap() + 1; 16])
+}
+
+fn several(priced: &[Priced], adjusted: &[Adjusted]) -> Arc<RateCard> {
+    let mut of = subscription();
+    let mut prices = Vec::new();
+    for (place, own) in priced.iter().enumerate() {
+        let mut price = price(own.charge.clone(), own.cadence, Adjustments::default());
+        Arc::make_mut(&mut price).id = price_id(place);
+        let none = BTreeMap::new();
+        let cut = Cut { start_date: day(own.start), ..cut(&of, &none) };
+        let mut interval = cut.interval(&price);
+        interval.end_date = own.end.map(day);
+        let later = own.quantities.iter().map(|(at, of)| (day(*at), Decimal::from(u64::from(*of))));
+        if interval.is_fee() {
+            interval.quantities.extend(later);
+        }
+        of.price_intervals.push(interval);
+        prices.push(price);
+    }
+    let adjusted = adjusted.iter().enumerate().map(|(place, own)| AdjustmentInterval {
+        id: AdjustmentIntervalId::from_bytes([u8::try_from(place).unwrap(); 16]),
+        adjustment: own.adjustment.clone(),
+        price_ids: own.prices.iter().map(|place| price_id(*place)).collect(),
+        plan_version: of.plan_version,
+        start_date: day(own.start),
+        end_date: own.end.map(day),
+    });
+    of.adjustment_intervals = adjusted.collect();
+    Arc::new(RateCard::new(&of, prices))
 }
 
 fn fee(unit_amount: &str, billing_mode: BillingMode) -> Charge {

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CustomerId, subscription::PriceInterval};
+use crate::{
+    CustomerId,
+    subscription::{AdjustmentInterval, PriceInterval},
+};
 
 /// Whose subscription it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,5 +16,8 @@ pub(crate) struct SubscriptionOf {
 /// What a subscription is charged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Terms {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) price_intervals: Vec<PriceInterval>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) adjustment_intervals: Vec<AdjustmentInterval>,
 }

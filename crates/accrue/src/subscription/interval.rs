@@ -81,7 +81,7 @@ impl PriceInterval {
     }
 
     /// Takes another price in. Quantities that are not the price's own stay where both are fees.
-    pub(crate) fn replace_price(&mut self, before: &Price, after: &Price) {
+    pub(super) fn replace_price(&mut self, before: &Price, after: &Price) {
         self.price_id = after.id;
         self.cadence = after.cadence;
         let own = |price: &Price| match &price.charge {

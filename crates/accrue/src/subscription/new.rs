@@ -114,6 +114,7 @@ impl NewSubscription {
             anchor: self.anchor,
             currency: terms.currency,
             price_intervals: prices.iter().map(|price| cut.interval(price)).collect(),
+            adjustment_intervals: prices.iter().flat_map(|price| cut.adjustments(price)).collect(),
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,

@@ -109,6 +109,11 @@ impl BillingPeriods {
         self.containing(self.start)
     }
 
+    /// Tells whether the cycles are the same, whatever the life.
+    pub(crate) fn has_grid_of(&self, other: &Self) -> bool {
+        self.grid == other.grid
+    }
+
     /// Names one of the periods.
     pub(crate) fn key(&self, period: Timeframe) -> PeriodKey {
         let start = period.start();

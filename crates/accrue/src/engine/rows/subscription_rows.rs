@@ -1,12 +1,14 @@
 //! Rows of subscriptions: an entry each, and beside it the terms, in as many parts as they need.
 
+use serde::Serialize;
+
 use crate::{
     CustomerId, Error, SubscriptionId, Timestamp,
     engine::kernel::Transaction,
     limits,
     schema::{self, Nothing, Slot, SubscriptionOf, Terms},
     store::Key,
-    subscription::{PriceInterval, SubscriptionEntry},
+    subscription::SubscriptionEntry,
 };
 
 /// Names the rows that every subscription has.
@@ -153,11 +155,13 @@ impl Transaction<'_> {
     ) -> Result<(), Error> {
         let id = of.subscription.id;
         let mut entry = of.clone();
-        let intervals = std::mem::take(&mut entry.subscription.price_intervals);
+        let all = Terms {
+            price_intervals: std::mem::take(&mut entry.subscription.price_intervals),
+            adjustment_intervals: std::mem::take(&mut entry.subscription.adjustment_intervals),
+        };
         entry.terms_parts = 0;
-        for price_intervals in parts(intervals)? {
+        for terms in parts(all)? {
             let slot = schema::terms(self.account, id, entry.terms_parts);
-            let terms = Terms { price_intervals };
             let is_known = entry.terms_parts < parts_before;
             if !is_known || self.row(&slot)?.as_ref() != Some(&terms) {
                 self.put(&slot, &terms)?;
@@ -175,26 +179,45 @@ impl Transaction<'_> {
 fn join(entry: &mut SubscriptionEntry, parts: Vec<Option<Terms>>) -> Result<(), Error> {
     let parts: Option<Vec<_>> = parts.into_iter().take(entry.terms_parts.into()).collect();
     let parts = parts.ok_or_else(|| Error::corrupt("the terms of a subscription are missing"))?;
-    let intervals = parts.into_iter().flat_map(|terms| terms.price_intervals);
-    entry.subscription.price_intervals = intervals.collect();
+    for terms in parts {
+        entry.subscription.price_intervals.extend(terms.price_intervals);
+        entry.subscription.adjustment_intervals.extend(terms.adjustment_intervals);
+    }
     Ok(())
 }
 
-/// Cuts intervals into parts that each fit a row.
-fn parts(intervals: Vec<PriceInterval>) -> Result<Vec<Vec<PriceInterval>>, Error> {
-    let (mut parts, mut part, mut bytes) = (Vec::new(), Vec::new(), 0_usize);
-    for interval in intervals {
-        let text = serde_json::to_string(&interval);
-        let text = text.map_err(|error| Error::corrupt(error.to_string()))?;
-        if !part.is_empty() && bytes.saturating_add(text.len()) > limits::TERMS_BYTES {
-            parts.push(std::mem::take(&mut part));
-            bytes = 0;
+/// Cuts terms into parts that each fit a row.
+fn parts(all: Terms) -> Result<Vec<Terms>, Error> {
+    let mut parts = Parts::default();
+    for interval in all.price_intervals {
+        let part = parts.with_room(&interval)?;
+        part.price_intervals.push(interval);
+    }
+    for interval in all.adjustment_intervals {
+        let part = parts.with_room(&interval)?;
+        part.adjustment_intervals.push(interval);
+    }
+    Ok(parts.all)
+}
+
+#[derive(Default)]
+struct Parts {
+    all: Vec<Terms>,
+    /// How many the last one has.
+    bytes: usize,
+}
+
+impl Parts {
+    /// Returns the part that an interval goes into.
+    fn with_room(&mut self, interval: &impl Serialize) -> Result<&mut Terms, Error> {
+        let text = serde_json::to_string(interval);
+        let bytes = text.map_err(|error| Error::corrupt(error.to_string()))?.len();
+        let is_full = self.bytes.saturating_add(bytes) > limits::TERMS_BYTES;
+        if self.all.is_empty() || is_full {
+            self.all.push(Terms::default());
+            self.bytes = 0;
         }
-        bytes = bytes.saturating_add(text.len()).saturating_add(1);
-        part.push(interval);
+        self.bytes = self.bytes.saturating_add(bytes).saturating_add(1);
+        self.all.last_mut().ok_or_else(|| Error::corrupt("terms have no part"))
     }
-    if !part.is_empty() {
-        parts.push(part);
-    }
-    Ok(parts)
 }

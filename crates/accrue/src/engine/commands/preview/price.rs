@@ -130,11 +130,9 @@ impl ReplacePrice {
         let priced = tx.create_version(plan_id, version, &Placed::all(&prices)).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
-        for (interval, price) in after.subscription.price_intervals.iter_mut().zip(&priced.prices) {
-            if interval.price_id == named {
-                interval.replace_price(&replaced, price);
-            }
-        }
+        let price = ids.iter().position(|id| *id == named).and_then(|at| priced.prices.get(at));
+        let price = price.ok_or_else(|| Error::corrupt("a version of a plan has no such price"))?;
+        after.subscription.replace_price(&replaced, price, version);
         let (found, cycle) = (after.subscription.billing_cycle(), of.subscription.billing_cycle());
         if found != cycle {
             let detail = format!("the subscription would bill every {found}, it does {cycle}");

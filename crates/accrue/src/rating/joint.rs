@@ -1,0 +1,279 @@
+//! What falls due together is adjusted together.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Line, RateCard, Used,
+    group::{Group, Reaching},
+    line::Charged,
+    until::Until,
+};
+use crate::{
+    Decimal, Timeframe, Timestamp,
+    price::{Adjustment, BillingMode, Discount, round_lines},
+    time::INSTANT,
+};
+
+/// Digits that a share is computed with, behind those that it is rounded to.
+const EXACT: u32 = 20;
+
+/// The periods of a group's intervals that fall due together: those in advance that begin at one
+/// instant, those in arrears that end at one (invoicing 7.4).
+#[derive(Clone, Debug)]
+pub(super) struct Joint {
+    /// From the first start to the last end.
+    pub(super) timeframe: Timeframe,
+    billing_mode: BillingMode,
+    pub(super) members: Vec<Member>,
+    /// In order.
+    discounts: Vec<Step>,
+    /// Those of the days, in order.
+    minimums: Vec<Step>,
+    maximums: Vec<Step>,
+}
+
+/// A period of an interval.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// The place of the interval on the card.
+    pub(super) interval: usize,
+    pub(super) period: Timeframe,
+    /// Units that are taken off before they are rated.
+    pub(super) units_off: Option<Decimal>,
+}
+
+/// An adjustment of amounts that fall due together.
+#[derive(Clone, Debug)]
+struct Step {
+    adjustment: Adjustment,
+    of: Reaching,
+    /// The places of the members that it reaches.
+    reaches: Vec<usize>,
+    /// Where the last of their periods ends: then a minimum counts.
+    end: Timestamp,
+    /// Digits behind the point that a share has at least.
+    places: u32,
+}
+
+/// What the members have come to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) totals: Vec<Decimal>,
+    /// Which of them a minimum added something to; empty before the end.
+    pub(super) topped_up: Vec<bool>,
+}
+
+impl Group {
+    /// Returns what falls due together, of all periods that share an instant with a timeframe.
+    pub(super) fn joints(&self, card: &RateCard, timeframe: Timeframe) -> Vec<Joint> {
+        let periods = |place: &usize, within| {
+            card.intervals.get(*place).map(|of| of.periods_in(within)).unwrap_or_default()
+        };
+        if let [alone] = self.members.as_slice() {
+            let own = periods(alone, timeframe).into_iter();
+            return own.filter_map(|period| Joint::new(self, card, &[(0, period)])).collect();
+        }
+        let all = self.members.iter().flat_map(|place| periods(place, timeframe));
+        let instants: BTreeSet<_> = all.map(|period| self.due(period)).collect();
+        let joints = instants.into_iter().filter_map(|at| {
+            let beside = match self.billing_mode {
+                BillingMode::InAdvance => {
+                    Timeframe::nothing_at(at).until(at.saturating_add(INSTANT))
+                }
+                BillingMode::InArrear => {
+                    Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at)
+                }
+            };
+            let members = self.members.iter().enumerate().flat_map(|(index, place)| {
+                periods(place, beside).into_iter().map(move |period| (index, period))
+            });
+            let members: Vec<_> = members.filter(|(_, period)| self.due(*period) == at).collect();
+            Joint::new(self, card, &members)
+        });
+        joints.collect()
+    }
+
+    fn due(&self, period: Timeframe) -> Timestamp {
+        match self.billing_mode {
+            BillingMode::InAdvance => period.start(),
+            BillingMode::InArrear => period.end(),
+        }
+    }
+}
+
+impl Joint {
+    /// The periods of some of a group's members, each with the member's place in the group.
+    fn new(group: &Group, card: &RateCard, periods: &[(usize, Timeframe)]) -> Option<Self> {
+        let timeframe = hull(periods.iter().map(|(_, period)| *period))?;
+        let due = group.due(timeframe);
+        let members = periods.iter().filter_map(|(member, period)| {
+            let interval = *group.members.get(*member)?;
+            Some(Member { interval, period: *period, units_off: group.units_off(*member, due) })
+        });
+        let first = card.intervals.get(members.clone().next()?.interval)?;
+        let mut joint = Self {
+            timeframe,
+            billing_mode: group.billing_mode,
+            members: members.collect(),
+            discounts: Vec::new(),
+            minimums: Vec::new(),
+            maximums: Vec::new(),
+        };
+        for (of, adjustment) in &group.adjustments {
+            let reached = || {
+                let all = periods.iter().enumerate();
+                all.filter(|(_, (member, _))| of.reaches.contains(member))
+            };
+            let Some(timeframe) = hull(reached().map(|(_, (_, period))| *period)) else { continue };
+            let share = first.share(timeframe);
+            let is_in_force = of.is_in_force(due, group.billing_mode);
+            let (adjustment, steps) = match adjustment {
+                Adjustment::Discount(Discount::Usage(_)) => continue,
+                // Of what falls due later within a period in advance, others may be in force.
+                Adjustment::Discount(_) => (adjustment.clone(), &mut joint.discounts),
+                Adjustment::Minimum(_) | Adjustment::Maximum(_) if !is_in_force => continue,
+                Adjustment::Minimum(least) => {
+                    (Adjustment::Minimum(share.of(least)), &mut joint.minimums)
+                }
+                Adjustment::Maximum(most) => {
+                    (Adjustment::Maximum(share.of(most)), &mut joint.maximums)
+                }
+            };
+            let reaches = reached().map(|(place, _)| place).collect();
+            let (of, end) = (of.clone(), timeframe.end());
+            steps.push(Step { adjustment, of, reaches, end, places: share.places });
+        }
+        Some(joint)
+    }
+
+    /// Returns what its members have come to, in order.
+    pub(super) fn cumulative(&self, card: &RateCard, used: &Used<'_>, until: Until) -> Vec<Line> {
+        let members = self.members.iter();
+        let charged = members.map(|member| match card.intervals.get(member.interval) {
+            Some(interval) => interval.charged(member, used, until),
+            None => Charged::default(),
+        });
+        let charged: Vec<_> = charged.collect();
+        let discounted = self.discounted(&charged);
+        let adjusted = self.bounded(discounted, until);
+        let mut topped_up = adjusted.topped_up.into_iter();
+        let lines =
+            charged.into_iter().zip(adjusted.totals).map(|(Charged { line, .. }, total)| {
+                let top_ups = usize::from(topped_up.next().unwrap_or_default());
+                Line { total, top_ups, ..line }
+            });
+        lines.collect()
+    }
+
+    /// Takes discounts off what is due: at each instant those in force then, off what falls due then.
+    fn discounted(&self, charged: &[Charged]) -> Vec<Decimal> {
+        let instants: BTreeSet<_> =
+            charged.iter().flat_map(|of| of.due.iter().map(|(at, _)| *at)).collect();
+        let amounts_at = |at: Timestamp| charged.iter().map(move |of| of.amount_at(at));
+        let mut sums = vec![Decimal::zero(); charged.len()];
+        let mut before = sums.clone();
+        for at in instants {
+            let after: Vec<_> = amounts_at(at).collect();
+            let [mut from, mut to] = [before, after.clone()];
+            self.discount(&mut from, at);
+            self.discount(&mut to, at);
+            let moved = to.into_iter().zip(from).map(|(to, from)| to - from);
+            sums.iter_mut().zip(moved).for_each(|(sum, moved)| *sum += moved);
+            before = after;
+        }
+        sums
+    }
+
+    /// Takes the discounts off amounts that fall due at an instant.
+    pub(super) fn discount(&self, amounts: &mut [Decimal], at: Timestamp) {
+        let mode = self.billing_mode;
+        let in_force = self.discounts.iter().filter(|step| step.of.is_in_force(at, mode));
+        in_force.for_each(|step| step.apply(amounts));
+    }
+
+    /// Brings amounts up to the minimums that count, and down to the maximums.
+    pub(super) fn bounded(&self, mut amounts: Vec<Decimal>, until: Until) -> Totals {
+        let cap = |amounts: &mut Vec<Decimal>| {
+            self.maximums.iter().for_each(|step| step.apply(amounts));
+        };
+        let counts = |step: &&Step| until.has_ended(step.end);
+        let mut minimums = self.minimums.iter().filter(counts).peekable();
+        if minimums.peek().is_none() {
+            cap(&mut amounts);
+            return Totals { totals: amounts, topped_up: Vec::new() };
+        }
+        let mut running = amounts.clone();
+        cap(&mut running);
+        minimums.for_each(|step| step.apply(&mut amounts));
+        cap(&mut amounts);
+        let topped_up = amounts.iter().zip(&running).map(|(total, running)| total != running);
+        Totals { topped_up: topped_up.collect(), totals: amounts }
+    }
+}
+
+/// From the first start to the last end.
+fn hull(periods: impl Iterator<Item = Timeframe>) -> Option<Timeframe> {
+    periods.reduce(|one, other| {
+        Timeframe::nothing_at(one.start().min(other.start())).until(one.end().max(other.end()))
+    })
+}
+
+impl Charged {
+    fn amount_at(&self, at: Timestamp) -> Decimal {
+        let due = self.due.iter().rev().find(|(from, _)| *from <= at);
+        due.map(|(_, amount)| amount.clone()).unwrap_or_default()
+    }
+}
+
+impl Step {
+    fn apply(&self, amounts: &mut [Decimal]) {
+        let reached = || self.reaches.iter().filter_map(|place| amounts.get(*place));
+        let positive = || reached().filter(|amount| **amount > Decimal::zero()).sum::<Decimal>();
+        let by = match &self.adjustment {
+            Adjustment::Discount(discount @ Discount::Percentage(_)) => {
+                for place in &self.reaches {
+                    if let Some(amount) = amounts.get_mut(*place) {
+                        let off = discount.off(amount).max(Decimal::zero());
+                        *amount -= off;
+                    }
+                }
+                return;
+            }
+            Adjustment::Discount(discount) => {
+                let sum = positive();
+                Decimal::zero() - discount.off(&sum).min(sum)
+            }
+            Adjustment::Minimum(least) => {
+                (least.clone() - reached().sum::<Decimal>()).max(Decimal::zero())
+            }
+            Adjustment::Maximum(most) => {
+                (most.clone() - reached().sum::<Decimal>()).min(Decimal::zero())
+            }
+        };
+        if !by.is_zero() {
+            self.spread(&by, amounts);
+        }
+    }
+
+    /// Spreads an amount over those that it reaches, in proportion to them; equally where none is above
+    /// zero.
+    fn spread(&self, by: &Decimal, amounts: &mut [Decimal]) {
+        if let [alone] = self.reaches.as_slice() {
+            amounts.iter_mut().skip(*alone).take(1).for_each(|amount| *amount += by);
+            return;
+        }
+        let reached = || self.reaches.iter().filter_map(|place| amounts.get(*place));
+        let mut weights: Vec<_> = reached().map(|of| of.clone().max(Decimal::zero())).collect();
+        if weights.iter().all(Decimal::is_zero) {
+            weights.fill(Decimal::from(1));
+        }
+        let sum: Decimal = weights.iter().sum();
+        // As many digits as any of them has: then none is taken below zero.
+        let places = by.places().max(sum.places()).max(self.places);
+        let exact = weights.iter().map(|of| by.share(of, &sum, places.saturating_add(EXACT)));
+        let exact: Vec<_> = exact.collect();
+        for (place, share) in self.reaches.iter().zip(round_lines(&exact, places)) {
+            amounts.iter_mut().skip(*place).take(1).for_each(|amount| *amount += &share);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What adjustments do to amounts, by example: of one price, and of several together.
+
+use super::*;
+
+fn usage(unit_amount: &str) -> Charge {
+    let metric_id = MetricId::from_bytes([9; 16]);
+    Charge::Usage { metric_id, model: Model::Unit(Unit { unit_amount: number(unit_amount) }) }
+}
+
+/// A price in force from the first of April on, whose periods are months.
+fn monthly(charge: Charge) -> Priced {
+    Priced { charge, cadence: Cadence::Monthly, start: 22, end: None, quantities: BTreeMap::new() }
+}
+
+fn fee_of(amount: &str) -> Priced {
+    monthly(fee(amount, BillingMode::InArrear))
+}
+
+fn always(adjustment: Adjustment, prices: &[usize]) -> Adjusted {
+    Adjusted { adjustment, prices: prices.to_vec(), start: 0, end: None }
+}
+
+fn percentage(text: &str) -> Adjustment {
+    Adjustment::Discount(Discount::Percentage(Fraction::parse(text).unwrap()))
+}
+
+fn amount_off(text: &str) -> Adjustment {
+    Adjustment::Discount(Discount::Amount(number(text)))
+}
+
+fn bands(of: &[(&str, Option<&str>, &str)]) -> Adjustment {
+    let tiers = of.iter().map(|(lower, upper, percentage)| DiscountTier {
+        lower_bound: number(lower),
+        upper_bound: upper.map(number),
+        percentage: Fraction::parse(percentage).unwrap(),
+    });
+    Adjustment::Discount(Discount::TieredPercentage(tiers.collect()))
+}
+
+/// What some prices come to in all of April, of which so much was used.
+fn april(priced: &[Priced], adjusted: &[Adjusted], used: &str) -> Vec<String> {
+    let used = number(used);
+    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(used.clone());
+    let april = span("2026-04-01T00:00:00Z", "2026-05-01T00:00:00Z");
+    let lines = rate_one(&several(priced, adjusted), &used, april, april.end());
+    lines.into_iter().map(|line| line.total.to_string()).collect()
+}
+
+#[test]
+fn invoicing_7_1_the_steps_in_order() {
+    let all = [
+        (Adjustment::Discount(Discount::Usage(Decimal::from(10))), "80"),
+        (amount_off("15.00"), "65"),
+        (percentage("0.2"), "52"),
+        (Adjustment::Minimum(number("60")), "60"),
+        (Adjustment::Maximum(number("55")), "55"),
+    ];
+    for (count, (_, expect)) in all.iter().enumerate() {
+        // In whatever order they are given.
+        let first = all[..=count].iter().rev();
+        let adjusted: Vec<_> = first.map(|(of, _)| always(of.clone(), &[0])).collect();
+        assert_eq!(april(&[monthly(usage("2"))], &adjusted, "50"), [*expect], "{adjusted:?}");
+    }
+}
+
+#[test]
+fn price_models_7_5_bands_come_behind_percentages() {
+    let tiers = bands(&[("0", Some("100"), "0.1"), ("100", None, "0.2")]);
+    let check_at = |unit: &str, adjustments: &[Adjustment], used: &str, expect: &str| {
+        let adjusted: Vec<_> = adjustments.iter().map(|of| always(of.clone(), &[0])).collect();
+        assert_eq!(april(&[monthly(usage(unit))], &adjusted, used), [expect]);
+    };
+    let check = |adjustments: &[Adjustment], used: &str, expect: &str| {
+        check_at("1", adjustments, used, expect);
+    };
+    check(std::slice::from_ref(&tiers), "250", "210");
+    check_at("-1", std::slice::from_ref(&tiers), "250", "-250");
+    check(&[tiers, percentage("0.5"), amount_off("100")], "400", "130");
+    check(&[amount_off("10")], "9.95", "0");
+    check_at("-1", &[amount_off("10")], "3", "-3");
+    check(&[Adjustment::Discount(Discount::Usage(Decimal::from(300)))], "299", "0");
+}
+
+#[test]
+fn invoicing_7_4_an_amount_is_spread_in_proportion() {
+    let fees = [fee_of("20"), fee_of("10"), fee_of("3.33")];
+    let off = always(amount_off("10"), &[0, 1, 2]);
+    assert_eq!(april(&fees, &[off], "0"), ["14", "7", "2.33"]);
+    let all = always(amount_off("100"), &[0, 1, 2]);
+    assert_eq!(april(&fees, &[all], "0"), ["0", "0", "0"]);
+    // Of two, the third is left alone.
+    let two = always(amount_off("15"), &[0, 1]);
+    assert_eq!(april(&fees, &[two], "0"), ["10", "5", "3.33"]);
+}
+
+#[test]
+fn invoicing_7_4_bands_are_of_all_lines_together() {
+    let tiers = bands(&[("0", Some("100"), "0.1"), ("100", None, "0.2")]);
+    let shared = always(tiers, &[0, 1]);
+    assert_eq!(april(&[fee_of("150"), fee_of("100")], &[shared], "0"), ["126", "84"]);
+}
+
+#[test]
+fn invoicing_7_4_a_minimum_is_spread_in_proportion_or_equally() {
+    let least = always(Adjustment::Minimum(number("100")), &[0, 1]);
+    let check = |one: &str, other: &str, expect: [&str; 2]| {
+        let found = april(&[fee_of(one), fee_of(other)], std::slice::from_ref(&least), "0");
+        assert_eq!(found, expect);
+    };
+    check("30", "10", ["75", "25"]);
+    check("0", "0", ["50", "50"]);
+    check("70", "40", ["70", "40"]);
+    let most = always(Adjustment::Maximum(number("20")), &[0, 1]);
+    assert_eq!(april(&[fee_of("30"), fee_of("10")], &[most], "0"), ["15", "5"]);
+}
+
+#[test]
+fn a_share_takes_no_line_below_zero() {
+    let fees = [fee_of("0.006"), fee_of("0.006")];
+    let found = april(&fees, &[always(amount_off("0.01"), &[0, 1])], "0");
+    assert_eq!(found, ["0.001", "0.001"]);
+}
+
+#[test]
+fn subscriptions_2_4_what_is_not_billed_alike_shares_no_minimum() {
+    let least = always(Adjustment::Minimum(number("100")), &[0, 1]);
+    let weekly = Priced { cadence: Cadence::Quarterly, ..fee_of("10") };
+    // The quarter ends with May, and so does its minimum.
+    assert_eq!(april(&[fee_of("30"), weekly], &[least], "0"), ["100", "0"]);
+}
+
+#[test]
+fn subscriptions_2_4_an_adjustment_applies_by_when_a_charge_falls_due() {
+    // From the first of March's successor up to the first of May: one month.
+    let half =
+        Adjusted { adjustment: percentage("0.5"), prices: vec![0, 1], start: 22, end: Some(52) };
+    let priced = [
+        Priced { start: 0, ..monthly(fee("40", BillingMode::InAdvance)) },
+        Priced { start: 0, ..monthly(usage("1")) },
+    ];
+    let card = several(&priced, &[half]);
+    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(Decimal::from(10));
+    let month = |from: &str, to: &str| {
+        let month = span(&format!("2026-{from}-01T00:00:00Z"), &format!("2026-{to}-01T00:00:00Z"));
+        let lines = rate_one(&card, &used, month, month.end());
+        lines.into_iter().map(|line| line.total.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(month("03", "04")[1], "10");
+    assert_eq!(month("04", "05"), ["20", "5"]);
+    assert_eq!(month("05", "06"), ["40", "10"]);
+}
+
+#[test]
+fn another_quantity_in_advance_has_the_discount_of_its_own_day() {
+    let half = Adjusted { adjustment: percentage("0.5"), prices: vec![0], start: 30, end: None };
+    let fee = monthly(fee("30", BillingMode::InAdvance));
+    let priced = Priced { quantities: BTreeMap::from([(37, 3)]), ..fee };
+    // From 16 April on two more, for 15 of 30 days: half of 30.
+    assert_eq!(april(&[priced], &[half], "0"), ["45"]);
+}
+
+#[test]
+fn subscriptions_2_4_minimum_and_maximum_are_those_of_the_days() {
+    let part = |adjustment, used: &str| {
+        let priced = Priced { start: 37, ..monthly(usage("1")) };
+        april(&[priced], &[always(adjustment, &[0])], used).remove(0)
+    };
+    assert_eq!(part(Adjustment::Minimum(number("100")), "3"), "50");
+    assert_eq!(part(Adjustment::Maximum(number("100")), "300"), "50");
+    assert_eq!(part(amount_off("100"), "130"), "30");
+    assert_eq!(part(Adjustment::Minimum(number("0.03")), "0"), "0.02");
+}
+
+#[test]
+fn a_minimum_above_a_maximum_gives_way() {
+    let least = always(Adjustment::Minimum(number("30")), &[0, 1]);
+    let most = always(Adjustment::Maximum(number("10")), &[0]);
+    assert_eq!(april(&[fee_of("5"), fee_of("5")], &[least, most], "0"), ["10", "15"]);
+}
+
+#[test]
+fn a_minimum_counts_once_for_prices_that_end_together() {
+    // One from the first on, one from the sixteenth on: the minimum is that of all the days.
+    let least = always(Adjustment::Minimum(number("60")), &[0, 1]);
+    let priced = [monthly(usage("1")), Priced { start: 37, ..monthly(usage("1")) }];
+    assert_eq!(april(&priced, &[least], "10"), ["30", "30"]);
+    // One that ends in the middle is billed by itself, with the minimum of its days.
+    let least = always(Adjustment::Minimum(number("60")), &[0, 1]);
+    let priced = [Priced { end: Some(37), ..monthly(usage("1")) }, monthly(usage("1"))];
+    assert_eq!(april(&priced, &[least], "10"), ["30", "60"]);
+}

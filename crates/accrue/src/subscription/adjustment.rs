@@ -1,0 +1,91 @@
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cut, Subscription};
+use crate::{
+    AdjustmentIntervalId, PriceId, Timestamp,
+    plan::PlanVersion,
+    price::{Adjustment, Price},
+};
+
+/// An adjustment while it is in force for a subscription (subscriptions 2.4).
+///
+/// It applies to what falls due while it is: in advance from its start on and before its end, in arrears
+/// behind its start and up to its end. So for one month of both, it is the month itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AdjustmentInterval {
+    /// Its id.
+    pub id: AdjustmentIntervalId,
+    /// What it does.
+    pub adjustment: Adjustment,
+    /// The prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
+    /// spread over those that fall due together.
+    pub price_ids: BTreeSet<PriceId>,
+    /// The version of the plan that it was cut from.
+    pub plan_version: PlanVersion,
+    /// Its first instant.
+    pub start_date: Timestamp,
+    /// The first instant after it; `None` where no end is known.
+    pub end_date: Option<Timestamp>,
+}
+
+impl AdjustmentInterval {
+    pub(crate) fn reaches(&self, price: PriceId) -> bool {
+        self.price_ids.contains(&price)
+    }
+}
+
+impl Cut<'_> {
+    /// Cuts the intervals of a price's own adjustments, from the start on.
+    pub(crate) fn adjustments(&self, price: &Price) -> impl Iterator<Item = AdjustmentInterval> {
+        let Self { subscription_id, plan_version, start_date, created_at, .. } = *self;
+        let price_id = price.id;
+        price.adjustments.each().map(move |adjustment| {
+            let version = plan_version.number().to_be_bytes();
+            let rank = [adjustment.rank()];
+            let names =
+                [subscription_id.as_bytes().as_slice(), price_id.as_bytes(), &version, &rank];
+            AdjustmentInterval {
+                id: AdjustmentIntervalId::derived(created_at, &names),
+                adjustment,
+                price_ids: [price_id].into(),
+                plan_version,
+                start_date,
+                end_date: None,
+            }
+        })
+    }
+}
+
+impl Subscription {
+    /// Puts another price in the place of one, with its own adjustments. Quantities that are not the
+    /// price's own stay where both are fees.
+    pub(crate) fn replace_price(&mut self, before: &Price, after: &Price, version: PlanVersion) {
+        let own = |of: &AdjustmentInterval| of.price_ids == [before.id].into();
+        let replaced = self.adjustment_intervals.iter().filter(|of| own(of));
+        let start_date = replaced.map(|of| of.start_date).min().unwrap_or(self.start_date);
+        self.adjustment_intervals.retain(|of| !own(of));
+        for shared in &mut self.adjustment_intervals {
+            if shared.price_ids.remove(&before.id) {
+                shared.price_ids.insert(after.id);
+            }
+        }
+        let none = std::collections::BTreeMap::new();
+        let cut = Cut {
+            subscription_id: self.id,
+            plan_version: version,
+            start_date,
+            anchor: self.anchor,
+            created_at: self.created_at,
+            quantities: &none,
+        };
+        self.adjustment_intervals.extend(cut.adjustments(after));
+        for interval in &mut self.price_intervals {
+            if interval.price_id == before.id {
+                interval.replace_price(before, after);
+            }
+        }
+    }
+}
