@@ -144,24 +144,42 @@ fn the_domain_is_read_from_words_to_messages() {
 /// The rooms of the engine: each may use and call those before it.
 const ROOMS: [&str; 4] = ["kernel", "rows", "time", "commands"];
 
+/// What the engine does are functions: whoever calls one names it, so that uses are calls too.
 #[test]
-fn the_engine_imports_downwards() {
-    let modules: BTreeSet<_> = engine()
-        .filter_map(|(place, file)| {
-            let inner = file.path.split_once(&format!("engine/{}/", ROOMS[place]))?.1;
-            Some((place, inner.trim_end_matches(".rs").to_owned()))
-        })
-        .collect();
-    check(engine().flat_map(|(own, file)| {
-        let above = modules.iter().filter(|(place, module)| *place > own && !module.contains('/'));
-        let names: Vec<_> =
-            above.map(|(place, module)| format!("{}::{module}", ROOMS[*place])).collect();
-        let lines = file.code().filter_map(|(number, line)| {
-            let above = names.iter().find(|name| is_whole(line, name))?;
-            Some(file.at(number, &format!("{} names {above}, which is above it", ROOMS[own])))
-        });
-        lines.collect::<Vec<_>>()
+fn the_engine_is_used_downwards() {
+    let uses = Modules::of("crates/accrue/src/").uses();
+    let room = |module: &str| {
+        let room = module.strip_prefix("engine::").map(word)?;
+        ROOMS.iter().position(|of| *of == room)
+    };
+    let upwards = uses.iter().filter(|used| room(&used.from) < room(&used.to));
+    let inner = upwards.filter(|used| room(&used.from).is_some());
+    check(
+        inner.map(|used| {
+            format!("{}: {} uses {}, which is above it", used.place, used.from, used.to)
+        }),
+    );
+}
+
+#[test]
+fn only_the_kernel_gives_a_transaction_methods() {
+    check(engine().filter(|(place, _)| ROOMS[*place] != "kernel").flat_map(|(_, file)| {
+        let is_impl = |line: &str| line.starts_with("impl") && line.contains(" Transaction<");
+        let lines = file.code().filter(|(_, line)| is_impl(line));
+        let lines: Vec<_> = lines.map(|(number, _)| number).collect();
+        lines.into_iter().map(|at| file.at(at, "a method of a transaction")).collect::<Vec<_>>()
     }));
+}
+
+#[test]
+fn no_files_of_the_engine_use_each_other_in_a_circle() {
+    let uses = Modules::of("crates/accrue/src/").uses();
+    let is_inner = |module: &str| module.starts_with("engine::");
+    let uses: Vec<_> =
+        uses.into_iter().filter(|of| is_inner(&of.from) && is_inner(&of.to)).collect();
+    let returns = uses.iter().filter(|used| reachable(&used.to, &uses).contains(&*used.from));
+    let say = |used: &Use| format!("{}: {} uses {}, in a circle", used.place, used.from, used.to);
+    check(returns.map(say));
 }
 
 #[test]
@@ -210,42 +228,6 @@ fn the_kernel_knows_no_domain() {
         let say = |module: &str| format!("the kernel imports {module}");
         let modules = ORDER.iter().flat_map(|module| file.imports_of(module, "", &say(module)));
         modules.collect::<Vec<_>>()
-    }));
-}
-
-/// The methods of a transaction are spread over the rooms: where each is defined says who may call it.
-#[test]
-fn the_engine_calls_downwards() {
-    let mut defined = BTreeMap::new();
-    for (place, file) in engine() {
-        let mut is_transaction = false;
-        for (_, line) in file.code() {
-            is_transaction &= line != "}";
-            is_transaction |= line.starts_with("impl") && line.contains(" Transaction<");
-            let is_item = line.starts_with("    ") && !line.starts_with("     ");
-            let name = line.split_once("fn ").filter(|_| is_transaction && is_item);
-            if let Some((_, name)) = name {
-                let known = defined.insert(word(name).to_owned(), place);
-                assert!(known.is_none_or(|known| known == place), "{name} is in two rooms");
-            }
-        }
-    }
-    assert!(defined.len() > 200, "only {} methods of a transaction were found", defined.len());
-    check(engine().flat_map(|(own, file)| {
-        let mut found = Vec::new();
-        for (number, line) in file.code() {
-            let chained = line.trim_start().strip_prefix('.').into_iter();
-            let calls = ["self.", "tx."].into_iter().flat_map(|of| all_after(line, of));
-            for rest in calls.chain(chained) {
-                let name = word(rest);
-                let is_call = rest[name.len()..].starts_with('(');
-                if is_call && defined.get(name).is_some_and(|place| *place > own) {
-                    let say = format!("{} calls {name}, which is above it", ROOMS[own]);
-                    found.push(file.at(number, &say));
-                }
-            }
-        }
-        found
     }));
 }
 

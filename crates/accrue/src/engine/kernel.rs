@@ -6,7 +6,6 @@
 
 mod apply;
 mod call;
-mod catch_up;
 mod decoded;
 mod handle;
 mod in_flight;
@@ -19,14 +18,13 @@ mod transaction;
 
 pub(super) use self::{
     apply::{Applied, Command, Op, Request, apply, apply_open},
-    catch_up::CatchUp,
     decoded::{Decoded, Says},
     patience::Patience,
-    shared::Shared,
+    shared::{CatchUp, Shared},
     transaction::{Stop, Transaction},
 };
 pub use self::{
-    call::{Call, KeyedCall},
+    call::Call,
     handle::{Account, Billing},
-    keyed::{Admitted, Attempt},
+    keyed::{Admitted, Attempt, KeyedCall},
 };

@@ -2,6 +2,7 @@
 
 pub(super) mod corrections;
 pub(super) mod current;
+pub(super) mod in_order;
 pub(super) mod judge;
 pub(super) mod recount;
 pub(super) mod tick;
@@ -13,7 +14,7 @@ use crate::{
     AccountId, Error,
     engine::{
         kernel::{CatchUp, Patience, Shared},
-        time::{corrections::correct_all, transitions::apply_transitions},
+        time::{corrections::correct_all, in_order::apply_transitions},
     },
     schema::Owner,
 };

@@ -3,7 +3,10 @@
 use crate::{
     Error,
     account::Configuration,
-    engine::kernel::{Account, Call, Op, Stop, Transaction},
+    engine::{
+        kernel::{Account, Call, Op, Stop, Transaction},
+        rows,
+    },
     schema,
 };
 
@@ -36,7 +39,7 @@ impl Account {
 
     /// Returns what the account configures.
     pub async fn configuration(&self) -> Result<Configuration, Error> {
-        self.reading().configuration().await
+        rows::account::configuration(&mut self.reading()).await
     }
 }
 
@@ -45,7 +48,7 @@ async fn configure(
     configuration: &Configuration,
 ) -> Result<Configuration, Stop> {
     configuration.check()?;
-    let before = tx.account_entry().await?;
+    let before = rows::account::account_entry(tx).await?;
     let after = before.configure(configuration.clone(), tx.now);
     tx.put(&schema::account(tx.account), &after)?;
     Ok(configuration.clone())

@@ -3,8 +3,9 @@
 mod changes;
 mod creation;
 mod plan;
+mod stored;
 
-use std::{collections::BTreeSet, fmt};
+pub(in crate::engine) use self::stored::{shown, shown_all};
 
 use self::{
     changes::{Change, ChangeFor, change_alert, change_alert_for, delete_alert},
@@ -12,21 +13,16 @@ use self::{
 };
 use crate::{
     AlertId, CustomerId, Error, IdOr, ListFilter, Page, PageRequest, PlanId, SubscriptionId,
-    alert::{
-        Alert, AlertUpdate, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter,
-        Scope,
-    },
+    alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert},
     engine::{
         Account, Call,
-        kernel::{Op, Transaction},
-        rows::lists::page_in_order,
+        kernel::Op,
+        rows::{self, active, balance_alerts, lists::page_in_order},
     },
     limits,
-    metric::MetricStatus,
     page::Listing,
     plan::PlanVersion,
-    schema::{self, AlertEntry, Slot},
-    subscription::SubscriptionEntry,
+    schema,
 };
 
 impl Account {
@@ -183,9 +179,9 @@ impl Account {
     pub async fn fetch_alert(&self, id: AlertId) -> Result<Alert, Error> {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            tx.require_alerts().await?;
-            let alert = tx.alert(id).await?;
-            let alert = tx.shown(alert).await?;
+            stored::require_alerts(&mut tx).await?;
+            let alert = stored::alert(&mut tx, id).await?;
+            let alert = shown(&mut tx, alert).await?;
             if tx.holds().await? {
                 return Ok(alert);
             }
@@ -204,12 +200,12 @@ impl Account {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            tx.require_alerts().await?;
-            let customer = tx.customer(&customer).await?;
-            let alerts = tx.balance_alerts(customer.id).await?;
+            stored::require_alerts(&mut tx).await?;
+            let customer = rows::customers::customer(&mut tx, &customer).await?;
+            let alerts = balance_alerts::balance_alerts(&mut tx, customer.id).await?;
             let filtered = format!("{} {filter:?}", customer.id);
             let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
-            let data = tx.shown_all(data).await?;
+            let data = shown_all(&mut tx, data).await?;
             if tx.holds().await? {
                 return Ok(Page { data, next_cursor });
             }
@@ -226,12 +222,12 @@ impl Account {
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
         let mut tx = self.reading();
-        tx.require_alerts().await?;
-        let entry = tx.subscription_entry(id).await?;
-        let version = tx.plan_version_of(&entry).await?;
-        let own = tx.alerts(&entry.alerts).await?;
-        let shared = tx.alerts(&version.alerts).await?.into_iter();
-        let shared = shared.map(|alert| as_seen_by(&entry, alert));
+        stored::require_alerts(&mut tx).await?;
+        let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
+        let version = rows::plans::plan_version_of(&mut tx, &entry).await?;
+        let own = active::alerts(&mut tx, &entry.alerts).await?;
+        let shared = active::alerts(&mut tx, &version.alerts).await?.into_iter();
+        let shared = shared.map(|alert| stored::as_seen_by(&entry, alert));
         let alerts = own.into_iter().chain(shared).collect();
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
     }
@@ -271,158 +267,4 @@ impl Account {
         let place = |alert: &Alert| schema::position_of(alert.created_at, alert.id.as_bytes());
         page_in_order(&listing, page, page.rows()?, alerts.into_iter().map(|of| (place(&of), of)))
     }
-}
-
-impl Transaction<'_> {
-    /// Returns alerts as operations answer them: those on a balance with their status.
-    pub(in crate::engine) async fn shown_all(
-        &mut self,
-        alerts: Vec<Alert>,
-    ) -> Result<Vec<Alert>, Error> {
-        let on_balance = alerts.iter().filter(|alert| alert.condition.ledger().is_some());
-        let states = on_balance.map(|alert| schema::balance_alert_state(self.account, alert.id));
-        let states: Vec<_> = states.collect();
-        self.fetch(states.iter().map(Slot::key).collect::<Vec<_>>()).await?;
-        let mut shown = Vec::with_capacity(alerts.len());
-        for alert in alerts {
-            shown.push(self.shown(alert).await?);
-        }
-        Ok(shown)
-    }
-
-    /// Returns an alert as operations answer it. One on a balance is shown as if what time has
-    /// brought its customer were applied.
-    pub(in crate::engine) async fn shown(&mut self, mut alert: Alert) -> Result<Alert, Error> {
-        if let (Scope::Customer { customer_id }, Some(currency)) =
-            (alert.scope, alert.condition.ledger())
-        {
-            self.get(&schema::customer_head(self.account, customer_id)).await?;
-            self.expire_ledger(customer_id, currency).await?;
-            let state = self.get(&schema::balance_alert_state(self.account, alert.id)).await?;
-            alert.show_status(&state.unwrap_or_default().in_alert);
-        }
-        Ok(alert)
-    }
-
-    /// Returns an alert that exists, on something that is not deleted.
-    async fn alert(&mut self, id: AlertId) -> Result<Alert, Error> {
-        let unknown = || Error::not_found("alert", id);
-        let entry = self.get(&schema::alert(self.account, id)).await?;
-        let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
-        let owner = match entry.alert.scope {
-            Scope::Subscription { subscription_id, .. } => {
-                self.subscription_entry(subscription_id).await.map(drop)
-            }
-            Scope::Customer { customer_id } => self.customer(&customer_id.into()).await.map(drop),
-            Scope::Plan { .. } => Ok(()),
-        };
-        owner.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-        Ok(entry.alert)
-    }
-
-    /// Makes sure that the metric that a new alert is to watch can be.
-    async fn check_metric(&mut self, new: &NewAlert) -> Result<(), Error> {
-        let NewCondition::UsageExceeded { metric_id } = new.condition else { return Ok(()) };
-        let metric = self.metric(metric_id).await?;
-        if metric.status == MetricStatus::Archived {
-            return Err(Error::constraint(format!("metric {} is archived", metric.id)));
-        }
-        Ok(())
-    }
-
-    /// Makes sure that what the price filters of an alert name is there: a filter by a mistyped id would
-    /// let the alert never fire.
-    async fn check_filters(&mut self, filters: &[PriceFilter]) -> Result<(), Error> {
-        let account = self.account;
-        for filter in filters {
-            match &filter.values {
-                FilterValues::PriceId(ids) => {
-                    let slots: Vec<_> = ids.iter().map(|id| schema::price(account, *id)).collect();
-                    check_there("price", ids, self.get_all(&slots).await?)?;
-                }
-                FilterValues::ItemId(ids) => {
-                    let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();
-                    check_there("item", ids, self.get_all(&slots).await?)?;
-                }
-                FilterValues::PriceType(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the alerts of an alert's subscription, plan version or ledger.
-    async fn siblings(&mut self, alert: &Alert) -> Result<Vec<Alert>, Error> {
-        let ids = match alert.scope {
-            Scope::Subscription { subscription_id, .. } => {
-                self.subscription_entry(subscription_id).await?.alerts
-            }
-            Scope::Plan { plan_id, plan_version } => {
-                let version = schema::plan_version(self.account, plan_id, plan_version);
-                self.get(&version).await?.unwrap_or_default().alerts
-            }
-            Scope::Customer { customer_id } => match alert.condition.ledger() {
-                Some(tx) => return self.balance_alerts_in(customer_id, tx).await,
-                None => Vec::new(),
-            },
-        };
-        self.alerts(&ids).await
-    }
-
-    async fn require_alerts(&mut self) -> Result<(), Error> {
-        if self.configuration().await?.features.alerts {
-            return Ok(());
-        }
-        Err(Error::feature("alerts are not available to this account"))
-    }
-
-    /// Writes an alert. What of it has fired is kept by value, so that only so many can be given.
-    async fn save_alert(&mut self, alert: &Alert) -> Result<(), Error> {
-        let slot = schema::alert(self.account, alert.id);
-        let before = self.get(&slot).await?;
-        let old = before.as_ref().map_or(&[][..], |before| before.alert.threshold_values());
-        let values = alert.threshold_values();
-        let new = values.iter().filter(|value| !old.contains(value)).count();
-        let given = before.as_ref().map_or(0, |before| before.given).saturating_add(new);
-        if given > limits::THRESHOLDS_OF_A_LIFE {
-            let most = limits::THRESHOLDS_OF_A_LIFE;
-            let detail = format!("the alert would have had {given} thresholds, at most {most}");
-            return Err(Error::constraint(detail));
-        }
-        self.put(&slot, &AlertEntry { alert: alert.clone(), given, deleted_at: None })
-    }
-
-    /// Writes an alert on a balance, judges it, and moves the head of its customer.
-    async fn save_balance_alert(
-        &mut self,
-        customer_id: CustomerId,
-        alert: &Alert,
-    ) -> Result<(), Error> {
-        self.save_alert(alert).await?;
-        self.judge_balance_at_once(customer_id, alert).await?;
-        self.touch(customer_id).await
-    }
-
-    /// Writes a subscription's row and moves the head of its customer.
-    async fn save_watched(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
-        self.save_subscription(entry)?;
-        self.touch(entry.subscription.customer_id).await
-    }
-}
-
-/// Makes sure that each of some resources was found.
-fn check_there<I: fmt::Display, T>(
-    what: &str,
-    ids: &BTreeSet<I>,
-    found: Vec<Option<T>>,
-) -> Result<(), Error> {
-    match ids.iter().zip(found).find(|(_, found)| found.is_none()) {
-        Some((id, _)) => Err(Error::not_found(what, id)),
-        None => Ok(()),
-    }
-}
-
-/// An alert as one subscription sees it.
-fn as_seen_by(entry: &SubscriptionEntry, mut alert: Alert) -> Alert {
-    alert.enabled &= !entry.muted.contains(&alert.id);
-    alert
 }

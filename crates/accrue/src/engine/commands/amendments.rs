@@ -7,7 +7,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use self::found::{Found, Standing};
+use self::found::{Found, Standing, check_open, find_event};
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Timestamp,
     alert::Cause,
@@ -15,10 +15,12 @@ use crate::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
         rows::{
-            places::{counting, only},
-            windows::Moved,
+            self, event_blocks,
+            places::{self, counting, only},
+            visible,
+            windows::{self, Moved},
         },
-        time::recount::Untotalled,
+        time::recount::{self, Untotalled},
     },
     expression::Fields,
     schema::{self, Amendments, EventCount},
@@ -127,8 +129,8 @@ async fn amend_event(
     amendment: &Amendment,
 ) -> Result<EventKey, Stop> {
     amendment.check(id)?;
-    let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
-    if tx.customer(&amendment.customer).await?.id != customer_id {
+    let Found { mut entry, customer_id, place, standing } = find_event(tx, id).await?;
+    if rows::customers::customer(tx, &amendment.customer).await?.id != customer_id {
         return Err(Error::constraint("the event is of another customer").into());
     }
     if amendment.timestamp != place.at {
@@ -147,30 +149,30 @@ async fn amend_event(
     if says == (&amendment.event_name, &amendment.properties) {
         return Ok(id.clone());
     }
-    tx.check_open(customer_id, place.at).await?;
-    tx.count(customer_id, "amended", |of| &mut of.amended).await?;
+    check_open(tx, customer_id, place.at).await?;
+    count(tx, customer_id, "amended", |of| &mut of.amended).await?;
     let after = StoredEvent {
         event_name: Cow::Borrowed(&amendment.event_name),
         properties: Cow::Borrowed(&amendment.properties),
         ..found.event.clone()
     };
-    tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
-    tx.correct(customer_id, &place, &entry, &found.event).await?;
+    write_anew(tx, &mut entry, &place, found.backfill_id, &after).await?;
+    correct(tx, customer_id, &place, &entry, &found.event).await?;
     Ok(id.clone())
 }
 
 async fn deprecate_event(tx: &mut Transaction<'_>, id: &EventKey) -> Result<EventKey, Stop> {
-    let Found { mut entry, customer_id, place, standing } = tx.find_event(id).await?;
+    let Found { mut entry, customer_id, place, standing } = find_event(tx, id).await?;
     let found = match standing {
         Standing::Counts(found) => *found,
         Standing::Deprecated => return Ok(id.clone()),
         Standing::Replaced(by) => return Err(replaced(id, by).into()),
     };
-    tx.check_open(customer_id, place.at).await?;
-    tx.count(customer_id, "deprecated", |of| &mut of.deprecated).await?;
+    check_open(tx, customer_id, place.at).await?;
+    count(tx, customer_id, "deprecated", |of| &mut of.deprecated).await?;
     let after = StoredEvent { deprecated: true, ..found.event.clone() };
-    tx.write_anew(&mut entry, &place, found.backfill_id, &after).await?;
-    tx.correct(customer_id, &place, &entry, &found.event).await?;
+    write_anew(tx, &mut entry, &place, found.backfill_id, &after).await?;
+    correct(tx, customer_id, &place, &entry, &found.event).await?;
     Ok(id.clone())
 }
 
@@ -178,77 +180,75 @@ fn replaced(id: &EventKey, by: BackfillId) -> Error {
     Error::constraint(format!("the event {id} was replaced by backfill {by}"))
 }
 
-impl Transaction<'_> {
-    /// Counts an amendment or a deprecation.
-    async fn count(
-        &mut self,
-        customer_id: CustomerId,
-        what: &str,
-        instants: impl FnOnce(&mut Amendments) -> &mut Vec<Timestamp> + Send,
-    ) -> Result<(), Error> {
-        let slot = schema::amendments(self.account, customer_id);
-        let mut amendments = self.get(&slot).await?.unwrap_or_default();
-        count_amendment(instants(&mut amendments), self.now, what)?;
-        self.put(&slot, &amendments)
-    }
+/// Counts an amendment or a deprecation.
+async fn count(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    what: &str,
+    instants: impl FnOnce(&mut Amendments) -> &mut Vec<Timestamp> + Send,
+) -> Result<(), Error> {
+    let slot = schema::amendments(tx.account, customer_id);
+    let mut amendments = tx.get(&slot).await?.unwrap_or_default();
+    count_amendment(instants(&mut amendments), tx.now, what)?;
+    tx.put(&slot, &amendments)
+}
 
-    /// Writes another content of the event at a place that a backfill has brought, or none.
-    async fn write_anew(
-        &mut self,
-        entry: &mut EventKeyEntry,
-        place: &EventPlace,
-        source: Option<BackfillId>,
-        after: &StoredEvent<'_>,
-    ) -> Result<(), Error> {
-        let slots = entry.slots.iter_mut();
-        for slot in slots.filter(|slot| slot.backfill_id == source) {
-            slot.deprecated = after.deprecated;
-            self.put_in_block(slot, &place.key, after).await?;
+/// Writes another content of the event at a place that a backfill has brought, or none.
+async fn write_anew(
+    tx: &mut Transaction<'_>,
+    entry: &mut EventKeyEntry,
+    place: &EventPlace,
+    source: Option<BackfillId>,
+    after: &StoredEvent<'_>,
+) -> Result<(), Error> {
+    let slots = entry.slots.iter_mut();
+    for slot in slots.filter(|slot| slot.backfill_id == source) {
+        slot.deprecated = after.deprecated;
+        event_blocks::put_in_block(tx, slot, &place.key, after).await?;
+    }
+    tx.put(&schema::event_key(tx.account, &place.key), entry)
+}
+
+/// Corrects what a customer's events come to, where the one that counted at a place is written
+/// anew, or deprecated.
+async fn correct(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    place: &EventPlace,
+    entry: &EventKeyEntry,
+    before: &StoredEvent<'_>,
+) -> Result<(), Error> {
+    let (meters, EventPlace { at, key }) = (rows::metrics::meters(tx).await?, place);
+    // What it says now may be what a backfill has replaced, and another one may be in its place.
+    let counts = counting(places::events_at(tx, customer_id, place, &entry.slots).await?);
+    let before = Fields::new(&before.event_name, *at, &before.properties);
+    let before = visible::readings(tx, &meters, &before, key).await;
+    let after = match counts.as_ref().map(|found| &found.event) {
+        Some(event) => {
+            let after = Fields::new(&event.event_name, *at, &event.properties);
+            visible::readings(tx, &meters, &after, key).await
         }
-        self.put(&schema::event_key(self.account, &place.key), entry)
+        None => Vec::new(),
+    };
+    let moved = Moved { before, after };
+    windows::rebuild_window(tx, customer_id, *at, &moved).await?;
+    if counts.is_none() {
+        count_one_less(tx, customer_id, *at).await?;
     }
+    let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
+    // The periods that it lies in are open: each has a running total.
+    let untotalled = Untotalled::new();
+    recount::count_corrected(tx, customer_id, only(*at), &untotalled, &cause, tx.now).await?;
+    rows::customers::touch(tx, customer_id).await
+}
 
-    /// Corrects what a customer's events come to, where the one that counted at a place is written
-    /// anew, or deprecated.
-    async fn correct(
-        &mut self,
-        customer_id: CustomerId,
-        place: &EventPlace,
-        entry: &EventKeyEntry,
-        before: &StoredEvent<'_>,
-    ) -> Result<(), Error> {
-        let (meters, EventPlace { at, key }) = (self.meters().await?, place);
-        // What it says now may be what a backfill has replaced, and another one may be in its place.
-        let counts = counting(self.events_at(customer_id, place, &entry.slots).await?);
-        let before = Fields::new(&before.event_name, *at, &before.properties);
-        let before = self.readings(&meters, &before, key).await;
-        let after = match counts.as_ref().map(|found| &found.event) {
-            Some(event) => {
-                let after = Fields::new(&event.event_name, *at, &event.properties);
-                self.readings(&meters, &after, key).await
-            }
-            None => Vec::new(),
-        };
-        let moved = Moved { before, after };
-        self.rebuild_window(customer_id, *at, &moved).await?;
-        if counts.is_none() {
-            self.count_one_less(customer_id, *at).await?;
-        }
-        let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
-        // The periods that it lies in are open: each has a running total.
-        let untotalled = Untotalled::new();
-        self.count_corrected(customer_id, only(*at), &untotalled, &cause, self.now).await?;
-        self.touch(customer_id).await
-    }
-
-    /// The row of an hour stays as long as there are events in it, whether or not they count.
-    async fn count_one_less(
-        &mut self,
-        customer_id: CustomerId,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let slot = schema::event_volume(self.account, Hour::of(at), customer_id);
-        let EventCount { events } = self.get(&slot).await?.unwrap_or_default();
-        self.put(&slot, &EventCount { events: events.saturating_sub(1) })
-    }
+/// The row of an hour stays as long as there are events in it, whether or not they count.
+async fn count_one_less(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let slot = schema::event_volume(tx.account, Hour::of(at), customer_id);
+    let EventCount { events } = tx.get(&slot).await?.unwrap_or_default();
+    tx.put(&slot, &EventCount { events: events.saturating_sub(1) })
 }

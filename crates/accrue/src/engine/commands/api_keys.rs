@@ -124,7 +124,7 @@ impl Account {
 
     /// Returns an API key, also a revoked one.
     pub async fn fetch_api_key(&self, id: ApiKeyId) -> Result<ApiKey, Error> {
-        Ok(self.reading().api_key(id).await?.key)
+        Ok(api_key(&mut self.reading(), id).await?.key)
     }
 
     /// Lists the API keys, newest first, revoked ones too.
@@ -139,13 +139,11 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    async fn api_key(&mut self, id: ApiKeyId) -> Result<ApiKeyEntry, Error> {
-        let found = self.get(&schema::api_key(id)).await?;
-        // The table has the keys of every account.
-        let own = found.filter(|entry| entry.account == *self.account);
-        own.ok_or_else(|| Error::not_found("API key", id))
-    }
+async fn api_key(tx: &mut Transaction<'_>, id: ApiKeyId) -> Result<ApiKeyEntry, Error> {
+    let found = tx.get(&schema::api_key(id)).await?;
+    // The table has the keys of every account.
+    let own = found.filter(|entry| entry.account == *tx.account);
+    own.ok_or_else(|| Error::not_found("API key", id))
 }
 
 struct IssueApiKey {
@@ -184,7 +182,7 @@ impl Command for RotateApiKey {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<IssuedApiKey, Stop> {
-        let before = tx.api_key(self.id).await?;
+        let before = api_key(tx, self.id).await?;
         let token = ApiToken::draw(self.id, tx.entropy());
         let entry = before.rotate(&token, self.overlap, tx.now)?;
         tx.put(&schema::api_key(self.id), &entry)?;
@@ -205,7 +203,7 @@ impl Command for RevokeApiKey {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<ApiKey, Stop> {
-        let entry = tx.api_key(self.id).await?.revoke(tx.now);
+        let entry = api_key(tx, self.id).await?.revoke(tx.now);
         tx.put(&schema::api_key(self.id), &entry)?;
         Ok(entry.key)
     }

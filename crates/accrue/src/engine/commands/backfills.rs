@@ -1,6 +1,7 @@
 //! Backfills: operations and lists.
 
 mod apart;
+mod checks;
 mod close;
 mod create;
 mod ingest;
@@ -10,12 +11,12 @@ use self::{
     close::close_backfill, create::create_backfill, ingest::IngestBackfill, revert::revert_backfill,
 };
 use crate::{
-    BackfillId, CustomerId, Error, IdOr, Page, PageRequest,
+    BackfillId, Error, Page, PageRequest,
     backfill::{Backfill, BackfillFilter, NewBackfill},
     engine::{
         Account, Call,
-        kernel::{Op, Stop, Transaction},
-        rows::lists::Walk,
+        kernel::Op,
+        rows::{self, lists::Walk},
     },
     page::{InstantRange, Listing},
     schema::{self, Index},
@@ -112,9 +113,9 @@ impl Account {
     /// Returns a backfill.
     pub async fn fetch_backfill(&self, id: BackfillId) -> Result<Backfill, Error> {
         let mut tx = self.reading();
-        tx.require_backfills().await?;
-        let backfill = tx.backfill(id).await?;
-        tx.counted(backfill).await
+        checks::require_backfills(&mut tx).await?;
+        let backfill = rows::backfills::backfill(&mut tx, id).await?;
+        checks::counted(&tx, backfill).await
     }
 
     /// Lists the backfills, newest first (§4.1).
@@ -131,11 +132,11 @@ impl Account {
         let listing =
             Listing { name: "backfills", account: self.id(), filter: format!("{filter:?}") };
         let mut tx = self.reading();
-        tx.require_backfills().await?;
+        checks::require_backfills(&mut tx).await?;
         // Where both are given, a customer has fewer than there are of a status.
         let index = match (&filter.customer, filter.status) {
             (Some(customer), _) => {
-                let id = tx.backfilled_customer(customer).await?;
+                let id = checks::backfilled_customer(&mut tx, customer).await?;
                 id.map(|id| Index::backfills_of_customer(self.id(), id))
             }
             (None, Some(status)) => Some(Index::backfills_of_status(self.id(), status)),
@@ -148,63 +149,8 @@ impl Account {
         let found = walk.run(&mut tx, |at| slot(schema::id_at(at)), show).await?;
         let mut data = Vec::with_capacity(found.data.len());
         for backfill in found.data {
-            data.push(tx.counted(backfill).await?);
+            data.push(checks::counted(&tx, backfill).await?);
         }
         Ok(Page { data, ..found })
-    }
-}
-
-impl Transaction<'_> {
-    async fn require_backfills(&mut self) -> Result<(), Error> {
-        if self.configuration().await?.features.backfills {
-            return Ok(());
-        }
-        Err(Error::feature("backfills are not available to this account"))
-    }
-
-    /// Finds the customer whose backfills are listed: the backfills of a deleted one stay.
-    async fn backfilled_customer(
-        &mut self,
-        customer: &IdOr<CustomerId>,
-    ) -> Result<Option<CustomerId>, Error> {
-        match customer {
-            IdOr::Id(id) => Ok(Some(*id)),
-            external => match self.customer(external).await {
-                Ok(customer) => Ok(Some(customer.id)),
-                Err(error) if error.is_not_found() => Ok(None),
-                Err(error) => Err(error),
-            },
-        }
-    }
-
-    /// Returns a backfill with how many events it has.
-    async fn counted(&self, backfill: Backfill) -> Result<Backfill, Error> {
-        if !backfill.is_counted_by_customer() {
-            return Ok(backfill);
-        }
-        Ok(Backfill { events_ingested: self.events_ingested(&backfill).await?, ..backfill })
-    }
-
-    /// Takes the lock of a backfill's customer, where it is for one. Its transitions come first.
-    async fn current_owner(&mut self, backfill: &Backfill) -> Result<(), Stop> {
-        if let Some(customer_id) = backfill.customer_id {
-            self.current_head(customer_id).await?;
-        }
-        Ok(())
-    }
-
-    /// Makes sure that a backfill takes events, and can be closed. Where it is for all customers, the
-    /// clock of another process may be ahead that has begun to reflect it.
-    async fn check_taking(&mut self, backfill: &Backfill) -> Result<(), Error> {
-        backfill.check_taking(self.now)?;
-        if backfill.customer_id.is_some() {
-            return Ok(());
-        }
-        let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
-        let mut begun = all.corrections.iter().filter(|of| of.has_begun);
-        match begun.any(|of| of.correction.backfill_id == backfill.id) {
-            true => Err(backfill.is_closed()),
-            false => Ok(()),
-        }
     }
 }

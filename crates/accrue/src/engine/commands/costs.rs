@@ -8,7 +8,15 @@ use std::{
 use crate::{
     CustomerId, Error, IdOr, Pace, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     cost::{Cost, CostQuery},
-    engine::{Account, kernel::Transaction, rows::figures::Running},
+    engine::{
+        Account,
+        kernel::Transaction,
+        rows::{
+            self, active,
+            figures::{self, Running},
+            periods,
+        },
+    },
     limits,
     rating::{RateCard, rate},
     schema,
@@ -61,13 +69,13 @@ impl Account {
     ) -> Result<Vec<Cost>, Error> {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let entry = tx.subscription_entry(id).await?;
+            let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
             let Subscription { customer_id, currency, .. } = entry.subscription;
             tx.get(&schema::customer_head(self.id(), customer_id)).await?;
-            let timeframe = query.timeframe.unwrap_or_else(|| tx.current_period(&entry));
+            let timeframe = query.timeframe.unwrap_or_else(|| current_period(&tx, &entry));
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
             let slots = cut(timeframe, query.view, &entry.subscription.timezone)?;
-            let costs = tx.costs(&entry, &slots, &currency).await?;
+            let costs = costs(&mut tx, &entry, &slots, &currency).await?;
             if tx.holds().await? {
                 return Ok(Cost::gather(costs, query.view));
             }
@@ -89,13 +97,16 @@ impl Account {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let customer = tx.customer(&customer).await?;
+            let customer = rows::customers::customer(&mut tx, &customer).await?;
             tx.get(&schema::customer_head(self.id(), customer.id)).await?;
             let (entries, timeframe) = match query.timeframe {
-                Some(timeframe) => (tx.every_subscription(customer.id).await?, timeframe),
+                Some(timeframe) => (
+                    rows::subscriptions::every_subscription(&mut tx, customer.id).await?,
+                    timeframe,
+                ),
                 None => {
-                    let live = tx.live_subscriptions(customer.id).await?;
-                    let timeframe = tx.current_periods(&live)?;
+                    let live = live_subscriptions(&mut tx, customer.id).await?;
+                    let timeframe = current_periods(&tx, &live)?;
                     (live, timeframe)
                 }
             };
@@ -111,9 +122,9 @@ impl Account {
             for entry in &entries {
                 let slots = match query.timeframe {
                     Some(_) => slots.clone(),
-                    None => within(&slots, tx.current_period(entry)),
+                    None => within(&slots, current_period(&tx, entry)),
                 };
-                let more = tx.costs(entry, &slots, &currency).await?;
+                let more = self::costs(&mut tx, entry, &slots, &currency).await?;
                 costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
             }
             if tx.holds().await? {
@@ -149,101 +160,103 @@ fn marks(slots: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
 }
 
 /// The caller has read the head of the customer, which guards the ranges.
-impl Transaction<'_> {
-    pub(in crate::engine) async fn costs(
-        &mut self,
-        entry: &SubscriptionEntry,
-        slots: &[Timeframe],
-        currency: &PricingUnit,
-    ) -> Result<Vec<Cost>, Error> {
-        let card = self.card(entry).await?;
-        let meters = self.plan_version_of(entry).await?.meters;
-        let meters = self.meters().await?.only(&card.metrics(), &meters);
-        let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
-        for slots in slots.chunks(SLOTS_TOGETHER) {
-            let used = self.used_in(entry, &card, &meters, slots, &mut sums).await?;
-            let figure = |period: Timeframe, to: Timestamp, cell| {
-                used.get(&(period, to)).and_then(|total| total.figure(cell))
+pub(in crate::engine) async fn costs(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    slots: &[Timeframe],
+    currency: &PricingUnit,
+) -> Result<Vec<Cost>, Error> {
+    let card = rows::prices::card(tx, entry).await?;
+    let meters = rows::plans::plan_version_of(tx, entry).await?.meters;
+    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
+    let (mut costs, mut sums) = (Vec::with_capacity(slots.len()), BTreeMap::new());
+    for slots in slots.chunks(SLOTS_TOGETHER) {
+        let used = used_in(tx, entry, &card, &meters, slots, &mut sums).await?;
+        let figure = |period: Timeframe, to: Timestamp, cell| {
+            used.get(&(period, to)).and_then(|total| total.figure(cell))
+        };
+        let lines = rate(&card, &figure, slots, tx.now);
+        let rated = slots.iter().zip(lines);
+        costs.extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
+        let rated = slots.len().saturating_mul(card.intervals.len());
+        tx.pace.spend(rated.saturating_mul(Pace::ROW)).await;
+    }
+    Ok(costs)
+}
+
+/// Returns what was used from the start of each billing period up to where slots begin and end in
+/// it. Those that go on behind the slots are summed further next time.
+async fn used_in(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    card: &RateCard,
+    meters: &Meters,
+    slots: &[Timeframe],
+    sums: &mut BTreeMap<Timeframe, Sum>,
+) -> Result<BTreeMap<(Timeframe, Timestamp), Total>, Error> {
+    let mut used = BTreeMap::new();
+    let Some((first, last)) = slots.first().zip(slots.last()) else { return Ok(used) };
+    let whole = Timeframe::nothing_at(first.start()).until(last.end());
+    // Nothing can have been used yet behind it.
+    let until = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+    let periods = card.usage_periods(whole).into_iter();
+    for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
+        let Sum { mut running, mut to } = sums.remove(&period).unwrap_or_else(|| Sum::of(period));
+        for mark in marks(slots, period) {
+            let is_all = mark == period.end() && period.contains(tx.now);
+            let total = if is_all {
+                periods::total(tx, entry, key).await?
+            } else {
+                if let Ok(segment) = Timeframe::new(to, mark) {
+                    let customer_id = entry.subscription.customer_id;
+                    figures::run_on(tx, &mut running, customer_id, meters, segment).await?;
+                    to = mark;
+                }
+                running.total.clone()
             };
-            let lines = rate(&card, &figure, slots, self.now);
-            let rated = slots.iter().zip(lines);
-            costs
-                .extend(rated.map(|(slot, lines)| Cost::of(*slot, currency.clone(), &card, lines)));
-            let rated = slots.len().saturating_mul(card.intervals.len());
-            self.pace.spend(rated.saturating_mul(Pace::ROW)).await;
+            used.insert((period, mark), total);
         }
-        Ok(costs)
-    }
-
-    /// Returns what was used from the start of each billing period up to where slots begin and end in
-    /// it. Those that go on behind the slots are summed further next time.
-    async fn used_in(
-        &mut self,
-        entry: &SubscriptionEntry,
-        card: &RateCard,
-        meters: &Meters,
-        slots: &[Timeframe],
-        sums: &mut BTreeMap<Timeframe, Sum>,
-    ) -> Result<BTreeMap<(Timeframe, Timestamp), Total>, Error> {
-        let mut used = BTreeMap::new();
-        let Some((first, last)) = slots.first().zip(slots.last()) else { return Ok(used) };
-        let whole = Timeframe::nothing_at(first.start()).until(last.end());
-        // Nothing can have been used yet behind it.
-        let until = self.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
-        let periods = card.usage_periods(whole).into_iter();
-        for (period, key) in periods.take_while(|(period, _)| period.start() <= until) {
-            let Sum { mut running, mut to } =
-                sums.remove(&period).unwrap_or_else(|| Sum::of(period));
-            for mark in marks(slots, period) {
-                let is_all = mark == period.end() && period.contains(self.now);
-                let total = if is_all {
-                    self.total(entry, key).await?
-                } else {
-                    if let Ok(segment) = Timeframe::new(to, mark) {
-                        let customer_id = entry.subscription.customer_id;
-                        self.run_on(&mut running, customer_id, meters, segment).await?;
-                        to = mark;
-                    }
-                    running.total.clone()
-                };
-                used.insert((period, mark), total);
-            }
-            if whole.end() < period.end() {
-                sums.insert(period, Sum { running, to });
-            }
+        if whole.end() < period.end() {
+            sums.insert(period, Sum { running, to });
         }
-        Ok(used)
     }
+    Ok(used)
+}
 
-    /// Returns the billing period of now: the first one of what has not begun, the last one of what
-    /// has ended.
-    pub(in crate::engine) fn current_period(&self, entry: &SubscriptionEntry) -> Timeframe {
-        let subscription = &entry.subscription;
-        let start = subscription.start_date;
-        let last = subscription.end_date.map(|end| end.saturating_sub(INSTANT).max(start));
-        let at = self.now.max(start);
-        let at = last.map_or(at, |last| at.min(last));
-        subscription.periods().containing(at).unwrap_or(Timeframe::nothing_at(start))
-    }
+/// Returns the billing period of now: the first one of what has not begun, the last one of what
+/// has ended.
+pub(in crate::engine) fn current_period(
+    tx: &Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Timeframe {
+    let subscription = &entry.subscription;
+    let start = subscription.start_date;
+    let last = subscription.end_date.map(|end| end.saturating_sub(INSTANT).max(start));
+    let at = tx.now.max(start);
+    let at = last.map_or(at, |last| at.min(last));
+    subscription.periods().containing(at).unwrap_or(Timeframe::nothing_at(start))
+}
 
-    /// Returns the timeframe that the current billing periods of subscriptions lie in.
-    fn current_periods(&self, entries: &[SubscriptionEntry]) -> Result<Timeframe, Error> {
-        let periods = entries.iter().map(|entry| self.current_period(entry));
-        let periods: Vec<_> = periods.collect();
-        let start = periods.iter().map(|period| period.start()).min().unwrap_or(self.now);
-        let end = periods.iter().map(|period| period.end()).max().unwrap_or(self.now);
-        Timeframe::new(start, end).map_err(|error| Error::corrupt(error.to_string()))
-    }
+/// Returns the timeframe that the current billing periods of subscriptions lie in.
+fn current_periods(
+    tx: &Transaction<'_>,
+    entries: &[SubscriptionEntry],
+) -> Result<Timeframe, Error> {
+    let periods = entries.iter().map(|entry| current_period(tx, entry));
+    let periods: Vec<_> = periods.collect();
+    let start = periods.iter().map(|period| period.start()).min().unwrap_or(tx.now);
+    let end = periods.iter().map(|period| period.end()).max().unwrap_or(tx.now);
+    Timeframe::new(start, end).map_err(|error| Error::corrupt(error.to_string()))
+}
 
-    /// Reads the subscriptions of a customer that have begun and not ended.
-    async fn live_subscriptions(
-        &mut self,
-        customer: CustomerId,
-    ) -> Result<Vec<SubscriptionEntry>, Error> {
-        let active = self.active_subscriptions(&[customer]).await?;
-        let all = active.into_iter().flat_map(|of| of.entries);
-        Ok(all.filter(|entry| entry.subscription.covers(self.now)).collect())
-    }
+/// Reads the subscriptions of a customer that have begun and not ended.
+async fn live_subscriptions(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Vec<SubscriptionEntry>, Error> {
+    let active = active::active_subscriptions(tx, &[customer]).await?;
+    let all = active.into_iter().flat_map(|of| of.entries);
+    Ok(all.filter(|entry| entry.subscription.covers(tx.now)).collect())
 }
 
 /// Cuts slots that adjoin to a timeframe, so that they still do.

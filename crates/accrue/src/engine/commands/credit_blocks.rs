@@ -6,7 +6,10 @@ use crate::{
     credit::{Block, CreditBlock},
     engine::{
         Account, Call,
+        commands::credits,
         kernel::{Op, Stop, Transaction},
+        rows::{self, ledgers},
+        time::current,
     },
     schema::{self, BlockMetadata},
 };
@@ -74,24 +77,25 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    /// Returns a block that is there, and whose ledger is applied.
-    async fn applied_block(&mut self, id: CreditBlockId) -> Result<Block, Stop> {
-        self.require_credits().await?;
-        let unknown = || Error::not_found("credit block", id);
-        let found = self.get(&schema::credit_block(self.account, id)).await?;
-        let block = found.filter(|of| of.deletion.is_none()).ok_or_else(unknown)?;
-        let customer = self.customer(&block.customer_id.into()).await;
-        customer.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-        self.current_head(block.customer_id).await?;
-        Ok(block)
-    }
+/// Returns a block that is there, and whose ledger is applied.
+async fn applied_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<Block, Stop> {
+    credits::require_credits(tx).await?;
+    let unknown = || Error::not_found("credit block", id);
+    let found = tx.get(&schema::credit_block(tx.account, id)).await?;
+    let block = found.filter(|of| of.deletion.is_none()).ok_or_else(unknown)?;
+    let customer = rows::customers::customer(tx, &block.customer_id.into()).await;
+    customer.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
+    current::current_head(tx, block.customer_id).await?;
+    Ok(block)
+}
 
-    /// Returns the caller's own strings of a block: they have a row of their own.
-    async fn block_metadata(&mut self, id: CreditBlockId) -> Result<Option<BlockMetadata>, Error> {
-        let slot = schema::credit_block_metadata(self.account, id);
-        Ok(self.get_guarded(&[slot]).await?.pop().flatten())
-    }
+/// Returns the caller's own strings of a block: they have a row of their own.
+async fn block_metadata(
+    tx: &mut Transaction<'_>,
+    id: CreditBlockId,
+) -> Result<Option<BlockMetadata>, Error> {
+    let slot = schema::credit_block_metadata(tx.account, id);
+    Ok(tx.get_guarded(&[slot]).await?.pop().flatten())
 }
 
 async fn update_credit_block(
@@ -99,8 +103,8 @@ async fn update_credit_block(
     id: CreditBlockId,
     update: &MetadataUpdate,
 ) -> Result<CreditBlock, Stop> {
-    let Block { block, customer_id, .. } = tx.applied_block(id).await?;
-    let found = tx.block_metadata(id).await?;
+    let Block { block, customer_id, .. } = applied_block(tx, id).await?;
+    let found = block_metadata(tx, id).await?;
     let mut metadata = found.clone().unwrap_or_default().metadata;
     update.clone().apply(&mut metadata)?;
     let slot = schema::credit_block_metadata(tx.account, id);
@@ -109,27 +113,27 @@ async fn update_credit_block(
     } else if found.is_some() {
         tx.delete(&slot);
     }
-    tx.touch(customer_id).await?;
+    rows::customers::touch(tx, customer_id).await?;
     Ok(CreditBlock { metadata, ..block })
 }
 
 async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<(), Stop> {
-    let block = tx.applied_block(id).await?;
+    let block = applied_block(tx, id).await?;
     let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
-    let ledger = tx.ledger(customer_id, &currency).await?;
+    let ledger = ledgers::ledger(tx, customer_id, &currency).await?;
     let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;
     let index = schema::credit_block_by_time(tx.account, &block);
     ledger.book.insert([block]);
     let before = ledger.book.balance().cloned();
     if let Some(entry) = ledger.book.delete(id, tx.now)? {
         let cause = Cause::Credit { entry_id: entry.id };
-        tx.judge_balance(&mut ledger, before, &cause).await?;
+        ledgers::judge_balance(tx, &mut ledger, before, &cause).await?;
     }
-    tx.save_ledgers(customer_id, std::iter::once(&ledger)).await?;
+    ledgers::save_ledgers(tx, customer_id, std::iter::once(&ledger)).await?;
     tx.delete(&index);
-    if tx.block_metadata(id).await?.is_some() {
+    if block_metadata(tx, id).await?.is_some() {
         tx.delete(&schema::credit_block_metadata(tx.account, id));
     }
-    tx.touch(customer_id).await?;
+    rows::customers::touch(tx, customer_id).await?;
     Ok(())
 }

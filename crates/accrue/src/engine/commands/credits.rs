@@ -14,9 +14,12 @@ use crate::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
         rows::{
-            ledgers::OpenLedger,
+            self,
+            ledgers::{self, OpenLedger},
             lists::{Walk, page_in_order},
+            outbox,
         },
+        time::{current, transitions},
     },
     limits,
     page::{InstantRange, Listing},
@@ -86,7 +89,7 @@ impl Account {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (customer, ledger) = tx.read_ledger(&customer, currency).await?;
+            let (customer, ledger) = read_ledger(&mut tx, &customer, currency).await?;
             let book = match ledger {
                 Some(ledger) => ledger.book,
                 None => Book::new(customer.id, currency.clone(), customer.timezone),
@@ -112,8 +115,8 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
             let mut balances = Vec::new();
-            for currency in tx.ledgers_of(&customer).await? {
-                let (_, ledger) = tx.read_ledger(&customer, &currency).await?;
+            for currency in ledgers_of(&mut tx, &customer).await? {
+                let (_, ledger) = read_ledger(&mut tx, &customer, &currency).await?;
                 balances.extend(ledger.map(|ledger| ledger.book.credit_balance(tx.now)));
             }
             if tx.holds().await? {
@@ -132,16 +135,16 @@ impl Account {
     pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            tx.require_credits().await?;
+            require_credits(&mut tx).await?;
             let slot = schema::credit_block(self.id(), id);
             let unknown = || Error::not_found("credit block", id);
             let found = tx.get(&slot).await?.filter(|of| of.deletion.is_none());
             let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
-            let read = tx.read_ledger(&customer_id.into(), &block.currency).await;
+            let read = read_ledger(&mut tx, &customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
             let found = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
             let mut block = [found.ok_or_else(unknown)?.block];
-            tx.with_metadata(&mut block).await?;
+            ledgers::with_metadata(&mut tx, &mut block).await?;
             if tx.holds().await? {
                 let [block] = block;
                 return Ok(block);
@@ -172,7 +175,7 @@ impl Account {
         };
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (customer, ledger) = tx.read_ledger(&customer, currency).await?;
+            let (customer, ledger) = read_ledger(&mut tx, &customer, currency).await?;
             let filtered = format!("{} {currency} {filter:?}", customer.id);
             let listing = Listing { name: "credit_blocks", account: self.id(), filter: filtered };
             let mut found = if filter.include_all_blocks {
@@ -188,7 +191,7 @@ impl Account {
                     .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
                 page_in_order(&listing, page, page.rows()?, open)?
             };
-            tx.with_metadata(&mut found.data).await?;
+            ledgers::with_metadata(&mut tx, &mut found.data).await?;
             if tx.holds().await? {
                 return Ok(found);
             }
@@ -214,89 +217,88 @@ impl Account {
         let customer = customer.into();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (Customer { id, .. }, ledger) = tx.read_ledger(&customer, currency).await?;
+            let (Customer { id, .. }, ledger) = read_ledger(&mut tx, &customer, currency).await?;
             let applied = tx.writes().to_vec();
             if tx.holds().await? {
                 // Nothing that a ledger has committed changes, so it can be read at leisure.
                 let mut tx = self.reading();
                 tx.set_writes(applied);
-                return tx.entries(id, currency, ledger, filter, page).await;
+                return entries(&mut tx, id, currency, ledger, filter, page).await;
             }
         }
         Err(Error::contended())
     }
 }
 
-impl Transaction<'_> {
-    pub(in crate::engine) async fn require_credits(&mut self) -> Result<(), Error> {
-        if self.configuration().await?.features.credits {
-            return Ok(());
-        }
-        Err(Error::feature("credits are not available to this account"))
+pub(in crate::engine) async fn require_credits(tx: &mut Transaction<'_>) -> Result<(), Error> {
+    if rows::account::configuration(tx).await?.features.credits {
+        return Ok(());
     }
+    Err(Error::feature("credits are not available to this account"))
+}
 
-    /// Returns the currencies and pricing units that a customer has a ledger in.
-    async fn ledgers_of(&mut self, customer: &IdOr<CustomerId>) -> Result<Vec<PricingUnit>, Error> {
-        self.require_credits().await?;
-        let customer = self.customer(customer).await?;
-        let credits = self.get(&schema::credits(self.account, customer.id)).await?;
-        let units = credits.unwrap_or_default().units.into_iter();
-        Ok(units.filter(|(_, of)| of.has_ledger).map(|(tx, _)| tx).collect())
-    }
+/// Returns the currencies and pricing units that a customer has a ledger in.
+async fn ledgers_of(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+) -> Result<Vec<PricingUnit>, Error> {
+    require_credits(tx).await?;
+    let customer = rows::customers::customer(tx, customer).await?;
+    let credits = tx.get(&schema::credits(tx.account, customer.id)).await?;
+    let units = credits.unwrap_or_default().units.into_iter();
+    Ok(units.filter(|(_, of)| of.has_ledger).map(|(tx, _)| tx).collect())
+}
 
-    /// Reads a ledger of a customer as if what time has brought it were applied, corrections aside.
-    async fn read_ledger(
-        &mut self,
-        customer: &IdOr<CustomerId>,
-        currency: &PricingUnit,
-    ) -> Result<(Customer, Option<OpenLedger>), Error> {
-        self.require_credits().await?;
-        let customer = self.customer(customer).await?;
-        self.get(&schema::customer_head(self.account, customer.id)).await?;
-        self.expire_ledger(customer.id, currency).await?;
-        let ledger = self.ledger(customer.id, currency).await?;
-        Ok((customer, ledger))
-    }
+/// Reads a ledger of a customer as if what time has brought it were applied, corrections aside.
+async fn read_ledger(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    currency: &PricingUnit,
+) -> Result<(Customer, Option<OpenLedger>), Error> {
+    require_credits(tx).await?;
+    let customer = rows::customers::customer(tx, customer).await?;
+    tx.get(&schema::customer_head(tx.account, customer.id)).await?;
+    transitions::expire_ledger(tx, customer.id, currency).await?;
+    let ledger = ledgers::ledger(tx, customer.id, currency).await?;
+    Ok((customer, ledger))
 }
 
 /// A ledger's entries as they were when it was read, whatever is added to it meanwhile.
-impl Transaction<'_> {
-    async fn entries(
-        &mut self,
-        customer: CustomerId,
-        currency: &PricingUnit,
-        ledger: Option<OpenLedger>,
-        filter: &LedgerFilter,
-        page: &PageRequest,
-    ) -> Result<Page<LedgerEntry>, Error> {
-        let account = self.account;
-        let filtered = format!("{customer} {currency} {filter:?}");
-        let listing = Listing { name: "ledger", account, filter: filtered };
-        // A clock that is behind the ledger's last entry sees what that has committed.
-        let now = self.now.max(ledger.as_ref().map_or(Timestamp::MIN, OpenLedger::latest));
-        let last = ledger.as_ref().map_or(0, |ledger| ledger.book.ledger().entries);
-        let pending = ledger.iter().flat_map(|ledger| ledger.book.pending());
-        let pending: BTreeMap<_, _> =
-            pending.map(|booked| (booked.entry.ledger_sequence_number, booked)).collect();
-        if filter.entry_status == Some(EntryStatus::Pending) {
-            let entries = pending.values().map(|booked| (*booked).clone().at(now));
-            let listed = entries.filter(|entry| filter.lists(entry));
-            let listed = listed.map(|of| (schema::place_of(&of), of));
-            return page_in_order(&listing, page, page.limit(), listed);
-        }
-        let index = match filter.entry_type {
-            Some(kind) => Index::ledger_entries_of_kind(account, customer, currency, kind),
-            None => Index::ledger_entries(account, customer, currency),
-        };
-        let mut walk = Walk::of_ledger(listing, &index, filter.created, page)?;
-        let slot = |number| schema::ledger_entry(account, customer, currency, number);
-        let show = |booked: Booked| {
-            let number = booked.entry.ledger_sequence_number;
-            let booked = pending.get(&number).map_or(booked, |of| (*of).clone());
-            Some(booked.at(now)).filter(|of| number <= last && filter.lists(of))
-        };
-        walk.run(self, |at| slot(schema::number_at(at)), show).await
+async fn entries(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    currency: &PricingUnit,
+    ledger: Option<OpenLedger>,
+    filter: &LedgerFilter,
+    page: &PageRequest,
+) -> Result<Page<LedgerEntry>, Error> {
+    let account = tx.account;
+    let filtered = format!("{customer} {currency} {filter:?}");
+    let listing = Listing { name: "ledger", account, filter: filtered };
+    // A clock that is behind the ledger's last entry sees what that has committed.
+    let now = tx.now.max(ledger.as_ref().map_or(Timestamp::MIN, OpenLedger::latest));
+    let last = ledger.as_ref().map_or(0, |ledger| ledger.book.ledger().entries);
+    let pending = ledger.iter().flat_map(|ledger| ledger.book.pending());
+    let pending: BTreeMap<_, _> =
+        pending.map(|booked| (booked.entry.ledger_sequence_number, booked)).collect();
+    if filter.entry_status == Some(EntryStatus::Pending) {
+        let entries = pending.values().map(|booked| (*booked).clone().at(now));
+        let listed = entries.filter(|entry| filter.lists(entry));
+        let listed = listed.map(|of| (schema::place_of(&of), of));
+        return page_in_order(&listing, page, page.limit(), listed);
     }
+    let index = match filter.entry_type {
+        Some(kind) => Index::ledger_entries_of_kind(account, customer, currency, kind),
+        None => Index::ledger_entries(account, customer, currency),
+    };
+    let mut walk = Walk::of_ledger(listing, &index, filter.created, page)?;
+    let slot = |number| schema::ledger_entry(account, customer, currency, number);
+    let show = |booked: Booked| {
+        let number = booked.entry.ledger_sequence_number;
+        let booked = pending.get(&number).map_or(booked, |of| (*of).clone());
+        Some(booked.at(now)).filter(|of| number <= last && filter.lists(of))
+    };
+    walk.run(tx, |at| slot(schema::number_at(at)), show).await
 }
 
 async fn create_ledger_entry(
@@ -305,14 +307,14 @@ async fn create_ledger_entry(
     new: &NewLedgerEntry,
 ) -> Result<LedgerEntry, Stop> {
     new.check()?;
-    tx.require_credits().await?;
-    let customer = tx.customer(customer).await?;
-    tx.current_head(customer.id).await?;
-    let mut ledger = match tx.ledger(customer.id, &new.currency).await? {
+    require_credits(tx).await?;
+    let customer = rows::customers::customer(tx, customer).await?;
+    current::current_head(tx, customer.id).await?;
+    let mut ledger = match ledgers::ledger(tx, customer.id, &new.currency).await? {
         Some(ledger) => ledger,
         None => {
             let book = Book::new(customer.id, new.currency.clone(), customer.timezone);
-            tx.open_ledger(book).await?
+            ledgers::open_ledger(tx, book).await?
         }
     };
     if let Some(id) = new.change.block_id()
@@ -328,15 +330,15 @@ async fn create_ledger_entry(
         let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
         let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
         drop(blocks);
-        tx.tell(customer.id, tx.now, body).await?;
+        outbox::tell(tx, customer.id, tx.now, body).await?;
     }
     // A block's metadata is in a row of its own, which the book does not see.
     if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
-        tx.copy_metadata(entry.credit_block.id, new_block_id).await?;
+        ledgers::copy_metadata(tx, entry.credit_block.id, new_block_id).await?;
     }
     let cause = Cause::Credit { entry_id: entry.id };
-    tx.judge_balance(&mut ledger, before, &cause).await?;
-    tx.save_ledgers(customer.id, std::iter::once(&ledger)).await?;
-    tx.touch(customer.id).await?;
+    ledgers::judge_balance(tx, &mut ledger, before, &cause).await?;
+    ledgers::save_ledgers(tx, customer.id, std::iter::once(&ledger)).await?;
+    rows::customers::touch(tx, customer.id).await?;
     Ok(entry)
 }

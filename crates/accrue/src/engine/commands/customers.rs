@@ -6,6 +6,8 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
+        rows::{self, active, outbox},
+        time::current,
     },
     schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
     webhook::Body,
@@ -61,7 +63,7 @@ impl Account {
     /// Returns a customer by its id or its external id.
     pub async fn fetch_customer(&self, id: impl Into<IdOr<CustomerId>>) -> Result<Customer, Error> {
         let id = id.into();
-        self.reading().customer(&id).await
+        rows::customers::customer(&mut self.reading(), &id).await
     }
 
     /// Lists the customers, newest first.
@@ -78,7 +80,7 @@ impl Account {
 }
 
 async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<Customer, Stop> {
-    let zone = tx.configuration().await?.timezone;
+    let zone = rows::account::configuration(tx).await?.timezone;
     let reserved = match &new.external_customer_id {
         Some(external) => reservation(tx, external).await?,
         None => None,
@@ -95,7 +97,7 @@ async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<
     let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
     tx.put(&schema::customer(tx.account, id), &entry)?;
     tx.put(&schema::customer_by_time(tx.account, &customer), &Nothing {})?;
-    tx.tell(id, tx.now, Body::CustomerCreated).await?;
+    outbox::tell(tx, id, tx.now, Body::CustomerCreated).await?;
     Ok(customer)
 }
 
@@ -119,8 +121,8 @@ async fn update_customer(
     id: &IdOr<CustomerId>,
     update: &CustomerUpdate,
 ) -> Result<Customer, Stop> {
-    let before = tx.customer(id).await?;
-    tx.current_head(before.id).await?;
+    let before = rows::customers::customer(tx, id).await?;
+    current::current_head(tx, before.id).await?;
     let after = update.clone().decide(&before)?;
     if after == before {
         return Ok(after);
@@ -136,14 +138,14 @@ async fn update_customer(
     let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
     tx.put(&schema::customer(tx.account, after.id), &entry)?;
     let previous_attributes = previous_attributes(&before, &after);
-    tx.tell(after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
+    outbox::tell(tx, after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
     Ok(after)
 }
 
 async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Result<(), Stop> {
-    let customer = tx.customer(id).await?;
+    let customer = rows::customers::customer(tx, id).await?;
     let id = customer.id;
-    tx.current_head(id).await?;
+    current::current_head(tx, id).await?;
     if let Some(external) = &customer.external_customer_id {
         tx.delete(&schema::customer_external(tx.account, external));
     }
@@ -154,7 +156,7 @@ async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Res
         tx.delete(&credits);
     }
     // Its backfills go on to close.
-    tx.reschedule(id).await?;
+    active::reschedule(tx, id).await?;
     let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
     tx.put(&schema::customer(tx.account, id), &entry)?;
     Ok(())

@@ -64,7 +64,7 @@ impl Account {
             Some(last) => all.before(last),
             None => all,
         };
-        let (counted, counts) = tx.count_events(rest.newest(limit)).await?;
+        let (counted, counts) = count_events(&tx, rest.newest(limit)).await?;
         let count = |hour: Hour| counts.get(&hour).copied().unwrap_or_default();
         let data = counted.iter().map(|hour| EventVolume::new(hour.timeframe(), count(hour)));
         let data: Vec<_> = data.collect();
@@ -74,32 +74,33 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    /// Counts the events of hours, from the newest on until enough rows were read. Returns the hours
-    /// that were counted to their end, at least one, and those of them that have events.
-    async fn count_events(&self, hours: Hours) -> Result<(Hours, BTreeMap<Hour, u64>), Error> {
-        let mut counts = BTreeMap::<_, u64>::new();
-        let volumes = schema::event_volumes(self.account, hours.timeframe(), limits::SCAN_ROWS);
-        let mut scan = volumes.descending();
-        let mut read = 0_usize;
-        while scan.bounds().is_some() {
-            let rows = self.scan(&scan).await?;
-            for row in &rows {
-                let (hour, volume) = schema::read_event_volume(&row.key, &row.document)?;
-                let count = counts.entry(hour).or_default();
-                *count = count.saturating_add(volume.events);
-            }
-            let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
-            scan = scan.after(last.key.bytes());
-            read = read.saturating_add(rows.len());
-            // The oldest hour may go on: a page begins with all of it.
-            if read >= limits::VOLUME_ROWS
-                && counts.len() > 1
-                && let Some((oldest, _)) = counts.pop_first()
-            {
-                return Ok((hours.after(oldest), counts));
-            }
+/// Counts the events of hours, from the newest on until enough rows were read. Returns the hours
+/// that were counted to their end, at least one, and those of them that have events.
+async fn count_events(
+    tx: &Transaction<'_>,
+    hours: Hours,
+) -> Result<(Hours, BTreeMap<Hour, u64>), Error> {
+    let mut counts = BTreeMap::<_, u64>::new();
+    let volumes = schema::event_volumes(tx.account, hours.timeframe(), limits::SCAN_ROWS);
+    let mut scan = volumes.descending();
+    let mut read = 0_usize;
+    while scan.bounds().is_some() {
+        let rows = tx.scan(&scan).await?;
+        for row in &rows {
+            let (hour, volume) = schema::read_event_volume(&row.key, &row.document)?;
+            let count = counts.entry(hour).or_default();
+            *count = count.saturating_add(volume.events);
         }
-        Ok((hours, counts))
+        let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
+        scan = scan.after(last.key.bytes());
+        read = read.saturating_add(rows.len());
+        // The oldest hour may go on: a page begins with all of it.
+        if read >= limits::VOLUME_ROWS
+            && counts.len() > 1
+            && let Some((oldest, _)) = counts.pop_first()
+        {
+            return Ok((hours.after(oldest), counts));
+        }
     }
+    Ok((hours, counts))
 }

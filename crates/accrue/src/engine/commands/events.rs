@@ -17,7 +17,12 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Command, Request, Stop, Transaction},
-        rows::active::ActiveSubscriptions,
+        rows::{
+            self,
+            active::{self, ActiveSubscriptions},
+            ledgers, periods,
+        },
+        time::{corrections, current},
     },
     idempotency::Fingerprint,
     limits,
@@ -88,7 +93,7 @@ impl Command for Ingest {
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
         let active = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
         keys::find_brought(tx, &mut new).await?;
-        let meters = tx.meters().await?;
+        let meters = rows::metrics::meters(tx).await?;
         let mut shares = Share::split(tx, active, &new, &meters).await?;
         for share in &mut shares {
             share.find_ledgers(tx).await?;
@@ -108,16 +113,17 @@ impl Command for Ingest {
                     tx.pace.spend(readings.len()).await;
                     let seen = &tally.indexes;
                     let effects = periods.advance(Change::Event { at, key, readings, seen });
-                    draw_downs.extend(tx.tell_of(share.customer_id, effects, tx.now).await?);
+                    draw_downs
+                        .extend(periods::tell_of(tx, share.customer_id, effects, tx.now).await?);
                 }
                 tally.add(at, readings);
                 if !draw_downs.is_empty() {
                     let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-                    tx.draw(&mut ledgers, &draw_downs, &cause, tx.now).await?;
+                    ledgers::draw(tx, &mut ledgers, &draw_downs, &cause, tx.now).await?;
                 }
             }
             share.save(tx, &tally, &periods).await?;
-            tx.save_ledgers(share.customer_id, ledgers.values()).await?;
+            ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
             share.accept(tx, meters.revision).await?;
         }
         Ok(ingestion)
@@ -147,13 +153,13 @@ async fn applied(
     tx: &mut Transaction<'_>,
     customers: &[CustomerId],
 ) -> Result<Vec<ActiveSubscriptions>, Stop> {
-    let active = tx.active_subscriptions(customers).await?;
-    tx.fetch_plan_versions(&active).await?;
+    let active = active::active_subscriptions(tx, customers).await?;
+    active::fetch_plan_versions(tx, &active).await?;
     let mut behind = Vec::new();
     for ActiveSubscriptions { customer_id, head, entries, .. } in &active {
-        let mut has_transitions = tx.has_transitions(*customer_id, head).await?;
+        let mut has_transitions = corrections::has_transitions(tx, *customer_id, head).await?;
         for entry in entries {
-            has_transitions |= tx.is_behind(entry).await?;
+            has_transitions |= current::is_behind(tx, entry).await?;
         }
         if has_transitions {
             behind.push(Owner::Customer(*customer_id));

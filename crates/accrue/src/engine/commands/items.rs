@@ -43,7 +43,7 @@ impl Account {
 
     /// Returns an item.
     pub async fn fetch_item(&self, id: ItemId) -> Result<Item, Error> {
-        self.reading().item(id).await
+        item(&mut self.reading(), id).await
     }
 
     /// Lists the items, newest first, archived ones too.
@@ -57,11 +57,9 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    pub(in crate::engine) async fn item(&mut self, id: ItemId) -> Result<Item, Error> {
-        let found = self.get(&schema::item(self.account, id)).await?;
-        found.ok_or_else(|| Error::not_found("item", id))
-    }
+pub(in crate::engine) async fn item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Error> {
+    let found = tx.get(&schema::item(tx.account, id)).await?;
+    found.ok_or_else(|| Error::not_found("item", id))
 }
 
 async fn create_item(tx: &mut Transaction<'_>, new: &NewItem) -> Result<Item, Stop> {
@@ -77,13 +75,13 @@ async fn update_item(
     id: ItemId,
     update: &ItemUpdate,
 ) -> Result<Item, Stop> {
-    let item = update.clone().decide(tx.item(id).await?)?;
+    let item = update.clone().decide(item(tx, id).await?)?;
     tx.put(&schema::item(tx.account, id), &item)?;
     Ok(item)
 }
 
 async fn archive_item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Stop> {
-    let item = tx.item(id).await?.archive(tx.now)?;
+    let item = item(tx, id).await?.archive(tx.now)?;
     tx.put(&schema::item(tx.account, id), &item)?;
     Ok(item)
 }

@@ -8,7 +8,7 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Op, Says, Stop, Transaction},
-        rows::{lists::page_of, subscription_rows},
+        rows::{self, lists::page_of},
     },
     limits,
     page::{Listing, Page, PageRequest},
@@ -73,7 +73,7 @@ impl Account {
             scan.limit = wanted.saturating_sub(found.len());
         }
         let Page { data, next_cursor } = page_of(&listing, page.limit(), found);
-        Ok(Page { data: tx.render(data).await?, next_cursor })
+        Ok(Page { data: render(&mut tx, data).await?, next_cursor })
     }
 
     /// Removes messages that were delivered; those that are gone already are left alone.
@@ -87,53 +87,48 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    /// Adds the resources that messages are about, as they are now.
-    async fn render(&mut self, entries: Vec<OutboxEntry>) -> Result<Vec<Message>, Error> {
-        let account = self.account;
-        let customer = |id| schema::customer(account, id);
-        let backfill = |id| schema::backfill(account, id);
-        let keys = entries.iter().flat_map(|OutboxEntry { place, body, .. }| {
-            let customer = place.queue.customer_id().map(|id| customer(id).key().clone());
-            let subscription = body.subscription_id();
-            let subscription = subscription.map(|id| subscription_rows::keys(account, id));
-            let backfill = body.backfill_id().map(|id| backfill(id).key().clone());
-            customer.into_iter().chain(subscription.into_iter().flatten()).chain(backfill)
-        });
-        self.fetch(&keys.collect::<Vec<_>>()).await?;
-        let mut messages = Vec::with_capacity(entries.len());
-        for OutboxEntry { id, place, created_at, body } in entries {
-            let customer = match place.queue.customer_id() {
-                Some(id) => {
-                    let missing = || Error::corrupt("the customer of a message is missing");
-                    Some(self.row(&customer(id))?.ok_or_else(missing)?.customer)
-                }
-                None => None,
-            };
-            let subscription = match body.subscription_id() {
-                Some(id) => self.subscription(id).await?.map(|entry| entry.subscription),
-                None => None,
-            };
-            let backfill = self.found(body.backfill_id().map(backfill))?;
-            messages.push(Message {
-                id,
-                created_at,
-                place,
-                body,
-                customer,
-                subscription,
-                backfill,
-            });
-        }
-        Ok(messages)
+/// Adds the resources that messages are about, as they are now.
+async fn render(
+    tx: &mut Transaction<'_>,
+    entries: Vec<OutboxEntry>,
+) -> Result<Vec<Message>, Error> {
+    let account = tx.account;
+    let customer = |id| schema::customer(account, id);
+    let backfill = |id| schema::backfill(account, id);
+    let keys = entries.iter().flat_map(|OutboxEntry { place, body, .. }| {
+        let customer = place.queue.customer_id().map(|id| customer(id).key().clone());
+        let subscription = body.subscription_id();
+        let subscription = subscription.map(|id| rows::subscriptions::keys(account, id));
+        let backfill = body.backfill_id().map(|id| backfill(id).key().clone());
+        customer.into_iter().chain(subscription.into_iter().flatten()).chain(backfill)
+    });
+    tx.fetch(&keys.collect::<Vec<_>>()).await?;
+    let mut messages = Vec::with_capacity(entries.len());
+    for OutboxEntry { id, place, created_at, body } in entries {
+        let customer = match place.queue.customer_id() {
+            Some(id) => {
+                let missing = || Error::corrupt("the customer of a message is missing");
+                Some(tx.row(&customer(id))?.ok_or_else(missing)?.customer)
+            }
+            None => None,
+        };
+        let subscription = match body.subscription_id() {
+            Some(id) => {
+                rows::subscriptions::subscription(tx, id).await?.map(|entry| entry.subscription)
+            }
+            None => None,
+        };
+        let backfill = found(tx, body.backfill_id().map(backfill))?;
+        messages.push(Message { id, created_at, place, body, customer, subscription, backfill });
     }
+    Ok(messages)
+}
 
-    /// Returns what a row says that was fetched, where one is named.
-    fn found<T: Says>(&self, slot: Option<Slot<T>>) -> Result<Option<T>, Error> {
-        match slot {
-            Some(slot) => self.row(&slot),
-            None => Ok(None),
-        }
+/// Returns what a row says that was fetched, where one is named.
+fn found<T: Says>(tx: &Transaction<'_>, slot: Option<Slot<T>>) -> Result<Option<T>, Error> {
+    match slot {
+        Some(slot) => tx.row(&slot),
+        None => Ok(None),
     }
 }
 

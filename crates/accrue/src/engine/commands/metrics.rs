@@ -4,8 +4,10 @@ use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
         Account, Call,
+        commands::items,
         kernel::{Op, Stop, Transaction},
-        rows::lists::Walk,
+        rows::{self, lists::Walk},
+        time::corrections,
     },
     limits,
     metric::{Metric, MetricFilter, MetricUpdate, NewMetric},
@@ -60,7 +62,7 @@ impl Account {
 
     /// Returns a metric.
     pub async fn fetch_metric(&self, id: MetricId) -> Result<Metric, Error> {
-        self.reading().metric(id).await
+        rows::metrics::metric(&mut self.reading(), id).await
     }
 
     /// Lists the metrics, newest first: archived ones too where no status is asked for.
@@ -82,7 +84,7 @@ impl Account {
 }
 
 async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metric, Stop> {
-    let item = tx.item(new.item_id).await?;
+    let item = items::item(tx, new.item_id).await?;
     if item.archived_at.is_some() {
         return Err(Error::constraint("the item is archived").into());
     }
@@ -92,12 +94,12 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());
     }
-    check_terms(&tx.meters().await?, new)?;
+    check_terms(&rows::metrics::meters(tx).await?, new)?;
     let id = MetricId::generate(tx.now, tx.entropy());
     catalogue.revision = catalogue.revision.saturating_add(1);
     catalogue.metrics.push(id);
     let metric = new.clone().decide(id, catalogue.revision, tx.now)?;
-    tx.schedule_measuring(&mut catalogue).await?;
+    corrections::schedule_measuring(tx, &mut catalogue).await?;
     tx.put(&slot, &catalogue)?;
     tx.put(&schema::metric(tx.account, id), &metric)?;
     tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;
@@ -121,19 +123,19 @@ async fn update_metric(
     id: MetricId,
     update: &MetricUpdate,
 ) -> Result<Metric, Stop> {
-    let metric = update.clone().decide(tx.metric(id).await?)?;
+    let metric = update.clone().decide(rows::metrics::metric(tx, id).await?)?;
     tx.put(&schema::metric(tx.account, id), &metric)?;
     Ok(metric)
 }
 
 async fn archive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
-    let metric = tx.metric(id).await?.archive()?;
+    let metric = rows::metrics::metric(tx, id).await?.archive()?;
     tx.put(&schema::metric(tx.account, id), &metric)?;
     Ok(metric)
 }
 
 async fn unarchive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
-    let metric = tx.metric(id).await?.unarchive()?;
+    let metric = rows::metrics::metric(tx, id).await?.unarchive()?;
     tx.put(&schema::metric(tx.account, id), &metric)?;
     Ok(metric)
 }

@@ -6,7 +6,9 @@ use crate::{
     Error, IdOr, MetricId, PlanId, PricingUnit,
     engine::{
         Account, Call,
+        commands::prices,
         kernel::{Op, Stop, Transaction},
+        rows,
     },
     meter::MeterId,
     plan::{
@@ -142,90 +144,88 @@ impl Account {
     ) -> Result<PricedVersion, Error> {
         let plan = plan.into();
         let mut tx = self.reading();
-        let plan_id = tx.plan(&plan).await?.id;
-        tx.priced_version(plan_id, version).await
+        let plan_id = rows::plans::plan(&mut tx, &plan).await?.id;
+        priced_version(&mut tx, plan_id, version).await
     }
 }
 
-impl Transaction<'_> {
-    /// Returns the row of a version of a plan that exists.
-    pub(in crate::engine) async fn plan_version(
-        &mut self,
-        plan_id: PlanId,
-        version: PlanVersion,
-    ) -> Result<PlanVersionEntry, Error> {
-        let found = self.get(&schema::plan_version(self.account, plan_id, version)).await?;
-        found.ok_or_else(|| Error::not_found("plan version", version.number()))
-    }
+/// Returns the row of a version of a plan that exists.
+pub(in crate::engine) async fn plan_version(
+    tx: &mut Transaction<'_>,
+    plan_id: PlanId,
+    version: PlanVersion,
+) -> Result<PlanVersionEntry, Error> {
+    let found = tx.get(&schema::plan_version(tx.account, plan_id, version)).await?;
+    found.ok_or_else(|| Error::not_found("plan version", version.number()))
+}
 
-    async fn priced_version(
-        &mut self,
-        plan_id: PlanId,
-        version: PlanVersion,
-    ) -> Result<PricedVersion, Error> {
-        let PlanVersionEntry { prices, cycle, created_at, .. } =
-            self.plan_version(plan_id, version).await?;
-        let prices = self.prices(&prices).await?;
-        Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
-    }
+async fn priced_version(
+    tx: &mut Transaction<'_>,
+    plan_id: PlanId,
+    version: PlanVersion,
+) -> Result<PricedVersion, Error> {
+    let PlanVersionEntry { prices, cycle, created_at, .. } =
+        plan_version(tx, plan_id, version).await?;
+    let prices = rows::prices::prices(tx, &prices).await?;
+    Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
+}
 
-    /// Creates a version of a plan, and those of its prices that are new.
-    pub(in crate::engine) async fn create_version(
-        &mut self,
-        plan_id: PlanId,
-        version: PlanVersion,
-        prices: &[Placed],
-    ) -> Result<PricedVersion, Error> {
-        let prices = self.plan_prices(prices).await?;
-        let priced = PricedVersion::decide(plan_id, version, prices, self.now)?;
-        let entry = PlanVersionEntry {
-            meters: meters_of(&priced.prices),
-            usage_units: usage_units(&priced.prices),
-            prices: priced.prices.iter().map(|price| price.id).collect(),
-            cycle: priced.cycle,
-            created_at: priced.created_at,
-            ..PlanVersionEntry::default()
+/// Creates a version of a plan, and those of its prices that are new.
+pub(in crate::engine) async fn create_version(
+    tx: &mut Transaction<'_>,
+    plan_id: PlanId,
+    version: PlanVersion,
+    prices: &[Placed],
+) -> Result<PricedVersion, Error> {
+    let prices = plan_prices(tx, prices).await?;
+    let priced = PricedVersion::decide(plan_id, version, prices, tx.now)?;
+    let entry = PlanVersionEntry {
+        meters: meters_of(&priced.prices),
+        usage_units: usage_units(&priced.prices),
+        prices: priced.prices.iter().map(|price| price.id).collect(),
+        cycle: priced.cycle,
+        created_at: priced.created_at,
+        ..PlanVersionEntry::default()
+    };
+    tx.put(&schema::plan_version(tx.account, plan_id, version), &entry)?;
+    Ok(priced)
+}
+
+async fn plan_prices(tx: &mut Transaction<'_>, prices: &[Placed]) -> Result<Vec<Price>, Error> {
+    for Placed { at, price } in prices {
+        if let PlanPrice::New(new) = price {
+            new.check().map_err(|error| error.within(at))?;
+        }
+    }
+    let keys: Vec<_> = prices.iter().flat_map(|placed| keys_of(tx, &placed.price)).collect();
+    tx.fetch(&keys).await?;
+    let mut all = Vec::with_capacity(prices.len());
+    for Placed { at, price } in prices {
+        let price = match price {
+            PlanPrice::New(new) => prices::create_price(tx, new).await,
+            PlanPrice::Existing(id) => rows::prices::price(tx, id).await,
         };
-        self.put(&schema::plan_version(self.account, plan_id, version), &entry)?;
-        Ok(priced)
+        all.push(price.map_err(|error| error.within(at))?);
     }
+    Ok(all)
+}
 
-    async fn plan_prices(&mut self, prices: &[Placed]) -> Result<Vec<Price>, Error> {
-        for Placed { at, price } in prices {
-            if let PlanPrice::New(new) = price {
-                new.check().map_err(|error| error.within(at))?;
-            }
-        }
-        let keys: Vec<_> = prices.iter().flat_map(|placed| self.keys_of(&placed.price)).collect();
-        self.fetch(&keys).await?;
-        let mut all = Vec::with_capacity(prices.len());
-        for Placed { at, price } in prices {
-            let price = match price {
-                PlanPrice::New(new) => self.create_price(new).await,
-                PlanPrice::Existing(id) => self.price(id).await,
+/// The rows that a price of a version rests on, to be read in one call of the store.
+fn keys_of(tx: &Transaction<'_>, price: &PlanPrice) -> Vec<Key> {
+    let account = tx.account;
+    let alias = |external| schema::price_external(account, external).key().clone();
+    match price {
+        PlanPrice::Existing(IdOr::Id(id)) => vec![schema::price(account, *id).key().clone()],
+        PlanPrice::Existing(IdOr::External(external)) => vec![alias(external)],
+        PlanPrice::New(new) => {
+            let item = schema::item(account, new.item_id).key().clone();
+            let metric = match new.charge {
+                Charge::Usage { metric_id, .. } => Some(schema::metric(account, metric_id)),
+                Charge::Fixed { .. } => None,
             };
-            all.push(price.map_err(|error| error.within(at))?);
-        }
-        Ok(all)
-    }
-
-    /// The rows that a price of a version rests on, to be read in one call of the store.
-    fn keys_of(&self, price: &PlanPrice) -> Vec<Key> {
-        let account = self.account;
-        let alias = |external| schema::price_external(account, external).key().clone();
-        match price {
-            PlanPrice::Existing(IdOr::Id(id)) => vec![schema::price(account, *id).key().clone()],
-            PlanPrice::Existing(IdOr::External(external)) => vec![alias(external)],
-            PlanPrice::New(new) => {
-                let item = schema::item(account, new.item_id).key().clone();
-                let metric = match new.charge {
-                    Charge::Usage { metric_id, .. } => Some(schema::metric(account, metric_id)),
-                    Charge::Fixed { .. } => None,
-                };
-                let metric = metric.map(|slot| slot.key().clone());
-                let alias = new.external_price_id.as_ref().map(alias);
-                [item].into_iter().chain(metric).chain(alias).collect()
-            }
+            let metric = metric.map(|slot| slot.key().clone());
+            let alias = new.external_price_id.as_ref().map(alias);
+            [item].into_iter().chain(metric).chain(alias).collect()
         }
     }
 }
@@ -253,9 +253,9 @@ async fn create_plan_version(
     new: &NewPlanVersion,
 ) -> Result<PricedVersion, Stop> {
     new.check()?;
-    let plan = tx.plan(plan).await?;
+    let plan = rows::plans::plan(tx, plan).await?;
     let version = plan.latest_version.next()?;
-    let priced = tx.create_version(plan.id, version, &Placed::all(&new.prices)).await?;
+    let priced = create_version(tx, plan.id, version, &Placed::all(&new.prices)).await?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, new.default);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
@@ -267,11 +267,11 @@ async fn change_plan_version(
     plan: &IdOr<PlanId>,
     change: &PlanVersionChange,
 ) -> Result<PricedVersion, Stop> {
-    let plan = tx.plan(plan).await?;
-    let latest = tx.plan_version(plan.id, plan.latest_version).await?;
+    let plan = rows::plans::plan(tx, plan).await?;
+    let latest = plan_version(tx, plan.id, plan.latest_version).await?;
     let version = plan.latest_version.next()?;
     let prices = change.decide(version, &latest.prices)?;
-    let priced = tx.create_version(plan.id, version, &prices).await?;
+    let priced = create_version(tx, plan.id, version, &prices).await?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, change.default);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
@@ -283,8 +283,8 @@ async fn set_default_plan_version(
     plan: &IdOr<PlanId>,
     version: PlanVersion,
 ) -> Result<Plan, Stop> {
-    let plan = tx.plan(plan).await?;
-    tx.plan_version(plan.id, version).await?;
+    let plan = rows::plans::plan(tx, plan).await?;
+    plan_version(tx, plan.id, version).await?;
     let plan = plan.with_default(version);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
     Ok(plan)

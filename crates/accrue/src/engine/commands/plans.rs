@@ -4,8 +4,12 @@ use crate::{
     Error, ExternalId, IdOr, Page, PageRequest, PlanId,
     engine::{
         Account, Call,
+        commands::plan_versions,
         kernel::{Op, Stop, Transaction},
-        rows::lists::{Walk, page_in_order},
+        rows::{
+            self,
+            lists::{Walk, page_in_order},
+        },
     },
     page::Listing,
     plan::{NewPlan, Placed, Plan, PlanFilter, PlanStatus, PlanUpdate},
@@ -68,7 +72,7 @@ impl Account {
     /// Returns a plan by its id or its external id.
     pub async fn fetch_plan(&self, id: impl Into<IdOr<PlanId>>) -> Result<Plan, Error> {
         let id = id.into();
-        self.reading().plan(&id).await
+        rows::plans::plan(&mut self.reading(), &id).await
     }
 
     /// Lists the plans, newest first.
@@ -88,27 +92,29 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    /// Makes an external id that of a plan, where no plan has it.
-    async fn name_plan(&mut self, external: &ExternalId, plan_id: PlanId) -> Result<(), Error> {
-        let alias = schema::plan_external(self.account, external);
-        if self.get(&alias).await?.is_some() {
-            let detail = format!("a plan with external id {external} exists already");
-            return Err(Error::duplicate(detail));
-        }
-        self.put(&alias, &PlanAlias { plan_id })
+/// Makes an external id that of a plan, where no plan has it.
+async fn name_plan(
+    tx: &mut Transaction<'_>,
+    external: &ExternalId,
+    plan_id: PlanId,
+) -> Result<(), Error> {
+    let alias = schema::plan_external(tx.account, external);
+    if tx.get(&alias).await?.is_some() {
+        let detail = format!("a plan with external id {external} exists already");
+        return Err(Error::duplicate(detail));
     }
+    tx.put(&alias, &PlanAlias { plan_id })
 }
 
 async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, Stop> {
     let id = PlanId::generate(tx.now, tx.entropy());
     let plan = new.clone().decide(id, tx.now)?;
     if let Some(external) = &plan.external_plan_id {
-        tx.name_plan(external, id).await?;
+        name_plan(tx, external, id).await?;
     }
     tx.put(&schema::plan(tx.account, id), &plan)?;
     tx.put(&schema::plan_by_time(tx.account, &plan), &Nothing {})?;
-    tx.create_version(id, plan.version, &Placed::all(&new.prices)).await?;
+    plan_versions::create_version(tx, id, plan.version, &Placed::all(&new.prices)).await?;
     Ok(plan)
 }
 
@@ -117,7 +123,7 @@ async fn update_plan(
     id: &IdOr<PlanId>,
     update: &PlanUpdate,
 ) -> Result<Plan, Stop> {
-    let before = tx.plan(id).await?;
+    let before = rows::plans::plan(tx, id).await?;
     let after = update.clone().decide(before.clone())?;
     if before.external_plan_id != after.external_plan_id {
         if let Some(external) = &before.external_plan_id {
@@ -126,7 +132,7 @@ async fn update_plan(
             tx.delete(&alias);
         }
         if let Some(external) = &after.external_plan_id {
-            tx.name_plan(external, after.id).await?;
+            name_plan(tx, external, after.id).await?;
         }
     }
     tx.put(&schema::plan(tx.account, after.id), &after)?;

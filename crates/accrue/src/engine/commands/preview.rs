@@ -4,63 +4,19 @@
 mod period;
 mod price;
 mod rehearsal;
-
-use serde::Serialize;
+mod report;
 
 use self::rehearsal::Rehearsal;
 pub use self::{
     period::{PeriodChange, UsageChange},
     price::CostChange,
+    report::{BalanceChange, Preview, PreviewedMessage},
 };
 use crate::{
-    CustomerId, Decimal, Error, ErrorKind, PricingUnit, Timestamp,
-    engine::{Account, Call, kernel::Command},
+    Error, ErrorKind,
+    engine::{Account, Call, kernel::Command, rows},
     limits,
-    webhook::Body,
 };
-
-/// What an operation would bring, had it been asked for now.
-///
-/// It was run as it runs, on what there is once the transitions of its customer are applied, and nothing was
-/// written. Ids in it are left open: the operation draws others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Preview<T> {
-    /// What it would answer.
-    pub answer: T,
-    /// The messages that it would write, in order: the alerts that would fire are among them.
-    pub messages: Vec<PreviewedMessage>,
-    /// The balances that it would move.
-    pub balances: Vec<BalanceChange>,
-    /// The billing periods that it would correct, where it closes or reverts a backfill.
-    pub periods: Vec<PeriodChange>,
-}
-
-/// A message that an operation would write.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct PreviewedMessage {
-    /// The customer that it is about; `None` where it is about a backfill for all customers.
-    pub customer_id: Option<CustomerId>,
-    /// When it would have come about.
-    pub created_at: Timestamp,
-    /// What it says.
-    pub body: Body,
-}
-
-/// A balance that an operation would move.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct BalanceChange {
-    /// Whose balance it is.
-    pub customer_id: CustomerId,
-    /// The currency or pricing unit.
-    pub currency: PricingUnit,
-    /// What it is now; `None` where there is none yet.
-    pub before: Option<Decimal>,
-    /// What it would be.
-    pub after: Decimal,
-}
 
 impl<T: Send + 'static> Call<T> {
     /// Answers what the operation would bring, and writes nothing: the alerts that would fire, and
@@ -106,7 +62,7 @@ async fn preview<C: Command + ?Sized>(
 ) -> Result<Preview<C::Outcome>, Error> {
     for _ in 0..limits::RUNS {
         let mut tx = account.reading();
-        if !tx.configuration().await?.features.previews {
+        if !rows::account::configuration(&mut tx).await?.features.previews {
             return Err(Error::feature("previews are not available to this account"));
         }
         let mut rehearsal = Rehearsal::default();

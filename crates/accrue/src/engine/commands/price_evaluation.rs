@@ -8,7 +8,12 @@ use crate::{
     engine::{
         Account,
         kernel::Transaction,
-        rows::{comparisons::Comparisons, figures::Running},
+        rows::{
+            self,
+            comparisons::Comparisons,
+            figures::{self, Running},
+            visible,
+        },
     },
     expression::Fields,
     limits,
@@ -50,7 +55,7 @@ impl Account {
         let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (customer_id, groups) = tx.evaluate(&price, evaluation).await?;
+            let (customer_id, groups) = evaluate(&mut tx, &price, evaluation).await?;
             if tx.holds().await? {
                 return Ok(groups);
             }
@@ -68,74 +73,72 @@ struct Groups {
     bytes: usize,
 }
 
-impl Transaction<'_> {
-    async fn evaluate(
-        &mut self,
-        price: &IdOr<PriceId>,
-        evaluation: &PriceEvaluation,
-    ) -> Result<(CustomerId, Vec<EvaluatedGroup>), Error> {
-        evaluation.check(self.now)?;
-        let price = self.price(price).await?;
-        let customer_id = self.customer(&evaluation.customer).await?.id;
-        self.get(&schema::customer_head(self.account, customer_id)).await?;
-        let meters = self.meters_of(&price).await?;
-        let groups = if evaluation.is_of_all_events() {
-            let total = self.total_between(customer_id, &meters, evaluation.timeframe).await?;
-            vec![(Vec::new(), total)]
-        } else {
-            self.evaluated_groups(customer_id, meters, evaluation).await?
-        };
-        let groups =
-            groups.into_iter().map(|(values, total)| EvaluatedGroup::rate(&price, values, &total));
-        Ok((customer_id, groups.collect()))
-    }
+async fn evaluate(
+    tx: &mut Transaction<'_>,
+    price: &IdOr<PriceId>,
+    evaluation: &PriceEvaluation,
+) -> Result<(CustomerId, Vec<EvaluatedGroup>), Error> {
+    evaluation.check(tx.now)?;
+    let price = rows::prices::price(tx, price).await?;
+    let customer_id = rows::customers::customer(tx, &evaluation.customer).await?.id;
+    tx.get(&schema::customer_head(tx.account, customer_id)).await?;
+    let meters = meters_of(tx, &price).await?;
+    let groups = if evaluation.is_of_all_events() {
+        let total = figures::total_between(tx, customer_id, &meters, evaluation.timeframe).await?;
+        vec![(Vec::new(), total)]
+    } else {
+        evaluated_groups(tx, customer_id, meters, evaluation).await?
+    };
+    let groups =
+        groups.into_iter().map(|(values, total)| EvaluatedGroup::rate(&price, values, &total));
+    Ok((customer_id, groups.collect()))
+}
 
-    /// Returns what a price measures: its metric, and the meter that divides it.
-    async fn meters_of(&mut self, price: &Price) -> Result<Meters, Error> {
-        let Charge::Usage { metric_id, .. } = price.charge else {
-            let detail = format!("the price {} is a fixed price: it rates no usage", price.id);
-            return Err(Error::constraint(detail));
-        };
-        let mut meters = Meters::one(self.metric(metric_id).await?);
-        if let Some(meter) = price.charge.meter(0) {
-            let meter = self.get(&schema::meter(self.account, meter.id)).await?;
-            let meter = meter.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?;
-            meters.divided.push(meter);
-        }
-        Ok(meters)
+/// Returns what a price measures: its metric, and the meter that divides it.
+async fn meters_of(tx: &mut Transaction<'_>, price: &Price) -> Result<Meters, Error> {
+    let Charge::Usage { metric_id, .. } = price.charge else {
+        let detail = format!("the price {} is a fixed price: it rates no usage", price.id);
+        return Err(Error::constraint(detail));
+    };
+    let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
+    if let Some(meter) = price.charge.meter(0) {
+        let meter = tx.get(&schema::meter(tx.account, meter.id)).await?;
+        let meter = meter.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?;
+        meters.divided.push(meter);
     }
+    Ok(meters)
+}
 
-    /// Adds up the events of the timeframe one by one, by the groups that they belong to.
-    ///
-    /// The caller has read the head of the customer, which guards the range.
-    async fn evaluated_groups(
-        &mut self,
-        customer_id: CustomerId,
-        meters: Meters,
-        evaluation: &PriceEvaluation,
-    ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
-        let meters = meters.of_events(evaluation.filter.clone());
-        let mut groups = Groups::default();
-        if evaluation.grouping.is_empty() {
-            groups.group(Vec::new())?;
-        }
-        let mut events = 0_usize;
-        let mut comparisons = Comparisons::of(&meters);
-        let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
-            events = events.saturating_add(1);
-            check_events(events)?;
-            comparisons.add_event()?;
-            if readings.is_empty() {
-                return Ok(());
-            }
-            let group = groups.group(evaluation.values_of(fields))?;
-            readings.into_iter().for_each(|reading| group.add(reading));
-            Ok(())
-        };
-        self.each_event(customer_id, evaluation.timeframe, &meters, add).await?;
-        let groups = groups.by_values.into_iter();
-        Ok(groups.map(|(values, running)| (values, running.total)).collect())
+/// Adds up the events of the timeframe one by one, by the groups that they belong to.
+///
+/// The caller has read the head of the customer, which guards the range.
+async fn evaluated_groups(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    meters: Meters,
+    evaluation: &PriceEvaluation,
+) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
+    let meters = meters.of_events(evaluation.filter.clone());
+    let mut groups = Groups::default();
+    if evaluation.grouping.is_empty() {
+        groups.group(Vec::new())?;
     }
+    let mut events = 0_usize;
+    let mut comparisons = Comparisons::of(&meters);
+    let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
+        events = events.saturating_add(1);
+        check_events(events)?;
+        comparisons.add_event()?;
+        if readings.is_empty() {
+            return Ok(());
+        }
+        let group = groups.group(evaluation.values_of(fields))?;
+        readings.into_iter().for_each(|reading| group.add(reading));
+        Ok(())
+    };
+    visible::each_event(tx, customer_id, evaluation.timeframe, &meters, add).await?;
+    let groups = groups.by_values.into_iter();
+    Ok(groups.map(|(values, running)| (values, running.total)).collect())
 }
 
 impl Groups {

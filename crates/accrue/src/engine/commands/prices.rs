@@ -4,7 +4,10 @@ use crate::{
     Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
         Account, Call,
+        commands::items,
         kernel::{Op, Stop, Transaction},
+        rows,
+        time::corrections,
     },
     limits,
     price::{Charge, NewPrice, Price, PriceUpdate},
@@ -37,7 +40,12 @@ impl Account {
     /// # }).unwrap();
     /// ```
     pub fn create_price(&self, new: NewPrice) -> Call<Price> {
-        Call::new(self, Op::new("create_price", new, |tx, new| Box::pin(create_price(tx, new))))
+        Call::new(
+            self,
+            Op::new("create_price", new, |tx, new| {
+                Box::pin(async { Ok(create_price(tx, new).await?) })
+            }),
+        )
     }
 
     /// Changes the metadata of a price: what it charges never changes (wire 5.1).
@@ -53,7 +61,7 @@ impl Account {
     /// Returns a price by its id or its external id.
     pub async fn fetch_price(&self, id: impl Into<IdOr<PriceId>>) -> Result<Price, Error> {
         let id = id.into();
-        self.reading().price(&id).await
+        rows::prices::price(&mut self.reading(), &id).await
     }
 
     /// Lists the prices, newest first.
@@ -67,56 +75,53 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    /// Creates a price, alone or with a version of a plan.
-    pub(in crate::engine) async fn create_price(&mut self, new: &NewPrice) -> Result<Price, Error> {
-        let id = PriceId::generate(self.now, self.entropy());
-        let price = new.clone().decide(id, self.now)?;
-        let item = self.item(new.item_id).await?;
-        let metric = match new.charge {
-            Charge::Usage { metric_id, .. } => Some(self.metric(metric_id).await?),
-            Charge::Fixed { .. } => None,
-        };
-        new.check_uses(&item, metric.as_ref())?;
-        if let Some(external) = &price.external_price_id {
-            let alias = schema::price_external(self.account, external);
-            if self.get(&alias).await?.is_some() {
-                let detail = format!("a price with external id {external} exists already");
-                return Err(Error::duplicate(detail));
-            }
-            self.put(&alias, &PriceAlias { price_id: id })?;
+/// Creates a price, alone or with a version of a plan.
+pub(in crate::engine) async fn create_price(
+    tx: &mut Transaction<'_>,
+    new: &NewPrice,
+) -> Result<Price, Error> {
+    let id = PriceId::generate(tx.now, tx.entropy());
+    let price = new.clone().decide(id, tx.now)?;
+    let item = items::item(tx, new.item_id).await?;
+    let metric = match new.charge {
+        Charge::Usage { metric_id, .. } => Some(rows::metrics::metric(tx, metric_id).await?),
+        Charge::Fixed { .. } => None,
+    };
+    new.check_uses(&item, metric.as_ref())?;
+    if let Some(external) = &price.external_price_id {
+        let alias = schema::price_external(tx.account, external);
+        if tx.get(&alias).await?.is_some() {
+            let detail = format!("a price with external id {external} exists already");
+            return Err(Error::duplicate(detail));
         }
-        self.meter(&price).await?;
-        self.put(&schema::price(self.account, id), &price)?;
-        self.put(&schema::price_by_time(self.account, &price), &Nothing {})?;
-        Ok(price)
+        tx.put(&alias, &PriceAlias { price_id: id })?;
     }
-
-    /// Makes sure that what a price needs is metered: of earlier events too, where it was not
-    /// before.
-    async fn meter(&mut self, price: &Price) -> Result<(), Error> {
-        let slot = schema::metric_catalogue(self.account);
-        let mut catalogue = self.get(&slot).await?.unwrap_or_default();
-        let revision = catalogue.revision.saturating_add(1);
-        let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
-        if catalogue.meters.contains(&meter.id) {
-            return Ok(());
-        }
-        if catalogue.meters.len() >= limits::METERS {
-            let most = limits::METERS;
-            let detail = format!("the account has matrices of {most} different kinds already");
-            return Err(Error::constraint(detail));
-        }
-        catalogue.revision = revision;
-        catalogue.meters.push(meter.id);
-        self.schedule_measuring(&mut catalogue).await?;
-        self.put(&slot, &catalogue)?;
-        self.put(&schema::meter(self.account, meter.id), &meter)
-    }
+    meter(tx, &price).await?;
+    tx.put(&schema::price(tx.account, id), &price)?;
+    tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
+    Ok(price)
 }
 
-async fn create_price(tx: &mut Transaction<'_>, new: &NewPrice) -> Result<Price, Stop> {
-    Ok(tx.create_price(new).await?)
+/// Makes sure that what a price needs is metered: of earlier events too, where it was not
+/// before.
+async fn meter(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
+    let slot = schema::metric_catalogue(tx.account);
+    let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
+    let revision = catalogue.revision.saturating_add(1);
+    let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
+    if catalogue.meters.contains(&meter.id) {
+        return Ok(());
+    }
+    if catalogue.meters.len() >= limits::METERS {
+        let most = limits::METERS;
+        let detail = format!("the account has matrices of {most} different kinds already");
+        return Err(Error::constraint(detail));
+    }
+    catalogue.revision = revision;
+    catalogue.meters.push(meter.id);
+    corrections::schedule_measuring(tx, &mut catalogue).await?;
+    tx.put(&slot, &catalogue)?;
+    tx.put(&schema::meter(tx.account, meter.id), &meter)
 }
 
 async fn update_price(
@@ -124,7 +129,7 @@ async fn update_price(
     id: &IdOr<PriceId>,
     update: &PriceUpdate,
 ) -> Result<Price, Stop> {
-    let price = update.clone().decide(tx.price(id).await?)?;
+    let price = update.clone().decide(rows::prices::price(tx, id).await?)?;
     tx.put(&schema::price(tx.account, price.id), &price)?;
     Ok(price)
 }

@@ -7,6 +7,7 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Command, Request, Stop, Transaction},
+        rows,
     },
     idempotency::Fingerprint,
     plan::PricedVersion,
@@ -34,7 +35,7 @@ impl Account {
     pub async fn related<N: Naming + ?Sized>(&self, named: &N) -> Result<Related, Error> {
         let mut names = Names::default();
         named.name(&mut names);
-        self.reading().related(names).await
+        related(&mut self.reading(), names).await
     }
 }
 
@@ -62,7 +63,7 @@ impl<T: Naming + Send + Sync> Command for WithRelated<T> {
         let outcome = self.request.run(tx).await?;
         let mut names = Names::default();
         outcome.name(&mut names);
-        let related = tx.related(names).await?;
+        let related = related(tx, names).await?;
         Ok((outcome, related))
     }
 }
@@ -73,52 +74,49 @@ impl<T: Naming + Send + Sync> Request for WithRelated<T> {
     }
 }
 
-impl Transaction<'_> {
-    /// Reads what is named, and what that names, in one call of the store for each kind.
-    async fn related(&mut self, mut names: Names) -> Result<Related, Error> {
-        let mut related = Related::default();
-        let account = self.account;
-        let slots: Vec<_> =
-            names.customers.iter().map(|id| schema::customer(account, *id)).collect();
-        let entries = self.get_all(&slots).await?.into_iter().flatten();
-        let customers = entries.filter(|entry| entry.deleted_at.is_none());
-        related.customers = customers.map(|entry| (entry.customer.id, entry.customer)).collect();
+/// Reads what is named, and what that names, in one call of the store for each kind.
+async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, Error> {
+    let mut related = Related::default();
+    let account = tx.account;
+    let slots: Vec<_> = names.customers.iter().map(|id| schema::customer(account, *id)).collect();
+    let entries = tx.get_all(&slots).await?.into_iter().flatten();
+    let customers = entries.filter(|entry| entry.deleted_at.is_none());
+    related.customers = customers.map(|entry| (entry.customer.id, entry.customer)).collect();
 
-        let slots: Vec<_> = names.plans.iter().map(|id| schema::plan(account, *id)).collect();
-        let plans = self.get_all(&slots).await?.into_iter().flatten();
-        related.plans = plans.map(|plan| (plan.id, plan)).collect();
+    let slots: Vec<_> = names.plans.iter().map(|id| schema::plan(account, *id)).collect();
+    let plans = tx.get_all(&slots).await?.into_iter().flatten();
+    related.plans = plans.map(|plan| (plan.id, plan)).collect();
 
-        let slots =
-            names.versions.iter().map(|(id, version)| schema::plan_version(account, *id, *version));
-        let entries = self.get_all(&slots.collect::<Vec<_>>()).await?;
-        let versions: Vec<_> = names.versions.iter().copied().zip(entries).collect();
-        let of_versions = versions.iter().filter_map(|(_, entry)| entry.as_ref());
-        names.prices.extend(of_versions.flat_map(|entry| &entry.prices));
+    let slots =
+        names.versions.iter().map(|(id, version)| schema::plan_version(account, *id, *version));
+    let entries = tx.get_all(&slots.collect::<Vec<_>>()).await?;
+    let versions: Vec<_> = names.versions.iter().copied().zip(entries).collect();
+    let of_versions = versions.iter().filter_map(|(_, entry)| entry.as_ref());
+    names.prices.extend(of_versions.flat_map(|entry| &entry.prices));
 
-        let ids: Vec<_> = names.prices.iter().copied().collect();
-        let prices = self.prices(&ids).await?;
-        prices.name(&mut names);
-        related.prices = prices.into_iter().map(|price| (price.id, price)).collect();
-        for ((plan_id, version), entry) in versions {
-            let Some(entry) = entry else { continue };
-            let prices = entry.prices.iter().filter_map(|id| related.prices.get(id).cloned());
-            let priced = PricedVersion {
-                plan_id,
-                version,
-                prices: prices.collect(),
-                cycle: entry.cycle,
-                created_at: entry.created_at,
-            };
-            related.versions.insert((plan_id, version), priced);
-        }
-
-        let slots: Vec<_> = names.metrics.iter().map(|id| schema::metric(account, *id)).collect();
-        let metrics = self.get_all(&slots).await?.into_iter().flatten();
-        related.metrics = metrics.map(|metric| (metric.id, metric)).collect();
-
-        let slots: Vec<_> = names.items.iter().map(|id| schema::item(account, *id)).collect();
-        let items = self.get_all(&slots).await?.into_iter().flatten();
-        related.items = items.map(|item| (item.id, item)).collect();
-        Ok(related)
+    let ids: Vec<_> = names.prices.iter().copied().collect();
+    let prices = rows::prices::prices(tx, &ids).await?;
+    prices.name(&mut names);
+    related.prices = prices.into_iter().map(|price| (price.id, price)).collect();
+    for ((plan_id, version), entry) in versions {
+        let Some(entry) = entry else { continue };
+        let prices = entry.prices.iter().filter_map(|id| related.prices.get(id).cloned());
+        let priced = PricedVersion {
+            plan_id,
+            version,
+            prices: prices.collect(),
+            cycle: entry.cycle,
+            created_at: entry.created_at,
+        };
+        related.versions.insert((plan_id, version), priced);
     }
+
+    let slots: Vec<_> = names.metrics.iter().map(|id| schema::metric(account, *id)).collect();
+    let metrics = tx.get_all(&slots).await?.into_iter().flatten();
+    related.metrics = metrics.map(|metric| (metric.id, metric)).collect();
+
+    let slots: Vec<_> = names.items.iter().map(|id| schema::item(account, *id)).collect();
+    let items = tx.get_all(&slots).await?.into_iter().flatten();
+    related.items = items.map(|item| (item.id, item)).collect();
+    Ok(related)
 }

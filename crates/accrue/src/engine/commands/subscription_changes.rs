@@ -5,6 +5,8 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
+        rows::{self, active, outbox},
+        time::{current, recount},
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
@@ -133,33 +135,30 @@ impl Account {
     }
 }
 
-impl Transaction<'_> {
-    /// Writes a subscription whose life or fees have changed, and when time brings its customer the
-    /// next thing.
-    async fn save_change(&mut self, entry: &SubscriptionEntry) -> Result<(), Error> {
-        let customer_id = entry.subscription.customer_id;
-        self.save_subscription(entry)?;
-        let active = self.active_subscriptions(&[customer_id]).await?;
-        let entries = active.into_iter().flat_map(|of| of.entries);
-        self.save_active(customer_id, &entries.collect::<Vec<_>>()).await
-    }
+/// Writes a subscription whose life or fees have changed, and when time brings its customer the
+/// next thing.
+async fn save_change(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Result<(), Error> {
+    let customer_id = entry.subscription.customer_id;
+    rows::subscriptions::save_subscription(tx, entry)?;
+    let active = active::active_subscriptions(tx, &[customer_id]).await?;
+    let entries = active.into_iter().flat_map(|of| of.entries);
+    active::save_active(tx, customer_id, &entries.collect::<Vec<_>>()).await
+}
 
-    /// Returns a fixed fee of a subscription's plan version.
-    async fn fee_of(
-        &mut self,
-        of: &SubscriptionEntry,
-        id: &IdOr<PriceId>,
-    ) -> Result<PriceId, Error> {
-        let wrong =
-            || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
-        let is_fee = |id: PriceId| of.subscription.fee_interval(id, self.now).is_some();
-        if matches!(id, IdOr::Id(id) if !is_fee(*id)) {
-            return Err(wrong());
-        }
-        let price = self.price(id).await?;
-        let of = &of.subscription;
-        if of.fee_interval(price.id, self.now).is_some() { Ok(price.id) } else { Err(wrong()) }
+/// Returns a fixed fee of a subscription's plan version.
+async fn fee_of(
+    tx: &mut Transaction<'_>,
+    of: &SubscriptionEntry,
+    id: &IdOr<PriceId>,
+) -> Result<PriceId, Error> {
+    let wrong = || Error::constraint(format!("the price {id} is no fixed fee of the plan version"));
+    let is_fee = |id: PriceId| of.subscription.fee_interval(id, tx.now).is_some();
+    if matches!(id, IdOr::Id(id) if !is_fee(*id)) {
+        return Err(wrong());
     }
+    let price = rows::prices::price(tx, id).await?;
+    let of = &of.subscription;
+    if of.fee_interval(price.id, tx.now).is_some() { Ok(price.id) } else { Err(wrong()) }
 }
 
 async fn update_subscription(
@@ -167,7 +166,7 @@ async fn update_subscription(
     id: SubscriptionId,
     update: &SubscriptionUpdate,
 ) -> Result<Subscription, Stop> {
-    let mut entry = tx.current_subscription(id).await?;
+    let mut entry = current::current_subscription(tx, id).await?;
     let after = update.clone().decide(&entry.subscription)?;
     let previous_attributes = previous_attributes(&entry.subscription, &after);
     if previous_attributes.is_empty() {
@@ -176,8 +175,8 @@ async fn update_subscription(
     entry.subscription = after;
     let subscription_id = id;
     let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
-    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
-    tx.save_subscription(&entry)?;
+    outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
+    rows::subscriptions::save_subscription(tx, &entry)?;
     Ok(entry.subscription)
 }
 
@@ -186,7 +185,7 @@ async fn cancel_subscription(
     id: SubscriptionId,
     cancellation: Cancellation,
 ) -> Result<Subscription, Stop> {
-    let mut entry = tx.current_subscription(id).await?;
+    let mut entry = current::current_subscription(tx, id).await?;
     let customer_id = entry.subscription.customer_id;
     let end = cancellation.decide(&entry.subscription, tx.now)?;
     let before = entry.clone();
@@ -199,9 +198,9 @@ async fn cancel_subscription(
     } else {
         Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
     };
-    tx.tell(customer_id, tx.now, body).await?;
-    tx.judge_change(&before, &mut entry).await?;
-    tx.save_change(&entry).await?;
+    outbox::tell(tx, customer_id, tx.now, body).await?;
+    recount::judge_change(tx, &before, &mut entry).await?;
+    save_change(tx, &entry).await?;
     Ok(entry.subscription)
 }
 
@@ -209,16 +208,16 @@ async fn unschedule_cancellation(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
 ) -> Result<Subscription, Stop> {
-    let before = tx.current_subscription(id).await?;
+    let before = current::current_subscription(tx, id).await?;
     let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.end_date = None;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
-    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
-    tx.judge_change(&before, &mut entry).await?;
-    tx.save_change(&entry).await?;
+    outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
+    recount::judge_change(tx, &before, &mut entry).await?;
+    save_change(tx, &entry).await?;
     Ok(entry.subscription)
 }
 
@@ -228,9 +227,9 @@ async fn update_fee_quantity(
     change: &FeeQuantityChange,
 ) -> Result<Subscription, Stop> {
     change.check()?;
-    let before = tx.current_subscription(id).await?;
+    let before = current::current_subscription(tx, id).await?;
     let FeeQuantityChange { price, quantity, when } = change;
-    let price_id = tx.fee_of(&before, price).await?;
+    let price_id = fee_of(tx, &before, price).await?;
     let at = when.decide(&before.subscription, price_id, tx.now)?;
     let Some(old) = before.subscription.fee_quantity(price_id, at).cloned() else {
         return Err(Error::corrupt("a fixed fee has no quantity").into());
@@ -248,13 +247,13 @@ async fn update_fee_quantity(
         new_quantity: quantity.clone(),
         old_quantity: old,
     };
-    tx.tell(entry.subscription.customer_id, tx.now, body).await?;
+    outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
     if at <= tx.now {
         // What it charges so far is judged here. Another process, whose clock is ahead, may have
         // applied a later turn: that one is not judged once more.
         entry.rated_until = entry.rated_until.max(Some(tx.now));
-        tx.judge_change(&before, &mut entry).await?;
+        recount::judge_change(tx, &before, &mut entry).await?;
     }
-    tx.save_change(&entry).await?;
+    save_change(tx, &entry).await?;
     Ok(entry.subscription)
 }

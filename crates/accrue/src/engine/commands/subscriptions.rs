@@ -7,8 +7,15 @@ use crate::{
     Timeframe, Timestamp,
     engine::{
         Account, Call,
+        commands::plan_versions,
         kernel::{Op, Stop, Transaction},
-        rows::{active::ActiveSubscriptions, lists::Walk},
+        rows::{
+            self,
+            active::{self, ActiveSubscriptions},
+            lists::Walk,
+            outbox,
+        },
+        time::{current, recount},
     },
     limits,
     page::{Listing, Position},
@@ -41,7 +48,7 @@ impl Account {
 
     /// Returns a subscription.
     pub async fn fetch_subscription(&self, id: SubscriptionId) -> Result<Subscription, Error> {
-        Ok(self.reading().subscription_entry(id).await?.subscription)
+        Ok(rows::subscriptions::subscription_entry(&mut self.reading(), id).await?.subscription)
     }
 
     /// Lists the subscriptions, newest first. Where one stands is told for now: by status alone a page
@@ -67,7 +74,7 @@ impl Account {
         let mut tx = self.reading();
         let SubscriptionFilter { created, customers, plan, statuses } = filter;
         let plan_id = match plan.as_ref() {
-            Some(plan) => Some(tx.plan_id(plan).await?),
+            Some(plan) => Some(plan_id(&mut tx, plan).await?),
             None => None,
         };
         // The narrowest index is read until the page is full. What is filtered by an external id that
@@ -75,7 +82,7 @@ impl Account {
         let indexes: Vec<_> = match plan_id {
             Some(None) => Vec::new(),
             _ if !customers.is_empty() => {
-                let ids = tx.customer_ids(&customers).await?;
+                let ids = customer_ids(&mut tx, &customers).await?;
                 let index = |id: &CustomerId| Index::subscriptions_of_customer(self.id(), *id);
                 ids.iter().map(index).collect()
             }
@@ -92,13 +99,13 @@ impl Account {
         let plan_id = plan_id.flatten();
         let mut walk = Walk::merged(listing, &indexes, created, page)?;
         if is_by_status {
-            walk.also(tx.changed_subscriptions().await?, created, page)?;
+            walk.also(changed_subscriptions(&tx).await?, created, page)?;
         }
         let passes = |of: &Subscription| {
             plan_id.is_none_or(|id| id == of.plan_id)
                 && (statuses.is_empty() || statuses.contains(&of.status(tx.now)))
         };
-        tx.subscriptions_of(walk, passes).await
+        subscriptions_of(&tx, walk, passes).await
     }
 }
 
@@ -121,100 +128,98 @@ fn check_customers(customers: &[IdOr<CustomerId>]) -> Result<(), Error> {
     Ok(())
 }
 
-impl Transaction<'_> {
-    /// Finds a page of the subscriptions that pass.
-    async fn subscriptions_of(
-        &self,
-        mut walk: Walk<'_>,
-        passes: impl Fn(&Subscription) -> bool + Send + Sync,
-    ) -> Result<Page<Subscription>, Error> {
-        let (mut found, mut looked_at) = (Vec::new(), 0_usize);
-        while !walk.is_full(&found) {
-            let places = walk.next(self).await?;
-            if places.is_empty() {
+/// Finds a page of the subscriptions that pass.
+async fn subscriptions_of(
+    tx: &Transaction<'_>,
+    mut walk: Walk<'_>,
+    passes: impl Fn(&Subscription) -> bool + Send + Sync,
+) -> Result<Page<Subscription>, Error> {
+    let (mut found, mut looked_at) = (Vec::new(), 0_usize);
+    while !walk.is_full(&found) {
+        let places = walk.next(tx).await?;
+        if places.is_empty() {
+            break;
+        }
+        // Where many indexes are walked, they may be ahead by far more than a page.
+        for batch in places.chunks(limits::PAGE_ROWS.saturating_add(1)) {
+            if walk.is_full(&found) {
                 break;
             }
-            // Where many indexes are walked, they may be ahead by far more than a page.
-            for batch in places.chunks(limits::PAGE_ROWS.saturating_add(1)) {
-                if walk.is_full(&found) {
-                    break;
-                }
-                looked_at = looked_at.saturating_add(batch.len());
-                check_looked_at(looked_at)?;
-                found.extend(self.subscriptions_at(batch, &passes).await?);
+            looked_at = looked_at.saturating_add(batch.len());
+            check_looked_at(looked_at)?;
+            found.extend(subscriptions_at(tx, batch, &passes).await?);
+        }
+    }
+    Ok(walk.page(found))
+}
+
+/// Reads the subscriptions at some places, and keeps those that pass and whose customers are not
+/// deleted.
+async fn subscriptions_at(
+    tx: &Transaction<'_>,
+    places: &[Position],
+    passes: impl Fn(&Subscription) -> bool + Send,
+) -> Result<Vec<(Position, Subscription)>, Error> {
+    let ids = places.iter().map(|at| SubscriptionId::from_bytes(schema::id_at(at)));
+    let ids: Vec<_> = ids.collect();
+    let rows = places.iter().copied().zip(rows::subscriptions::peek_subscriptions(tx, &ids).await?);
+    let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
+    let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
+    let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
+    if ids.is_empty() {
+        return Ok(found);
+    }
+    let slots: Vec<_> = ids.iter().map(|id| schema::customer(tx.account, *id)).collect();
+    let entries = ids.into_iter().zip(tx.peek(&slots).await?);
+    let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
+    let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
+    let there: BTreeSet<_> = there.collect();
+    found.retain(|(_, of)| there.contains(&of.customer_id));
+    Ok(found)
+}
+
+/// Finds the customers that a list is filtered by, once each.
+async fn customer_ids(
+    tx: &mut Transaction<'_>,
+    customers: &[IdOr<CustomerId>],
+) -> Result<BTreeSet<CustomerId>, Error> {
+    let mut ids = BTreeSet::new();
+    for customer in customers {
+        match rows::customers::customer(tx, customer).await {
+            Ok(customer) => {
+                ids.insert(customer.id);
             }
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
         }
-        Ok(walk.page(found))
     }
+    Ok(ids)
+}
 
-    /// Reads the subscriptions at some places, and keeps those that pass and whose customers are not
-    /// deleted.
-    async fn subscriptions_at(
-        &self,
-        places: &[Position],
-        passes: impl Fn(&Subscription) -> bool + Send,
-    ) -> Result<Vec<(Position, Subscription)>, Error> {
-        let ids = places.iter().map(|at| SubscriptionId::from_bytes(schema::id_at(at)));
-        let ids: Vec<_> = ids.collect();
-        let rows = places.iter().copied().zip(self.peek_subscriptions(&ids).await?);
-        let subscriptions = rows.filter_map(|(at, row)| Some((at, row?.subscription)));
-        let mut found: Vec<_> = subscriptions.filter(|(_, of)| passes(of)).collect();
-        let ids: BTreeSet<_> = found.iter().map(|(_, of)| of.customer_id).collect();
-        if ids.is_empty() {
-            return Ok(found);
-        }
-        let slots: Vec<_> = ids.iter().map(|id| schema::customer(self.account, *id)).collect();
-        let entries = ids.into_iter().zip(self.peek(&slots).await?);
-        let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
-        let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
-        let there: BTreeSet<_> = there.collect();
-        found.retain(|(_, of)| there.contains(&of.customer_id));
-        Ok(found)
+/// Finds the plan that a list is filtered by.
+async fn plan_id(tx: &mut Transaction<'_>, plan: &IdOr<PlanId>) -> Result<Option<PlanId>, Error> {
+    match rows::plans::plan(tx, plan).await {
+        Ok(plan) => Ok(Some(plan.id)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
     }
+}
 
-    /// Finds the customers that a list is filtered by, once each.
-    async fn customer_ids(
-        &mut self,
-        customers: &[IdOr<CustomerId>],
-    ) -> Result<BTreeSet<CustomerId>, Error> {
-        let mut ids = BTreeSet::new();
-        for customer in customers {
-            match self.customer(customer).await {
-                Ok(customer) => {
-                    ids.insert(customer.id);
-                }
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(error),
-            }
+/// Finds the subscriptions whose status has changed with time, where nobody has written that yet: a
+/// tick does soon after.
+async fn changed_subscriptions(tx: &Transaction<'_>) -> Result<Vec<Position>, Error> {
+    let until_now = Timeframe::through(tx.now);
+    let scan = schema::changed_subscriptions(tx.account, until_now, limits::SCAN_ROWS);
+    let (mut places, mut rest) = (Vec::new(), Some(scan));
+    while let Some(scan) = rest {
+        let part = tx.range(&scan).await?;
+        for (key, _) in &part.rows {
+            places.push(schema::position(key)?);
         }
-        Ok(ids)
+        check_looked_at(places.len())?;
+        rest = part.rest;
     }
-
-    /// Finds the plan that a list is filtered by.
-    async fn plan_id(&mut self, plan: &IdOr<PlanId>) -> Result<Option<PlanId>, Error> {
-        match self.plan(plan).await {
-            Ok(plan) => Ok(Some(plan.id)),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Finds the subscriptions whose status has changed with time, where nobody has written that yet: a
-    /// tick does soon after.
-    async fn changed_subscriptions(&self) -> Result<Vec<Position>, Error> {
-        let until_now = Timeframe::through(self.now);
-        let scan = schema::changed_subscriptions(self.account, until_now, limits::SCAN_ROWS);
-        let (mut places, mut rest) = (Vec::new(), Some(scan));
-        while let Some(scan) = rest {
-            let part = self.range(&scan).await?;
-            for (key, _) in &part.rows {
-                places.push(schema::position(key)?);
-            }
-            check_looked_at(places.len())?;
-            rest = part.rest;
-        }
-        Ok(places)
-    }
+    Ok(places)
 }
 
 async fn create_subscription(
@@ -222,12 +227,12 @@ async fn create_subscription(
     new: &NewSubscription,
 ) -> Result<Subscription, Stop> {
     new.check()?;
-    let mut customer = tx.customer(&new.customer).await?;
-    let plan = tx.plan(&new.plan).await?;
-    tx.current_head(customer.id).await?;
+    let mut customer = rows::customers::customer(tx, &new.customer).await?;
+    let plan = rows::plans::plan(tx, &new.plan).await?;
+    current::current_head(tx, customer.id).await?;
     let plan_version = new.plan_version.unwrap_or(plan.version);
-    let version = tx.plan_version(plan.id, plan_version).await?;
-    let prices = tx.prices(&version.prices).await?;
+    let version = plan_versions::plan_version(tx, plan.id, plan_version).await?;
+    let prices = rows::prices::prices(tx, &version.prices).await?;
     check_fees(&prices, &new.fee_quantities)?;
 
     let id = SubscriptionId::generate(tx.now, tx.entropy());
@@ -245,39 +250,40 @@ async fn create_subscription(
         parts_until: None,
         terms_parts: 0,
     };
-    let active = tx.active_subscriptions(&[customer.id]).await?;
+    let active = active::active_subscriptions(tx, &[customer.id]).await?;
     let mut entries: Vec<_> =
         active.into_iter().flat_map(|ActiveSubscriptions { entries, .. }| entries).collect();
-    let oldest_open = tx.oldest_open();
+    let oldest_open = rows::account::oldest_open(tx);
     entries.retain(|entry| !entry.is_past(oldest_open));
     check_count(&entries, tx.now)?;
 
-    tx.tell(customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id }).await?;
+    outbox::tell(tx, customer.id, tx.now, Body::SubscriptionCreated { subscription_id: id })
+        .await?;
     while let Some((_, notified)) = entry.next_notified().filter(|(at, _)| *at <= tx.now) {
         entry.notified = notified;
         let body = match notified {
             Notified::Ended => Body::SubscriptionEnded { subscription_id: id },
             _ => Body::SubscriptionStarted { subscription_id: id },
         };
-        tx.tell(customer.id, tx.now, body).await?;
+        outbox::tell(tx, customer.id, tx.now, body).await?;
     }
     if entry.subscription.start_date <= tx.now {
         // What was charged so far is judged with the usage, all at once.
         entry.rated_until = Some(tx.now);
-        let closed = tx.oldest_taken().await?;
+        let closed = rows::account::oldest_taken(tx).await?;
         entry.closed_until = (entry.subscription.start_date <= closed).then_some(closed);
     }
-    tx.count_earlier_usage(&mut entry).await?;
+    recount::count_earlier_usage(tx, &mut entry).await?;
 
     if customer.currency.is_none() {
         customer.currency = Some(plan.currency);
         let slot = schema::customer(tx.account, customer.id);
         tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
     }
-    tx.save_new_subscription(&entry)?;
+    rows::subscriptions::save_new_subscription(tx, &entry)?;
     let subscription = entry.subscription.clone();
     entries.push(entry);
-    tx.save_active(customer.id, &entries).await?;
+    active::save_active(tx, customer.id, &entries).await?;
     Ok(subscription)
 }
 

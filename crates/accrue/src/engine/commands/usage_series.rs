@@ -6,8 +6,14 @@ use crate::{
     CustomerId, Error, PropertyName, SubscriptionId, Timeframe,
     engine::{
         Account,
+        commands::costs,
         kernel::Transaction,
-        rows::{comparisons::Comparisons, figures::Running},
+        rows::{
+            self,
+            comparisons::Comparisons,
+            figures::{self, Running},
+            visible,
+        },
     },
     expression::Fields,
     limits, schema,
@@ -37,7 +43,7 @@ impl Account {
         let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (customer_id, series) = tx.usage_series(id, query).await?;
+            let (customer_id, series) = usage_series(&mut tx, id, query).await?;
             if tx.holds().await? {
                 return Ok(series);
             }
@@ -51,108 +57,106 @@ impl Account {
 type Slots = Vec<Total>;
 
 /// The caller has read the head of the customer, which guards the ranges.
-impl Transaction<'_> {
-    async fn usage_series(
-        &mut self,
-        id: SubscriptionId,
-        query: &UsageQuery,
-    ) -> Result<(CustomerId, Vec<UsageSeries>), Error> {
-        let entry = self.subscription_entry(id).await?;
-        let subscription = &entry.subscription;
-        self.get(&schema::customer_head(self.account, subscription.customer_id)).await?;
-        let mut meters = self.meters().await?.only_metrics();
-        if let Some(metric_id) = query.metric_id {
-            self.metric(metric_id).await?;
-            meters.metrics.retain(|metric| metric.id == metric_id);
+async fn usage_series(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    query: &UsageQuery,
+) -> Result<(CustomerId, Vec<UsageSeries>), Error> {
+    let entry = rows::subscriptions::subscription_entry(tx, id).await?;
+    let subscription = &entry.subscription;
+    tx.get(&schema::customer_head(tx.account, subscription.customer_id)).await?;
+    let mut meters = rows::metrics::meters(tx).await?.only_metrics();
+    if let Some(metric_id) = query.metric_id {
+        rows::metrics::metric(tx, metric_id).await?;
+        meters.metrics.retain(|metric| metric.id == metric_id);
+    }
+    let asked = query.timeframe.unwrap_or_else(|| costs::current_period(tx, &entry));
+    let slots = cut(asked, query.view, &subscription.timezone)?;
+    check_count(slots.len().saturating_mul(meters.metrics.len()))?;
+    let groups = match &query.group_by {
+        Some(property) => grouped(tx, subscription, &meters, &slots, query, property).await?,
+        None => {
+            let totals = totals(tx, subscription, &meters, &slots, query.view).await?;
+            BTreeMap::from([(None, totals)])
         }
-        let asked = query.timeframe.unwrap_or_else(|| self.current_period(&entry));
-        let slots = cut(asked, query.view, &subscription.timezone)?;
-        check_count(slots.len().saturating_mul(meters.metrics.len()))?;
-        let groups = match &query.group_by {
-            Some(property) => self.grouped(subscription, &meters, &slots, query, property).await?,
-            None => {
-                let totals = self.totals(subscription, &meters, &slots, query.view).await?;
-                BTreeMap::from([(None, totals)])
-            }
+    };
+    let series = groups.len().saturating_mul(meters.metrics.len());
+    check_count(slots.len().saturating_mul(series))?;
+    let mut series = Vec::new();
+    for metric in &meters.metrics {
+        for (value, totals) in &groups {
+            let usage = slots.iter().zip(totals).map(|(slot, total)| UsageSlot {
+                timeframe: match query.view {
+                    View::Cumulative => asked.until(slot.end()),
+                    View::Whole | View::Periodic => *slot,
+                },
+                quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
+            });
+            let group = query.group_by.clone();
+            series.push(UsageSeries {
+                metric_id: metric.id,
+                name: metric.name.clone(),
+                group: group.map(|property| PropertyGroup { property, value: value.clone() }),
+                usage: usage.collect(),
+            });
+        }
+    }
+    Ok((subscription.customer_id, series))
+}
+
+async fn totals(
+    tx: &mut Transaction<'_>,
+    subscription: &Subscription,
+    meters: &Meters,
+    slots: &[Timeframe],
+    view: View,
+) -> Result<Slots, Error> {
+    let mut totals = Vec::with_capacity(slots.len());
+    let mut running = Running::default();
+    for slot in slots {
+        if view == View::Periodic {
+            running = Running::default();
+        }
+        let part = lived(subscription, *slot);
+        figures::run_on(tx, &mut running, subscription.customer_id, meters, part).await?;
+        totals.push(running.total.clone());
+    }
+    Ok(totals)
+}
+
+/// Adds up the events of the slots by the values of a property, one by one.
+async fn grouped(
+    tx: &mut Transaction<'_>,
+    subscription: &Subscription,
+    meters: &Meters,
+    slots: &[Timeframe],
+    query: &UsageQuery,
+    property: &PropertyName,
+) -> Result<BTreeMap<Option<String>, Slots>, Error> {
+    let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<String>, Slots> = BTreeMap::new();
+    let mut comparisons = Comparisons::of(meters);
+    for (index, slot) in slots.iter().enumerate() {
+        if query.view == View::Periodic {
+            running.clear();
+        }
+        let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
+            comparisons.add_event()?;
+            let group = running.entry(fields.text(property)).or_default();
+            readings.into_iter().for_each(|reading| group.add(reading));
+            Ok(())
         };
-        let series = groups.len().saturating_mul(meters.metrics.len());
-        check_count(slots.len().saturating_mul(series))?;
-        let mut series = Vec::new();
-        for metric in &meters.metrics {
-            for (value, totals) in &groups {
-                let usage = slots.iter().zip(totals).map(|(slot, total)| UsageSlot {
-                    timeframe: match query.view {
-                        View::Cumulative => asked.until(slot.end()),
-                        View::Whole | View::Periodic => *slot,
-                    },
-                    quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
-                });
-                let group = query.group_by.clone();
-                series.push(UsageSeries {
-                    metric_id: metric.id,
-                    name: metric.name.clone(),
-                    group: group.map(|property| PropertyGroup { property, value: value.clone() }),
-                    usage: usage.collect(),
-                });
-            }
+        let part = lived(subscription, *slot);
+        visible::each_event(tx, subscription.customer_id, part, meters, add).await?;
+        for (value, group) in &running {
+            let slots = groups.entry(value.clone()).or_default();
+            slots.resize(index, Total::default());
+            slots.push(group.total.clone());
         }
-        Ok((subscription.customer_id, series))
+        check_count(groups.len())?;
     }
-
-    async fn totals(
-        &mut self,
-        subscription: &Subscription,
-        meters: &Meters,
-        slots: &[Timeframe],
-        view: View,
-    ) -> Result<Slots, Error> {
-        let mut totals = Vec::with_capacity(slots.len());
-        let mut running = Running::default();
-        for slot in slots {
-            if view == View::Periodic {
-                running = Running::default();
-            }
-            let part = lived(subscription, *slot);
-            self.run_on(&mut running, subscription.customer_id, meters, part).await?;
-            totals.push(running.total.clone());
-        }
-        Ok(totals)
-    }
-
-    /// Adds up the events of the slots by the values of a property, one by one.
-    async fn grouped(
-        &mut self,
-        subscription: &Subscription,
-        meters: &Meters,
-        slots: &[Timeframe],
-        query: &UsageQuery,
-        property: &PropertyName,
-    ) -> Result<BTreeMap<Option<String>, Slots>, Error> {
-        let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
-        let mut groups: BTreeMap<Option<String>, Slots> = BTreeMap::new();
-        let mut comparisons = Comparisons::of(meters);
-        for (index, slot) in slots.iter().enumerate() {
-            if query.view == View::Periodic {
-                running.clear();
-            }
-            let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
-                comparisons.add_event()?;
-                let group = running.entry(fields.text(property)).or_default();
-                readings.into_iter().for_each(|reading| group.add(reading));
-                Ok(())
-            };
-            let part = lived(subscription, *slot);
-            self.each_event(subscription.customer_id, part, meters, add).await?;
-            for (value, group) in &running {
-                let slots = groups.entry(value.clone()).or_default();
-                slots.resize(index, Total::default());
-                slots.push(group.total.clone());
-            }
-            check_count(groups.len())?;
-        }
-        groups.values_mut().for_each(|totals| totals.resize(slots.len(), Total::default()));
-        Ok(groups)
-    }
+    groups.values_mut().for_each(|totals| totals.resize(slots.len(), Total::default()));
+    Ok(groups)
 }
 
 /// Refuses an answer of too many figures.

@@ -138,7 +138,7 @@ pub(in crate::engine) async fn apply<C: Command + ?Sized>(
     command: &C,
     door: Option<&dyn Door<C::Outcome>>,
 ) -> Result<Applied<C::Outcome>, Error> {
-    let span = Span::of(command, account);
+    let span = Span::of(command.name(), account);
     span.around(apply_within(&span, shared, account, command, door)).await
 }
 

@@ -1,6 +1,6 @@
 //! Operations under an idempotency key: admitted, run and kept, or replayed (§4.5).
 
-use std::fmt;
+use std::{fmt, future::IntoFuture};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::{
     Account, Call,
     apply::{Applied, Command, Decided, Door, Request, apply, fingerprint},
+    call::Running,
     in_flight::Place,
     transaction::{Stop, Transaction},
 };
@@ -18,6 +19,46 @@ use crate::{
     limits, schema,
     store::{Key, Row, Version},
 };
+
+/// An operation under an idempotency key, ready to be awaited.
+#[must_use = "nothing happens before it is awaited"]
+pub struct KeyedCall<T> {
+    call: Call<T>,
+    key: IdempotencyKey,
+}
+
+impl<T: Send + 'static> Call<T> {
+    /// Runs it under an idempotency key (§4.5): its effect happens at most once, and for 48 hours a
+    /// retry is answered as the first time.
+    ///
+    /// A key that is in flight, or was used with another payload, is a
+    /// [`ResourceConflict`](crate::ErrorKind::ResourceConflict).
+    pub fn keyed(self, key: IdempotencyKey) -> KeyedCall<T> {
+        KeyedCall { call: self, key }
+    }
+}
+
+impl<T> IntoFuture for KeyedCall<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+{
+    type Output = Result<Answer<T>, Error>;
+    type IntoFuture = Running<Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let Self { call, key } = self;
+            let (account, request) = call.into_parts();
+            run(&account, key, &*request).await
+        })
+    }
+}
+
+impl<T> fmt::Debug for KeyedCall<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyedCall").field("call", &self.call).field("key", &self.key).finish()
+    }
+}
 
 impl Account {
     /// Looks under an idempotency key, for a door of the host's own (§4.5): whether a request with

@@ -1,4 +1,4 @@
-//! What all clones of a handle share.
+//! What all clones of a handle share: who does what comes before a command, too.
 
 use std::{
     sync::{
@@ -8,8 +8,10 @@ use std::{
     time::Duration,
 };
 
-use super::{CatchUp, Decoded, in_flight::InFlight, stripes::Stripes};
-use crate::{Clock, Entropy, Timestamp, store::Store};
+use async_trait::async_trait;
+
+use super::{Decoded, Patience, in_flight::InFlight, stripes::Stripes};
+use crate::{AccountId, Clock, Entropy, Error, Timestamp, schema::Owner, store::Store};
 
 /// What all clones of a handle share.
 pub(in crate::engine) struct Shared {
@@ -56,4 +58,17 @@ impl Shared {
         let micros = latest.saturating_sub(self.clock.now().micros());
         u64::try_from(micros).ok().filter(|micros| *micros > 0).map(Duration::from_micros)
     }
+}
+
+/// Does what time has brought, in commits of its own.
+#[async_trait]
+pub(in crate::engine) trait CatchUp: Send + Sync {
+    /// Does it for some owners, or fails where patience ends before.
+    async fn catch_up(
+        &self,
+        shared: &Shared,
+        account: &AccountId,
+        owners: &[Owner],
+        patience: &mut Patience,
+    ) -> Result<(), Error>;
 }

@@ -15,7 +15,7 @@ mod imp {
         instrument::{Instrument, Instrumented},
     };
 
-    use crate::{AccountId, engine::kernel::Command};
+    use crate::AccountId;
 
     /// Span of an operation, with what it takes.
     ///
@@ -40,11 +40,11 @@ mod imp {
     }
 
     impl Span {
-        pub(in crate::engine) fn of<C: Command + ?Sized>(command: &C, account: &AccountId) -> Self {
+        pub(in crate::engine) fn of(operation: &'static str, account: &AccountId) -> Self {
             let span = tracing::info_span!(
                 target: "accrue",
                 "operation",
-                operation = command.name(),
+                operation,
                 account = field::display(account),
                 attempts = Empty,
                 conflicts = Empty,
@@ -93,7 +93,7 @@ mod imp {
 
 #[cfg(not(feature = "tracing"))]
 mod imp {
-    use crate::{AccountId, engine::kernel::Command};
+    use crate::AccountId;
 
     pub(in crate::engine) struct Span;
 
@@ -105,7 +105,7 @@ mod imp {
     }
 
     impl Span {
-        pub(in crate::engine) const fn of<C: Command + ?Sized>(_: &C, _: &AccountId) -> Self {
+        pub(in crate::engine) const fn of(_: &'static str, _: &AccountId) -> Self {
             Self
         }
 

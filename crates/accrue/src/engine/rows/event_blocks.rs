@@ -25,143 +25,140 @@ pub(in crate::engine) struct New<'a> {
 
 /// The rows of events: a row has those of one minute that a customer got in one commit, from one
 /// backfill or from none. It is numbered as the first of them is among all that the customer got.
-impl Transaction<'_> {
-    /// Writes new events of a customer that a backfill brings, or none: each with its number among
-    /// those of the customer. The head was read.
-    ///
-    /// The first are measured by all metrics that there are, up to a revision of them.
-    pub(in crate::engine) async fn accept(
-        &mut self,
-        customer_id: CustomerId,
-        source: Option<BackfillId>,
-        new: &[&New<'_>],
-        metrics: u64,
-    ) -> Result<(), Error> {
-        let slot = schema::customer_head(self.account, customer_id);
-        let mut head = self.get(&slot).await?.unwrap_or_default();
-        if head.accepted == 0 {
-            head.measured = metrics;
+/// Writes new events of a customer that a backfill brings, or none: each with its number among
+/// those of the customer. The head was read.
+///
+/// The first are measured by all metrics that there are, up to a revision of them.
+pub(in crate::engine) async fn accept(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    source: Option<BackfillId>,
+    new: &[&New<'_>],
+    metrics: u64,
+) -> Result<(), Error> {
+    let slot = schema::customer_head(tx.account, customer_id);
+    let mut head = tx.get(&slot).await?.unwrap_or_default();
+    if head.accepted == 0 {
+        head.measured = metrics;
+    }
+    let mut in_order = new.to_vec();
+    in_order.sort_by_key(|new| Minute::of(new.event.timestamp));
+    let mut rest = in_order.as_slice();
+    while let Some(first) = rest.first() {
+        let minute = Minute::of(first.event.timestamp);
+        let (block, behind) = rest.split_at(fitting(rest, minute));
+        let number = head.accepted.saturating_add(1);
+        let mut events = Vec::with_capacity(block.len());
+        for New { event, entry, slot, .. } in block {
+            head.accepted = head.accepted.saturating_add(1);
+            let stored = StoredEvent::new(event, head.accepted);
+            tx.pace.spend_bytes(event.rough_bytes()).await;
+            events.push(BlockEvent::new(&event.idempotency_key, event.timestamp, stored));
+            tx.put(slot, &entry.clone().in_block(source, number))?;
         }
-        let mut in_order = new.to_vec();
-        in_order.sort_by_key(|new| Minute::of(new.event.timestamp));
-        let mut rest = in_order.as_slice();
-        while let Some(first) = rest.first() {
-            let minute = Minute::of(first.event.timestamp);
-            let (block, behind) = rest.split_at(fitting(rest, minute));
-            let number = head.accepted.saturating_add(1);
-            let mut events = Vec::with_capacity(block.len());
-            for New { event, entry, slot, .. } in block {
-                head.accepted = head.accepted.saturating_add(1);
-                let stored = StoredEvent::new(event, head.accepted);
-                self.pace.spend_bytes(event.rough_bytes()).await;
-                events.push(BlockEvent::new(&event.idempotency_key, event.timestamp, stored));
-                self.put(slot, &entry.clone().in_block(source, number))?;
-            }
-            self.put(
-                &self.event_block(source, customer_id, minute, number),
-                &EventBlock { events },
-            )?;
-            rest = behind;
-        }
-        self.put(&slot, &head)
+        tx.put(&event_block(tx, source, customer_id, minute, number), &EventBlock { events })?;
+        rest = behind;
     }
+    tx.put(&slot, &head)
+}
 
-    /// Reads an event in a slot.
-    pub(in crate::engine) async fn event_in_block(
-        &mut self,
-        slot: &EventSlot,
-        key: &EventKey,
-    ) -> Result<Option<StoredEvent<'static>>, Error> {
-        let Some(slot) = self.block_of(slot) else { return Ok(None) };
-        let block = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
-        let events = block.into_iter().flat_map(|block: EventBlock<'static>| block.events);
-        Ok(events.into_iter().find(|found| *found.key == *key).map(|found| found.event))
-    }
+/// Reads an event in a slot.
+pub(in crate::engine) async fn event_in_block(
+    tx: &mut Transaction<'_>,
+    slot: &EventSlot,
+    key: &EventKey,
+) -> Result<Option<StoredEvent<'static>>, Error> {
+    let Some(slot) = block_of(tx, slot) else { return Ok(None) };
+    let block = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+    let events = block.into_iter().flat_map(|block: EventBlock<'static>| block.events);
+    Ok(events.into_iter().find(|found| *found.key == *key).map(|found| found.event))
+}
 
-    /// Writes another content of an event in a slot. Where the row would become too
-    /// long, the event gets one of its own, and the slot says so.
-    pub(in crate::engine) async fn put_in_block(
-        &mut self,
-        slot: &mut EventSlot,
-        key: &EventKey,
-        event: &StoredEvent<'_>,
-    ) -> Result<(), Error> {
-        let missing = || Error::corrupt("an event has no row");
-        let row = self.block_of(slot).ok_or_else(missing)?;
-        let block: Option<EventBlock<'static>> =
-            self.get_guarded(std::slice::from_ref(&row)).await?.pop().flatten();
-        let mut block = block.ok_or_else(missing)?;
-        let at = block.events.iter().position(|found| *found.key == *key);
-        let found = at.and_then(|at| block.events.get_mut(at)).ok_or_else(missing)?;
-        found.event = event.clone().into_owned();
-        match self.put(&row, &block) {
-            Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
-            other => return other,
-        }
-        let head_slot = schema::customer_head(self.account, slot.customer_id);
-        let mut head = self.get(&head_slot).await?.unwrap_or_default();
-        head.accepted = head.accepted.saturating_add(1);
-        slot.block = Some(head.accepted);
-        let own = self.block_of(slot).ok_or_else(missing)?;
-        block.events.retain(|found| *found.key != *key);
-        let alone = BlockEvent::new(key, slot.timestamp, event.clone());
-        self.put(&row, &block)?;
-        self.put(&own, &EventBlock { events: vec![alone] })?;
-        self.put(&head_slot, &head)
+/// Writes another content of an event in a slot. Where the row would become too
+/// long, the event gets one of its own, and the slot says so.
+pub(in crate::engine) async fn put_in_block(
+    tx: &mut Transaction<'_>,
+    slot: &mut EventSlot,
+    key: &EventKey,
+    event: &StoredEvent<'_>,
+) -> Result<(), Error> {
+    let missing = || Error::corrupt("an event has no row");
+    let row = block_of(tx, slot).ok_or_else(missing)?;
+    let block: Option<EventBlock<'static>> =
+        tx.get_guarded(std::slice::from_ref(&row)).await?.pop().flatten();
+    let mut block = block.ok_or_else(missing)?;
+    let at = block.events.iter().position(|found| *found.key == *key);
+    let found = at.and_then(|at| block.events.get_mut(at)).ok_or_else(missing)?;
+    found.event = event.clone().into_owned();
+    match tx.put(&row, &block) {
+        Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
+        other => return other,
     }
+    let head_slot = schema::customer_head(tx.account, slot.customer_id);
+    let mut head = tx.get(&head_slot).await?.unwrap_or_default();
+    head.accepted = head.accepted.saturating_add(1);
+    slot.block = Some(head.accepted);
+    let own = block_of(tx, slot).ok_or_else(missing)?;
+    block.events.retain(|found| *found.key != *key);
+    let alone = BlockEvent::new(key, slot.timestamp, event.clone());
+    tx.put(&row, &block)?;
+    tx.put(&own, &EventBlock { events: vec![alone] })?;
+    tx.put(&head_slot, &head)
+}
 
-    /// Names the row of the event in a slot; none where it is yet to be written.
-    pub(in crate::engine) fn block_of<'p>(&self, slot: &EventSlot) -> Option<Slot<EventBlock<'p>>> {
-        let EventSlot { backfill_id, customer_id, timestamp, block, .. } = slot;
-        Some(self.event_block(*backfill_id, *customer_id, Minute::of(*timestamp), (*block)?))
-    }
+/// Names the row of the event in a slot; none where it is yet to be written.
+pub(in crate::engine) fn block_of<'p>(
+    tx: &Transaction<'_>,
+    slot: &EventSlot,
+) -> Option<Slot<EventBlock<'p>>> {
+    let EventSlot { backfill_id, customer_id, timestamp, block, .. } = slot;
+    Some(event_block(tx, *backfill_id, *customer_id, Minute::of(*timestamp), (*block)?))
+}
 
-    fn event_block<'p>(
-        &self,
-        source: Option<BackfillId>,
-        customer: CustomerId,
-        minute: Minute,
-        number: u64,
-    ) -> Slot<EventBlock<'p>> {
-        match source {
-            Some(id) => schema::backfill_event(self.account, id, customer, minute, number),
-            None => schema::event(self.account, customer, minute, number),
-        }
+fn event_block<'p>(
+    tx: &Transaction<'_>,
+    source: Option<BackfillId>,
+    customer: CustomerId,
+    minute: Minute,
+    number: u64,
+) -> Slot<EventBlock<'p>> {
+    match source {
+        Some(id) => schema::backfill_event(tx.account, id, customer, minute, number),
+        None => schema::event(tx.account, customer, minute, number),
     }
+}
 
-    /// Returns the rows of the minutes that a timeframe touches, of events that a backfill has
-    /// brought, or none.
-    pub(in crate::engine) fn event_blocks(
-        &self,
-        source: Option<BackfillId>,
-        customer: CustomerId,
-        timeframe: Timeframe,
-    ) -> Scan {
-        let limit = limits::SCAN_EVENT_BLOCKS;
-        match source {
-            Some(id) => schema::backfill_events(self.account, id, customer, timeframe, limit),
-            None => schema::events(self.account, customer, timeframe, limit),
-        }
+/// Returns the rows of the minutes that a timeframe touches, of events that a backfill has
+/// brought, or none.
+pub(in crate::engine) fn event_blocks(
+    tx: &Transaction<'_>,
+    source: Option<BackfillId>,
+    customer: CustomerId,
+    timeframe: Timeframe,
+) -> Scan {
+    let limit = limits::SCAN_EVENT_BLOCKS;
+    match source {
+        Some(id) => schema::backfill_events(tx.account, id, customer, timeframe, limit),
+        None => schema::events(tx.account, customer, timeframe, limit),
     }
+}
 
-    /// Reads the minute of such a row, and its events with their places.
-    pub(in crate::engine) fn read_event_block(
-        &self,
-        source: Option<BackfillId>,
-        key: &Key,
-        document: &Document,
-    ) -> Result<(Minute, Vec<(EventPlace, StoredEvent<'static>)>), Error> {
-        let missing = || Error::corrupt("an event has no place");
-        let (minute, block) = match source {
-            Some(_) => schema::read_backfill_event(key, document)?,
-            None => schema::read_event(key, document)?,
-        };
-        let places = block
-            .events
-            .into_iter()
-            .map(|found| Ok((found.place(minute).ok_or_else(missing)?, found.event)));
-        Ok((minute, places.collect::<Result<_, Error>>()?))
-    }
+/// Reads the minute of such a row, and its events with their places.
+pub(in crate::engine) fn read_event_block(
+    source: Option<BackfillId>,
+    key: &Key,
+    document: &Document,
+) -> Result<(Minute, Vec<(EventPlace, StoredEvent<'static>)>), Error> {
+    let missing = || Error::corrupt("an event has no place");
+    let (minute, block) = match source {
+        Some(_) => schema::read_backfill_event(key, document)?,
+        None => schema::read_event(key, document)?,
+    };
+    let places = block
+        .events
+        .into_iter()
+        .map(|found| Ok((found.place(minute).ok_or_else(missing)?, found.event)));
+    Ok((minute, places.collect::<Result<_, Error>>()?))
 }
 
 /// How many of some events, the first of which lies in a minute, one row takes.

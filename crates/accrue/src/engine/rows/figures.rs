@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use crate::{
     CustomerId, Error, Pace, Timeframe,
-    engine::kernel::Transaction,
+    engine::{
+        kernel::Transaction,
+        rows::{groups, visible},
+    },
     expression::Fields,
     limits,
     meter::CellId,
@@ -39,138 +42,134 @@ impl Running {
 /// Figures between two instants, from the buckets and the events of the two windows that are cut.
 ///
 /// The caller has read the head of the customer, which guards the ranges.
-impl Transaction<'_> {
-    /// Returns what a customer's events add up to within a timeframe.
-    pub(in crate::engine) async fn total_between(
-        &mut self,
-        customer: CustomerId,
-        meters: &Meters,
-        timeframe: Timeframe,
-    ) -> Result<Total, Error> {
-        let mut running = Running::default();
-        self.run_on(&mut running, customer, meters, timeframe).await?;
-        Ok(running.total)
-    }
+/// Returns what a customer's events add up to within a timeframe.
+pub(in crate::engine) async fn total_between(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<Total, Error> {
+    let mut running = Running::default();
+    run_on(tx, &mut running, customer, meters, timeframe).await?;
+    Ok(running.total)
+}
 
-    /// The same by metrics that they are measured by: no event is read but those of the two windows.
-    pub(in crate::engine) async fn total_measured(
-        &mut self,
-        customer: CustomerId,
-        meters: &Meters,
-        timeframe: Timeframe,
-    ) -> Result<Total, Error> {
-        let mut running = Running::default();
-        if self.has_events(customer, timeframe).await? {
-            self.run_on_measured(&mut running, customer, meters, timeframe).await?;
-        }
-        Ok(running.total)
+/// The same by metrics that they are measured by: no event is read but those of the two windows.
+pub(in crate::engine) async fn total_measured(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<Total, Error> {
+    let mut running = Running::default();
+    if has_events(tx, customer, timeframe).await? {
+        run_on_measured(tx, &mut running, customer, meters, timeframe).await?;
     }
+    Ok(running.total)
+}
 
-    /// Adds what a customer's events of a further timeframe add up to.
-    pub(in crate::engine) async fn run_on(
-        &mut self,
-        running: &mut Running,
-        customer: CustomerId,
-        meters: &Meters,
-        timeframe: Timeframe,
-    ) -> Result<(), Error> {
-        if timeframe.start() == timeframe.end() || !self.has_events(customer, timeframe).await? {
-            return Ok(());
-        }
-        let head =
-            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
-        let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
-        if !later.is_empty() {
-            let meters = meters.clone().since(0..=head.measured);
-            self.run_on_measured(running, customer, &meters, timeframe).await?;
-            return self.run_on_events(running, customer, &later, timeframe).await;
-        }
-        self.run_on_measured(running, customer, meters, timeframe).await
+/// Adds what a customer's events of a further timeframe add up to.
+pub(in crate::engine) async fn run_on(
+    tx: &mut Transaction<'_>,
+    running: &mut Running,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<(), Error> {
+    if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
+        return Ok(());
     }
+    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
+    if !later.is_empty() {
+        let meters = meters.clone().since(0..=head.measured);
+        run_on_measured(tx, running, customer, &meters, timeframe).await?;
+        return run_on_events(tx, running, customer, &later, timeframe).await;
+    }
+    run_on_measured(tx, running, customer, meters, timeframe).await
+}
 
-    /// The same by metrics that the customer's events are not measured by yet: event by event.
-    async fn run_on_events(
-        &mut self,
-        running: &mut Running,
-        customer: CustomerId,
-        meters: &Meters,
-        timeframe: Timeframe,
-    ) -> Result<(), Error> {
+/// The same by metrics that the customer's events are not measured by yet: event by event.
+async fn run_on_events(
+    tx: &mut Transaction<'_>,
+    running: &mut Running,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<(), Error> {
+    let read = |_: &Fields<'_>, readings: Vec<Reading>| {
+        readings.into_iter().for_each(|reading| running.add(reading));
+        Ok(())
+    };
+    visible::each_event(tx, customer, timeframe, meters, read).await
+}
+
+/// The same by metrics that they are measured by.
+async fn run_on_measured(
+    tx: &mut Transaction<'_>,
+    running: &mut Running,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<(), Error> {
+    let cut = Cut::of(timeframe);
+    let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;
+    let bucket_slots = visible::bucket_slots(tx, customer, cut.whole).await?;
+    let (account, limit) = (tx.account, limits::SCAN_ROWS);
+    for cell in meters.added_up() {
+        let scan = schema::buckets(account, customer, cell, cut.whole, limit);
+        for (key, document) in tx.range_all(scan).await? {
+            tx.pace.spend(Pace::ROW).await;
+            let (window, bucket_slot) = schema::bucket_place(&key)?;
+            if bucket_slots.of(window) == bucket_slot {
+                running.total.add(cell, schema::read_bucket(&key, &document)?.aggregate);
+            }
+        }
+    }
+    for cell in meters.distinct() {
+        let scan = schema::distinct_values(account, customer, cell, cut.whole, limit);
+        for (key, _) in tx.range_all(scan).await? {
+            tx.pace.spend(Pace::ROW).await;
+            let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
+            if bucket_slots.of(window) == bucket_slot {
+                running.see(cell, digest);
+            }
+        }
+    }
+    for reading in partial_readings(tx, customer, &meters, cut).await? {
+        running.add(reading);
+    }
+    Ok(())
+}
+
+/// Returns what the events of the windows that are cut contribute.
+async fn partial_readings(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &Meters,
+    cut: Cut,
+) -> Result<Vec<Reading>, Error> {
+    let mut found = Vec::new();
+    for timeframe in cut.partial {
         let read = |_: &Fields<'_>, readings: Vec<Reading>| {
-            readings.into_iter().for_each(|reading| running.add(reading));
+            found.extend(readings);
             Ok(())
         };
-        self.each_event(customer, timeframe, meters, read).await
+        visible::each_event(tx, customer, timeframe, meters, read).await?;
     }
+    Ok(found)
+}
 
-    /// The same by metrics that they are measured by.
-    async fn run_on_measured(
-        &mut self,
-        running: &mut Running,
-        customer: CustomerId,
-        meters: &Meters,
-        timeframe: Timeframe,
-    ) -> Result<(), Error> {
-        let cut = Cut::of(timeframe);
-        let meters = self.with_groups(customer, meters, cut.whole).await?;
-        let bucket_slots = self.bucket_slots(customer, cut.whole).await?;
-        let (account, limit) = (self.account, limits::SCAN_ROWS);
-        for cell in meters.added_up() {
-            let scan = schema::buckets(account, customer, cell, cut.whole, limit);
-            for (key, document) in self.range_all(scan).await? {
-                self.pace.spend(Pace::ROW).await;
-                let (window, bucket_slot) = schema::bucket_place(&key)?;
-                if bucket_slots.of(window) == bucket_slot {
-                    running.total.add(cell, schema::read_bucket(&key, &document)?.aggregate);
-                }
-            }
-        }
-        for cell in meters.distinct() {
-            let scan = schema::distinct_values(account, customer, cell, cut.whole, limit);
-            for (key, _) in self.range_all(scan).await? {
-                self.pace.spend(Pace::ROW).await;
-                let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
-                if bucket_slots.of(window) == bucket_slot {
-                    running.see(cell, digest);
-                }
-            }
-        }
-        for reading in self.partial_readings(customer, &meters, cut).await? {
-            running.add(reading);
-        }
-        Ok(())
+/// Tells whether a customer may have events within a timeframe.
+pub(in crate::engine) async fn has_events(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    timeframe: Timeframe,
+) -> Result<bool, Error> {
+    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    if head.is_corrected {
+        return Ok(true);
     }
-
-    /// Returns what the events of the windows that are cut contribute.
-    async fn partial_readings(
-        &mut self,
-        customer: CustomerId,
-        meters: &Meters,
-        cut: Cut,
-    ) -> Result<Vec<Reading>, Error> {
-        let mut found = Vec::new();
-        for timeframe in cut.partial {
-            let read = |_: &Fields<'_>, readings: Vec<Reading>| {
-                found.extend(readings);
-                Ok(())
-            };
-            self.each_event(customer, timeframe, meters, read).await?;
-        }
-        Ok(found)
-    }
-
-    /// Tells whether a customer may have events within a timeframe.
-    pub(in crate::engine) async fn has_events(
-        &mut self,
-        customer: CustomerId,
-        timeframe: Timeframe,
-    ) -> Result<bool, Error> {
-        let head =
-            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
-        if head.is_corrected {
-            return Ok(true);
-        }
-        let events = schema::events(self.account, customer, timeframe, 1);
-        Ok(!self.range(&events).await?.rows.is_empty())
-    }
+    let events = schema::events(tx.account, customer, timeframe, 1);
+    Ok(!tx.range(&events).await?.rows.is_empty())
 }

@@ -18,79 +18,74 @@ use crate::{
     usage::{FourWeeks, Groups, Meters, Reading},
 };
 
-impl Transaction<'_> {
-    /// Names the rows of the group that a reading is in.
-    pub(in crate::engine) fn group_keys(
-        &self,
-        customer: CustomerId,
-        at: Timestamp,
-        reading: &Reading,
-    ) -> Vec<Key> {
-        let (Some(meter), Some(group)) = (reading.meter, &reading.group) else { return Vec::new() };
-        let weeks = FourWeeks::of(at);
-        let slot = schema::group(self.account, customer, meter, weeks, group.id);
-        let count = schema::group_count(self.account, customer, meter, weeks);
-        vec![slot.key().clone(), count.key().clone()]
-    }
+/// Names the rows of the group that a reading is in.
+pub(in crate::engine) fn group_keys(
+    tx: &Transaction<'_>,
+    customer: CustomerId,
+    at: Timestamp,
+    reading: &Reading,
+) -> Vec<Key> {
+    let (Some(meter), Some(group)) = (reading.meter, &reading.group) else { return Vec::new() };
+    let weeks = FourWeeks::of(at);
+    let slot = schema::group(tx.account, customer, meter, weeks, group.id);
+    let count = schema::group_count(tx.account, customer, meter, weeks);
+    vec![slot.key().clone(), count.key().clone()]
+}
 
-    /// Writes which groups have events. The caller has read the head of the customer.
-    pub(in crate::engine) async fn save_groups(
-        &mut self,
-        customer: CustomerId,
-        groups: &Groups,
-    ) -> Result<(), Error> {
-        let slot = |(meter, weeks, id): &(MeterId, FourWeeks, CellHash)| {
-            schema::group(self.account, customer, *meter, *weeks, *id)
-        };
-        let slots: Vec<_> = groups.keys().map(slot).collect();
-        let found = self.get_guarded(&slots).await?;
-        let mut more = BTreeMap::<_, u64>::new();
-        for (((meter, weeks, _), values), (slot, found)) in
-            groups.iter().zip(slots.iter().zip(found))
-        {
-            if found.is_none() {
-                self.put(slot, &GroupEntry { values: values.clone() })?;
-                let more = more.entry((*meter, *weeks)).or_default();
-                *more = more.saturating_add(1);
-            }
+/// Writes which groups have events. The caller has read the head of the customer.
+pub(in crate::engine) async fn save_groups(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    groups: &Groups,
+) -> Result<(), Error> {
+    let slot = |(meter, weeks, id): &(MeterId, FourWeeks, CellHash)| {
+        schema::group(tx.account, customer, *meter, *weeks, *id)
+    };
+    let slots: Vec<_> = groups.keys().map(slot).collect();
+    let found = tx.get_guarded(&slots).await?;
+    let mut more = BTreeMap::<_, u64>::new();
+    for (((meter, weeks, _), values), (slot, found)) in groups.iter().zip(slots.iter().zip(found)) {
+        if found.is_none() {
+            tx.put(slot, &GroupEntry { values: values.clone() })?;
+            let more = more.entry((*meter, *weeks)).or_default();
+            *more = more.saturating_add(1);
         }
-        for ((meter, weeks), more) in more {
-            let slot = schema::group_count(self.account, customer, meter, weeks);
-            self.fetch_guarded([slot.key()]).await?;
-            let GroupCount { groups } = self.row(&slot)?.unwrap_or_default();
-            let groups = groups.saturating_add(more);
-            let most = limits::GROUPS;
-            if groups > most {
-                return Err(Error::constraint(format!(
-                    "the usage of a customer would be in more than {most} groups of one meter in \
-                     four weeks"
-                )));
-            }
-            self.put(&slot, &GroupCount { groups })?;
-        }
-        Ok(())
     }
+    for ((meter, weeks), more) in more {
+        let slot = schema::group_count(tx.account, customer, meter, weeks);
+        tx.fetch_guarded([slot.key()]).await?;
+        let GroupCount { groups } = tx.row(&slot)?.unwrap_or_default();
+        let groups = groups.saturating_add(more);
+        let most = limits::GROUPS;
+        if groups > most {
+            return Err(Error::constraint(format!(
+                "the usage of a customer would be in more than {most} groups of one meter in \
+                 four weeks"
+            )));
+        }
+        tx.put(&slot, &GroupCount { groups })?;
+    }
+    Ok(())
+}
 
-    /// Adds to meters which groups of a customer they have in a timeframe.
-    pub(in crate::engine) async fn with_groups<'m>(
-        &mut self,
-        customer: CustomerId,
-        meters: &'m Meters,
-        timeframe: Timeframe,
-    ) -> Result<Cow<'m, Meters>, Error> {
-        let mut known = BTreeMap::new();
-        for meter in meters.divided.iter().filter(|meter| meter.has_groups()) {
-            let scan =
-                schema::groups(self.account, customer, meter.id, timeframe, limits::SCAN_ROWS);
-            let mut groups = BTreeSet::<Values>::new();
-            for (key, document) in self.range_all(scan).await? {
-                groups.insert(schema::read_group(&key, &document)?.values);
-            }
-            known.insert(meter.id, groups);
+/// Adds to meters which groups of a customer they have in a timeframe.
+pub(in crate::engine) async fn with_groups<'m>(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &'m Meters,
+    timeframe: Timeframe,
+) -> Result<Cow<'m, Meters>, Error> {
+    let mut known = BTreeMap::new();
+    for meter in meters.divided.iter().filter(|meter| meter.has_groups()) {
+        let scan = schema::groups(tx.account, customer, meter.id, timeframe, limits::SCAN_ROWS);
+        let mut groups = BTreeSet::<Values>::new();
+        for (key, document) in tx.range_all(scan).await? {
+            groups.insert(schema::read_group(&key, &document)?.values);
         }
-        if known.is_empty() {
-            return Ok(Cow::Borrowed(meters));
-        }
-        Ok(Cow::Owned(meters.clone().in_groups(known)))
+        known.insert(meter.id, groups);
     }
+    if known.is_empty() {
+        return Ok(Cow::Borrowed(meters));
+    }
+    Ok(Cow::Owned(meters.clone().in_groups(known)))
 }

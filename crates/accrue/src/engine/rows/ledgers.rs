@@ -3,13 +3,21 @@
 mod draw;
 mod save;
 
+pub(in crate::engine) use self::{
+    draw::{draw, draw_alone, judge_balance, judge_balance_at},
+    save::{copy_metadata, save_ledgers, with_metadata},
+};
+
 use std::collections::BTreeMap;
 
 use crate::{
     AccountId, CreditBlockId, CustomerId, Error, PricingUnit, SubscriptionId, Timestamp,
     alert::BalanceWatch,
     credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger},
-    engine::kernel::Transaction,
+    engine::{
+        kernel::Transaction,
+        rows::{account, balance_alerts, plans},
+    },
     schema::{self, Slot},
     subscription::SubscriptionEntry,
 };
@@ -51,64 +59,65 @@ fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = S
 pub(in crate::engine) type Ledgers = BTreeMap<PricingUnit, OpenLedger>;
 
 /// The head of the customer guards the ledgers: the caller has read it, and who writes one writes it.
-impl Transaction<'_> {
-    /// Returns the currencies and pricing units in which usage of a subscription draws credits.
-    pub(in crate::engine) async fn draws_in(
-        &mut self,
-        entry: &SubscriptionEntry,
-    ) -> Result<Vec<PricingUnit>, Error> {
-        let customer_id = entry.subscription.customer_id;
-        let credits = self.get(&schema::credits(self.account, customer_id)).await?;
-        let version = self.plan_version_of(entry).await?;
-        Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
-    }
+/// Returns the currencies and pricing units in which usage of a subscription draws credits.
+pub(in crate::engine) async fn draws_in(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<Vec<PricingUnit>, Error> {
+    let customer_id = entry.subscription.customer_id;
+    let credits = tx.get(&schema::credits(tx.account, customer_id)).await?;
+    let version = plans::plan_version_of(tx, entry).await?;
+    Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
+}
 
-    /// Reads a ledger; none before its first entry.
-    pub(in crate::engine) async fn ledger(
-        &mut self,
-        customer: CustomerId,
-        unit: &PricingUnit,
-    ) -> Result<Option<OpenLedger>, Error> {
-        let row = self.get(&schema::ledger(self.account, customer, unit)).await?;
-        let Some(ledger) = row else { return Ok(None) };
-        let pending: Vec<_> = pending_slots(self.account, &ledger).collect();
-        let pending: Option<Vec<_>> = self.get_guarded(&pending).await?.into_iter().collect();
-        let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
-        let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
-        let blocks = self.blocks(&ids).await?;
-        self.open_ledger(Book::open(ledger, blocks, pending)).await.map(Some)
-    }
+/// Reads a ledger; none before its first entry.
+pub(in crate::engine) async fn ledger(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    unit: &PricingUnit,
+) -> Result<Option<OpenLedger>, Error> {
+    let row = tx.get(&schema::ledger(tx.account, customer, unit)).await?;
+    let Some(ledger) = row else { return Ok(None) };
+    let pending: Vec<_> = pending_slots(tx.account, &ledger).collect();
+    let pending: Option<Vec<_>> = tx.get_guarded(&pending).await?.into_iter().collect();
+    let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
+    let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
+    let blocks = blocks(tx, &ids).await?;
+    open_ledger(tx, Book::open(ledger, blocks, pending)).await.map(Some)
+}
 
-    /// Reads what it takes to open some ledgers, in as many calls of the store as for one.
-    pub(in crate::engine) async fn fetch_ledgers(
-        &mut self,
-        ledgers: &[(CustomerId, &PricingUnit)],
-    ) -> Result<(), Error> {
-        let account = self.account;
-        self.fetch_balance_watches(ledgers).await?;
-        let slots: Vec<_> =
-            ledgers.iter().map(|(id, unit)| schema::ledger(account, *id, unit)).collect();
-        let mut keys = Vec::new();
-        for ledger in self.get_all(&slots).await?.into_iter().flatten() {
-            let blocks = ledger.open.iter().chain(&ledger.overdraft);
-            keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
-            keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
-        }
-        self.fetch_guarded(&keys).await
+/// Reads what it takes to open some ledgers, in as many calls of the store as for one.
+pub(in crate::engine) async fn fetch_ledgers(
+    tx: &mut Transaction<'_>,
+    ledgers: &[(CustomerId, &PricingUnit)],
+) -> Result<(), Error> {
+    let account = tx.account;
+    balance_alerts::fetch_balance_watches(tx, ledgers).await?;
+    let slots: Vec<_> =
+        ledgers.iter().map(|(id, unit)| schema::ledger(account, *id, unit)).collect();
+    let mut keys = Vec::new();
+    for ledger in tx.get_all(&slots).await?.into_iter().flatten() {
+        let blocks = ledger.open.iter().chain(&ledger.overdraft);
+        keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
+        keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
     }
+    tx.fetch_guarded(&keys).await
+}
 
-    /// Adds to a book what watches it.
-    pub(in crate::engine) async fn open_ledger(&mut self, book: Book) -> Result<OpenLedger, Error> {
-        let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
-        let watch = self.balance_watch(customer_id, &currency).await?;
-        let has_alerts = self.had_alerts(self.now).await?;
-        let has_credits = self.configuration().await?.features.credits;
-        Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
-    }
+/// Adds to a book what watches it.
+pub(in crate::engine) async fn open_ledger(
+    tx: &mut Transaction<'_>,
+    book: Book,
+) -> Result<OpenLedger, Error> {
+    let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
+    let watch = balance_alerts::balance_watch(tx, customer_id, &currency).await?;
+    let has_alerts = account::had_alerts(tx, tx.now).await?;
+    let has_credits = account::configuration(tx).await?.features.credits;
+    Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
+}
 
-    async fn blocks(&mut self, ids: &[CreditBlockId]) -> Result<Vec<Block>, Error> {
-        let slots: Vec<_> = ids.iter().map(|id| schema::credit_block(self.account, *id)).collect();
-        let blocks: Option<Vec<_>> = self.get_guarded(&slots).await?.into_iter().collect();
-        blocks.ok_or_else(|| Error::corrupt("a block of credits is missing"))
-    }
+async fn blocks(tx: &mut Transaction<'_>, ids: &[CreditBlockId]) -> Result<Vec<Block>, Error> {
+    let slots: Vec<_> = ids.iter().map(|id| schema::credit_block(tx.account, *id)).collect();
+    let blocks: Option<Vec<_>> = tx.get_guarded(&slots).await?.into_iter().collect();
+    blocks.ok_or_else(|| Error::corrupt("a block of credits is missing"))
 }

@@ -6,7 +6,10 @@ use crate::{
     CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::Alert,
     credit::DrawDown,
-    engine::kernel::Transaction,
+    engine::{
+        kernel::Transaction,
+        rows::{outbox, plans, prices, subscriptions},
+    },
     period::{BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch},
     schema::{self, CellTotalEntry, TotalEntry},
     store::Key,
@@ -23,151 +26,156 @@ pub(in crate::engine) struct Wanted<'a> {
     pub(in crate::engine) draws_in: &'a [PricingUnit],
 }
 
-impl Transaction<'_> {
-    /// Names the rows that the states of some billing periods are in, as of an instant.
-    pub(in crate::engine) async fn period_keys(
-        &mut self,
-        entry: &SubscriptionEntry,
-        billing: &[Timeframe],
-        alerts: &[Alert],
-        at: Timestamp,
-    ) -> Result<Vec<Key>, Error> {
-        let (account, id) = (self.account, entry.subscription.id);
-        let has_cells = !self.plan_version_of(entry).await?.meters.is_empty();
-        let new = new_parts(entry, billing, at).into_values();
-        let stretches = entry.stretches(billing, at).into_keys().chain(new);
-        let mut keys = Vec::new();
-        for key in stretches {
-            keys.push(schema::total(account, id, key).key().clone());
-            if has_cells {
-                keys.push(schema::cell_total(account, id, key).key().clone());
-            }
+/// Names the rows that the states of some billing periods are in, as of an instant.
+pub(in crate::engine) async fn period_keys(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    billing: &[Timeframe],
+    alerts: &[Alert],
+    at: Timestamp,
+) -> Result<Vec<Key>, Error> {
+    let (account, id) = (tx.account, entry.subscription.id);
+    let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
+    let new = new_parts(entry, billing, at).into_values();
+    let stretches = entry.stretches(billing, at).into_keys().chain(new);
+    let mut keys = Vec::new();
+    for key in stretches {
+        keys.push(schema::total(account, id, key).key().clone());
+        if has_cells {
+            keys.push(schema::cell_total(account, id, key).key().clone());
         }
-        for start in billing.iter().map(|period| period.start()) {
-            let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
-            keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
-        }
-        Ok(keys)
     }
+    for start in billing.iter().map(|period| period.start()) {
+        let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
+        keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
+    }
+    Ok(keys)
+}
 
-    /// Reads some billing periods of a subscription, rated as of an instant.
-    pub(in crate::engine) async fn periods(
-        &mut self,
-        entry: &SubscriptionEntry,
-        billing: &[Timeframe],
-        wanted: Wanted<'_>,
-        at: Timestamp,
-    ) -> Result<Periods, Error> {
-        let Wanted { alerts, draws_in } = wanted;
-        let id = entry.subscription.id;
-        let keys = self.period_keys(entry, billing, alerts, at).await?;
-        self.fetch(&keys).await?;
-        let mut states = BTreeMap::new();
-        for (key, timeframe) in entry.stretches(billing, at) {
-            states.insert(key, PeriodState::new(timeframe, self.total(entry, key).await?));
-        }
-        let mut periods = Vec::with_capacity(billing.len());
-        for period in billing {
-            let mut fired = BTreeMap::new();
-            for alert in alerts {
-                let state = schema::alert_state(self.account, id, period.start(), alert.id);
-                fired.insert(alert.id, self.row(&state)?.unwrap_or_default().fired);
-            }
-            periods.push(BillingPeriod::new(*period, fired));
-        }
-        let meters = self.plan_version_of(entry).await?.meters;
-        let mut periods = Periods::new(id, meters, states, periods);
-        (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
-        self.rate_periods(entry, &mut periods, at).await?;
-        Ok(periods)
+/// Reads some billing periods of a subscription, rated as of an instant.
+pub(in crate::engine) async fn periods(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    billing: &[Timeframe],
+    wanted: Wanted<'_>,
+    at: Timestamp,
+) -> Result<Periods, Error> {
+    let Wanted { alerts, draws_in } = wanted;
+    let id = entry.subscription.id;
+    let keys = period_keys(tx, entry, billing, alerts, at).await?;
+    tx.fetch(&keys).await?;
+    let mut states = BTreeMap::new();
+    for (key, timeframe) in entry.stretches(billing, at) {
+        states.insert(key, PeriodState::new(timeframe, total(tx, entry, key).await?));
     }
+    let mut periods = Vec::with_capacity(billing.len());
+    for period in billing {
+        let mut fired = BTreeMap::new();
+        for alert in alerts {
+            let state = schema::alert_state(tx.account, id, period.start(), alert.id);
+            fired.insert(alert.id, tx.row(&state)?.unwrap_or_default().fired);
+        }
+        periods.push(BillingPeriod::new(*period, fired));
+    }
+    let meters = plans::plan_version_of(tx, entry).await?.meters;
+    let mut periods = Periods::new(id, meters, states, periods);
+    (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
+    rate_periods(tx, entry, &mut periods, at).await?;
+    Ok(periods)
+}
 
-    /// Rates what billing periods hold, as of an instant.
-    pub(in crate::engine) async fn rate_periods(
-        &mut self,
-        entry: &SubscriptionEntry,
-        periods: &mut Periods,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let is_rated = periods.alerts.iter().any(|alert| alert.condition.is_on_cost());
-        if is_rated || !periods.draws_in.is_empty() {
-            periods.rate(&self.card(entry).await?, at);
-        }
-        Ok(())
+/// Rates what billing periods hold, as of an instant.
+pub(in crate::engine) async fn rate_periods(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    periods: &mut Periods,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let is_rated = periods.alerts.iter().any(|alert| alert.condition.is_on_cost());
+    if is_rated || !periods.draws_in.is_empty() {
+        periods.rate(&prices::card(tx, entry).await?, at);
     }
+    Ok(())
+}
 
-    /// Begins the parts that an event in some billing periods needs to be there.
-    pub(in crate::engine) async fn begin_parts(
-        &mut self,
-        entry: &mut SubscriptionEntry,
-        billing: &[Timeframe],
-    ) -> Result<(), Error> {
-        let id = entry.subscription.id;
-        for (part, whole) in new_parts(entry, billing, self.now) {
-            let total = self.total(entry, whole).await?;
-            self.save_total(id, part, Stored { metrics: false, cells: false }, &total)?;
-        }
-        let latest = billing.iter().map(|period| period.start()).max();
-        if latest > entry.parts_until && !entry.subscription.has_one_grid() {
-            entry.parts_until = latest;
-            self.save_subscription(entry)?;
-        }
-        Ok(())
+/// Begins the parts that an event in some billing periods needs to be there.
+pub(in crate::engine) async fn begin_parts(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    billing: &[Timeframe],
+) -> Result<(), Error> {
+    let id = entry.subscription.id;
+    for (part, whole) in new_parts(entry, billing, tx.now) {
+        let total = total(tx, entry, whole).await?;
+        save_total(tx, id, part, Stored { metrics: false, cells: false }, &total)?;
     }
+    let latest = billing.iter().map(|period| period.start()).max();
+    if latest > entry.parts_until && !entry.subscription.has_one_grid() {
+        entry.parts_until = latest;
+        subscriptions::save_subscription(tx, entry)?;
+    }
+    Ok(())
+}
 
-    /// Removes the parts that nothing asks for any more once a period is closed.
-    pub(in crate::engine) fn drop_parts(&mut self, entry: &SubscriptionEntry, closed: Timestamp) {
-        let (account, id) = (self.account, entry.subscription.id);
-        for key in entry.outlived_parts(closed) {
-            self.delete(&schema::total(account, id, key));
-            self.delete(&schema::cell_total(account, id, key));
-        }
+/// Removes the parts that nothing asks for any more once a period is closed.
+pub(in crate::engine) fn drop_parts(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    closed: Timestamp,
+) {
+    let (account, id) = (tx.account, entry.subscription.id);
+    for key in entry.outlived_parts(closed) {
+        tx.delete(&schema::total(account, id, key));
+        tx.delete(&schema::cell_total(account, id, key));
     }
+}
 
-    /// Writes what of billing periods has moved.
-    pub(in crate::engine) fn save_periods(&mut self, periods: &Periods) -> Result<(), Error> {
-        let id = periods.subscription_id;
-        for (key, state) in &periods.states {
-            if state.has_moved {
-                self.save_total(id, *key, state.stored, &state.total)?;
-            }
+/// Writes what of billing periods has moved.
+pub(in crate::engine) fn save_periods(
+    tx: &mut Transaction<'_>,
+    periods: &Periods,
+) -> Result<(), Error> {
+    let id = periods.subscription_id;
+    for (key, state) in &periods.states {
+        if state.has_moved {
+            save_total(tx, id, *key, state.stored, &state.total)?;
         }
-        for billing in &periods.billing {
-            for alert in &billing.fired_moved {
-                let fired = billing.fired.get(alert).cloned().unwrap_or_default();
-                let slot = schema::alert_state(self.account, id, billing.timeframe.start(), *alert);
-                self.put(&slot, &schema::AlertState { fired })?;
-            }
-        }
-        Ok(())
     }
+    for billing in &periods.billing {
+        for alert in &billing.fired_moved {
+            let fired = billing.fired.get(alert).cloned().unwrap_or_default();
+            let slot = schema::alert_state(tx.account, id, billing.timeframe.start(), *alert);
+            tx.put(&slot, &schema::AlertState { fired })?;
+        }
+    }
+    Ok(())
+}
 
-    /// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what credits
-    /// pay for.
-    pub(in crate::engine) async fn advance(
-        &mut self,
-        customer_id: CustomerId,
-        periods: &mut Periods,
-        change: Change<'_>,
-        at: Timestamp,
-    ) -> Result<Vec<DrawDown>, Error> {
-        let draw_downs = self.tell_of(customer_id, periods.advance(change), at).await?;
-        self.save_periods(periods)?;
-        Ok(draw_downs)
-    }
+/// Advances billing periods, tells of the alerts that fire, and writes what has moved. Returns what credits
+/// pay for.
+pub(in crate::engine) async fn advance(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    periods: &mut Periods,
+    change: Change<'_>,
+    at: Timestamp,
+) -> Result<Vec<DrawDown>, Error> {
+    let draw_downs = tell_of(tx, customer_id, periods.advance(change), at).await?;
+    save_periods(tx, periods)?;
+    Ok(draw_downs)
+}
 
-    /// Tells of the alerts that fire, and leaves what credits pay for.
-    pub(in crate::engine) async fn tell_of(
-        &mut self,
-        customer_id: CustomerId,
-        effects: Effects,
-        at: Timestamp,
-    ) -> Result<Vec<DrawDown>, Error> {
-        for exceeded in effects.exceeded {
-            self.tell(customer_id, at, exceeded.into()).await?;
-        }
-        Ok(effects.draw_downs)
+/// Tells of the alerts that fire, and leaves what credits pay for.
+pub(in crate::engine) async fn tell_of(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    effects: Effects,
+    at: Timestamp,
+) -> Result<Vec<DrawDown>, Error> {
+    for exceeded in effects.exceeded {
+        outbox::tell(tx, customer_id, at, exceeded.into()).await?;
     }
+    Ok(effects.draw_downs)
 }
 
 /// The parts that an event in some billing periods needs to be there, each with what it is of.
@@ -183,54 +191,52 @@ fn new_parts(
 
 /// The running totals of stretches: a row for the metrics, and one for the cells of matrices, so that each
 /// fits a document however many there are.
-impl Transaction<'_> {
-    /// Returns what a stretch adds up to.
-    pub(in crate::engine) async fn total(
-        &mut self,
-        entry: &SubscriptionEntry,
-        key: PeriodKey,
-    ) -> Result<Total, Error> {
-        let id = entry.subscription.id;
-        let metrics = self.get(&schema::total(self.account, id, key)).await?;
-        let has_cells = !self.plan_version_of(entry).await?.meters.is_empty();
-        let cells = match has_cells {
-            true => self.get(&schema::cell_total(self.account, id, key)).await?,
-            false => None,
-        };
-        let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
-        Ok(Total { metrics: metrics.total, cells: cells.cells })
-    }
+/// Returns what a stretch adds up to.
+pub(in crate::engine) async fn total(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    key: PeriodKey,
+) -> Result<Total, Error> {
+    let id = entry.subscription.id;
+    let metrics = tx.get(&schema::total(tx.account, id, key)).await?;
+    let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
+    let cells = match has_cells {
+        true => tx.get(&schema::cell_total(tx.account, id, key)).await?,
+        false => None,
+    };
+    let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
+    Ok(Total { metrics: metrics.total, cells: cells.cells })
+}
 
-    /// Returns what a billing period adds up to.
-    pub(in crate::engine) async fn billing_total(
-        &mut self,
-        entry: &SubscriptionEntry,
-        period: Timeframe,
-    ) -> Result<Total, Error> {
-        let key = Stretch::whole(&entry.subscription.periods(), period).key;
-        self.total(entry, key).await
-    }
+/// Returns what a billing period adds up to.
+pub(in crate::engine) async fn billing_total(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    period: Timeframe,
+) -> Result<Total, Error> {
+    let key = Stretch::whole(&entry.subscription.periods(), period).key;
+    total(tx, entry, key).await
+}
 
-    /// Writes what a stretch adds up to, which was read.
-    pub(in crate::engine) fn save_total(
-        &mut self,
-        id: SubscriptionId,
-        key: PeriodKey,
-        stored: Stored,
-        total: &Total,
-    ) -> Result<(), Error> {
-        let metrics = schema::total(self.account, id, key);
-        if !total.metrics.is_empty() {
-            self.put(&metrics, &TotalEntry { total: total.metrics.clone() })?;
-        } else if stored.metrics {
-            self.delete(&metrics);
-        }
-        let cells = schema::cell_total(self.account, id, key);
-        if !total.cells.is_empty() {
-            self.put(&cells, &CellTotalEntry { cells: total.cells.clone() })?;
-        } else if stored.cells {
-            self.delete(&cells);
-        }
-        Ok(())
+/// Writes what a stretch adds up to, which was read.
+pub(in crate::engine) fn save_total(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    key: PeriodKey,
+    stored: Stored,
+    total: &Total,
+) -> Result<(), Error> {
+    let metrics = schema::total(tx.account, id, key);
+    if !total.metrics.is_empty() {
+        tx.put(&metrics, &TotalEntry { total: total.metrics.clone() })?;
+    } else if stored.metrics {
+        tx.delete(&metrics);
     }
+    let cells = schema::cell_total(tx.account, id, key);
+    if !total.cells.is_empty() {
+        tx.put(&cells, &CellTotalEntry { cells: total.cells.clone() })?;
+    } else if stored.cells {
+        tx.delete(&cells);
+    }
+    Ok(())
 }

@@ -2,7 +2,13 @@
 
 use crate::{
     BackfillId, CustomerId, Error, Timeframe, Timestamp,
-    engine::{kernel::Transaction, rows::visible::SourcedEvent},
+    engine::{
+        kernel::Transaction,
+        rows::{
+            event_blocks,
+            visible::{self, SourcedEvent},
+        },
+    },
     expression::Fields,
     time::INSTANT,
     usage::{EventPlace, EventSlot},
@@ -32,33 +38,29 @@ pub(in crate::engine) fn counting(known: Vec<Known>) -> Option<SourcedEvent> {
     known.into_iter().find(Known::may_count).map(|known| known.sourced)
 }
 
-impl Transaction<'_> {
-    /// Reads the events that are there at a place, the first accepted first, which some slots have
-    /// brought. The caller has read the head, which guards them.
-    pub(in crate::engine) async fn events_at(
-        &mut self,
-        customer: CustomerId,
-        place: &EventPlace,
-        slots: &[EventSlot],
-    ) -> Result<Vec<Known>, Error> {
-        let EventPlace { at, key } = place;
-        let overlays = self.overlays(customer, only(*at)).await?;
-        let mut known = Vec::new();
-        for slot in slots {
-            let EventSlot { backfill_id, customer_id, timestamp, .. } = slot;
-            let is_reflected = |id: BackfillId| overlays.bringing(only(*at)).any(|by| by == id);
-            let is_there = (*customer_id, *timestamp) == (customer, *at)
-                && backfill_id.is_none_or(is_reflected);
-            let event = if is_there { self.event_in_block(slot, key).await? } else { None };
-            let Some(event) = event else { continue };
-            let fields = Fields::new(&event.event_name, *at, &event.properties);
-            let hidden_by = overlays.hiding(event.accepted, *backfill_id, &fields);
-            known.push(Known {
-                sourced: SourcedEvent { backfill_id: *backfill_id, event },
-                hidden_by,
-            });
-        }
-        known.sort_by_key(|known| known.sourced.event.accepted);
-        Ok(known)
+/// Reads the events that are there at a place, the first accepted first, which some slots have
+/// brought. The caller has read the head, which guards them.
+pub(in crate::engine) async fn events_at(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    place: &EventPlace,
+    slots: &[EventSlot],
+) -> Result<Vec<Known>, Error> {
+    let EventPlace { at, key } = place;
+    let overlays = visible::overlays(tx, customer, only(*at)).await?;
+    let mut known = Vec::new();
+    for slot in slots {
+        let EventSlot { backfill_id, customer_id, timestamp, .. } = slot;
+        let is_reflected = |id: BackfillId| overlays.bringing(only(*at)).any(|by| by == id);
+        let is_there =
+            (*customer_id, *timestamp) == (customer, *at) && backfill_id.is_none_or(is_reflected);
+        let event =
+            if is_there { event_blocks::event_in_block(tx, slot, key).await? } else { None };
+        let Some(event) = event else { continue };
+        let fields = Fields::new(&event.event_name, *at, &event.properties);
+        let hidden_by = overlays.hiding(event.accepted, *backfill_id, &fields);
+        known.push(Known { sourced: SourcedEvent { backfill_id: *backfill_id, event }, hidden_by });
     }
+    known.sort_by_key(|known| known.sourced.event.accepted);
+    Ok(known)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
     backfill::{Overlay, Overlays},
-    engine::kernel::Transaction,
+    engine::{kernel::Transaction, rows::event_blocks},
     expression::Fields,
     limits, schema,
     store::Scan,
@@ -85,189 +85,186 @@ impl BucketSlots {
 }
 
 /// What counts of a customer. The caller has read the head, which guards the ranges.
-impl Transaction<'_> {
-    /// Reads which bucket slots count within a timeframe.
-    pub(in crate::engine) async fn bucket_slots(
-        &mut self,
-        customer: CustomerId,
-        timeframe: Timeframe,
-    ) -> Result<BucketSlots, Error> {
-        if !self.is_corrected(customer).await? {
-            return Ok(BucketSlots::default());
+/// Reads which bucket slots count within a timeframe.
+pub(in crate::engine) async fn bucket_slots(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    timeframe: Timeframe,
+) -> Result<BucketSlots, Error> {
+    if !is_corrected(tx, customer).await? {
+        return Ok(BucketSlots::default());
+    }
+    let scan = schema::calendar_days(tx.account, customer, timeframe, limits::SCAN_ROWS);
+    let rows = tx.range_all(scan).await?;
+    let days = rows.iter().map(|(key, document)| {
+        let (day, entry) = schema::read_calendar_day(key, document)?;
+        Ok((day, entry.bucket_slot))
+    });
+    Ok(BucketSlots { counting: days.collect::<Result<_, Error>>()?, is_built: false })
+}
+
+/// Reads the backfills that are reflected within a timeframe.
+pub(in crate::engine) async fn overlays(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    timeframe: Timeframe,
+) -> Result<Overlays, Error> {
+    if !is_corrected(tx, customer).await? {
+        return Ok(Overlays::default());
+    }
+    let scan = schema::overlays(tx.account, customer, timeframe, limits::SCAN_ROWS);
+    let mut entries = BTreeMap::new();
+    for (key, document) in tx.range_all(scan).await? {
+        let (id, entry) = schema::read_overlay(&key, &document)?;
+        entries.insert(id, entry);
+    }
+    let slots: Vec<_> = entries.keys().map(|id| schema::backfill(tx.account, *id)).collect();
+    let backfills = tx.get_guarded(&slots).await?;
+    let overlays = entries.into_values().zip(backfills).map(|(entry, backfill)| {
+        let missing = || Error::corrupt("an overlay names no backfill");
+        Ok(Overlay { accepted: entry.accepted, backfill: backfill.ok_or_else(missing)? })
+    });
+    Ok(Overlays(overlays.collect::<Result<_, Error>>()?))
+}
+
+async fn is_corrected(tx: &mut Transaction<'_>, customer: CustomerId) -> Result<bool, Error> {
+    let head = tx.get(&schema::customer_head(tx.account, customer)).await?;
+    Ok(head.is_some_and(|head| head.is_corrected))
+}
+
+/// Begins a walk over the places of a timeframe at which a customer has events: behind one of
+/// them, or with the first.
+pub(in crate::engine) async fn walk_events(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    timeframe: Timeframe,
+    behind: Option<&EventPlace>,
+) -> Result<EventWalk, Error> {
+    let overlays = overlays(tx, customer, timeframe).await?;
+    Ok(walk_events_under(tx, overlays, customer, timeframe, behind))
+}
+
+/// The same where other backfills were reflected than there are.
+pub(in crate::engine) fn walk_events_under(
+    tx: &Transaction<'_>,
+    overlays: Overlays,
+    customer: CustomerId,
+    timeframe: Timeframe,
+    behind: Option<&EventPlace>,
+) -> EventWalk {
+    let from = behind.map_or(timeframe.start(), |behind| behind.at.max(timeframe.start()));
+    let rest = Timeframe::nothing_at(from).until(timeframe.end());
+    let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
+    let sources = sources.map(|backfill_id| Source {
+        backfill_id,
+        rest: Some(event_blocks::event_blocks(tx, backfill_id, customer, rest)),
+        ahead: BTreeMap::new(),
+        minute: None,
+    });
+    let sources = sources.collect();
+    EventWalk { overlays, timeframe, behind: behind.cloned(), sources }
+}
+
+/// Goes on with a walk: some places more, and none where it ends.
+pub(in crate::engine) async fn walk_on(
+    tx: &Transaction<'_>,
+    walk: &mut EventWalk,
+) -> Result<Vec<WalkedSlot>, Error> {
+    let EventWalk { overlays, timeframe, behind, sources } = walk;
+    let is_ahead = |place: &EventPlace| {
+        timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
+    };
+    for source in &mut *sources {
+        while source.has_run_out() {
+            read_on(tx, source, is_ahead).await?;
         }
-        let scan = schema::calendar_days(self.account, customer, timeframe, limits::SCAN_ROWS);
-        let rows = self.range_all(scan).await?;
-        let days = rows.iter().map(|(key, document)| {
-            let (day, entry) = schema::read_calendar_day(key, document)?;
-            Ok((day, entry.bucket_slot))
-        });
-        Ok(BucketSlots { counting: days.collect::<Result<_, Error>>()?, is_built: false })
     }
-
-    /// Reads the backfills that are reflected within a timeframe.
-    pub(in crate::engine) async fn overlays(
-        &mut self,
-        customer: CustomerId,
-        timeframe: Timeframe,
-    ) -> Result<Overlays, Error> {
-        if !self.is_corrected(customer).await? {
-            return Ok(Overlays::default());
-        }
-        let scan = schema::overlays(self.account, customer, timeframe, limits::SCAN_ROWS);
-        let mut entries = BTreeMap::new();
-        for (key, document) in self.range_all(scan).await? {
-            let (id, entry) = schema::read_overlay(&key, &document)?;
-            entries.insert(id, entry);
-        }
-        let slots: Vec<_> = entries.keys().map(|id| schema::backfill(self.account, *id)).collect();
-        let backfills = self.get_guarded(&slots).await?;
-        let overlays = entries.into_values().zip(backfills).map(|(entry, backfill)| {
-            let missing = || Error::corrupt("an overlay names no backfill");
-            Ok(Overlay { accepted: entry.accepted, backfill: backfill.ok_or_else(missing)? })
-        });
-        Ok(Overlays(overlays.collect::<Result<_, Error>>()?))
-    }
-
-    async fn is_corrected(&mut self, customer: CustomerId) -> Result<bool, Error> {
-        let head = self.get(&schema::customer_head(self.account, customer)).await?;
-        Ok(head.is_some_and(|head| head.is_corrected))
-    }
-
-    /// Begins a walk over the places of a timeframe at which a customer has events: behind one of
-    /// them, or with the first.
-    pub(in crate::engine) async fn walk_events(
-        &mut self,
-        customer: CustomerId,
-        timeframe: Timeframe,
-        behind: Option<&EventPlace>,
-    ) -> Result<EventWalk, Error> {
-        let overlays = self.overlays(customer, timeframe).await?;
-        Ok(self.walk_events_under(overlays, customer, timeframe, behind))
-    }
-
-    /// The same where other backfills were reflected than there are.
-    pub(in crate::engine) fn walk_events_under(
-        &self,
-        overlays: Overlays,
-        customer: CustomerId,
-        timeframe: Timeframe,
-        behind: Option<&EventPlace>,
-    ) -> EventWalk {
-        let from = behind.map_or(timeframe.start(), |behind| behind.at.max(timeframe.start()));
-        let rest = Timeframe::nothing_at(from).until(timeframe.end());
-        let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
-        let sources = sources.map(|backfill_id| Source {
-            backfill_id,
-            rest: Some(self.event_blocks(backfill_id, customer, rest)),
-            ahead: BTreeMap::new(),
-            minute: None,
-        });
-        let sources = sources.collect();
-        EventWalk { overlays, timeframe, behind: behind.cloned(), sources }
-    }
-
-    /// Goes on with a walk: some places more, and none where it ends.
-    pub(in crate::engine) async fn walk_on(
-        &self,
-        walk: &mut EventWalk,
-    ) -> Result<Vec<WalkedSlot>, Error> {
-        let EventWalk { overlays, timeframe, behind, sources } = walk;
-        let is_ahead = |place: &EventPlace| {
-            timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
-        };
+    let (mut walked, terms) = (Vec::new(), overlays.terms());
+    // Where one has run out, an event of it that is still to be read may come first.
+    while walked.len() < WALKED_SLOTS && !sources.iter().any(Source::has_run_out) {
+        let Some(place) = sources.iter().filter_map(Source::next).min().cloned() else { break };
+        tx.pace.spend(Pace::ROW.saturating_add(terms)).await;
+        let mut event: Option<SourcedEvent> = None;
         for source in &mut *sources {
-            while source.has_run_out() {
-                self.read_on(source, is_ahead).await?;
+            let Some(found) = source.take(&place) else { continue };
+            let fields = Fields::new(&found.event_name, place.at, &found.properties);
+            let is_hidden = overlays.hide(found.accepted, source.backfill_id, &fields);
+            let is_first = event.as_ref().is_none_or(|first| found.accepted < first.event.accepted);
+            if is_first && !found.deprecated && !is_hidden {
+                event = Some(SourcedEvent { backfill_id: source.backfill_id, event: found });
             }
         }
-        let (mut walked, terms) = (Vec::new(), overlays.terms());
-        // Where one has run out, an event of it that is still to be read may come first.
-        while walked.len() < WALKED_SLOTS && !sources.iter().any(Source::has_run_out) {
-            let Some(place) = sources.iter().filter_map(Source::next).min().cloned() else { break };
-            self.pace.spend(Pace::ROW.saturating_add(terms)).await;
-            let mut event: Option<SourcedEvent> = None;
-            for source in &mut *sources {
-                let Some(found) = source.take(&place) else { continue };
-                let fields = Fields::new(&found.event_name, place.at, &found.properties);
-                let is_hidden = overlays.hide(found.accepted, source.backfill_id, &fields);
-                let is_first =
-                    event.as_ref().is_none_or(|first| found.accepted < first.event.accepted);
-                if is_first && !found.deprecated && !is_hidden {
-                    event = Some(SourcedEvent { backfill_id: source.backfill_id, event: found });
-                }
-            }
-            walked.push(WalkedSlot { place, event });
-        }
-        Ok(walked)
+        walked.push(WalkedSlot { place, event });
     }
+    Ok(walked)
+}
 
-    /// Ends a walk before its end: lets go of what was read in pieces, for a minute may have any number
-    /// of events.
-    pub(in crate::engine) async fn leave(&self, walk: EventWalk) {
-        for mut source in walk.sources {
-            while source.ahead.pop_first().is_some() {
-                self.pace.spend(Pace::KEY).await;
-            }
+/// Ends a walk before its end: lets go of what was read in pieces, for a minute may have any number
+/// of events.
+pub(in crate::engine) async fn leave(tx: &Transaction<'_>, walk: EventWalk) {
+    for mut source in walk.sources {
+        while source.ahead.pop_first().is_some() {
+            tx.pace.spend(Pace::KEY).await;
         }
     }
+}
 
-    async fn read_on(
-        &self,
-        source: &mut Source,
-        is_ahead: impl Fn(&EventPlace) -> bool,
-    ) -> Result<(), Error> {
-        let Some(scan) = source.rest.take() else { return Ok(()) };
-        let part = self.range(&scan).await?;
-        for (key, document) in part.rows {
-            self.pace.spend_bytes(document.as_str().len()).await;
-            let (minute, events) = self.read_event_block(source.backfill_id, &key, &document)?;
-            source.minute = Some(minute);
-            source.ahead.extend(events.into_iter().filter(|(place, _)| is_ahead(place)));
-        }
-        source.rest = part.rest;
-        Ok(())
+async fn read_on(
+    tx: &Transaction<'_>,
+    source: &mut Source,
+    is_ahead: impl Fn(&EventPlace) -> bool,
+) -> Result<(), Error> {
+    let Some(scan) = source.rest.take() else { return Ok(()) };
+    let part = tx.range(&scan).await?;
+    for (key, document) in part.rows {
+        tx.pace.spend_bytes(document.as_str().len()).await;
+        let (minute, events) = event_blocks::read_event_block(source.backfill_id, &key, &document)?;
+        source.minute = Some(minute);
+        source.ahead.extend(events.into_iter().filter(|(place, _)| is_ahead(place)));
     }
+    source.rest = part.rest;
+    Ok(())
+}
 
-    /// Reads the events of a customer that count within a timeframe, oldest first, with what each
-    /// contributes to some meters, until it is refused to read on.
-    pub(in crate::engine) async fn each_event(
-        &mut self,
-        customer: CustomerId,
-        timeframe: Timeframe,
-        meters: &Meters,
-        mut read: impl FnMut(&Fields<'_>, Vec<Reading>) -> Result<(), Error> + Send,
-    ) -> Result<(), Error> {
-        let mut walk = self.walk_events(customer, timeframe, None).await?;
-        loop {
-            let walked = self.walk_on(&mut walk).await?;
-            if walked.is_empty() {
-                return Ok(());
-            }
-            for WalkedSlot { place: EventPlace { at, key }, event } in walked {
-                let Some(SourcedEvent { event, .. }) = event else { continue };
-                let fields = Fields::new(&event.event_name, at, &event.properties);
-                let readings = self.readings(meters, &fields, &key).await;
-                read(&fields, readings)?;
-            }
+/// Reads the events of a customer that count within a timeframe, oldest first, with what each
+/// contributes to some meters, until it is refused to read on.
+pub(in crate::engine) async fn each_event(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    timeframe: Timeframe,
+    meters: &Meters,
+    mut read: impl FnMut(&Fields<'_>, Vec<Reading>) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    let mut walk = walk_events(tx, customer, timeframe, None).await?;
+    loop {
+        let walked = walk_on(tx, &mut walk).await?;
+        if walked.is_empty() {
+            return Ok(());
+        }
+        for WalkedSlot { place: EventPlace { at, key }, event } in walked {
+            let Some(SourcedEvent { event, .. }) = event else { continue };
+            let fields = Fields::new(&event.event_name, at, &event.properties);
+            let readings = readings(tx, meters, &fields, &key).await;
+            read(&fields, readings)?;
         }
     }
+}
 
-    /// Returns what an event contributes to some meters.
-    pub(in crate::engine) async fn readings(
-        &self,
-        meters: &Meters,
-        fields: &Fields<'_>,
-        key: &EventKey,
-    ) -> Vec<Reading> {
-        self.pace.spend(meters.terms_of_filter()).await;
-        if !meters.take(fields) {
-            return Vec::new();
-        }
-        let mut readings = Vec::with_capacity(meters.metrics.len());
-        for metric in &meters.metrics {
-            meters.read(metric, fields, key, &mut readings);
-            self.pace.spend(meters.terms_of(metric)).await;
-        }
-        readings
+/// Returns what an event contributes to some meters.
+pub(in crate::engine) async fn readings(
+    tx: &Transaction<'_>,
+    meters: &Meters,
+    fields: &Fields<'_>,
+    key: &EventKey,
+) -> Vec<Reading> {
+    tx.pace.spend(meters.terms_of_filter()).await;
+    if !meters.take(fields) {
+        return Vec::new();
     }
+    let mut readings = Vec::with_capacity(meters.metrics.len());
+    for metric in &meters.metrics {
+        meters.read(metric, fields, key, &mut readings);
+        tx.pace.spend(meters.terms_of(metric)).await;
+    }
+    readings
 }

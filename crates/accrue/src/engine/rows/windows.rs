@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::{
     CustomerId, Error, Timestamp,
-    engine::kernel::Transaction,
+    engine::{
+        kernel::Transaction,
+        rows::{account, groups, metrics, visible},
+    },
     expression::Fields,
     meter::CellId,
     schema::{self, Bucket, Nothing},
@@ -38,109 +41,107 @@ fn values(readings: &[Reading]) -> Values {
 /// A window that is added up anew, since one of its events says something else.
 ///
 /// The caller has read the head of the customer, which guards the rows.
-impl Transaction<'_> {
-    /// Adds the events of a window up anew that count there, for the cells that an event adds to
-    /// or has added to. The event is written already.
-    pub(in crate::engine) async fn rebuild_window(
-        &mut self,
-        customer: CustomerId,
-        at: Timestamp,
-        moved: &Moved,
-    ) -> Result<(), Error> {
-        let (wanted, window) = (moved.meters(), Window::of(at));
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let meters = self.meters().await?;
-        let mut tally = Tally::new(self.oldest_taken().await?);
-        let add = |fields: &Fields<'_>, mut readings: Vec<Reading>| {
-            readings.retain(|reading| wanted.contains(&reading.cell));
-            tally.add(fields.timestamp(), &readings);
-            Ok(())
-        };
-        self.each_event(customer, window.timeframe(), &meters, add).await?;
-        self.save_groups(customer, &tally.groups).await?;
-        self.save_buckets(customer, window, &wanted, &tally).await?;
-        let (before, after) = (values(&moved.before), values(&moved.after));
-        let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
-        self.save_distinct_values(customer, window, &changed, &tally).await?;
-        self.save_distinct_indexes(customer, at, (&before, &after), &tally).await
+/// Adds the events of a window up anew that count there, for the cells that an event adds to
+/// or has added to. The event is written already.
+pub(in crate::engine) async fn rebuild_window(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    at: Timestamp,
+    moved: &Moved,
+) -> Result<(), Error> {
+    let (wanted, window) = (moved.meters(), Window::of(at));
+    if wanted.is_empty() {
+        return Ok(());
     }
-
-    async fn save_buckets(
-        &mut self,
-        customer: CustomerId,
-        window: Window,
-        cells: &BTreeSet<CellId>,
-        tally: &Tally,
-    ) -> Result<(), Error> {
-        let bucket_slot = self.bucket_slots(customer, window.timeframe()).await?.of(window);
-        let slot = |cell| schema::bucket(self.account, customer, cell, window, bucket_slot);
-        let slots: Vec<_> = cells.iter().map(|cell| slot(*cell)).collect();
-        let stored = self.get_guarded(&slots).await?;
-        for ((cell, slot), stored) in cells.iter().zip(&slots).zip(stored) {
-            let aggregate = tally.buckets.get(&(*cell, window)).cloned();
-            let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
-            match rebuilt {
-                same if same == stored => {}
-                Some(bucket) => self.put(slot, &bucket)?,
-                None => self.delete(slot),
-            }
-        }
+    let meters = metrics::meters(tx).await?;
+    let mut tally = Tally::new(account::oldest_taken(tx).await?);
+    let add = |fields: &Fields<'_>, mut readings: Vec<Reading>| {
+        readings.retain(|reading| wanted.contains(&reading.cell));
+        tally.add(fields.timestamp(), &readings);
         Ok(())
-    }
+    };
+    visible::each_event(tx, customer, window.timeframe(), &meters, add).await?;
+    groups::save_groups(tx, customer, &tally.groups).await?;
+    save_buckets(tx, customer, window, &wanted, &tally).await?;
+    let (before, after) = (values(&moved.before), values(&moved.after));
+    let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
+    save_distinct_values(tx, customer, window, &changed, &tally).await?;
+    save_distinct_indexes(tx, customer, at, (&before, &after), &tally).await
+}
 
-    async fn save_distinct_values(
-        &mut self,
-        customer: CustomerId,
-        window: Window,
-        values: &[(CellId, Digest)],
-        tally: &Tally,
-    ) -> Result<(), Error> {
-        let bucket_slot = self.bucket_slots(customer, window.timeframe()).await?.of(window);
-        let slot = |(cell, digest): &(CellId, Digest)| {
-            schema::distinct_value(self.account, customer, *cell, window, bucket_slot, digest)
-        };
-        let slots: Vec<_> = values.iter().map(slot).collect();
-        let stored = self.get_guarded(&slots).await?;
-        for (((cell, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
-            let is_member = tally.distinct.contains_key(&(*cell, window, *digest));
-            match (stored.is_some(), is_member) {
-                (false, true) => self.put(slot, &Nothing {})?,
-                (true, false) => self.delete(slot),
-                _ => {}
+async fn save_buckets(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    window: Window,
+    cells: &BTreeSet<CellId>,
+    tally: &Tally,
+) -> Result<(), Error> {
+    let bucket_slot = visible::bucket_slots(tx, customer, window.timeframe()).await?.of(window);
+    let slot = |cell| schema::bucket(tx.account, customer, cell, window, bucket_slot);
+    let slots: Vec<_> = cells.iter().map(|cell| slot(*cell)).collect();
+    let stored = tx.get_guarded(&slots).await?;
+    for ((cell, slot), stored) in cells.iter().zip(&slots).zip(stored) {
+        let aggregate = tally.buckets.get(&(*cell, window)).cloned();
+        let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
+        match rebuilt {
+            same if same == stored => {}
+            Some(bucket) => tx.put(slot, &bucket)?,
+            None => tx.delete(slot),
+        }
+    }
+    Ok(())
+}
+
+async fn save_distinct_values(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    window: Window,
+    values: &[(CellId, Digest)],
+    tally: &Tally,
+) -> Result<(), Error> {
+    let bucket_slot = visible::bucket_slots(tx, customer, window.timeframe()).await?.of(window);
+    let slot = |(cell, digest): &(CellId, Digest)| {
+        schema::distinct_value(tx.account, customer, *cell, window, bucket_slot, digest)
+    };
+    let slots: Vec<_> = values.iter().map(slot).collect();
+    let stored = tx.get_guarded(&slots).await?;
+    for (((cell, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
+        let is_member = tally.distinct.contains_key(&(*cell, window, *digest));
+        match (stored.is_some(), is_member) {
+            (false, true) => tx.put(slot, &Nothing {})?,
+            (true, false) => tx.delete(slot),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Of a value that the event has no longer it is not known where in the window it still is.
+async fn save_distinct_indexes(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    at: Timestamp,
+    (before, after): (&Values, &Values),
+    tally: &Tally,
+) -> Result<(), Error> {
+    let window = Window::of(at);
+    for (cell, digest) in before.symmetric_difference(after) {
+        let slot = schema::distinct_index(tx.account, customer, *cell, digest);
+        tx.fetch_guarded([slot.key()]).await?;
+        let mut index = tx.row(&slot)?.unwrap_or_default();
+        if after.contains(&(*cell, *digest)) {
+            index.add(at, tally.oldest_taken);
+        } else {
+            index.forget(window.timeframe());
+            if tally.distinct.contains_key(&(*cell, window, *digest)) {
+                index.blur(window.timeframe());
             }
         }
-        Ok(())
-    }
-
-    /// Of a value that the event has no longer it is not known where in the window it still is.
-    async fn save_distinct_indexes(
-        &mut self,
-        customer: CustomerId,
-        at: Timestamp,
-        (before, after): (&Values, &Values),
-        tally: &Tally,
-    ) -> Result<(), Error> {
-        let window = Window::of(at);
-        for (cell, digest) in before.symmetric_difference(after) {
-            let slot = schema::distinct_index(self.account, customer, *cell, digest);
-            self.fetch_guarded([slot.key()]).await?;
-            let mut index = self.row(&slot)?.unwrap_or_default();
-            if after.contains(&(*cell, *digest)) {
-                index.add(at, tally.oldest_taken);
-            } else {
-                index.forget(window.timeframe());
-                if tally.distinct.contains_key(&(*cell, window, *digest)) {
-                    index.blur(window.timeframe());
-                }
-            }
-            if index.is_empty() {
-                self.delete(&slot);
-            } else {
-                self.put(&slot, &index)?;
-            }
+        if index.is_empty() {
+            tx.delete(&slot);
+        } else {
+            tx.put(&slot, &index)?;
         }
-        Ok(())
     }
+    Ok(())
 }

@@ -18,6 +18,9 @@ mod schedule;
 mod step;
 
 pub(in crate::engine) use self::{
-    account_wide::{correct_all, correct_some, measure_all},
-    step::{Step, Stepped, correct},
+    account_wide::{concerned, correct_all, correct_some, measure_all, schedule_measuring},
+    schedule::{
+        begin_customer, current_backfill, has_transitions, is_to_be_corrected, schedule, unschedule,
+    },
+    step::{Step, Stepped},
 };

@@ -3,70 +3,74 @@
 use crate::{
     Error, Timeframe, Timestamp,
     alert::{Alert, Cause},
-    engine::{kernel::Transaction, rows::periods::Wanted},
+    engine::{
+        kernel::Transaction,
+        rows::{
+            self,
+            periods::{self, Wanted},
+        },
+    },
     period::{Change, judged_at_once},
     subscription::{Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
 };
 
-impl Transaction<'_> {
-    /// Judges an alert of a subscription on the usage that there is at an instant.
-    pub(in crate::engine) async fn judge_at_once(
-        &mut self,
-        entry: &SubscriptionEntry,
-        alert: &Alert,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        if !self.had_alerts(at).await? {
-            return Ok(());
-        }
-        let mut billing = judged_at_once(&entry.subscription, at);
-        billing.extend(self.used_meanwhile(entry, &billing, at).await?);
-        let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[] };
-        let mut periods = self.periods(entry, &billing, wanted, at).await?;
-        let cause = Cause::Configuration { alert_id: alert.id };
-        let change = Change::Watched { cause: &cause };
-        self.advance(entry.subscription.customer_id, &mut periods, change, at).await.map(|_| ())
+/// Judges an alert of a subscription on the usage that there is at an instant.
+pub(in crate::engine) async fn judge_at_once(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    alert: &Alert,
+    at: Timestamp,
+) -> Result<(), Error> {
+    if !rows::account::had_alerts(tx, at).await? {
+        return Ok(());
     }
+    let mut billing = judged_at_once(&entry.subscription, at);
+    billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
+    let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[] };
+    let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
+    let cause = Cause::Configuration { alert_id: alert.id };
+    let change = Change::Watched { cause: &cause };
+    periods::advance(tx, entry.subscription.customer_id, &mut periods, change, at).await.map(|_| ())
+}
 
-    /// Returns the billing period after those that are judged, where it was used already: the process
-    /// may have a clock that is behind those of others.
-    async fn used_meanwhile(
-        &mut self,
-        entry: &SubscriptionEntry,
-        judged: &[Timeframe],
-        at: Timestamp,
-    ) -> Result<Option<Timeframe>, Error> {
-        let Subscription { start_date, .. } = entry.subscription;
-        let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
-        let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
-        let total = self.billing_total(entry, next).await?;
-        Ok((total != Total::default()).then_some(next))
-    }
+/// Returns the billing period after those that are judged, where it was used already: the process
+/// may have a clock that is behind those of others.
+async fn used_meanwhile(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    judged: &[Timeframe],
+    at: Timestamp,
+) -> Result<Option<Timeframe>, Error> {
+    let Subscription { start_date, .. } = entry.subscription;
+    let from = judged.last().map_or_else(|| at.max(start_date), |last| last.end());
+    let Some(next) = entry.subscription.periods().containing(from) else { return Ok(None) };
+    let total = periods::billing_total(tx, entry, next).await?;
+    Ok((total != Total::default()).then_some(next))
+}
 
-    /// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
-    /// one.
-    pub(in crate::engine) async fn judge_turn(
-        &mut self,
-        entry: &SubscriptionEntry,
-        alerts: &[Alert],
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
-        let alerts: Vec<_> = on_cost.cloned().collect();
-        if alerts.is_empty() {
-            return Ok(());
-        }
-        let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
-        let grid = entry.subscription.periods();
-        let ending = grid.containing(right_before).filter(|period| !period.contains(at));
-        let billing: Vec<_> = ending.into_iter().chain(grid.containing(at)).collect();
-        let wanted = Wanted { alerts: &alerts, draws_in: &[] };
-        let mut periods = self.periods(entry, &billing, wanted, right_before).await?;
-        let mut next = periods.clone();
-        self.rate_periods(entry, &mut next, at).await?;
-        let next = Change::Next { next: Box::new(next), cause: &cause };
-        self.advance(entry.subscription.customer_id, &mut periods, next, at).await.map(|_| ())
+/// Judges alerts on what time brings at an instant: the end of a billing period, and the begin of
+/// one.
+pub(in crate::engine) async fn judge_turn(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    alerts: &[Alert],
+    at: Timestamp,
+) -> Result<(), Error> {
+    let on_cost = alerts.iter().filter(|alert| alert.condition.is_on_cost());
+    let alerts: Vec<_> = on_cost.cloned().collect();
+    if alerts.is_empty() {
+        return Ok(());
     }
+    let (cause, right_before) = (Cause::Period { timestamp: at }, at.saturating_sub(INSTANT));
+    let grid = entry.subscription.periods();
+    let ending = grid.containing(right_before).filter(|period| !period.contains(at));
+    let billing: Vec<_> = ending.into_iter().chain(grid.containing(at)).collect();
+    let wanted = Wanted { alerts: &alerts, draws_in: &[] };
+    let mut periods = periods::periods(tx, entry, &billing, wanted, right_before).await?;
+    let mut next = periods.clone();
+    periods::rate_periods(tx, entry, &mut next, at).await?;
+    let next = Change::Next { next: Box::new(next), cause: &cause };
+    periods::advance(tx, entry.subscription.customer_id, &mut periods, next, at).await.map(|_| ())
 }

@@ -9,9 +9,11 @@ use crate::{
     engine::{
         Account, Billing,
         kernel::{Applied, Command, Patience, Stop, Transaction, apply},
+        rows::subscriptions,
         time::{
             corrections::{correct_some, measure_all},
-            transitions::apply_transitions,
+            current,
+            in_order::apply_transitions,
         },
     },
     limits,
@@ -129,9 +131,9 @@ async fn apply_plan_changes(
         let mut behind = BTreeSet::new();
         for place in &places {
             let id = SubscriptionId::from_bytes(schema::id_at(place));
-            if let Some(entry) = tx.subscription(id).await?
+            if let Some(entry) = subscriptions::subscription(&mut tx, id).await?
                 && entry.subscription.plan_version == plan_version
-                && tx.is_behind(&entry).await?
+                && current::is_behind(&mut tx, &entry).await?
                 && entry.revision < revision
             {
                 behind.insert(entry.subscription.customer_id);

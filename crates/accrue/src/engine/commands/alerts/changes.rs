@@ -1,10 +1,14 @@
 //! Changes of alerts: thresholds, enabled or disabled, for one subscription or for all, deleted.
 
-use super::as_seen_by;
 use crate::{
     AlertId, Error, SubscriptionId,
     alert::{Alert, AlertUpdate, Scope},
-    engine::kernel::{Stop, Transaction},
+    engine::{
+        commands::alerts::{plan, stored},
+        kernel::{Stop, Transaction},
+        rows::{self, balance_alerts},
+        time::{current, judge},
+    },
     schema::{self, AlertEntry},
 };
 
@@ -27,8 +31,9 @@ impl Change {
     async fn apply(&self, alert: Alert, tx: &mut Transaction<'_>) -> Result<Alert, Error> {
         match self {
             Self::Update(update) => {
-                tx.check_filters(update.price_filters.as_deref().unwrap_or_default()).await?;
-                let siblings = tx.siblings(&alert).await?;
+                stored::check_filters(tx, update.price_filters.as_deref().unwrap_or_default())
+                    .await?;
+                let siblings = stored::siblings(tx, &alert).await?;
                 update.clone().decide(alert, &siblings)
             }
             Self::Enable => Ok(Alert { enabled: true, ..alert }),
@@ -43,30 +48,30 @@ pub(super) async fn change_alert(
     change: &Change,
 ) -> Result<Alert, Stop> {
     change.check()?;
-    tx.require_alerts().await?;
-    let before = tx.alert(id).await?;
+    stored::require_alerts(tx).await?;
+    let before = stored::alert(tx, id).await?;
     if let Scope::Customer { customer_id } = before.scope {
-        tx.current_head(customer_id).await?;
+        current::current_head(tx, customer_id).await?;
     }
     let alert = change.apply(before.clone(), tx).await?;
     if alert == before {
-        return Ok(tx.shown(alert).await?);
+        return Ok(stored::shown(tx, alert).await?);
     }
     match alert.scope {
         Scope::Plan { plan_id, plan_version } => {
-            tx.save_plan_alert(plan_id, plan_version, &alert).await?;
+            plan::save_plan_alert(tx, plan_id, plan_version, &alert).await?;
         }
         Scope::Subscription { subscription_id, .. } => {
-            let entry = tx.current_subscription(subscription_id).await?;
-            tx.save_alert(&alert).await?;
-            tx.judge_at_once(&entry, &alert, tx.now).await?;
-            tx.save_watched(&entry).await?;
+            let entry = current::current_subscription(tx, subscription_id).await?;
+            stored::save_alert(tx, &alert).await?;
+            judge::judge_at_once(tx, &entry, &alert, tx.now).await?;
+            stored::save_watched(tx, &entry).await?;
         }
         Scope::Customer { customer_id } => {
-            tx.save_balance_alert(customer_id, &alert).await?;
+            stored::save_balance_alert(tx, customer_id, &alert).await?;
         }
     }
-    Ok(tx.shown(alert).await?)
+    Ok(stored::shown(tx, alert).await?)
 }
 
 /// A change to what one subscription sees of an alert.
@@ -82,9 +87,9 @@ pub(super) async fn change_alert_for(
     subscription: SubscriptionId,
     change: ChangeFor,
 ) -> Result<Alert, Stop> {
-    tx.require_alerts().await?;
-    let alert = tx.alert(id).await?;
-    let mut entry = tx.current_subscription(subscription).await?;
+    stored::require_alerts(tx).await?;
+    let alert = stored::alert(tx, id).await?;
+    let mut entry = current::current_subscription(tx, subscription).await?;
     if entry.alerts.contains(&id) {
         let whole = match change {
             ChangeFor::Enable => Change::Enable,
@@ -92,7 +97,7 @@ pub(super) async fn change_alert_for(
         };
         return change_alert(tx, id, &whole).await;
     }
-    if !tx.plan_version_of(&entry).await?.alerts.contains(&id) {
+    if !rows::plans::plan_version_of(tx, &entry).await?.alerts.contains(&id) {
         let detail = format!("alert {id} does not watch subscription {subscription}");
         return Err(Error::constraint(detail).into());
     }
@@ -100,31 +105,31 @@ pub(super) async fn change_alert_for(
         ChangeFor::Enable => entry.muted.remove(&id),
         ChangeFor::Disable => entry.muted.insert(id),
     };
-    let seen = as_seen_by(&entry, alert);
+    let seen = stored::as_seen_by(&entry, alert);
     if changed {
-        tx.judge_at_once(&entry, &seen, tx.now).await?;
-        tx.save_watched(&entry).await?;
+        judge::judge_at_once(tx, &entry, &seen, tx.now).await?;
+        stored::save_watched(tx, &entry).await?;
     }
     Ok(seen)
 }
 
 pub(super) async fn delete_alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<(), Stop> {
-    tx.require_alerts().await?;
-    let alert = tx.alert(id).await?;
+    stored::require_alerts(tx).await?;
+    let alert = stored::alert(tx, id).await?;
     match alert.scope {
         Scope::Plan { .. } => {
             let detail = "an alert of a plan can be disabled and not deleted";
             return Err(Error::constraint(detail).into());
         }
         Scope::Subscription { subscription_id, .. } => {
-            let mut entry = tx.current_subscription(subscription_id).await?;
+            let mut entry = current::current_subscription(tx, subscription_id).await?;
             entry.alerts.retain(|other| *other != id);
-            tx.save_watched(&entry).await?;
+            stored::save_watched(tx, &entry).await?;
         }
         Scope::Customer { customer_id } => {
-            tx.current_head(customer_id).await?;
-            tx.remove_balance_alert(customer_id, &alert).await?;
-            tx.touch(customer_id).await?;
+            current::current_head(tx, customer_id).await?;
+            balance_alerts::remove_balance_alert(tx, customer_id, &alert).await?;
+            rows::customers::touch(tx, customer_id).await?;
         }
     }
     let slot = schema::alert(tx.account, id);

@@ -3,7 +3,12 @@
 use crate::{
     AlertId, CustomerId, Error, IdOr, PlanId, SubscriptionId,
     alert::{Alert, NewAlert, NewBalanceAlert, Scope},
-    engine::kernel::{Stop, Transaction},
+    engine::{
+        commands::alerts::{plan, stored},
+        kernel::{Stop, Transaction},
+        rows::{self, active, balance_alerts},
+        time::{current, judge},
+    },
     plan::PlanVersion,
     schema::{self, PlanVersionEntry},
 };
@@ -14,11 +19,11 @@ pub(super) async fn create_subscription_alert(
     new: &NewAlert,
 ) -> Result<Alert, Stop> {
     new.check()?;
-    tx.require_alerts().await?;
-    let mut entry = tx.current_subscription(id).await?;
-    tx.check_metric(new).await?;
-    tx.check_filters(new.condition.price_filters()).await?;
-    let siblings = tx.alerts(&entry.alerts).await?;
+    stored::require_alerts(tx).await?;
+    let mut entry = current::current_subscription(tx, id).await?;
+    stored::check_metric(tx, new).await?;
+    stored::check_filters(tx, new.condition.price_filters()).await?;
+    let siblings = active::alerts(tx, &entry.alerts).await?;
     let subscription = &entry.subscription;
     let scope = Scope::Subscription {
         subscription_id: subscription.id,
@@ -27,9 +32,9 @@ pub(super) async fn create_subscription_alert(
     let id = AlertId::generate(tx.now, tx.entropy());
     let alert = new.clone().decide(id, scope, subscription.currency, &siblings, tx.now)?;
     entry.alerts.push(id);
-    tx.save_alert(&alert).await?;
-    tx.judge_at_once(&entry, &alert, tx.now).await?;
-    tx.save_watched(&entry).await?;
+    stored::save_alert(tx, &alert).await?;
+    judge::judge_at_once(tx, &entry, &alert, tx.now).await?;
+    stored::save_watched(tx, &entry).await?;
     Ok(alert)
 }
 
@@ -40,19 +45,19 @@ pub(super) async fn create_plan_alert(
     new: &NewAlert,
 ) -> Result<Alert, Stop> {
     new.check()?;
-    tx.require_alerts().await?;
-    let plan = tx.plan(plan).await?;
+    stored::require_alerts(tx).await?;
+    let plan = rows::plans::plan(tx, plan).await?;
     let version = version.unwrap_or(plan.version);
     let entry = tx.get(&schema::plan_version(tx.account, plan.id, version)).await?;
     let PlanVersionEntry { alerts, .. } =
         entry.ok_or_else(|| Error::not_found("plan version", version.number()))?;
-    tx.check_metric(new).await?;
-    tx.check_filters(new.condition.price_filters()).await?;
-    let siblings = tx.alerts(&alerts).await?;
+    stored::check_metric(tx, new).await?;
+    stored::check_filters(tx, new.condition.price_filters()).await?;
+    let siblings = active::alerts(tx, &alerts).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
     let alert = new.clone().decide(id, scope, plan.currency, &siblings, tx.now)?;
-    tx.save_plan_alert(plan.id, version, &alert).await?;
+    plan::save_plan_alert(tx, plan.id, version, &alert).await?;
     Ok(alert)
 }
 
@@ -61,14 +66,14 @@ pub(super) async fn create_customer_alert(
     customer: &IdOr<CustomerId>,
     new: &NewBalanceAlert,
 ) -> Result<Alert, Stop> {
-    tx.require_alerts().await?;
-    let customer_id = tx.customer(customer).await?.id;
-    tx.current_head(customer_id).await?;
+    stored::require_alerts(tx).await?;
+    let customer_id = rows::customers::customer(tx, customer).await?.id;
+    current::current_head(tx, customer_id).await?;
     let currency = &new.currency;
-    let siblings = tx.balance_alerts_in(customer_id, currency).await?;
+    let siblings = balance_alerts::balance_alerts_in(tx, customer_id, currency).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let alert = new.clone().decide(id, customer_id, &siblings, tx.now)?;
-    tx.add_balance_alert(customer_id, currency, id).await?;
-    tx.save_balance_alert(customer_id, &alert).await?;
-    Ok(tx.shown(alert).await?)
+    balance_alerts::add_balance_alert(tx, customer_id, currency, id).await?;
+    stored::save_balance_alert(tx, customer_id, &alert).await?;
+    Ok(stored::shown(tx, alert).await?)
 }

@@ -7,9 +7,11 @@ use crate::{
     engine::{
         kernel::{Stop, Transaction},
         rows::{
-            places::{Known, counting},
+            self,
+            places::{self, Known, counting},
             visible::SourcedEvent,
         },
+        time::current,
     },
     period::oldest_judged,
     schema::{self, Owner},
@@ -41,68 +43,65 @@ impl Standing {
     }
 }
 
-impl Transaction<'_> {
-    /// Finds the event that a key stands for, of a customer that exists and whose transitions
-    /// are applied: the one that counts, or else what became of it.
-    pub(super) async fn find_event(&mut self, key: &EventKey) -> Result<Found, Stop> {
-        let unknown = || Error::not_found("event", key);
-        let slot = schema::event_key(self.account, key);
-        let entry = self.get(&slot).await?.ok_or_else(unknown)?;
-        let of = |slot: &EventSlot| slot.customer_id;
-        let customers: BTreeSet<_> = entry.slots.iter().map(of).collect();
-        self.lock(&customers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
-        for customer in customers {
-            self.current_head(customer).await?;
-        }
-        let (mut asked, mut first) = (BTreeSet::new(), None);
-        for slot in &entry.slots {
-            let place = EventPlace { at: slot.timestamp, key: key.clone() };
-            if !asked.insert((slot.customer_id, slot.timestamp)) {
-                continue;
-            }
-            let known = self.events_at(slot.customer_id, &place, &entry.slots).await?;
-            let without_count = Standing::without_count(&known);
-            let brought = counting(known).map(|brought| Standing::Counts(Box::new(brought)));
-            let counts = brought.is_some();
-            if let Some(standing) = brought.or(without_count).filter(|_| counts || first.is_none())
-            {
-                first = Some((slot.customer_id, place, standing));
-            }
-            if counts {
-                break;
-            }
-        }
-        let (customer_id, place, standing) = first.ok_or_else(unknown)?;
-        self.customer(&customer_id.into()).await?;
-        Ok(Found { entry, customer_id, place, standing })
+/// Finds the event that a key stands for, of a customer that exists and whose transitions
+/// are applied: the one that counts, or else what became of it.
+pub(super) async fn find_event(tx: &mut Transaction<'_>, key: &EventKey) -> Result<Found, Stop> {
+    let unknown = || Error::not_found("event", key);
+    let slot = schema::event_key(tx.account, key);
+    let entry = tx.get(&slot).await?.ok_or_else(unknown)?;
+    let of = |slot: &EventSlot| slot.customer_id;
+    let customers: BTreeSet<_> = entry.slots.iter().map(of).collect();
+    tx.lock(&customers.iter().copied().map(IdOr::Id).collect::<Vec<_>>()).await?;
+    for customer in customers {
+        current::current_head(tx, customer).await?;
     }
+    let (mut asked, mut first) = (BTreeSet::new(), None);
+    for slot in &entry.slots {
+        let place = EventPlace { at: slot.timestamp, key: key.clone() };
+        if !asked.insert((slot.customer_id, slot.timestamp)) {
+            continue;
+        }
+        let known = places::events_at(tx, slot.customer_id, &place, &entry.slots).await?;
+        let without_count = Standing::without_count(&known);
+        let brought = counting(known).map(|brought| Standing::Counts(Box::new(brought)));
+        let counts = brought.is_some();
+        if let Some(standing) = brought.or(without_count).filter(|_| counts || first.is_none()) {
+            first = Some((slot.customer_id, place, standing));
+        }
+        if counts {
+            break;
+        }
+    }
+    let (customer_id, place, standing) = first.ok_or_else(unknown)?;
+    rows::customers::customer(tx, &customer_id.into()).await?;
+    Ok(Found { entry, customer_id, place, standing })
+}
 
-    /// Makes sure that an event at an instant may still be corrected: that it lies in the current
-    /// billing period of each subscription that covers it, or in the one before as long as that one
-    /// takes events.
-    pub(super) async fn check_open(
-        &mut self,
-        customer_id: CustomerId,
-        at: Timestamp,
-    ) -> Result<(), Stop> {
-        let oldest_taken = self.oldest_taken().await?;
-        for entry in self.every_subscription(customer_id).await? {
-            if self.is_behind(&entry).await? {
-                return Err(Stop::First(vec![Owner::Customer(customer_id)]));
-            }
-            let subscription = &entry.subscription;
-            let Some(period) = subscription.periods().containing(at) else { continue };
-            let oldest_judged = oldest_judged(subscription, self.now);
-            if period.start() < oldest_judged || period.end() <= oldest_taken {
-                return Err(Error::constraint(format!(
-                    "the event lies in a billing period of subscription {} that takes no events any \
-                     more: it ended at {}",
-                    subscription.id,
-                    period.end()
-                ))
-                .into());
-            }
+/// Makes sure that an event at an instant may still be corrected: that it lies in the current
+/// billing period of each subscription that covers it, or in the one before as long as that one
+/// takes events.
+pub(super) async fn check_open(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    at: Timestamp,
+) -> Result<(), Stop> {
+    let oldest_taken = rows::account::oldest_taken(tx).await?;
+    for entry in rows::subscriptions::every_subscription(tx, customer_id).await? {
+        if current::is_behind(tx, &entry).await? {
+            return Err(Stop::First(vec![Owner::Customer(customer_id)]));
         }
-        Ok(())
+        let subscription = &entry.subscription;
+        let Some(period) = subscription.periods().containing(at) else { continue };
+        let oldest_judged = oldest_judged(subscription, tx.now);
+        if period.start() < oldest_judged || period.end() <= oldest_taken {
+            return Err(Error::constraint(format!(
+                "the event lies in a billing period of subscription {} that takes no events any \
+                 more: it ended at {}",
+                subscription.id,
+                period.end()
+            ))
+            .into());
+        }
     }
+    Ok(())
 }

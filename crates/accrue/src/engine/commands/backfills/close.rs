@@ -3,19 +3,24 @@
 use crate::{
     BackfillId,
     backfill::{Backfill, Effect},
-    engine::kernel::{Stop, Transaction},
+    engine::{
+        commands::backfills::checks,
+        kernel::{Stop, Transaction},
+        rows,
+        time::corrections,
+    },
 };
 
 pub(super) async fn close_backfill(
     tx: &mut Transaction<'_>,
     id: BackfillId,
 ) -> Result<Backfill, Stop> {
-    tx.require_backfills().await?;
-    let before = tx.backfill(id).await?;
-    tx.check_taking(&before).await?;
-    tx.current_owner(&before).await?;
+    checks::require_backfills(tx).await?;
+    let before = rows::backfills::backfill(tx, id).await?;
+    checks::check_taking(tx, &before).await?;
+    checks::current_owner(tx, &before).await?;
     let after = before.clone().close(tx.now)?;
-    tx.put_backfill(Some(&before), &after).await?;
-    tx.schedule(&after, Effect::Reflect, tx.now).await?;
-    Ok(tx.counted(after).await?)
+    rows::backfills::put_backfill(tx, Some(&before), &after).await?;
+    corrections::schedule(tx, &after, Effect::Reflect, tx.now).await?;
+    Ok(checks::counted(tx, after).await?)
 }

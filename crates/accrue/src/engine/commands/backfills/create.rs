@@ -3,26 +3,31 @@
 use crate::{
     BackfillId,
     backfill::{Backfill, Effect, NewBackfill},
-    engine::kernel::{Stop, Transaction},
+    engine::{
+        commands::backfills::{apart, checks},
+        kernel::{Stop, Transaction},
+        rows,
+        time::corrections,
+    },
 };
 
 pub(super) async fn create_backfill(
     tx: &mut Transaction<'_>,
     new: &NewBackfill,
 ) -> Result<Backfill, Stop> {
-    tx.require_backfills().await?;
-    new.check(tx.configuration().await?.backfill_days, tx.now)?;
+    checks::require_backfills(tx).await?;
+    new.check(rows::account::configuration(tx).await?.backfill_days, tx.now)?;
     let customer_id = match &new.customer {
-        Some(customer) => Some(tx.customer(customer).await?.id),
+        Some(customer) => Some(rows::customers::customer(tx, customer).await?.id),
         None => None,
     };
     let id = BackfillId::generate(tx.now, tx.entropy());
     let backfill = new.clone().decide(id, customer_id, tx.now);
-    tx.current_owner(&backfill).await?;
-    tx.check_apart(&backfill).await?;
-    tx.put_backfill(None, &backfill).await?;
+    checks::current_owner(tx, &backfill).await?;
+    apart::check_apart(tx, &backfill).await?;
+    rows::backfills::put_backfill(tx, None, &backfill).await?;
     if let Some(close_time) = backfill.close_time {
-        tx.schedule(&backfill, Effect::Reflect, close_time).await?;
+        corrections::schedule(tx, &backfill, Effect::Reflect, close_time).await?;
     }
     Ok(backfill)
 }

@@ -7,9 +7,16 @@ use async_trait::async_trait;
 use crate::{
     BackfillId, CustomerId, Error,
     engine::{
-        commands::events::{Sorted, check_size, sort},
+        commands::{
+            backfills::checks,
+            events::{Sorted, check_size, sort},
+        },
         kernel::{Command, Request, Stop, Transaction},
-        rows::event_blocks::New,
+        rows::{
+            self,
+            event_blocks::{self, New},
+        },
+        time::current,
     },
     idempotency::Fingerprint,
     schema,
@@ -30,17 +37,17 @@ impl Command for IngestBackfill {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Ingestion, Stop> {
-        tx.require_backfills().await?;
+        checks::require_backfills(tx).await?;
         check_size(self.events.len())?;
-        let backfill = tx.backfill(self.id).await?;
-        tx.check_taking(&backfill).await?;
+        let backfill = rows::backfills::backfill(tx, self.id).await?;
+        checks::check_taking(tx, &backfill).await?;
         let Sorted { new, duplicates } = sort(tx, &self.events, Some(&backfill)).await?;
         let mut shares: BTreeMap<CustomerId, Vec<&New<'_>>> = BTreeMap::new();
         for new in &new {
             shares.entry(new.customer_id).or_default().push(new);
         }
         let customers: Vec<_> = shares.keys().copied().collect();
-        tx.current_heads(&customers).await?;
+        current::current_heads(tx, &customers).await?;
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
         let metrics = catalogue.unwrap_or_default().revision;
         let share = |id| schema::backfill_share(tx.account, self.id, id);
@@ -48,7 +55,7 @@ impl Command for IngestBackfill {
         // Whoever writes one of these writes the head too.
         let found = tx.get_guarded(&slots).await?;
         for ((customer_id, new), (slot, found)) in shares.iter().zip(slots.iter().zip(found)) {
-            tx.accept(*customer_id, Some(self.id), new, metrics).await?;
+            event_blocks::accept(tx, *customer_id, Some(self.id), new, metrics).await?;
             let mut share = found.unwrap_or_default();
             let more = u64::try_from(new.len()).unwrap_or(u64::MAX);
             share.events = share.events.saturating_add(more);

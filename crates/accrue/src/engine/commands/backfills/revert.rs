@@ -3,25 +3,30 @@
 use crate::{
     BackfillId,
     backfill::{Backfill, Effect},
-    engine::kernel::{Stop, Transaction},
+    engine::{
+        commands::backfills::{apart, checks},
+        kernel::{Stop, Transaction},
+        rows,
+        time::corrections,
+    },
 };
 
 pub(super) async fn revert_backfill(
     tx: &mut Transaction<'_>,
     id: BackfillId,
 ) -> Result<Backfill, Stop> {
-    tx.require_backfills().await?;
-    let before = tx.backfill(id).await?;
-    tx.current_backfill(&before).await?;
-    tx.current_owner(&before).await?;
+    checks::require_backfills(tx).await?;
+    let before = rows::backfills::backfill(tx, id).await?;
+    corrections::current_backfill(tx, &before).await?;
+    checks::current_owner(tx, &before).await?;
     let after = before.clone().revert(tx.now)?;
     if after.is_open() {
-        tx.check_apart(&after).await?;
-        tx.put_backfill(Some(&before), &after).await?;
-        tx.schedule(&after, Effect::Revert, tx.now).await?;
+        apart::check_apart(tx, &after).await?;
+        rows::backfills::put_backfill(tx, Some(&before), &after).await?;
+        corrections::schedule(tx, &after, Effect::Revert, tx.now).await?;
     } else {
-        tx.put_backfill(Some(&before), &after).await?;
-        tx.unschedule(&after).await?;
+        rows::backfills::put_backfill(tx, Some(&before), &after).await?;
+        corrections::unschedule(tx, &after).await?;
     }
-    Ok(tx.counted(after).await?)
+    Ok(checks::counted(tx, after).await?)
 }

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use crate::{
-    CustomerId, Error, Timestamp, backfill::Backfill, engine::kernel::Transaction, limits,
+    CustomerId, Error, Timestamp,
+    backfill::Backfill,
+    engine::{kernel::Transaction, rows},
+    limits,
 };
 
 /// Which new events are taken: of when, and of whom.
@@ -28,7 +31,7 @@ impl<'b> Acceptance<'b> {
         let newest = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
         let taker = match into {
             Some(backfill) => Taker::Backfill(backfill),
-            None => Taker::Recent { oldest: tx.oldest_taken().await? },
+            None => Taker::Recent { oldest: rows::account::oldest_taken(tx).await? },
         };
         Ok(Self { newest, taker })
     }

@@ -7,7 +7,10 @@ use crate::{
     backfill::{Backfill, KeyRules, Verdict},
     engine::{
         kernel::Transaction,
-        rows::{event_blocks::New, places::counting},
+        rows::{
+            event_blocks::New,
+            places::{self, counting},
+        },
     },
     limits, schema,
     usage::{EventKeyEntry, EventPlace},
@@ -68,5 +71,5 @@ pub(super) async fn find_brought(
 /// Tells whether the event of a backfill counts at the place of an event.
 async fn is_brought(tx: &mut Transaction<'_>, new: &New<'_>) -> Result<bool, Error> {
     let place = EventPlace { at: new.event.timestamp, key: new.event.idempotency_key.clone() };
-    Ok(counting(tx.events_at(new.customer_id, &place, &new.entry.slots).await?).is_some())
+    Ok(counting(places::events_at(tx, new.customer_id, &place, &new.entry.slots).await?).is_some())
 }

@@ -8,8 +8,14 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{
-            active::ActiveSubscriptions, event_blocks::New, figures::Running, ledgers::Ledgers,
-            periods::Wanted, tallies::Indexed, visible::BucketSlots,
+            self,
+            active::{self, ActiveSubscriptions},
+            event_blocks::{self, New},
+            figures::{self, Running},
+            ledgers::{self, Ledgers},
+            periods::{self, Wanted},
+            tallies::{self, Indexed},
+            visible::{self, BucketSlots},
         },
         time::recount::moved_by,
     },
@@ -59,7 +65,8 @@ impl<'a> Share<'a> {
             all.entry(new.customer_id).or_default().push(new);
             if new.counts {
                 let fields = Fields::from(new.event);
-                let readings = tx.readings(meters, &fields, &new.event.idempotency_key).await;
+                let readings =
+                    visible::readings(tx, meters, &fields, &new.event.idempotency_key).await;
                 events.entry(new.customer_id).or_default().push((new.event, readings));
             }
         }
@@ -93,7 +100,7 @@ impl<'a> Share<'a> {
 
     /// Writes the events. The head was read.
     pub(super) async fn accept(&self, tx: &mut Transaction<'_>, metrics: u64) -> Result<(), Error> {
-        tx.accept(self.customer_id, None, &self.new, metrics).await
+        event_blocks::accept(tx, self.customer_id, None, &self.new, metrics).await
     }
 
     /// Finds out which bucket slots the events are added to.
@@ -104,7 +111,7 @@ impl<'a> Share<'a> {
         let instants = || self.events.iter().map(|(event, _)| event.timestamp);
         if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
             let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
-            self.bucket_slots = tx.bucket_slots(self.customer_id, timeframe).await?;
+            self.bucket_slots = visible::bucket_slots(tx, self.customer_id, timeframe).await?;
         }
         Ok(())
     }
@@ -115,7 +122,7 @@ impl<'a> Share<'a> {
             return Ok(());
         };
         for (entry, _) in &self.periods {
-            let version = tx.plan_version_of(entry).await?;
+            let version = rows::plans::plan_version_of(tx, entry).await?;
             let moves = |metric: MetricId| self.moved.contains(&metric.into());
             let draws_in = credits.drawn_by(&version, moves);
             if !draws_in.is_empty() {
@@ -137,19 +144,26 @@ impl<'a> Share<'a> {
         meters: &Meters,
     ) -> Result<(Tally, Vec<Periods>), Error> {
         let customer_id = self.customer_id;
-        let oldest_taken = tx.oldest_taken().await?;
+        let oldest_taken = rows::account::oldest_taken(tx).await?;
         let (bucket_slots, readings) = (&self.bucket_slots, self.readings());
-        let tally =
-            tx.load_tally(customer_id, bucket_slots, readings, Indexed::Yes, oldest_taken).await?;
+        let tally = tallies::load_tally(
+            tx,
+            customer_id,
+            bucket_slots,
+            readings,
+            Indexed::Yes,
+            oldest_taken,
+        )
+        .await?;
         let mut all = Vec::with_capacity(self.periods.len());
         let mut periods = std::mem::take(&mut self.periods);
         for (entry, billing) in &mut periods {
-            tx.begin_parts(entry, billing).await?;
+            periods::begin_parts(tx, entry, billing).await?;
             let alerts = self.alerts(tx, entry).await?;
             let draws_in = self.draws_in.get(&entry.subscription.id);
             let draws_in = draws_in.map(Vec::as_slice).unwrap_or_default();
             let wanted = Wanted { alerts: &alerts, draws_in };
-            let mut loaded = tx.periods(entry, billing, wanted, tx.now).await?;
+            let mut loaded = periods::periods(tx, entry, billing, wanted, tx.now).await?;
             let oldest_judged = oldest_judged(&entry.subscription, tx.now);
             for billing in &mut loaded.billing {
                 billing.is_judged = oldest_judged <= billing.timeframe.start();
@@ -158,7 +172,8 @@ impl<'a> Share<'a> {
                 if state.needs_distinct_values(tally.indexes.values()) {
                     let meters = meters.with_divided(&loaded.meters).only_distinct();
                     let mut running = Running::default();
-                    tx.run_on(&mut running, customer_id, &meters, state.timeframe).await?;
+                    figures::run_on(tx, &mut running, customer_id, &meters, state.timeframe)
+                        .await?;
                     state.distinct = Some(running.distinct);
                 }
             }
@@ -172,7 +187,7 @@ impl<'a> Share<'a> {
     pub(super) async fn ledgers(&self, tx: &mut Transaction<'_>) -> Result<Ledgers, Error> {
         let mut ledgers = Ledgers::new();
         for currency in self.units() {
-            if let Some(ledger) = tx.ledger(self.customer_id, currency).await? {
+            if let Some(ledger) = ledgers::ledger(tx, self.customer_id, currency).await? {
                 ledgers.insert(currency.clone(), ledger);
             }
         }
@@ -187,14 +202,14 @@ impl<'a> Share<'a> {
         periods: &[Periods],
     ) -> Result<(), Error> {
         let (account, customer_id) = (tx.account, self.customer_id);
-        tx.save_tally(customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
+        tallies::save_tally(tx, customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
             let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
             tx.put(&slot, &EventCount { events: events.saturating_add(more) })?;
         }
         for periods in periods {
-            tx.save_periods(periods)?;
+            periods::save_periods(tx, periods)?;
         }
         Ok(())
     }
@@ -205,7 +220,7 @@ impl<'a> Share<'a> {
         tx: &mut Transaction<'_>,
         entry: &SubscriptionEntry,
     ) -> Result<Vec<Alert>, Error> {
-        let mut alerts = tx.watching(entry).await?;
+        let mut alerts = active::watching(tx, entry).await?;
         alerts.retain(|alert| match alert.condition.metric_id() {
             Some(metric_id) => self.moved.contains(&metric_id.into()),
             None => true,
@@ -289,10 +304,12 @@ pub(super) async fn figure_keys(
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
         let (bucket_slots, readings) = (&share.bucket_slots, share.readings());
-        keys.extend(tx.tally_keys(customer_id, bucket_slots, readings, Indexed::Yes).await);
+        keys.extend(
+            tallies::tally_keys(tx, customer_id, bucket_slots, readings, Indexed::Yes).await,
+        );
         for (entry, periods) in &share.periods {
             let alerts = share.alerts(tx, entry).await?;
-            keys.extend(tx.period_keys(entry, periods, &alerts, tx.now).await?);
+            keys.extend(periods::period_keys(tx, entry, periods, &alerts, tx.now).await?);
         }
     }
     Ok(keys)
@@ -317,5 +334,5 @@ pub(super) async fn fetch_ledgers(
         }
     }
     tx.fetch_guarded(&drawn).await?;
-    tx.fetch_ledgers(&ledgers).await
+    ledgers::fetch_ledgers(tx, &ledgers).await
 }

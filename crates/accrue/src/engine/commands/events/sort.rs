@@ -12,6 +12,7 @@ use crate::{
     engine::{
         kernel::{Stop, Transaction},
         rows::event_blocks::New,
+        time::corrections,
     },
     error::RefusedEvent,
     schema::{self, CustomerAlias, CustomerEntry},
@@ -154,7 +155,7 @@ async fn customers<'a>(
                     None => {
                         let customer_id = CustomerId::generate(tx.now, tx.entropy());
                         tx.put(&slot, &CustomerAlias { customer_id, reserved: true })?;
-                        tx.begin_customer(customer_id).await?;
+                        corrections::begin_customer(tx, customer_id).await?;
                         Found::Reserved(customer_id, external)
                     }
                 }

@@ -6,7 +6,10 @@ use crate::{
     AccountId, BackfillId, Billing, Email, ManualClock, Name, SeededEntropy, Timeframe, Timestamp,
     backfill::{Backfill, NewBackfill},
     customer::{Customer, NewCustomer},
-    engine::kernel::{Command, apply_open},
+    engine::{
+        kernel::{Command, apply_open},
+        rows::outbox,
+    },
     store::MemoryStore,
     webhook::Body,
 };
@@ -24,8 +27,8 @@ impl Command for Notified {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let (of, now, backfill_id) = (&self.0, tx.now, self.0.id);
-        tx.tell_of_backfill(of, now, Body::BackfillReflected { backfill_id }).await?;
-        Ok(tx.tell_of_backfill(of, now, Body::BackfillReverted { backfill_id }).await?)
+        outbox::tell_of_backfill(tx, of, now, Body::BackfillReflected { backfill_id }).await?;
+        Ok(outbox::tell_of_backfill(tx, of, now, Body::BackfillReverted { backfill_id }).await?)
     }
 }
 

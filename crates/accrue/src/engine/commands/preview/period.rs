@@ -7,7 +7,12 @@ use serde::Serialize;
 use crate::{
     CustomerId, Decimal, Error, MetricId, PricingUnit, SubscriptionId, Timeframe,
     backfill::{Backfill, BackfillStatus, Effect},
-    engine::kernel::Transaction,
+    engine::{
+        commands::costs,
+        kernel::Transaction,
+        rows::{self, periods, visible},
+        time::corrections,
+    },
     limits,
     usage::{Day, Total},
 };
@@ -81,79 +86,77 @@ impl PeriodChange {
     }
 }
 
-impl Transaction<'_> {
-    /// Finds the customers that a backfill concerns, as long as a preview can look at them.
-    pub(super) async fn corrected_customers(
-        &mut self,
-        backfill: &Backfill,
-    ) -> Result<Vec<CustomerId>, Error> {
-        let effect = match backfill.status {
-            BackfillStatus::PendingRevert => Effect::Revert,
-            _ => Effect::Reflect,
-        };
-        let mut customers: BTreeSet<_> = backfill.customer_id.into_iter().collect();
-        let (mut cursor, mut has_more) = (None, customers.is_empty());
-        while has_more {
-            let (more, next) = self.concerned(backfill, effect, cursor).await?;
-            customers.extend(more);
-            if customers.len() >= limits::PREVIEWED {
-                let most = limits::PREVIEWED;
+/// Finds the customers that a backfill concerns, as long as a preview can look at them.
+pub(super) async fn corrected_customers(
+    tx: &mut Transaction<'_>,
+    backfill: &Backfill,
+) -> Result<Vec<CustomerId>, Error> {
+    let effect = match backfill.status {
+        BackfillStatus::PendingRevert => Effect::Revert,
+        _ => Effect::Reflect,
+    };
+    let mut customers: BTreeSet<_> = backfill.customer_id.into_iter().collect();
+    let (mut cursor, mut has_more) = (None, customers.is_empty());
+    while has_more {
+        let (more, next) = corrections::concerned(tx, backfill, effect, cursor).await?;
+        customers.extend(more);
+        if customers.len() >= limits::PREVIEWED {
+            let most = limits::PREVIEWED;
+            return Err(Error::too_many(format!(
+                "a preview takes a backfill that concerns fewer than {most} customers"
+            )));
+        }
+        has_more = next.is_some();
+        cursor = next;
+    }
+    let (days, mut events) = (Day::covering(backfill.timeframe), 0_usize);
+    for customer in &customers {
+        let mut overlays = visible::overlays(tx, *customer, days).await?;
+        overlays.correct(backfill, Effect::Reflect, 0);
+        let mut walk = visible::walk_events_under(tx, overlays, *customer, days, None);
+        loop {
+            let walked = visible::walk_on(tx, &mut walk).await?.len();
+            events = events.saturating_add(walked);
+            if events > limits::PREVIEWED_EVENTS {
+                let most = limits::PREVIEWED_EVENTS;
                 return Err(Error::too_many(format!(
-                    "a preview takes a backfill that concerns fewer than {most} customers"
+                    "a preview takes a backfill of days with at most {most} events"
                 )));
             }
-            has_more = next.is_some();
-            cursor = next;
-        }
-        let (days, mut events) = (Day::covering(backfill.timeframe), 0_usize);
-        for customer in &customers {
-            let mut overlays = self.overlays(*customer, days).await?;
-            overlays.correct(backfill, Effect::Reflect, 0);
-            let mut walk = self.walk_events_under(overlays, *customer, days, None);
-            loop {
-                let walked = self.walk_on(&mut walk).await?.len();
-                events = events.saturating_add(walked);
-                if events > limits::PREVIEWED_EVENTS {
-                    let most = limits::PREVIEWED_EVENTS;
-                    return Err(Error::too_many(format!(
-                        "a preview takes a backfill of days with at most {most} events"
-                    )));
-                }
-                if walked == 0 {
-                    break;
-                }
+            if walked == 0 {
+                break;
             }
         }
-        Ok(customers.into_iter().collect())
     }
+    Ok(customers.into_iter().collect())
+}
 
-    /// Returns where the billing periods of some customers stand that overlap a timeframe.
-    pub(super) async fn period_figures(
-        &mut self,
-        customers: &[CustomerId],
-        timeframe: Timeframe,
-    ) -> Result<Vec<PeriodFigures>, Error> {
-        let mut found = Vec::new();
-        for customer_id in customers.iter().copied() {
-            for entry in self.every_subscription(customer_id).await? {
-                let of = &entry.subscription;
-                let currency = PricingUnit::from(of.currency);
-                let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
-                for period in periods {
-                    let total = self.billing_total(&entry, period).await?;
-                    let costs = self.costs(&entry, &[period], &currency).await?;
-                    let cost = costs.into_iter().next().map(|cost| cost.total);
-                    found.push(PeriodFigures {
-                        customer_id,
-                        subscription_id: entry.subscription.id,
-                        timeframe: period,
-                        total,
-                        currency: currency.clone(),
-                        cost: cost.ok_or_else(|| Error::corrupt("a period has no cost"))?,
-                    });
-                }
+/// Returns where the billing periods of some customers stand that overlap a timeframe.
+pub(super) async fn period_figures(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+    timeframe: Timeframe,
+) -> Result<Vec<PeriodFigures>, Error> {
+    let mut found = Vec::new();
+    for customer_id in customers.iter().copied() {
+        for entry in rows::subscriptions::every_subscription(tx, customer_id).await? {
+            let of = &entry.subscription;
+            let currency = PricingUnit::from(of.currency);
+            let periods: Vec<_> = of.periods().overlapping(timeframe).collect();
+            for period in periods {
+                let total = periods::billing_total(tx, &entry, period).await?;
+                let costs = costs::costs(tx, &entry, &[period], &currency).await?;
+                let cost = costs.into_iter().next().map(|cost| cost.total);
+                found.push(PeriodFigures {
+                    customer_id,
+                    subscription_id: entry.subscription.id,
+                    timeframe: period,
+                    total,
+                    currency: currency.clone(),
+                    cost: cost.ok_or_else(|| Error::corrupt("a period has no cost"))?,
+                });
             }
         }
-        Ok(found)
     }
+    Ok(found)
 }

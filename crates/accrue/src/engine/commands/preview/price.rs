@@ -9,9 +9,16 @@ use crate::{
     cost::Cost,
     engine::{
         Account,
+        commands::{costs, plan_versions},
         kernel::{Command, Stop, Transaction},
-        rows::periods::Wanted,
-        time::recount::SummedBy,
+        rows::{
+            self, active, ledgers,
+            periods::{self, Wanted},
+        },
+        time::{
+            current,
+            recount::{self, SummedBy},
+        },
     },
     period::Change,
     plan::{Placed, PlanPrice},
@@ -69,31 +76,31 @@ impl Command for ReplacePrice {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<CostChange, Stop> {
-        let before = tx.current_subscription(self.id).await?;
-        if before.is_past(tx.oldest_open()) {
+        let before = current::current_subscription(tx, self.id).await?;
+        if before.is_past(rows::account::oldest_open(tx)) {
             let detail = format!("subscription {} has ended", self.id);
             return Err(Error::constraint(detail).into());
         }
         let now = tx.now;
-        let period = tx.current_period(&before);
+        let period = costs::current_period(tx, &before);
         let currency = PricingUnit::from(before.subscription.currency);
-        let alerts = tx.watching(&before).await?;
-        let wanted = Wanted { alerts: &alerts, draws_in: &tx.draws_in(&before).await? };
-        let mut periods = tx.periods(&before, &[period], wanted, now).await?;
-        let earlier = tx.costs(&before, &[period], &currency).await?;
+        let alerts = active::watching(tx, &before).await?;
+        let wanted = Wanted { alerts: &alerts, draws_in: &ledgers::draws_in(tx, &before).await? };
+        let mut periods = periods::periods(tx, &before, &[period], wanted, now).await?;
+        let earlier = costs::costs(tx, &before, &[period], &currency).await?;
 
         let after = self.repriced(tx, &before).await?;
-        let wanted = Wanted { alerts: &alerts, draws_in: &tx.draws_in(&after).await? };
-        let mut next = tx.periods(&after, &[period], wanted, now).await?;
-        tx.sum_anew(&after, &mut next, SummedBy::All).await?;
-        tx.rate_periods(&after, &mut next, now).await?;
-        tx.save_periods(&next)?;
-        let later = tx.costs(&after, &[period], &currency).await?;
+        let wanted = Wanted { alerts: &alerts, draws_in: &ledgers::draws_in(tx, &after).await? };
+        let mut next = periods::periods(tx, &after, &[period], wanted, now).await?;
+        recount::sum_anew(tx, &after, &mut next, SummedBy::All).await?;
+        periods::rate_periods(tx, &after, &mut next, now).await?;
+        periods::save_periods(tx, &next)?;
+        let later = costs::costs(tx, &after, &[period], &currency).await?;
         let cause = Cause::Subscription { subscription_id: self.id };
         let next = Change::Next { next: Box::new(next), cause: &cause };
         let customer_id = before.subscription.customer_id;
-        let draw_downs = tx.advance(customer_id, &mut periods, next, now).await?;
-        tx.draw_alone(customer_id, &draw_downs, &cause, now).await?;
+        let draw_downs = periods::advance(tx, customer_id, &mut periods, next, now).await?;
+        ledgers::draw_alone(tx, customer_id, &draw_downs, &cause, now).await?;
         match (earlier.into_iter().next(), later.into_iter().next()) {
             (Some(before), Some(after)) => Ok(CostChange { before, after }),
             _ => Err(Error::corrupt("a billing period has no cost").into()),
@@ -112,22 +119,23 @@ impl ReplacePrice {
         let ids: Vec<_> = of.subscription.price_intervals.iter().map(|of| of.price_id).collect();
         let named = match &self.replaced {
             IdOr::Id(id) => *id,
-            external => tx.price(external).await?.id,
+            external => rows::prices::price(tx, external).await?.id,
         };
         if !ids.contains(&named) {
             let detail = format!("subscription {} has no price {}", self.id, self.replaced);
             return Err(Error::constraint(detail));
         }
-        let replaced = tx.price(&named.into()).await?;
+        let replaced = rows::prices::price(tx, &named.into()).await?;
         self.new.check()?;
         let prices = ids.iter().map(|id| match *id == named {
             true => PlanPrice::from(self.new.clone()),
             false => PlanPrice::from(*id),
         });
-        let plan = tx.plan(&plan_id.into()).await?;
+        let plan = rows::plans::plan(tx, &plan_id.into()).await?;
         let version = plan.latest_version.next()?;
         let prices: Vec<_> = prices.collect();
-        let priced = tx.create_version(plan_id, version, &Placed::all(&prices)).await?;
+        let priced =
+            plan_versions::create_version(tx, plan_id, version, &Placed::all(&prices)).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
         let price = ids.iter().position(|id| *id == named).and_then(|at| priced.prices.get(at));
@@ -138,7 +146,7 @@ impl ReplacePrice {
             let detail = format!("the subscription would bill every {found}, it does {cycle}");
             return Err(Error::constraint(detail));
         }
-        tx.put_subscription(&after, of.terms_parts)?;
+        rows::subscriptions::put_subscription(tx, &after, of.terms_parts)?;
         Ok(after)
     }
 }

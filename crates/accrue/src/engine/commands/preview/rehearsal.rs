@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{BalanceChange, PeriodChange, Preview, PreviewedMessage};
+use super::{
+    period::PeriodChange,
+    report::{BalanceChange, Preview, PreviewedMessage},
+};
 use crate::{
     BackfillId, CustomerId, Error, PlanId, SubscriptionId, Timestamp,
     credit::Ledger,
     engine::{
+        commands::preview::period,
         kernel::{Command, Stop, Transaction},
+        rows,
         time::{
             corrections::{Step, Stepped},
             transitions::ApplyTransitions,
@@ -47,13 +52,13 @@ impl Rehearsal {
         for id in made_due.iter().filter_map(backfill) {
             // Its customers are corrected one by one: here at once, and before it what they are owed
             // otherwise.
-            let backfill = tx.backfill(id).await?;
-            let customers = tx.corrected_customers(&backfill).await?;
+            let backfill = rows::backfills::backfill(tx, id).await?;
+            let customers = period::corrected_customers(tx, &backfill).await?;
             self.apply_transitions(tx, &customers).await?;
-            let before = tx.period_figures(&customers, backfill.timeframe).await?;
+            let before = period::period_figures(tx, &customers, backfill.timeframe).await?;
             answer = self.apply_and_run(tx, command).await?;
             apply_transitions(tx, &customers).await?;
-            let after = tx.period_figures(&customers, backfill.timeframe).await?;
+            let after = period::period_figures(tx, &customers, backfill.timeframe).await?;
             periods = PeriodChange::between(before, after);
         }
         let (messages, balances) = (self.messages(tx)?, self.balances(tx)?);
@@ -201,7 +206,7 @@ async fn subscribers(
         }
         for row in rows {
             let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&row.key)?));
-            let found = tx.subscription(id).await?;
+            let found = rows::subscriptions::subscription(tx, id).await?;
             let of = found.filter(|found| found.subscription.plan_version == *version);
             customers.extend(of.map(|found| found.subscription.customer_id));
         }

@@ -8,6 +8,7 @@ use crate::{
     alert::{Cause, NewBalanceAlert, Thresholds},
     credit::Ledger,
     customer::NewCustomer,
+    engine::rows::balance_alerts,
     store::{Batch, MemoryStore, Store},
     webhook::Body,
 };
@@ -153,7 +154,8 @@ fn a_deleted_alert_is_not_watched_and_leaves_no_state() {
     let alert = rich.dropped(&[70]);
     block_on(rich.account.delete_alert(alert.id).into_future()).unwrap();
     let mut tx = rich.account.reading();
-    let watch = block_on(tx.balance_watch(rich.customer_id, &credits())).unwrap();
+    let watch =
+        block_on(balance_alerts::balance_watch(&mut tx, rich.customer_id, &credits())).unwrap();
     assert_eq!(watch.moved().count(), 0);
     let state = schema::balance_alert_state(rich.account.id(), alert.id);
     assert_eq!(block_on(tx.get(&state)).unwrap(), None);

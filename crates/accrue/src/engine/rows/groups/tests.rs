@@ -11,7 +11,10 @@ use crate::{
     ManualClock, Name, PropertyName, SeededEntropy, Timestamp,
     backfill::NewBackfill,
     customer::NewCustomer,
-    engine::Account,
+    engine::{
+        Account,
+        rows::{figures, metrics},
+    },
     item::NewItem,
     meter::{Cells, Meter},
     metric::{MetricQuery, NewMetric},
@@ -118,8 +121,8 @@ impl Grouped {
     fn figures(&self, timeframe: Timeframe) -> BTreeMap<(Values, usize), Decimal> {
         let mut tx = self.account.reading();
         let figures = async {
-            let meters = tx.meters().await?;
-            let total = tx.total_between(self.customer, &meters, timeframe).await?;
+            let meters = metrics::meters(&mut tx).await?;
+            let total = figures::total_between(&mut tx, self.customer, &meters, timeframe).await?;
             let scan =
                 schema::groups(tx.account, self.customer, self.meter.id, timeframe, usize::MAX);
             let mut found = BTreeMap::new();

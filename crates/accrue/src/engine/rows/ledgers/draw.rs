@@ -7,119 +7,124 @@ use crate::{
     CustomerId, Decimal, Error, Timestamp,
     alert::Cause,
     credit::{Book, DrawDown, Drawn, Returned},
-    engine::kernel::Transaction,
+    engine::{
+        kernel::Transaction,
+        rows::{
+            account,
+            ledgers::{self, save},
+            outbox,
+        },
+    },
     schema,
 };
 
 /// What moves a balance: draw-downs for usage, and the alerts that watch it.
-impl Transaction<'_> {
-    /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
-    /// instant.
-    pub(in crate::engine) async fn draw(
-        &mut self,
-        ledgers: &mut Ledgers,
-        draw_downs: &[DrawDown],
-        cause: &Cause,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        for (currency, ledger) in ledgers {
-            let before = ledger.book.balance().cloned();
-            let own = || draw_downs.iter().filter(|draw_down| draw_down.currency == *currency);
-            for draw_down in own().filter(|draw_down| draw_down.amount > Decimal::zero()) {
-                if ledger.has_credits {
-                    let (book, drawn) = self.drawn(ledger, draw_down).await?;
-                    book.draw(&draw_down.amount, drawn, at);
+/// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
+/// instant.
+pub(in crate::engine) async fn draw(
+    tx: &mut Transaction<'_>,
+    ledgers: &mut Ledgers,
+    draw_downs: &[DrawDown],
+    cause: &Cause,
+    at: Timestamp,
+) -> Result<(), Error> {
+    for (currency, ledger) in ledgers {
+        let before = ledger.book.balance().cloned();
+        let own = || draw_downs.iter().filter(|draw_down| draw_down.currency == *currency);
+        for draw_down in own().filter(|draw_down| draw_down.amount > Decimal::zero()) {
+            if ledger.has_credits {
+                let (book, drawn) = drawn(tx, ledger, draw_down).await?;
+                book.draw(&draw_down.amount, drawn, at);
+            }
+        }
+        let mut returned = Returned::default();
+        for draw_down in own().filter(|draw_down| draw_down.amount < Decimal::zero()) {
+            let (book, drawn) = drawn(tx, ledger, draw_down).await?;
+            let mut missing = book.missing(drawn);
+            while !missing.is_empty() {
+                book.insert(ledgers::blocks(tx, &missing).await?);
+                let before = std::mem::replace(&mut missing, book.missing(drawn));
+                if missing == before {
+                    return Err(Error::corrupt("a block of credits is of another ledger"));
                 }
             }
-            let mut returned = Returned::default();
-            for draw_down in own().filter(|draw_down| draw_down.amount < Decimal::zero()) {
-                let (book, drawn) = self.drawn(ledger, draw_down).await?;
-                let mut missing = book.missing(drawn);
-                while !missing.is_empty() {
-                    book.insert(self.blocks(&missing).await?);
-                    let before = std::mem::replace(&mut missing, book.missing(drawn));
-                    if missing == before {
-                        return Err(Error::corrupt("a block of credits is of another ledger"));
-                    }
-                }
-                book.hand_back(&-&draw_down.amount, drawn, &mut returned);
-            }
-            ledger.book.book_returned(returned, at);
-            let fires = match at < self.now {
-                true => self.had_alerts_until(at).await?,
-                false => ledger.has_alerts,
-            };
-            self.judge_balance_at(ledger, before, cause, at, fires).await?;
+            book.hand_back(&-&draw_down.amount, drawn, &mut returned);
         }
-        Ok(())
-    }
-
-    /// Reads what the billing period of a draw-down has drawn.
-    async fn drawn<'l>(
-        &mut self,
-        ledger: &'l mut OpenLedger,
-        draw_down: &DrawDown,
-    ) -> Result<(&'l mut Book, &'l mut Drawn), Error> {
-        let DrawDown { subscription_id, period_start, currency, .. } = draw_down;
-        let drawn = match ledger.drawn.entry((*subscription_id, *period_start)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => {
-                let slot = schema::drawn(self.account, *subscription_id, *period_start, currency);
-                let row = self.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
-                unknown.insert(row.unwrap_or_default())
-            }
+        ledger.book.book_returned(returned, at);
+        let fires = match at < tx.now {
+            true => account::had_alerts_until(tx, at).await?,
+            false => ledger.has_alerts,
         };
-        Ok((&mut ledger.book, drawn))
+        judge_balance_at(tx, ledger, before, cause, at, fires).await?;
     }
+    Ok(())
+}
 
-    /// Judges the alerts on a balance that an operation has moved.
-    pub(in crate::engine) async fn judge_balance(
-        &mut self,
-        ledger: &mut OpenLedger,
-        before: Option<Decimal>,
-        cause: &Cause,
-    ) -> Result<(), Error> {
-        let fires = ledger.has_alerts;
-        self.judge_balance_at(ledger, before, cause, self.now, fires).await
-    }
-
-    /// Judges the alerts on a balance that has moved at an instant.
-    pub(in crate::engine) async fn judge_balance_at(
-        &mut self,
-        ledger: &mut OpenLedger,
-        before: Option<Decimal>,
-        cause: &Cause,
-        at: Timestamp,
-        fires: bool,
-    ) -> Result<(), Error> {
-        let OpenLedger { book, watch, .. } = ledger;
-        let Some(after) = book.balance().filter(|after| before.as_ref() != Some(*after)) else {
-            return Ok(());
-        };
-        let customer_id = book.ledger().customer_id;
-        for crossed in watch.judge(customer_id, before.as_ref(), after, cause, fires) {
-            self.tell(customer_id, at, crossed.into()).await?;
+/// Reads what the billing period of a draw-down has drawn.
+async fn drawn<'l>(
+    tx: &mut Transaction<'_>,
+    ledger: &'l mut OpenLedger,
+    draw_down: &DrawDown,
+) -> Result<(&'l mut Book, &'l mut Drawn), Error> {
+    let DrawDown { subscription_id, period_start, currency, .. } = draw_down;
+    let drawn = match ledger.drawn.entry((*subscription_id, *period_start)) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(unknown) => {
+            let slot = schema::drawn(tx.account, *subscription_id, *period_start, currency);
+            let row = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+            unknown.insert(row.unwrap_or_default())
         }
-        Ok(())
-    }
+    };
+    Ok((&mut ledger.book, drawn))
+}
 
-    /// Draws draw-downs that stand on their own, at an instant, and saves the ledgers.
-    pub(in crate::engine) async fn draw_alone(
-        &mut self,
-        customer: CustomerId,
-        draw_downs: &[DrawDown],
-        cause: &Cause,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        let mut ledgers = Ledgers::new();
-        for DrawDown { currency, .. } in draw_downs {
-            if !ledgers.contains_key(currency)
-                && let Some(ledger) = self.ledger(customer, currency).await?
-            {
-                ledgers.insert(currency.clone(), ledger);
-            }
-        }
-        self.draw(&mut ledgers, draw_downs, cause, at).await?;
-        self.save_ledgers(customer, ledgers.values()).await
+/// Judges the alerts on a balance that an operation has moved.
+pub(in crate::engine) async fn judge_balance(
+    tx: &mut Transaction<'_>,
+    ledger: &mut OpenLedger,
+    before: Option<Decimal>,
+    cause: &Cause,
+) -> Result<(), Error> {
+    let fires = ledger.has_alerts;
+    judge_balance_at(tx, ledger, before, cause, tx.now, fires).await
+}
+
+/// Judges the alerts on a balance that has moved at an instant.
+pub(in crate::engine) async fn judge_balance_at(
+    tx: &mut Transaction<'_>,
+    ledger: &mut OpenLedger,
+    before: Option<Decimal>,
+    cause: &Cause,
+    at: Timestamp,
+    fires: bool,
+) -> Result<(), Error> {
+    let OpenLedger { book, watch, .. } = ledger;
+    let Some(after) = book.balance().filter(|after| before.as_ref() != Some(*after)) else {
+        return Ok(());
+    };
+    let customer_id = book.ledger().customer_id;
+    for crossed in watch.judge(customer_id, before.as_ref(), after, cause, fires) {
+        outbox::tell(tx, customer_id, at, crossed.into()).await?;
     }
+    Ok(())
+}
+
+/// Draws draw-downs that stand on their own, at an instant, and saves the ledgers.
+pub(in crate::engine) async fn draw_alone(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    draw_downs: &[DrawDown],
+    cause: &Cause,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let mut ledgers = Ledgers::new();
+    for DrawDown { currency, .. } in draw_downs {
+        if !ledgers.contains_key(currency)
+            && let Some(ledger) = ledgers::ledger(tx, customer, currency).await?
+        {
+            ledgers.insert(currency.clone(), ledger);
+        }
+    }
+    draw(tx, &mut ledgers, draw_downs, cause, at).await?;
+    save::save_ledgers(tx, customer, ledgers.values()).await
 }

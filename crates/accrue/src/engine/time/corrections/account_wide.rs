@@ -4,11 +4,17 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use super::step::correct;
 use crate::{
     AccountId, BackfillId, CustomerId, Error,
     backfill::{Backfill, Correction, Effect},
-    engine::kernel::{Applied, Command, Patience, Shared, Stop, Transaction, apply},
+    engine::{
+        kernel::{Applied, Command, Patience, Shared, Stop, Transaction, apply},
+        rows,
+        time::{
+            corrections::{publish, schedule},
+            in_order::correct,
+        },
+    },
     limits,
     schema::{self, AccountCorrection, Deadline, Owner},
     usage::Hours,
@@ -87,14 +93,14 @@ impl Command for FindPart {
         let place = schema::deadline(correction.at, tx.account, owner);
         let deadline = tx.get(&place).await?;
         let deadline = deadline.ok_or_else(|| Error::corrupt("a correction has no deadline"))?;
-        if tx.begin_of_all(correction).await? {
+        if schedule::begin_of_all(tx, correction).await? {
             // Customers are looked for once nobody ingests into it any more.
             let cursor = Some(vec![SHARES]);
             return Ok(Some(Part { correction, deadline, customers: BTreeSet::new(), cursor }));
         }
-        let backfill = tx.backfill(correction.backfill_id).await?;
+        let backfill = rows::backfills::backfill(tx, correction.backfill_id).await?;
         let cursor = deadline.cursor.clone();
-        let (customers, cursor) = tx.concerned(&backfill, correction.effect, cursor).await?;
+        let (customers, cursor) = concerned(tx, &backfill, correction.effect, cursor).await?;
         Ok(Some(Part { correction, deadline, customers, cursor }))
     }
 }
@@ -128,8 +134,8 @@ impl Command for EndPart<'_> {
         let mut all = tx.get(&slot).await?.unwrap_or_default();
         all.corrections.retain(|of| of.correction != *correction);
         tx.put(&slot, &all)?;
-        let backfill = tx.backfill(correction.backfill_id).await?;
-        tx.end_backfill(&backfill, *correction).await?;
+        let backfill = rows::backfills::backfill(tx, correction.backfill_id).await?;
+        publish::end_backfill(tx, &backfill, *correction).await?;
         Ok(())
     }
 }
@@ -138,41 +144,39 @@ impl Command for EndPart<'_> {
 const SHARES: u8 = 0;
 const VOLUMES: u8 = 1;
 
-impl Transaction<'_> {
-    /// Finds some customers that a backfill concerns, and where the next ones are found: those that it
-    /// has events of, or was reflected for; where it replaces events, those that have any.
-    pub(in crate::engine) async fn concerned(
-        &mut self,
-        backfill: &Backfill,
-        effect: Effect,
-        cursor: Option<Vec<u8>>,
-    ) -> Result<(BTreeSet<CustomerId>, Option<Vec<u8>>), Error> {
-        let (source, behind) = match cursor.as_deref().and_then(<[u8]>::split_first) {
-            Some((source, behind)) => (*source, behind),
-            None => (SHARES, [].as_slice()),
-        };
-        let hours = Hours::touched_by(backfill.timeframe).timeframe();
-        let limit = limits::SCAN_ROWS;
-        let scan = match source {
-            SHARES => schema::backfill_shares(self.account, backfill.id, limit),
-            _ => schema::event_volumes(self.account, hours, limit),
-        };
-        let scan = if behind.is_empty() { scan } else { scan.after(behind) };
-        let rows = self.range(&scan).await?.rows;
-        let customers = rows.iter().map(|(key, _)| match source {
-            SHARES => schema::share_customer(key),
-            _ => schema::volume_customer(key),
-        });
-        let customers = customers.collect::<Result<_, _>>()?;
-        let looks_further = effect == Effect::Reflect && backfill.replace_existing_events;
-        let last = rows.last().map(|(key, _)| key.bytes());
-        let next = match (source, last) {
-            (_, Some(last)) => Some([&[source], last].concat()),
-            (SHARES, None) if looks_further => Some(vec![VOLUMES]),
-            _ => None,
-        };
-        Ok((customers, next))
-    }
+/// Finds some customers that a backfill concerns, and where the next ones are found: those that it
+/// has events of, or was reflected for; where it replaces events, those that have any.
+pub(in crate::engine) async fn concerned(
+    tx: &mut Transaction<'_>,
+    backfill: &Backfill,
+    effect: Effect,
+    cursor: Option<Vec<u8>>,
+) -> Result<(BTreeSet<CustomerId>, Option<Vec<u8>>), Error> {
+    let (source, behind) = match cursor.as_deref().and_then(<[u8]>::split_first) {
+        Some((source, behind)) => (*source, behind),
+        None => (SHARES, [].as_slice()),
+    };
+    let hours = Hours::touched_by(backfill.timeframe).timeframe();
+    let limit = limits::SCAN_ROWS;
+    let scan = match source {
+        SHARES => schema::backfill_shares(tx.account, backfill.id, limit),
+        _ => schema::event_volumes(tx.account, hours, limit),
+    };
+    let scan = if behind.is_empty() { scan } else { scan.after(behind) };
+    let rows = tx.range(&scan).await?.rows;
+    let customers = rows.iter().map(|(key, _)| match source {
+        SHARES => schema::share_customer(key),
+        _ => schema::volume_customer(key),
+    });
+    let customers = customers.collect::<Result<_, _>>()?;
+    let looks_further = effect == Effect::Reflect && backfill.replace_existing_events;
+    let last = rows.last().map(|(key, _)| key.bytes());
+    let next = match (source, last) {
+        (_, Some(last)) => Some([&[source], last].concat()),
+        (SHARES, None) if looks_further => Some(vec![VOLUMES]),
+        _ => None,
+    };
+    Ok((customers, next))
 }
 
 /// Measures the events of all customers of an account by the metrics that it has, where they are not:
@@ -219,7 +223,7 @@ impl Command for FindUnmeasured<'_> {
         let mut customers = Vec::new();
         for row in &rows {
             let (customer, head) = schema::read_customer_head(&row.key, &row.document)?;
-            if tx.is_unmeasured(&head).await? {
+            if schedule::is_unmeasured(tx, &head).await? {
                 customers.push(customer);
             }
         }
@@ -264,21 +268,19 @@ impl Command for EndUnmeasured<'_> {
     }
 }
 
-impl Transaction<'_> {
-    /// Says that the account has more metrics than its customers' events are measured by: from now on
-    /// those are looked for, from the first one. `catalogue` is to be written.
-    pub(in crate::engine) async fn schedule_measuring(
-        &mut self,
-        catalogue: &mut schema::Catalogue,
-    ) -> Result<(), Error> {
-        if self.scan(&schema::customer_heads(self.account, 1)).await?.is_empty() {
-            // Nobody has events yet: who gets some is measured by all that there are.
-            return Ok(());
-        }
-        let at = *catalogue.deadline.get_or_insert(self.now);
-        let (account, owner) = (self.account.clone(), Owner::Metrics);
-        let slot = schema::deadline(at, self.account, owner);
-        self.get(&slot).await?;
-        self.put(&slot, &Deadline { at, account, owner, cursor: None })
+/// Says that the account has more metrics than its customers' events are measured by: from now on
+/// those are looked for, from the first one. `catalogue` is to be written.
+pub(in crate::engine) async fn schedule_measuring(
+    tx: &mut Transaction<'_>,
+    catalogue: &mut schema::Catalogue,
+) -> Result<(), Error> {
+    if tx.scan(&schema::customer_heads(tx.account, 1)).await?.is_empty() {
+        // Nobody has events yet: who gets some is measured by all that there are.
+        return Ok(());
     }
+    let at = *catalogue.deadline.get_or_insert(tx.now);
+    let (account, owner) = (tx.account.clone(), Owner::Metrics);
+    let slot = schema::deadline(at, tx.account, owner);
+    tx.get(&slot).await?;
+    tx.put(&slot, &Deadline { at, account, owner, cursor: None })
 }

@@ -8,8 +8,9 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{
-            tallies::Indexed,
-            visible::{BucketSlots, EventWalk, SourcedEvent, WalkedSlot},
+            self,
+            tallies::{self, Indexed},
+            visible::{self, BucketSlots, EventWalk, SourcedEvent, WalkedSlot},
         },
     },
     expression::Fields,
@@ -19,138 +20,144 @@ use crate::{
 };
 
 /// Adding up the days of a backfill beside what counts.
-impl Transaction<'_> {
-    /// Adds more of the events up that are to count.
-    pub(super) async fn build(
-        &mut self,
-        customer: CustomerId,
-        head: &CustomerHead,
-        correction: Correction,
-        behind: Option<EventPlace>,
-    ) -> Result<Progress, Error> {
-        let backfill = self.backfill(correction.backfill_id).await?;
-        let days = Day::covering(backfill.timeframe);
-        let mut overlays = self.overlays(customer, days).await?;
-        let was_reflected = overlays.has(backfill.id);
-        overlays.correct(&backfill, correction.effect, head.accepted);
-        let is_moot = match correction.effect {
-            _ if behind.is_some() => false,
-            Effect::Reflect if backfill.replace_existing_events => {
-                !self.has_any(customer, &overlays, backfill.timeframe).await?
-            }
-            Effect::Reflect => {
-                let share = schema::backfill_share(self.account, backfill.id, customer);
-                self.get(&share).await?.is_none()
-            }
-            Effect::Revert => !was_reflected,
-        };
-        if is_moot {
-            // Nothing of the customer is concerned, and nothing that comes later will be.
-            return Ok(Progress::Built { correction, until: None });
+/// Adds more of the events up that are to count.
+pub(super) async fn build(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    head: &CustomerHead,
+    correction: Correction,
+    behind: Option<EventPlace>,
+) -> Result<Progress, Error> {
+    let backfill = rows::backfills::backfill(tx, correction.backfill_id).await?;
+    let days = Day::covering(backfill.timeframe);
+    let mut overlays = visible::overlays(tx, customer, days).await?;
+    let was_reflected = overlays.has(backfill.id);
+    overlays.correct(&backfill, correction.effect, head.accepted);
+    let is_moot = match correction.effect {
+        _ if behind.is_some() => false,
+        Effect::Reflect if backfill.replace_existing_events => {
+            !has_any(tx, customer, &overlays, backfill.timeframe).await?
         }
-        if behind.is_none() {
-            self.begin_days(customer, days).await?;
+        Effect::Reflect => {
+            let share = schema::backfill_share(tx.account, backfill.id, customer);
+            tx.get(&share).await?.is_none()
         }
-        let meters = self.meters().await?.since(0..=head.measured);
-        let mut walk = self.walk_events_under(overlays, customer, days, behind.as_ref());
-        let mut chunk = Chunk::of(&meters);
-        self.fill(&mut chunk, &mut walk).await?;
-        self.leave(walk).await;
-        let built = self.bucket_slots(customer, days).await?.others();
-        self.add_chunk(customer, &built, &chunk, Indexed::No).await?;
-        self.count_hours(customer, &chunk).await?;
-        Ok(match chunk.last {
-            None => Progress::Built { correction, until: None },
-            Some(last) => Progress::Building { correction, behind: Some(last) },
-        })
+        Effect::Revert => !was_reflected,
+    };
+    if is_moot {
+        // Nothing of the customer is concerned, and nothing that comes later will be.
+        return Ok(Progress::Built { correction, until: None });
     }
+    if behind.is_none() {
+        begin_days(tx, customer, days).await?;
+    }
+    let meters = rows::metrics::meters(tx).await?.since(0..=head.measured);
+    let mut walk = visible::walk_events_under(tx, overlays, customer, days, behind.as_ref());
+    let mut chunk = Chunk::of(&meters);
+    fill(tx, &mut chunk, &mut walk).await?;
+    visible::leave(tx, walk).await;
+    let built = visible::bucket_slots(tx, customer, days).await?.others();
+    add_chunk(tx, customer, &built, &chunk, Indexed::No).await?;
+    count_hours(tx, customer, &chunk).await?;
+    Ok(match chunk.last {
+        None => Progress::Built { correction, until: None },
+        Some(last) => Progress::Building { correction, behind: Some(last) },
+    })
+}
 
-    /// Takes the next places of a walk until a chunk is full. Tells whether the walk has ended.
-    pub(super) async fn fill(
-        &self,
-        chunk: &mut Chunk<'_>,
-        walk: &mut EventWalk,
-    ) -> Result<bool, Error> {
-        while !chunk.is_full() {
-            let walked = self.walk_on(walk).await?;
-            if walked.is_empty() {
-                return Ok(true);
-            }
-            for slot in walked {
-                chunk.add(self, slot).await;
-                if chunk.is_full() {
-                    break;
-                }
+/// Takes the next places of a walk until a chunk is full. Tells whether the walk has ended.
+pub(super) async fn fill(
+    tx: &Transaction<'_>,
+    chunk: &mut Chunk<'_>,
+    walk: &mut EventWalk,
+) -> Result<bool, Error> {
+    while !chunk.is_full() {
+        let walked = visible::walk_on(tx, walk).await?;
+        if walked.is_empty() {
+            return Ok(true);
+        }
+        for slot in walked {
+            chunk.add(tx, slot).await;
+            if chunk.is_full() {
+                break;
             }
         }
-        Ok(false)
     }
+    Ok(false)
+}
 
-    /// Marks the days as built: each of them, since one that has events now may be left without.
-    async fn begin_days(&mut self, customer: CustomerId, days: Timeframe) -> Result<(), Error> {
-        for day in Day::touched_by(days) {
-            let slot = schema::calendar(self.account, customer, day);
-            let entry = self.get(&slot).await?.unwrap_or_default();
-            self.put(&slot, &CalendarDay { building: Some(BTreeMap::new()), ..entry })?;
-        }
-        Ok(())
+/// Marks the days as built: each of them, since one that has events now may be left without.
+async fn begin_days(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    days: Timeframe,
+) -> Result<(), Error> {
+    for day in Day::touched_by(days) {
+        let slot = schema::calendar(tx.account, customer, day);
+        let entry = tx.get(&slot).await?.unwrap_or_default();
+        tx.put(&slot, &CalendarDay { building: Some(BTreeMap::new()), ..entry })?;
     }
+    Ok(())
+}
 
-    /// Tells whether a customer has any event within a timeframe, hidden or not.
-    async fn has_any(
-        &mut self,
-        customer: CustomerId,
-        overlays: &Overlays,
-        timeframe: Timeframe,
-    ) -> Result<bool, Error> {
-        let mut walk = self.walk_events_under(overlays.clone(), customer, timeframe, None);
-        let has_any = !self.walk_on(&mut walk).await?.is_empty();
-        self.leave(walk).await;
-        Ok(has_any)
+/// Tells whether a customer has any event within a timeframe, hidden or not.
+async fn has_any(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    overlays: &Overlays,
+    timeframe: Timeframe,
+) -> Result<bool, Error> {
+    let mut walk = visible::walk_events_under(tx, overlays.clone(), customer, timeframe, None);
+    let has_any = !visible::walk_on(tx, &mut walk).await?.is_empty();
+    visible::leave(tx, walk).await;
+    Ok(has_any)
+}
+
+/// Adds the readings of a chunk to some bucket slots.
+pub(super) async fn add_chunk(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    bucket_slots: &BucketSlots,
+    chunk: &Chunk<'_>,
+    indexed: Indexed,
+) -> Result<(), Error> {
+    let mut all = Vec::with_capacity(chunk.readings);
+    for (place, readings) in &chunk.events {
+        all.extend(readings.iter().map(|reading| (place.at, reading)));
     }
-
-    /// Adds the readings of a chunk to some bucket slots.
-    pub(super) async fn add_chunk(
-        &mut self,
-        customer: CustomerId,
-        bucket_slots: &BucketSlots,
-        chunk: &Chunk<'_>,
-        indexed: Indexed,
-    ) -> Result<(), Error> {
-        let mut all = Vec::with_capacity(chunk.readings);
-        for (place, readings) in &chunk.events {
-            all.extend(readings.iter().map(|reading| (place.at, reading)));
-        }
-        let readings = || all.iter().copied();
-        let keys = self.tally_keys(customer, bucket_slots, readings(), indexed).await;
-        self.fetch_guarded(&keys).await?;
-        let oldest_taken = self.oldest_taken().await?;
-        let mut tally =
-            self.load_tally(customer, bucket_slots, readings(), indexed, oldest_taken).await?;
-        for (place, readings) in &chunk.events {
-            tally.add(place.at, readings);
-            self.pace.spend(readings.len()).await;
-        }
-        self.save_tally(customer, bucket_slots, &tally, indexed).await
+    let readings = || all.iter().copied();
+    let keys = tallies::tally_keys(tx, customer, bucket_slots, readings(), indexed).await;
+    tx.fetch_guarded(&keys).await?;
+    let oldest_taken = rows::account::oldest_taken(tx).await?;
+    let mut tally =
+        tallies::load_tally(tx, customer, bucket_slots, readings(), indexed, oldest_taken).await?;
+    for (place, readings) in &chunk.events {
+        tally.add(place.at, readings);
+        tx.pace.spend(readings.len()).await;
     }
+    tallies::save_tally(tx, customer, bucket_slots, &tally, indexed).await
+}
 
-    /// Counts the events of a chunk hour by hour, on the days that are built.
-    async fn count_hours(&mut self, customer: CustomerId, chunk: &Chunk<'_>) -> Result<(), Error> {
-        let days: BTreeSet<_> = chunk.hours.keys().map(|hour| Day::of(hour.start())).collect();
-        for day in days {
-            let slot = schema::calendar(self.account, customer, day);
-            let mut entry = self.get(&slot).await?.unwrap_or_default();
-            let counts = entry.building.get_or_insert_default();
-            for (hour, more) in &chunk.hours {
-                if Day::of(hour.start()) == day {
-                    let count = counts.entry(hour.of_day()).or_default();
-                    *count = count.saturating_add(*more);
-                }
+/// Counts the events of a chunk hour by hour, on the days that are built.
+async fn count_hours(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    chunk: &Chunk<'_>,
+) -> Result<(), Error> {
+    let days: BTreeSet<_> = chunk.hours.keys().map(|hour| Day::of(hour.start())).collect();
+    for day in days {
+        let slot = schema::calendar(tx.account, customer, day);
+        let mut entry = tx.get(&slot).await?.unwrap_or_default();
+        let counts = entry.building.get_or_insert_default();
+        for (hour, more) in &chunk.hours {
+            if Day::of(hour.start()) == day {
+                let count = counts.entry(hour.of_day()).or_default();
+                *count = count.saturating_add(*more);
             }
-            self.put(&slot, &entry)?;
         }
-        Ok(())
+        tx.put(&slot, &entry)?;
     }
+    Ok(())
 }
 
 /// The events that one step adds up.
@@ -190,7 +197,7 @@ impl<'m> Chunk<'m> {
         self.last = Some(place.clone());
         if let Some(SourcedEvent { event, .. }) = event {
             let fields = Fields::new(&event.event_name, place.at, &event.properties);
-            let readings = tx.readings(self.meters, &fields, &place.key).await;
+            let readings = visible::readings(tx, self.meters, &fields, &place.key).await;
             self.readings = self.readings.saturating_add(readings.len());
             self.terms = self.terms.saturating_add(self.terms_each);
             self.events.push((place, readings));

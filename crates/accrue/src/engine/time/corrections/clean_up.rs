@@ -3,7 +3,13 @@
 use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,
-    engine::{kernel::Transaction, rows::visible::BucketSlots},
+    engine::{
+        kernel::Transaction,
+        rows::{
+            self, groups,
+            visible::{self, BucketSlots},
+        },
+    },
     limits,
     meter::CellId,
     schema::{self, CleanUpPlace, Progress, Slot},
@@ -27,129 +33,122 @@ impl Pass {
 }
 
 /// Removing what counted before a correction.
-impl Transaction<'_> {
-    /// Removes more of what counted before, and corrects when distinct values were seen.
-    pub(super) async fn clean_up(
-        &mut self,
-        customer: CustomerId,
-        correction: Correction,
-        behind: CleanUpPlace,
-    ) -> Result<Option<Progress>, Error> {
-        let corrected = self.backfill(correction.backfill_id).await?.timeframe;
-        let days = Day::covering(corrected);
-        let head =
-            self.get(&schema::customer_head(self.account, customer)).await?.unwrap_or_default();
-        let meters = self.meters().await?.since(0..=head.measured);
-        let meters = self.with_groups(customer, &meters, days).await?;
-        let (distinct, added_up) = (meters.distinct(), meters.added_up());
-        let distinct: Vec<_> = distinct.collect();
-        let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
-        let counting = self.bucket_slots(customer, days).await?;
-        let (mut place, mut looked_at) = (behind, 0_usize);
-        while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
-            let of_pass = if pass == Pass::Buckets { &all } else { &distinct };
-            let Some(cell) = of_pass.get(place.cell).copied() else {
-                place = CleanUpPlace { pass: place.pass.saturating_add(1), ..Default::default() };
-                continue;
-            };
-            let rows = self.rows_to_clean_up(customer, pass, cell, days, &place).await?;
-            looked_at = looked_at.saturating_add(rows.len().max(1));
-            let last = rows.last().map(|(key, _)| key.bytes().to_vec());
-            let cleaning_up = CleaningUp { customer, cell, corrected, counting: &counting };
-            self.clean_up_rows(&cleaning_up, pass, rows).await?;
-            place = match last {
-                Some(last) => CleanUpPlace { row: Some(last), ..place },
-                None => CleanUpPlace { cell: place.cell.saturating_add(1), row: None, ..place },
-            };
-            if looked_at >= limits::STEP_EVENTS {
-                return Ok(Some(Progress::CleaningUp { correction, behind: place }));
-            }
-        }
-        Ok(None)
-    }
-
-    async fn rows_to_clean_up(
-        &self,
-        customer: CustomerId,
-        pass: Pass,
-        cell: CellId,
-        days: Timeframe,
-        place: &CleanUpPlace,
-    ) -> Result<Vec<(Key, Document)>, Error> {
-        let limit = limits::SCAN_ROWS;
-        let scan: Scan = match pass {
-            Pass::Buckets => schema::buckets(self.account, customer, cell, days, limit),
-            Pass::Gone | Pass::Seen => {
-                schema::distinct_values(self.account, customer, cell, days, limit)
-            }
+/// Removes more of what counted before, and corrects when distinct values were seen.
+pub(super) async fn clean_up(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    correction: Correction,
+    behind: CleanUpPlace,
+) -> Result<Option<Progress>, Error> {
+    let corrected = rows::backfills::backfill(tx, correction.backfill_id).await?.timeframe;
+    let days = Day::covering(corrected);
+    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let meters = rows::metrics::meters(tx).await?.since(0..=head.measured);
+    let meters = groups::with_groups(tx, customer, &meters, days).await?;
+    let (distinct, added_up) = (meters.distinct(), meters.added_up());
+    let distinct: Vec<_> = distinct.collect();
+    let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
+    let counting = visible::bucket_slots(tx, customer, days).await?;
+    let (mut place, mut looked_at) = (behind, 0_usize);
+    while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
+        let of_pass = if pass == Pass::Buckets { &all } else { &distinct };
+        let Some(cell) = of_pass.get(place.cell).copied() else {
+            place = CleanUpPlace { pass: place.pass.saturating_add(1), ..Default::default() };
+            continue;
         };
-        let scan = match &place.row {
-            Some(row) => scan.after(row),
-            None => scan,
+        let rows = rows_to_clean_up(tx, customer, pass, cell, days, &place).await?;
+        looked_at = looked_at.saturating_add(rows.len().max(1));
+        let last = rows.last().map(|(key, _)| key.bytes().to_vec());
+        let cleaning_up = CleaningUp { customer, cell, corrected, counting: &counting };
+        clean_up_rows(tx, &cleaning_up, pass, rows).await?;
+        place = match last {
+            Some(last) => CleanUpPlace { row: Some(last), ..place },
+            None => CleanUpPlace { cell: place.cell.saturating_add(1), row: None, ..place },
         };
-        Ok(self.range(&scan).await?.rows)
-    }
-
-    async fn clean_up_rows(
-        &mut self,
-        cleaning_up: &CleaningUp<'_>,
-        pass: Pass,
-        rows: Vec<(Key, Document)>,
-    ) -> Result<(), Error> {
-        let (account, mut digests) = (self.account, Vec::new());
-        let CleaningUp { customer, cell, counting, .. } = *cleaning_up;
-        for (key, _) in rows {
-            if pass == Pass::Buckets {
-                let (window, slot) = schema::bucket_place(&key)?;
-                if counting.of(window) != slot {
-                    self.delete(&schema::bucket(account, customer, cell, window, slot));
-                }
-                continue;
-            }
-            let (window, slot, digest) = schema::distinct_place(&key)?;
-            if (counting.of(window) == slot) != (pass == Pass::Seen) {
-                continue;
-            }
-            if pass == Pass::Gone {
-                self.delete(&schema::distinct_value(
-                    account, customer, cell, window, slot, &digest,
-                ));
-            }
-            if cleaning_up.is_corrected(window) {
-                digests.push(digest);
-            }
+        if looked_at >= limits::STEP_EVENTS {
+            return Ok(Some(Progress::CleaningUp { correction, behind: place }));
         }
-        self.correct_distinct_indexes(cleaning_up, pass, &digests).await
     }
+    Ok(None)
+}
 
-    async fn correct_distinct_indexes(
-        &mut self,
-        cleaning_up: &CleaningUp<'_>,
-        pass: Pass,
-        digests: &[Digest],
-    ) -> Result<(), Error> {
-        let CleaningUp { customer, cell, corrected, .. } = *cleaning_up;
-        let slot = |digest| schema::distinct_index(self.account, customer, cell, digest);
-        let slots: Vec<_> = digests.iter().map(slot).collect();
-        self.fetch_guarded(slots.iter().map(Slot::key)).await?;
-        for slot in slots {
-            let before = self.row(&slot)?.unwrap_or_default();
-            let mut after = before.clone();
-            match pass {
-                Pass::Seen => after.blur(corrected),
-                Pass::Buckets | Pass::Gone => after.forget(corrected),
+async fn rows_to_clean_up(
+    tx: &Transaction<'_>,
+    customer: CustomerId,
+    pass: Pass,
+    cell: CellId,
+    days: Timeframe,
+    place: &CleanUpPlace,
+) -> Result<Vec<(Key, Document)>, Error> {
+    let limit = limits::SCAN_ROWS;
+    let scan: Scan = match pass {
+        Pass::Buckets => schema::buckets(tx.account, customer, cell, days, limit),
+        Pass::Gone | Pass::Seen => schema::distinct_values(tx.account, customer, cell, days, limit),
+    };
+    let scan = match &place.row {
+        Some(row) => scan.after(row),
+        None => scan,
+    };
+    Ok(tx.range(&scan).await?.rows)
+}
+
+async fn clean_up_rows(
+    tx: &mut Transaction<'_>,
+    cleaning_up: &CleaningUp<'_>,
+    pass: Pass,
+    rows: Vec<(Key, Document)>,
+) -> Result<(), Error> {
+    let (account, mut digests) = (tx.account, Vec::new());
+    let CleaningUp { customer, cell, counting, .. } = *cleaning_up;
+    for (key, _) in rows {
+        if pass == Pass::Buckets {
+            let (window, slot) = schema::bucket_place(&key)?;
+            if counting.of(window) != slot {
+                tx.delete(&schema::bucket(account, customer, cell, window, slot));
             }
-            if after == before {
-                continue;
-            }
-            if after.is_empty() {
-                self.delete(&slot);
-            } else {
-                self.put(&slot, &after)?;
-            }
+            continue;
         }
-        Ok(())
+        let (window, slot, digest) = schema::distinct_place(&key)?;
+        if (counting.of(window) == slot) != (pass == Pass::Seen) {
+            continue;
+        }
+        if pass == Pass::Gone {
+            tx.delete(&schema::distinct_value(account, customer, cell, window, slot, &digest));
+        }
+        if cleaning_up.is_corrected(window) {
+            digests.push(digest);
+        }
     }
+    correct_distinct_indexes(tx, cleaning_up, pass, &digests).await
+}
+
+async fn correct_distinct_indexes(
+    tx: &mut Transaction<'_>,
+    cleaning_up: &CleaningUp<'_>,
+    pass: Pass,
+    digests: &[Digest],
+) -> Result<(), Error> {
+    let CleaningUp { customer, cell, corrected, .. } = *cleaning_up;
+    let slot = |digest| schema::distinct_index(tx.account, customer, cell, digest);
+    let slots: Vec<_> = digests.iter().map(slot).collect();
+    tx.fetch_guarded(slots.iter().map(Slot::key)).await?;
+    for slot in slots {
+        let before = tx.row(&slot)?.unwrap_or_default();
+        let mut after = before.clone();
+        match pass {
+            Pass::Seen => after.blur(corrected),
+            Pass::Buckets | Pass::Gone => after.forget(corrected),
+        }
+        if after == before {
+            continue;
+        }
+        if after.is_empty() {
+            tx.delete(&slot);
+        } else {
+            tx.put(&slot, &after)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whose rows are swept, of which cell, and what is corrected.

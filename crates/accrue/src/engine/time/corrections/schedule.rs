@@ -3,142 +3,193 @@
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},
-    engine::kernel::{Stop, Transaction},
+    engine::{
+        kernel::{Stop, Transaction},
+        rows::active,
+    },
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
 
 /// Schedule of corrections, for one customer or for all.
-impl Transaction<'_> {
-    /// Says when a backfill is reflected or reverted for its customer, or for all: in place of what
-    /// was said before.
-    pub(in crate::engine) async fn schedule(
-        &mut self,
-        backfill: &Backfill,
-        effect: Effect,
-        at: Timestamp,
-    ) -> Result<(), Error> {
-        self.unschedule(backfill).await?;
-        let correction = Correction { at, backfill_id: backfill.id, effect };
-        if at <= self.now {
-            self.make_due(Owner::Backfill(backfill.id));
-        }
-        if let Some(customer_id) = backfill.customer_id {
-            let slot = schema::corrections(self.account, customer_id);
-            let mut corrections = self.get(&slot).await?.unwrap_or_default();
-            corrections.scheduled.push(correction);
-            corrections.scheduled.sort();
-            self.put(&slot, &corrections)?;
-            return self.reschedule(customer_id).await;
-        }
-        let slot = schema::account_corrections(self.account);
-        let mut all = self.get(&slot).await?.unwrap_or_default();
-        all.corrections.push(AccountCorrection { correction, has_begun: false });
-        all.corrections.sort_by_key(|of| of.correction);
-        self.put(&slot, &all)?;
-        let (account, owner) = (self.account.clone(), Owner::Backfill(backfill.id));
-        let deadline = Deadline { at, account, owner, cursor: None };
-        self.put(&schema::deadline(at, self.account, owner), &deadline)
+/// Says when a backfill is reflected or reverted for its customer, or for all: in place of what
+/// was said before.
+pub(in crate::engine) async fn schedule(
+    tx: &mut Transaction<'_>,
+    backfill: &Backfill,
+    effect: Effect,
+    at: Timestamp,
+) -> Result<(), Error> {
+    unschedule(tx, backfill).await?;
+    let correction = Correction { at, backfill_id: backfill.id, effect };
+    if at <= tx.now {
+        tx.make_due(Owner::Backfill(backfill.id));
     }
-
-    /// Takes back when a backfill was to be reflected or reverted.
-    pub(in crate::engine) async fn unschedule(&mut self, backfill: &Backfill) -> Result<(), Error> {
-        let is_other = |correction: &Correction| correction.backfill_id != backfill.id;
-        if let Some(customer_id) = backfill.customer_id {
-            let slot = schema::corrections(self.account, customer_id);
-            let mut corrections = self.get(&slot).await?.unwrap_or_default();
-            corrections.scheduled.retain(is_other);
-            self.put(&slot, &corrections)?;
-            return self.reschedule(customer_id).await;
-        }
-        let slot = schema::account_corrections(self.account);
-        let mut all = self.get(&slot).await?.unwrap_or_default();
-        let (gone, rest) = all.corrections.into_iter().partition(|of| !is_other(&of.correction));
-        all.corrections = rest;
-        self.put(&slot, &all)?;
-        let gone: Vec<AccountCorrection> = gone;
-        for AccountCorrection { correction, .. } in gone {
-            let owner = Owner::Backfill(backfill.id);
-            self.delete(&schema::deadline(correction.at, self.account, owner));
-        }
-        Ok(())
+    if let Some(customer_id) = backfill.customer_id {
+        let slot = schema::corrections(tx.account, customer_id);
+        let mut corrections = tx.get(&slot).await?.unwrap_or_default();
+        corrections.scheduled.push(correction);
+        corrections.scheduled.sort();
+        tx.put(&slot, &corrections)?;
+        return active::reschedule(tx, customer_id).await;
     }
+    let slot = schema::account_corrections(tx.account);
+    let mut all = tx.get(&slot).await?.unwrap_or_default();
+    all.corrections.push(AccountCorrection { correction, has_begun: false });
+    all.corrections.sort_by_key(|of| of.correction);
+    tx.put(&slot, &all)?;
+    let (account, owner) = (tx.account.clone(), Owner::Backfill(backfill.id));
+    let deadline = Deadline { at, account, owner, cursor: None };
+    tx.put(&schema::deadline(at, tx.account, owner), &deadline)
+}
 
-    /// Makes sure that the corrections of a backfill up to now are done, for all of its customers: that comes first.
-    pub(in crate::engine) async fn current_backfill(
-        &mut self,
-        backfill: &Backfill,
-    ) -> Result<(), Stop> {
-        let now = self.now;
-        let is_own = |correction: &Correction| correction.backfill_id == backfill.id;
-        if let Some(customer_id) = backfill.customer_id {
-            let slot = schema::corrections(self.account, customer_id);
-            let corrections = self.get(&slot).await?.unwrap_or_default();
-            let is_under_way = corrections.progress.as_ref().is_some_and(Progress::is_correcting);
-            let mut scheduled = corrections.scheduled.iter().filter(|of| is_own(of));
-            return match scheduled.any(|of| is_under_way || of.at <= now) {
-                true => Err(Stop::First(vec![Owner::Customer(customer_id)])),
-                false => Ok(()),
-            };
-        }
-        let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
-        let mut scheduled = all.corrections.iter().filter(|of| is_own(&of.correction));
-        match scheduled.any(|of| of.has_begun || of.correction.at <= now) {
-            true => Err(Stop::First(vec![Owner::Backfill(backfill.id)])),
+/// Takes back when a backfill was to be reflected or reverted.
+pub(in crate::engine) async fn unschedule(
+    tx: &mut Transaction<'_>,
+    backfill: &Backfill,
+) -> Result<(), Error> {
+    let is_other = |correction: &Correction| correction.backfill_id != backfill.id;
+    if let Some(customer_id) = backfill.customer_id {
+        let slot = schema::corrections(tx.account, customer_id);
+        let mut corrections = tx.get(&slot).await?.unwrap_or_default();
+        corrections.scheduled.retain(is_other);
+        tx.put(&slot, &corrections)?;
+        return active::reschedule(tx, customer_id).await;
+    }
+    let slot = schema::account_corrections(tx.account);
+    let mut all = tx.get(&slot).await?.unwrap_or_default();
+    let (gone, rest) = all.corrections.into_iter().partition(|of| !is_other(&of.correction));
+    all.corrections = rest;
+    tx.put(&slot, &all)?;
+    let gone: Vec<AccountCorrection> = gone;
+    for AccountCorrection { correction, .. } in gone {
+        let owner = Owner::Backfill(backfill.id);
+        tx.delete(&schema::deadline(correction.at, tx.account, owner));
+    }
+    Ok(())
+}
+
+/// Makes sure that the corrections of a backfill up to now are done, for all of its customers: that comes first.
+pub(in crate::engine) async fn current_backfill(
+    tx: &mut Transaction<'_>,
+    backfill: &Backfill,
+) -> Result<(), Stop> {
+    let now = tx.now;
+    let is_own = |correction: &Correction| correction.backfill_id == backfill.id;
+    if let Some(customer_id) = backfill.customer_id {
+        let slot = schema::corrections(tx.account, customer_id);
+        let corrections = tx.get(&slot).await?.unwrap_or_default();
+        let is_under_way = corrections.progress.as_ref().is_some_and(Progress::is_correcting);
+        let mut scheduled = corrections.scheduled.iter().filter(|of| is_own(of));
+        return match scheduled.any(|of| is_under_way || of.at <= now) {
+            true => Err(Stop::First(vec![Owner::Customer(customer_id)])),
             false => Ok(()),
-        }
+        };
     }
+    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let mut scheduled = all.corrections.iter().filter(|of| is_own(&of.correction));
+    match scheduled.any(|of| of.has_begun || of.correction.at <= now) {
+        true => Err(Stop::First(vec![Owner::Backfill(backfill.id)])),
+        false => Ok(()),
+    }
+}
 
-    /// Tells whether something comes first, before anybody writes for a customer.
-    pub(in crate::engine) async fn has_transitions(
-        &mut self,
-        customer: CustomerId,
-        head: &CustomerHead,
-    ) -> Result<bool, Error> {
-        if head.deadline.is_some_and(|deadline| deadline <= self.now) {
-            return Ok(true);
-        }
-        Ok(self.is_unmeasured(head).await? || self.next_of_all(customer).await?.is_some())
+/// Tells whether something comes first, before anybody writes for a customer.
+pub(in crate::engine) async fn has_transitions(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    head: &CustomerHead,
+) -> Result<bool, Error> {
+    if head.deadline.is_some_and(|deadline| deadline <= tx.now) {
+        return Ok(true);
     }
+    Ok(is_unmeasured(tx, head).await? || next_of_all(tx, customer).await?.is_some())
+}
 
-    /// Notes for a customer that is about to get its first event that nothing of it is corrected by what
-    /// is due for all: what comes now comes after.
-    pub(in crate::engine) async fn begin_customer(
-        &mut self,
-        customer: CustomerId,
-    ) -> Result<(), Error> {
-        while let Some(correction) = self.next_of_all(customer).await? {
-            self.begin_of_all(correction).await?;
-            self.end_correction(customer, correction).await?;
-        }
-        Ok(())
+/// Notes for a customer that is about to get its first event that nothing of it is corrected by what
+/// is due for all: what comes now comes after.
+pub(in crate::engine) async fn begin_customer(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<(), Error> {
+    while let Some(correction) = next_of_all(tx, customer).await? {
+        begin_of_all(tx, correction).await?;
+        end_correction(tx, customer, correction).await?;
     }
+    Ok(())
+}
 
-    /// Tells whether the events of a customer are to be measured by more than they were.
-    pub(in crate::engine) async fn is_unmeasured(
-        &mut self,
-        head: &CustomerHead,
-    ) -> Result<bool, Error> {
-        if head.accepted == 0 {
-            return Ok(false);
-        }
-        let catalogue = self.get(&schema::metric_catalogue(self.account)).await?;
-        Ok(catalogue.is_some_and(|catalogue| head.measured < catalogue.revision))
+/// Tells whether the events of a customer are to be measured by more than they were.
+pub(in crate::engine) async fn is_unmeasured(
+    tx: &mut Transaction<'_>,
+    head: &CustomerHead,
+) -> Result<bool, Error> {
+    if head.accepted == 0 {
+        return Ok(false);
     }
+    let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
+    Ok(catalogue.is_some_and(|catalogue| head.measured < catalogue.revision))
+}
 
-    /// Returns the first correction of all customers that is due, and not done for one.
-    pub(super) async fn next_of_all(
-        &mut self,
-        customer: CustomerId,
-    ) -> Result<Option<Correction>, Error> {
-        let now = self.now;
-        let all = self.get(&schema::account_corrections(self.account)).await?.unwrap_or_default();
-        let begun = all.corrections.iter().filter(|of| of.has_begun || of.correction.at <= now);
-        let begun: Vec<_> = begun.map(|of| of.correction).collect();
-        if begun.is_empty() {
-            return Ok(None);
-        }
-        let slot = schema::corrections(self.account, customer);
-        let done = self.get(&slot).await?.unwrap_or_default().done;
-        Ok(begun.into_iter().find(|of| !done.contains(of)))
+/// Returns the first correction of all customers that is due, and not done for one.
+pub(super) async fn next_of_all(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Option<Correction>, Error> {
+    let now = tx.now;
+    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let begun = all.corrections.iter().filter(|of| of.has_begun || of.correction.at <= now);
+    let begun: Vec<_> = begun.map(|of| of.correction).collect();
+    if begun.is_empty() {
+        return Ok(None);
     }
+    let slot = schema::corrections(tx.account, customer);
+    let done = tx.get(&slot).await?.unwrap_or_default().done;
+    Ok(begun.into_iter().find(|of| !done.contains(of)))
+}
+
+/// Notes that a correction of all customers has begun, with the first of them: from then on it is
+/// due, whatever the time is elsewhere, and its backfill takes no more. Tells whether it had not.
+pub(super) async fn begin_of_all(
+    tx: &mut Transaction<'_>,
+    begun: Correction,
+) -> Result<bool, Error> {
+    let slot = schema::account_corrections(tx.account);
+    let mut all = tx.get(&slot).await?.unwrap_or_default();
+    let own = all.corrections.iter_mut().find(|of| of.correction == begun);
+    let begins = own.is_some_and(|own| !std::mem::replace(&mut own.has_begun, true));
+    if begins {
+        tx.put(&slot, &all)?;
+    }
+    Ok(begins)
+}
+
+/// Notes that a correction is done for a customer.
+pub(super) async fn end_correction(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    done: Correction,
+) -> Result<(), Error> {
+    let slot = schema::corrections(tx.account, customer);
+    let mut corrections = tx.get(&slot).await?.unwrap_or_default();
+    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let all: Vec<_> = all.corrections.into_iter().map(|of| of.correction).collect();
+    corrections.scheduled.retain(|of| *of != done);
+    corrections.done.push(done);
+    corrections.done.retain(|of| all.contains(of));
+    tx.put(&slot, &corrections)
+}
+
+/// Tells whether a customer is to be corrected now, or is being.
+pub(in crate::engine) async fn is_to_be_corrected(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<bool, Error> {
+    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let slot = schema::corrections(tx.account, customer);
+    let corrections = tx.get(&slot).await?.unwrap_or_default();
+    let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= tx.now);
+    Ok(corrections.progress.is_some()
+        || is_own_scheduled
+        || is_unmeasured(tx, &head).await?
+        || next_of_all(tx, customer).await?.is_some())
 }

@@ -7,7 +7,13 @@ use super::{
 use crate::{
     CustomerId, Error, PricingUnit, Timestamp,
     alert::Cause,
-    engine::{kernel::Transaction, rows::ledgers::OpenLedger},
+    engine::{
+        kernel::Transaction,
+        rows::{
+            self,
+            ledgers::{self, OpenLedger},
+        },
+    },
     schema,
 };
 
@@ -53,46 +59,44 @@ async fn expire(
     let TransitionKind::Expired(block_id) = transition.kind else { return Ok(()) };
     let before = ledger.book.balance().cloned();
     ledger.book.expire(block_id);
-    let fires = tx.had_alerts_until(transition.at).await?;
+    let fires = rows::account::had_alerts_until(tx, transition.at).await?;
     let cause = Cause::Expiry { block_id };
-    tx.judge_balance_at(ledger, before, &cause, transition.at, fires).await
+    ledgers::judge_balance_at(tx, ledger, before, &cause, transition.at, fires).await
 }
 
-impl Transaction<'_> {
-    /// Reads the ledgers of a customer of which blocks have expired.
-    pub(super) async fn expired_ledgers(
-        &mut self,
-        customer: CustomerId,
-    ) -> Result<Vec<OpenLedger>, Error> {
-        let credits = self.get(&schema::credits(self.account, customer)).await?;
-        let now = self.now;
-        let mut ledgers = Vec::new();
-        for (currency, of) in credits.into_iter().flat_map(|credits| credits.units) {
-            if of.next_expiry.is_some_and(|at| at <= now)
-                && let Some(ledger) = self.ledger(customer, &currency).await?
-            {
-                ledgers.push(ledger);
-            }
+/// Reads the ledgers of a customer of which blocks have expired.
+pub(super) async fn expired_ledgers(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Vec<OpenLedger>, Error> {
+    let credits = tx.get(&schema::credits(tx.account, customer)).await?;
+    let now = tx.now;
+    let mut ledgers = Vec::new();
+    for (currency, of) in credits.into_iter().flat_map(|credits| credits.units) {
+        if of.next_expiry.is_some_and(|at| at <= now)
+            && let Some(ledger) = ledgers::ledger(tx, customer, &currency).await?
+        {
+            ledgers.push(ledger);
         }
-        Ok(ledgers)
     }
+    Ok(ledgers)
+}
 
-    /// Expires the blocks of a ledger, and applies no other transition: what a read that writes nothing
-    /// begins with.
-    pub(in crate::engine) async fn expire_ledger(
-        &mut self,
-        customer: CustomerId,
-        currency: &PricingUnit,
-    ) -> Result<(), Error> {
-        let credits = self.get(&schema::credits(self.account, customer)).await?;
-        let of = credits.and_then(|mut credits| credits.units.remove(currency));
-        if of.and_then(|of| of.next_expiry).is_none_or(|at| at > self.now) {
-            return Ok(());
-        }
-        let Some(mut ledger) = self.ledger(customer, currency).await? else { return Ok(()) };
-        while let Some(transition) = next_expiry(&ledger, self.now) {
-            expire(self, &mut ledger, transition).await?;
-        }
-        self.save_ledgers(customer, std::iter::once(&ledger)).await
+/// Expires the blocks of a ledger, and applies no other transition: what a read that writes nothing
+/// begins with.
+pub(in crate::engine) async fn expire_ledger(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    currency: &PricingUnit,
+) -> Result<(), Error> {
+    let credits = tx.get(&schema::credits(tx.account, customer)).await?;
+    let of = credits.and_then(|mut credits| credits.units.remove(currency));
+    if of.and_then(|of| of.next_expiry).is_none_or(|at| at > tx.now) {
+        return Ok(());
     }
+    let Some(mut ledger) = ledgers::ledger(tx, customer, currency).await? else { return Ok(()) };
+    while let Some(transition) = next_expiry(&ledger, tx.now) {
+        expire(tx, &mut ledger, transition).await?;
+    }
+    ledgers::save_ledgers(tx, customer, std::iter::once(&ledger)).await
 }

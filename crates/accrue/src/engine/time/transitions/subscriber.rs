@@ -9,7 +9,11 @@ use super::transition::{Transition, TransitionKind};
 use crate::{
     AlertId, Error, Timestamp,
     alert::Alert,
-    engine::kernel::Transaction,
+    engine::{
+        kernel::Transaction,
+        rows::{self, active, outbox, periods, plans},
+        time::judge,
+    },
     schema::{self, AlertRevision},
     subscription::{Notified, Subscription, SubscriptionEntry},
     webhook::Body,
@@ -46,7 +50,7 @@ impl Subscriber {
         entry: SubscriptionEntry,
         most: usize,
     ) -> Result<Self, Error> {
-        let revision = tx.plan_version_of(&entry).await?.revision;
+        let revision = plans::plan_version_of(tx, &entry).await?.revision;
         let most = u64::try_from(most).unwrap_or(u64::MAX);
         let last = revision.min(entry.revision.saturating_add(most));
         let (mut changes, mut applies_at) = (VecDeque::new(), Timestamp::MIN);
@@ -54,7 +58,7 @@ impl Subscriber {
             applies_at = applies_at.max(at);
             changes.push_back(Change { number, at, applies_at, alert });
         }
-        let grace = tx.configuration().await?.grace_period;
+        let grace = rows::account::configuration(tx).await?.grace_period;
         Ok(Self { entry, has_moved: false, grace, changes, plan_alerts: None })
     }
 
@@ -93,25 +97,26 @@ impl Subscriber {
         match kind {
             TransitionKind::Began => {
                 self.entry.notified = Notified::Started;
-                tx.tell(customer_id, at, Body::SubscriptionStarted { subscription_id }).await
+                outbox::tell(tx, customer_id, at, Body::SubscriptionStarted { subscription_id })
+                    .await
             }
             TransitionKind::Ended => {
                 self.entry.notified = Notified::Ended;
-                tx.tell(customer_id, at, Body::SubscriptionEnded { subscription_id }).await
+                outbox::tell(tx, customer_id, at, Body::SubscriptionEnded { subscription_id }).await
             }
             TransitionKind::Turn => {
                 let shared = self.plan_alerts(tx).await?;
                 self.entry.rated_until = Some(at);
-                if !tx.had_alerts_until(at).await? {
+                if !rows::account::had_alerts_until(tx, at).await? {
                     return Ok(());
                 }
-                let alerts = tx.watching_with(&self.entry, shared).await?;
-                tx.judge_turn(&self.entry, &alerts, at).await
+                let alerts = active::watching_with(tx, &self.entry, shared).await?;
+                judge::judge_turn(tx, &self.entry, &alerts, at).await
             }
             TransitionKind::Closed => {
                 if let Some(end) = self.entry.next_closing() {
                     self.entry.closed_until = Some(end);
-                    tx.drop_parts(&self.entry, end);
+                    periods::drop_parts(tx, &self.entry, end);
                 }
                 Ok(())
             }
@@ -132,7 +137,7 @@ impl Subscriber {
         if self.entry.muted.contains(&alert.id) {
             return Ok(());
         }
-        tx.judge_at_once(&self.entry, &alert, at).await
+        judge::judge_at_once(tx, &self.entry, &alert, at).await
     }
 
     async fn plan_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<Vec<Alert>, Error> {
@@ -141,23 +146,21 @@ impl Subscriber {
             None => plan_alerts(tx, &self.entry).await?,
         };
         let alerts = self.plan_alerts.insert(alerts);
-        let order = tx.plan_version_of(&self.entry).await?.alerts;
+        let order = plans::plan_version_of(tx, &self.entry).await?.alerts;
         Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
 }
 
-impl Transaction<'_> {
-    /// Returns the enabled alerts that watch a subscription: those of its plan version as they were
-    /// at the last change that it has applied.
-    pub(in crate::engine) async fn watching_applied(
-        &mut self,
-        entry: &SubscriptionEntry,
-    ) -> Result<Vec<Alert>, Error> {
-        let alerts = plan_alerts(self, entry).await?;
-        let order = self.plan_version_of(entry).await?.alerts;
-        let shared = order.iter().filter_map(|id| alerts.get(id)).cloned().collect();
-        self.watching_with(entry, shared).await
-    }
+/// Returns the enabled alerts that watch a subscription: those of its plan version as they were
+/// at the last change that it has applied.
+pub(in crate::engine) async fn watching_applied(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<Vec<Alert>, Error> {
+    let alerts = plan_alerts(tx, entry).await?;
+    let order = plans::plan_version_of(tx, entry).await?.alerts;
+    let shared = order.iter().filter_map(|id| alerts.get(id)).cloned().collect();
+    active::watching_with(tx, entry, shared).await
 }
 
 /// Returns the alerts of a subscription's plan version, as they were at the last change that it has
@@ -166,8 +169,8 @@ async fn plan_alerts(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<BTreeMap<AlertId, Alert>, Error> {
-    let version = tx.plan_version_of(entry).await?;
-    let now = tx.alerts(&version.alerts).await?;
+    let version = plans::plan_version_of(tx, entry).await?;
+    let now = active::alerts(tx, &version.alerts).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
     let later = unseen(tx, entry, version.revision).await?;
     for (_, AlertRevision { alert, before, .. }) in later.into_iter().rev() {

@@ -1,0 +1,180 @@
+//! Alerts as they are found, checked, answered and saved.
+
+use std::{collections::BTreeSet, fmt};
+
+use crate::{
+    AlertId, CustomerId, Error,
+    alert::{Alert, FilterValues, NewAlert, NewCondition, PriceFilter, Scope},
+    engine::{
+        kernel::Transaction,
+        rows::{self, active, balance_alerts},
+        time::transitions,
+    },
+    limits,
+    metric::MetricStatus,
+    schema::{self, AlertEntry, Slot},
+    subscription::SubscriptionEntry,
+};
+
+/// Returns alerts as operations answer them: those on a balance with their status.
+pub(in crate::engine) async fn shown_all(
+    tx: &mut Transaction<'_>,
+    alerts: Vec<Alert>,
+) -> Result<Vec<Alert>, Error> {
+    let on_balance = alerts.iter().filter(|alert| alert.condition.ledger().is_some());
+    let states = on_balance.map(|alert| schema::balance_alert_state(tx.account, alert.id));
+    let states: Vec<_> = states.collect();
+    tx.fetch(states.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+    let mut all = Vec::with_capacity(alerts.len());
+    for alert in alerts {
+        all.push(shown(tx, alert).await?);
+    }
+    Ok(all)
+}
+
+/// Returns an alert as operations answer it. One on a balance is shown as if what time has
+/// brought its customer were applied.
+pub(in crate::engine) async fn shown(
+    tx: &mut Transaction<'_>,
+    mut alert: Alert,
+) -> Result<Alert, Error> {
+    if let (Scope::Customer { customer_id }, Some(currency)) =
+        (alert.scope, alert.condition.ledger())
+    {
+        tx.get(&schema::customer_head(tx.account, customer_id)).await?;
+        transitions::expire_ledger(tx, customer_id, currency).await?;
+        let state = tx.get(&schema::balance_alert_state(tx.account, alert.id)).await?;
+        alert.show_status(&state.unwrap_or_default().in_alert);
+    }
+    Ok(alert)
+}
+
+/// Returns an alert that exists, on something that is not deleted.
+pub(super) async fn alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert, Error> {
+    let unknown = || Error::not_found("alert", id);
+    let entry = tx.get(&schema::alert(tx.account, id)).await?;
+    let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
+    let owner = match entry.alert.scope {
+        Scope::Subscription { subscription_id, .. } => {
+            rows::subscriptions::subscription_entry(tx, subscription_id).await.map(drop)
+        }
+        Scope::Customer { customer_id } => {
+            rows::customers::customer(tx, &customer_id.into()).await.map(drop)
+        }
+        Scope::Plan { .. } => Ok(()),
+    };
+    owner.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
+    Ok(entry.alert)
+}
+
+/// Makes sure that the metric that a new alert is to watch can be.
+pub(super) async fn check_metric(tx: &mut Transaction<'_>, new: &NewAlert) -> Result<(), Error> {
+    let NewCondition::UsageExceeded { metric_id } = new.condition else { return Ok(()) };
+    let metric = rows::metrics::metric(tx, metric_id).await?;
+    if metric.status == MetricStatus::Archived {
+        return Err(Error::constraint(format!("metric {} is archived", metric.id)));
+    }
+    Ok(())
+}
+
+/// Makes sure that what the price filters of an alert name is there: a filter by a mistyped id would
+/// let the alert never fire.
+pub(super) async fn check_filters(
+    tx: &mut Transaction<'_>,
+    filters: &[PriceFilter],
+) -> Result<(), Error> {
+    let account = tx.account;
+    for filter in filters {
+        match &filter.values {
+            FilterValues::PriceId(ids) => {
+                let slots: Vec<_> = ids.iter().map(|id| schema::price(account, *id)).collect();
+                check_there("price", ids, tx.get_all(&slots).await?)?;
+            }
+            FilterValues::ItemId(ids) => {
+                let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();
+                check_there("item", ids, tx.get_all(&slots).await?)?;
+            }
+            FilterValues::PriceType(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the alerts of an alert's subscription, plan version or ledger.
+pub(super) async fn siblings(tx: &mut Transaction<'_>, alert: &Alert) -> Result<Vec<Alert>, Error> {
+    let ids = match alert.scope {
+        Scope::Subscription { subscription_id, .. } => {
+            rows::subscriptions::subscription_entry(tx, subscription_id).await?.alerts
+        }
+        Scope::Plan { plan_id, plan_version } => {
+            let version = schema::plan_version(tx.account, plan_id, plan_version);
+            tx.get(&version).await?.unwrap_or_default().alerts
+        }
+        Scope::Customer { customer_id } => match alert.condition.ledger() {
+            Some(unit) => return balance_alerts::balance_alerts_in(tx, customer_id, unit).await,
+            None => Vec::new(),
+        },
+    };
+    active::alerts(tx, &ids).await
+}
+
+pub(super) async fn require_alerts(tx: &mut Transaction<'_>) -> Result<(), Error> {
+    if rows::account::configuration(tx).await?.features.alerts {
+        return Ok(());
+    }
+    Err(Error::feature("alerts are not available to this account"))
+}
+
+/// Writes an alert. What of it has fired is kept by value, so that only so many can be given.
+pub(super) async fn save_alert(tx: &mut Transaction<'_>, alert: &Alert) -> Result<(), Error> {
+    let slot = schema::alert(tx.account, alert.id);
+    let before = tx.get(&slot).await?;
+    let old = before.as_ref().map_or(&[][..], |before| before.alert.threshold_values());
+    let values = alert.threshold_values();
+    let new = values.iter().filter(|value| !old.contains(value)).count();
+    let given = before.as_ref().map_or(0, |before| before.given).saturating_add(new);
+    if given > limits::THRESHOLDS_OF_A_LIFE {
+        let most = limits::THRESHOLDS_OF_A_LIFE;
+        let detail = format!("the alert would have had {given} thresholds, at most {most}");
+        return Err(Error::constraint(detail));
+    }
+    tx.put(&slot, &AlertEntry { alert: alert.clone(), given, deleted_at: None })
+}
+
+/// Writes an alert on a balance, judges it, and moves the head of its customer.
+pub(super) async fn save_balance_alert(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+    alert: &Alert,
+) -> Result<(), Error> {
+    save_alert(tx, alert).await?;
+    balance_alerts::judge_balance_at_once(tx, customer_id, alert).await?;
+    rows::customers::touch(tx, customer_id).await
+}
+
+/// Writes a subscription's row and moves the head of its customer.
+pub(super) async fn save_watched(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<(), Error> {
+    rows::subscriptions::save_subscription(tx, entry)?;
+    rows::customers::touch(tx, entry.subscription.customer_id).await
+}
+
+/// Makes sure that each of some resources was found.
+pub(super) fn check_there<I: fmt::Display, T>(
+    what: &str,
+    ids: &BTreeSet<I>,
+    found: Vec<Option<T>>,
+) -> Result<(), Error> {
+    match ids.iter().zip(found).find(|(_, found)| found.is_none()) {
+        Some((id, _)) => Err(Error::not_found(what, id)),
+        None => Ok(()),
+    }
+}
+
+/// An alert as one subscription sees it.
+pub(super) fn as_seen_by(entry: &SubscriptionEntry, mut alert: Alert) -> Alert {
+    alert.enabled &= !entry.muted.contains(&alert.id);
+    alert
+}

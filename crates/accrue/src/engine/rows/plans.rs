@@ -1,0 +1,33 @@
+//! Plans by the names that callers give, and what a version of one says.
+
+use crate::{
+    Error, IdOr, PlanId, engine::kernel::Transaction, plan::Plan, schema,
+    subscription::SubscriptionEntry,
+};
+
+/// Returns a plan that exists.
+pub(in crate::engine) async fn plan(
+    tx: &mut Transaction<'_>,
+    id: &IdOr<PlanId>,
+) -> Result<Plan, Error> {
+    let unknown = || Error::not_found("plan", id);
+    let plan_id = match id {
+        IdOr::Id(id) => *id,
+        IdOr::External(external) => {
+            let alias = tx.get(&schema::plan_external(tx.account, external)).await?;
+            alias.ok_or_else(unknown)?.plan_id
+        }
+    };
+    tx.get(&schema::plan(tx.account, plan_id)).await?.ok_or_else(unknown)
+}
+
+/// Returns the alerts of a subscription's plan version.
+pub(in crate::engine) async fn plan_version_of(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Result<schema::PlanVersionEntry, Error> {
+    let subscription = &entry.subscription;
+    let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
+    let slot = schema::plan_version(tx.account, plan_id, version);
+    Ok(tx.get(&slot).await?.unwrap_or_default())
+}
