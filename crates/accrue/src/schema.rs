@@ -53,7 +53,7 @@ pub(crate) use self::{
     message::OutboxEntry,
     plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
     record::{Expiry, RecordPart},
-    slot::Slot,
+    slot::{Guards, Slot},
     subscription::{SubscriptionOf, Terms},
     usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
 };
@@ -140,7 +140,7 @@ tables! {
     /// Events of a minute that a backfill has brought.
     backfill_event(
         account, backfill: BackfillId, customer: CustomerId, minute: Minute, number: u64
-    ) -> EventBlock<'static> {
+    ) -> EventBlock<'static> [guarded by CustomerHead] {
         /// The events of a customer in a backfill.
         range backfill_events(account, backfill: BackfillId, customer: CustomerId)
             by Minute;
@@ -149,7 +149,8 @@ tables! {
 
     /// The share of a customer in a backfill. There is one for each customer that the backfill has events
     /// of, or was reflected for.
-    backfill_share(account, backfill: BackfillId, customer: CustomerId) -> BackfillShare {
+    backfill_share(account, backfill: BackfillId, customer: CustomerId)
+        -> BackfillShare [guarded by CustomerHead] {
         /// The shares of all customers of a backfill.
         scan backfill_shares(account, backfill: BackfillId);
         key share_customer(customer: CustomerId);
@@ -162,7 +163,7 @@ tables! {
     /// The aggregate of the events of 15 minutes.
     bucket(
         account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot
-    ) -> Bucket {
+    ) -> Bucket [guarded by CustomerHead] {
         /// The buckets of a customer's cell, of both slots.
         range buckets(account, customer: CustomerId, cell: CellId) by Window;
         key bucket_place(window: Window, bucket_slot: BucketSlot);
@@ -170,7 +171,7 @@ tables! {
     }
 
     /// Slot of the figures of a day that count. Without a row it is slot A, and no other is built.
-    calendar(account, customer: CustomerId, day: Day) -> CalendarDay {
+    calendar(account, customer: CustomerId, day: Day) -> CalendarDay [guarded by CustomerHead] {
         /// The calendar of a customer.
         range calendar_days(account, customer: CustomerId) by Day;
         read read_calendar_day(day: Day);
@@ -185,7 +186,7 @@ tables! {
     corrections(account, customer: CustomerId) -> Corrections;
 
     /// A block of credits.
-    credit_block(account, block: CreditBlockId) -> Block;
+    credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead];
 
     /// The blocks of a ledger, by when they were made.
     credit_block_by_time(account, of: &Block)
@@ -194,7 +195,7 @@ tables! {
     }
 
     /// The metadata of a block, where it has any. It is apart, so that usage moves a small row.
-    credit_block_metadata(account, block: CreditBlockId) -> BlockMetadata;
+    credit_block_metadata(account, block: CreditBlockId) -> BlockMetadata [guarded by CustomerHead];
 
     /// Currencies and pricing units in which a customer has a ledger, or alerts on one.
     credits(account, customer: CustomerId) -> Credits;
@@ -226,13 +227,13 @@ tables! {
     }
 
     /// An index of when a distinct value was seen.
-    distinct_index(account, customer: CustomerId, cell: CellId, digest: &Digest) -> DistinctIndex;
+    distinct_index(account, customer: CustomerId, cell: CellId, digest: &Digest) -> DistinctIndex [guarded by CustomerHead];
 
     /// A distinct value of a bucket.
     distinct_value(
         account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot,
         digest: &Digest
-    ) -> Nothing {
+    ) -> Nothing [guarded by CustomerHead] {
         /// The distinct values of a customer's cell, of both slots.
         range distinct_values(account, customer: CustomerId, cell: CellId) by Window;
         /// The bucket of a distinct value, and the value.
@@ -242,10 +243,10 @@ tables! {
     /// Credits that the usage of a billing period has drawn from a ledger.
     drawn(
         account, subscription: SubscriptionId, period_start: Timestamp, unit: &PricingUnit
-    ) = (account, subscription, period_start, unit.as_str()) -> Drawn;
+    ) = (account, subscription, period_start, unit.as_str()) -> Drawn [guarded by CustomerHead];
 
     /// Events of a minute.
-    event(account, customer: CustomerId, minute: Minute, number: u64) -> EventBlock<'static> {
+    event(account, customer: CustomerId, minute: Minute, number: u64) -> EventBlock<'static> [guarded by CustomerHead] {
         /// The events of a customer.
         range events(account, customer: CustomerId) by Minute;
         key event_minute(minute: Minute);
@@ -256,7 +257,8 @@ tables! {
     event_key(account, key: &EventKey) -> EventKeyEntry;
 
     /// The number of events of an hour that count for a customer.
-    event_volume(account, hour: Hour, customer: CustomerId) -> EventCount {
+    event_volume(account, hour: Hour, customer: CustomerId)
+        -> EventCount [guarded by CustomerHead] {
         /// The numbers of events of all customers.
         range event_volumes(account) by Hour;
         key volume_customer(customer: CustomerId);
@@ -266,7 +268,7 @@ tables! {
     /// A group of a meter that a customer has events of in four weeks.
     group(
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks, group: CellHash
-    ) -> GroupEntry {
+    ) -> GroupEntry [guarded by CustomerHead] {
         /// The groups of a meter that a customer has.
         range groups(account, customer: CustomerId, meter: MeterId) by FourWeeks;
         read read_group();
@@ -275,7 +277,7 @@ tables! {
     /// How many groups of a meter a customer has in four weeks.
     group_count(
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
-    ) -> GroupCount;
+    ) -> GroupCount [guarded by CustomerHead];
 
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
@@ -287,12 +289,12 @@ tables! {
 
     /// A ledger of credits, without its blocks and entries.
     ledger(account, customer: CustomerId, unit: &PricingUnit)
-        = (account, customer, unit.as_str()) -> Ledger {
+        = (account, customer, unit.as_str()) -> Ledger [guarded by CustomerHead] {
         pick written_ledger();
     }
 
     /// An entry of a ledger.
-    ledger_entry(account, customer: CustomerId, unit: &PricingUnit, number: u64) -> Booked;
+    ledger_entry(account, customer: CustomerId, unit: &PricingUnit, number: u64) -> Booked [guarded by CustomerHead];
 
     /// The entries of a ledger, by kind, and by when they were made.
     ledger_entry_by_kind(account, of: &LedgerEntry)
@@ -340,7 +342,7 @@ tables! {
     }
 
     /// A backfill that is reflected for a customer, on each day that it touches.
-    overlay(account, customer: CustomerId, day: Day, backfill: BackfillId) -> OverlayEntry {
+    overlay(account, customer: CustomerId, day: Day, backfill: BackfillId) -> OverlayEntry [guarded by CustomerHead] {
         /// The overlays of a customer.
         range overlays(account, customer: CustomerId) by Day;
         key overlay_day(day: Day);

@@ -7,6 +7,7 @@
 mod apply;
 mod call;
 mod decoded;
+mod guard;
 mod handle;
 mod in_flight;
 mod keyed;
@@ -19,6 +20,7 @@ mod transaction;
 pub(super) use self::{
     apply::{Applied, Command, Op, Request, apply, apply_open},
     decoded::{Decoded, Says},
+    guard::Guard,
     patience::Patience,
     shared::{CatchUp, Shared},
     transaction::{Stop, Transaction},

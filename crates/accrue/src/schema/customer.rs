@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CustomerId, SubscriptionId, Timestamp, customer::Customer};
+use super::{Guards, Slot};
+use crate::{AccountId, CustomerId, SubscriptionId, Timestamp, customer::Customer};
 
 /// A customer, and the mark that deletes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,14 @@ pub(crate) struct CustomerHead {
     pub(crate) measured: u64,
     /// Whether it ever was corrected, so that the calendar and the overlays are read.
     pub(crate) is_corrected: bool,
+}
+
+impl Guards for CustomerHead {
+    type Of = CustomerId;
+
+    fn slot(account: &AccountId, of: CustomerId) -> Slot<Self> {
+        super::customer_head(account, of)
+    }
 }
 
 /// The subscriptions that a customer's events may still count for.

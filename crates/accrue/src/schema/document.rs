@@ -14,7 +14,7 @@ struct Versioned {
     v: u16,
 }
 
-impl<T: Serialize> Slot<T> {
+impl<T: Serialize, G> Slot<T, G> {
     /// Writes a document by way of a buffer. `value` is a JSON object without a member `v`.
     pub(crate) fn encode(&self, value: &T, text: &mut Vec<u8>) -> Result<Document, Error> {
         let table = self.key().table();
@@ -43,7 +43,7 @@ impl<T: Serialize> Slot<T> {
     }
 }
 
-impl<T: DeserializeOwned> Slot<T> {
+impl<T: DeserializeOwned, G> Slot<T, G> {
     /// Reads a document.
     pub(crate) fn decode(&self, document: &Document) -> Result<T, Error> {
         decode(document).map_err(|reason| {

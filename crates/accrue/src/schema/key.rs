@@ -32,7 +32,7 @@ impl KeyBytes {
         self.0.extend_from_slice(bytes);
     }
 
-    pub(super) fn slot<T>(self, table: Table) -> Slot<T> {
+    pub(super) fn slot<T, G>(self, table: Table) -> Slot<T, G> {
         Slot::new(Key::new(table, &*self.0))
     }
 

@@ -1,15 +1,27 @@
 use std::marker::PhantomData;
 
-use crate::store::Key;
+use crate::{AccountId, store::Key};
 
-/// The place of one row: a key, and what its document says.
-pub(crate) struct Slot<T> {
+/// The place of one row: a key, and what its document says. A row with a guard is written through it
+/// alone ([`Guards`]).
+pub(crate) struct Slot<T, G = ()> {
     key: Key,
     is_read_often: bool,
-    document: PhantomData<fn() -> T>,
+    document: PhantomData<fn() -> (T, G)>,
 }
 
-impl<T> Slot<T> {
+/// What a row says that guards others: whoever writes one of those writes it too.
+///
+/// So whoever has read it needs no others of them as preconditions, nor the ranges that they lie in.
+pub(crate) trait Guards: Default {
+    /// Whose rows it guards.
+    type Of: Copy + Send + Sync;
+
+    /// The place of the guard.
+    fn slot(account: &AccountId, of: Self::Of) -> Slot<Self>;
+}
+
+impl<T, G> Slot<T, G> {
     /// The place of a row that says this: `key` is of its table.
     pub(crate) const fn new(key: Key) -> Self {
         Self { key, is_read_often: false, document: PhantomData }

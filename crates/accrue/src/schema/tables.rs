@@ -10,7 +10,8 @@
 //!
 //! A row makes a table called `name`, and a function `name` that takes the parts and returns the slot.
 //! The key consists of the parts, or of what `= (…)` makes of them. A part without a type is the
-//! account. `read_often` marks documents that are kept decoded. A row has the clauses that the engine
+//! account. `read_often` marks documents that are kept decoded; `[guarded by Head]` those that are written with
+//! the row of a head alone, and read under it ([`Guards`](super::Guards)). A row has the clauses that the engine
 //! needs:
 //!
 //! | clause | the function takes | and returns |
@@ -28,7 +29,8 @@
 macro_rules! tables {
     ($(
         $(#[$doc:meta])*
-        $table:ident $parts:tt $(= $key:tt)? -> $document:ty $(, $often:ident)?
+        $table:ident $parts:tt $(= $key:tt)? -> $document:ty $([guarded by $guard:ident])?
+        $(, $often:ident)?
         $({$(
             $(#[$about:meta])*
             $clause:ident $name:ident $of:tt $(by $stretch:ident)?;
@@ -46,7 +48,9 @@ macro_rules! tables {
         pub const TABLES: &[Table] = &[$(table::$table,)*];
 
         $(
-            slot! { ($(#[$doc])*) $table $parts $(= $key)? -> ($document $(, $often)?) }
+            slot! {
+                ($(#[$doc])*) $table $parts $(= $key)? -> ($document $(where $guard)? $(, $often)?)
+            }
 
             // A clause is the name of a macro.
             $($($clause! {
@@ -77,11 +81,11 @@ macro_rules! slot {
     };
     (
         ($($doc:tt)*) $table:ident ($($part:ident $(: $type:ty)?),*) = ($($key:expr),*)
-        -> ($document:ty $(, $often:ident)?)
+        -> ($document:ty $(where $guard:ident)? $(, $often:ident)?)
     ) => {
         $($doc)*
         #[doc = concat!("\n\nKey: `(", stringify!($($key),*), ")`.")]
-        pub(crate) fn $table($($part: part!($($type)?)),*) -> Slot<$document> {
+        pub(crate) fn $table($($part: part!($($type)?)),*) -> Slot<$document $(, $guard)?> {
             key_of!($($key),*).slot(table::$table)$(.$often())?
         }
     };
@@ -150,7 +154,7 @@ macro_rules! read {
     ) => {
         $($doc)*
         pub(crate) fn $name(key: &Key, document: &Document) -> Result<$document, Error> {
-            Slot::new(key.clone()).decode(document)
+            Slot::<$document>::new(key.clone()).decode(document)
         }
     };
     (
@@ -162,7 +166,7 @@ macro_rules! read {
             key! { () $table $parts -> $document: parts ($($wanted: $as),*) }
             #[allow(unused_parens, reason = "one part is wanted, or some")]
             let ($($wanted),*) = parts(key)?;
-            Ok(($($wanted,)* Slot::new(key.clone()).decode(document)?))
+            Ok(($($wanted,)* Slot::<$document>::new(key.clone()).decode(document)?))
         }
     };
 }
@@ -173,7 +177,7 @@ macro_rules! pick {
     ) => {
         $($doc)*
         pub(crate) fn $name(key: &Key, document: &Document) -> Option<Result<$document, Error>> {
-            (key.table() == table::$table).then(|| Slot::new(key.clone()).decode(document))
+            (key.table() == table::$table).then(|| Slot::<$document>::new(key.clone()).decode(document))
         }
     };
 }

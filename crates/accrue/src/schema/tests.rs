@@ -54,7 +54,7 @@ fn timeframe() -> impl Strategy<Value = Timeframe> {
         .prop_map(|(start, length)| Timeframe::new(start, start.saturating_add(length)).unwrap())
 }
 
-fn written<T: Serialize>(slot: &Slot<T>, says: &T) -> Document {
+fn written<T: Serialize, G>(slot: &Slot<T, G>, says: &T) -> Document {
     slot.encode(says, &mut Vec::new()).unwrap()
 }
 

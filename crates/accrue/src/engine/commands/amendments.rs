@@ -23,7 +23,7 @@ use crate::{
         time::recount::{self, Untotalled},
     },
     expression::Fields,
-    schema::{self, Amendments, EventCount},
+    schema::{self, Amendments, CustomerHead, EventCount},
     usage::{Amendment, EventKeyEntry, EventPlace, Hour, StoredEvent, count_amendment},
 };
 
@@ -248,7 +248,8 @@ async fn count_one_less(
     customer_id: CustomerId,
     at: Timestamp,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::event_volume(tx.account, Hour::of(at), customer_id);
-    let EventCount { events } = tx.get(&slot).await?.unwrap_or_default();
-    tx.put(&slot, &EventCount { events: events.saturating_sub(1) })
+    let EventCount { events } = guard.get(tx, &slot).await?.unwrap_or_default();
+    guard.put(tx, &slot, &EventCount { events: events.saturating_sub(1) })
 }

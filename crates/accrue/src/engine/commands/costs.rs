@@ -19,8 +19,7 @@ use crate::{
     },
     limits,
     rating::{RateCard, rate},
-    schema,
-    subscription::{Subscription, SubscriptionEntry},
+    subscription::SubscriptionEntry,
     time::INSTANT,
     usage::{Meters, Total, cut},
 };
@@ -70,8 +69,7 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
             let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
-            let Subscription { customer_id, currency, .. } = entry.subscription;
-            tx.get(&schema::customer_head(self.id(), customer_id)).await?;
+            let currency = entry.subscription.currency;
             let timeframe = query.timeframe.unwrap_or_else(|| current_period(&tx, &entry));
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
             let slots = cut(timeframe, query.view, &entry.subscription.timezone)?;
@@ -98,7 +96,6 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
             let customer = rows::customers::customer(&mut tx, &customer).await?;
-            tx.get(&schema::customer_head(self.id(), customer.id)).await?;
             let (entries, timeframe) = match query.timeframe {
                 Some(timeframe) => (
                     rows::subscriptions::every_subscription(&mut tx, customer.id).await?,
@@ -159,7 +156,7 @@ fn marks(slots: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
     bounds.filter(|at| period.start() < *at).collect()
 }
 
-/// The caller has read the head of the customer, which guards the ranges.
+/// Returns what a subscription costs, slot by slot.
 pub(in crate::engine) async fn costs(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,

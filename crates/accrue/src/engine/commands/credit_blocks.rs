@@ -7,11 +7,11 @@ use crate::{
     engine::{
         Account, Call,
         commands::credits,
-        kernel::{Op, Stop, Transaction},
+        kernel::{Guard, Op, Stop, Transaction},
         rows::{self, ledgers},
         time::current,
     },
-    schema::{self, BlockMetadata},
+    schema::{self, BlockMetadata, CustomerHead},
 };
 
 impl Account {
@@ -92,10 +92,10 @@ async fn applied_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<Bl
 /// Returns the caller's own strings of a block: they have a row of their own.
 async fn block_metadata(
     tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
     id: CreditBlockId,
 ) -> Result<Option<BlockMetadata>, Error> {
-    let slot = schema::credit_block_metadata(tx.account, id);
-    Ok(tx.get_guarded(&[slot]).await?.pop().flatten())
+    guard.get(tx, &schema::credit_block_metadata(tx.account, id)).await
 }
 
 async fn update_credit_block(
@@ -104,16 +104,16 @@ async fn update_credit_block(
     update: &MetadataUpdate,
 ) -> Result<CreditBlock, Stop> {
     let Block { block, customer_id, .. } = applied_block(tx, id).await?;
-    let found = block_metadata(tx, id).await?;
+    let guard = tx.guard(customer_id).await?;
+    let found = block_metadata(tx, &guard, id).await?;
     let mut metadata = found.clone().unwrap_or_default().metadata;
     update.clone().apply(&mut metadata)?;
     let slot = schema::credit_block_metadata(tx.account, id);
     if !metadata.is_empty() {
-        tx.put(&slot, &BlockMetadata { metadata: metadata.clone() })?;
+        guard.put(tx, &slot, &BlockMetadata { metadata: metadata.clone() })?;
     } else if found.is_some() {
-        tx.delete(&slot);
+        guard.delete(tx, &slot)?;
     }
-    rows::customers::touch(tx, customer_id).await?;
     Ok(CreditBlock { metadata, ..block })
 }
 
@@ -131,9 +131,9 @@ async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Res
     }
     ledgers::save_ledgers(tx, customer_id, std::iter::once(&ledger)).await?;
     tx.delete(&index);
-    if block_metadata(tx, id).await?.is_some() {
-        tx.delete(&schema::credit_block_metadata(tx.account, id));
+    let guard = tx.guard(customer_id).await?;
+    if block_metadata(tx, &guard, id).await?.is_some() {
+        guard.delete(tx, &schema::credit_block_metadata(tx.account, id))?;
     }
-    rows::customers::touch(tx, customer_id).await?;
     Ok(())
 }

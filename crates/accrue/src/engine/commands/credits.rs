@@ -23,7 +23,7 @@ use crate::{
     },
     limits,
     page::{InstantRange, Listing},
-    schema::{self, Index},
+    schema::{self, CustomerHead, Index},
     webhook::Body,
 };
 
@@ -142,9 +142,10 @@ impl Account {
             let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
             let read = read_ledger(&mut tx, &customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-            let found = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+            let guard = tx.guard::<CustomerHead>(customer_id).await?;
+            let found = guard.get(&mut tx, &slot).await?;
             let mut block = [found.ok_or_else(unknown)?.block];
-            ledgers::with_metadata(&mut tx, &mut block).await?;
+            ledgers::with_metadata(&mut tx, customer_id, &mut block).await?;
             if tx.holds().await? {
                 let [block] = block;
                 return Ok(block);
@@ -191,7 +192,7 @@ impl Account {
                     .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
                 page_in_order(&listing, page, page.rows()?, open)?
             };
-            ledgers::with_metadata(&mut tx, &mut found.data).await?;
+            ledgers::with_metadata(&mut tx, customer.id, &mut found.data).await?;
             if tx.holds().await? {
                 return Ok(found);
             }
@@ -246,7 +247,7 @@ async fn ledgers_of(
     let customer = rows::customers::customer(tx, customer).await?;
     let credits = tx.get(&schema::credits(tx.account, customer.id)).await?;
     let units = credits.unwrap_or_default().units.into_iter();
-    Ok(units.filter(|(_, of)| of.has_ledger).map(|(tx, _)| tx).collect())
+    Ok(units.filter(|(_, of)| of.has_ledger).map(|(unit, _)| unit).collect())
 }
 
 /// Reads a ledger of a customer as if what time has brought it were applied, corrections aside.
@@ -257,7 +258,6 @@ async fn read_ledger(
 ) -> Result<(Customer, Option<OpenLedger>), Error> {
     require_credits(tx).await?;
     let customer = rows::customers::customer(tx, customer).await?;
-    tx.get(&schema::customer_head(tx.account, customer.id)).await?;
     transitions::expire_ledger(tx, customer.id, currency).await?;
     let ledger = ledgers::ledger(tx, customer.id, currency).await?;
     Ok((customer, ledger))
@@ -334,11 +334,10 @@ async fn create_ledger_entry(
     }
     // A block's metadata is in a row of its own, which the book does not see.
     if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
-        ledgers::copy_metadata(tx, entry.credit_block.id, new_block_id).await?;
+        ledgers::copy_metadata(tx, customer.id, entry.credit_block.id, new_block_id).await?;
     }
     let cause = Cause::Credit { entry_id: entry.id };
     ledgers::judge_balance(tx, &mut ledger, before, &cause).await?;
     ledgers::save_ledgers(tx, customer.id, std::iter::once(&ledger)).await?;
-    rows::customers::touch(tx, customer.id).await?;
     Ok(entry)
 }

@@ -85,7 +85,7 @@ async fn count_events(
     let mut scan = volumes.descending();
     let mut read = 0_usize;
     while scan.bounds().is_some() {
-        let rows = tx.scan(&scan).await?;
+        let rows = tx.scan_now(&scan).await?;
         for row in &rows {
             let (hour, volume) = schema::read_event_volume(&row.key, &row.document)?;
             let count = counts.entry(hour).or_default();

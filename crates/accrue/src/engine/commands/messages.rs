@@ -60,7 +60,7 @@ impl Account {
         }
         let (mut tx, mut found) = (self.reading(), Vec::new());
         loop {
-            let rows = tx.scan(&scan).await?;
+            let rows = tx.scan_now(&scan).await?;
             for row in &rows {
                 let entry = schema::read_outbox(&row.key, &row.document)?;
                 found.push((schema::position(&row.key)?, entry));

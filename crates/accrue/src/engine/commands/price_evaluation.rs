@@ -81,7 +81,6 @@ async fn evaluate(
     evaluation.check(tx.now)?;
     let price = rows::prices::price(tx, price).await?;
     let customer_id = rows::customers::customer(tx, &evaluation.customer).await?.id;
-    tx.get(&schema::customer_head(tx.account, customer_id)).await?;
     let meters = meters_of(tx, &price).await?;
     let groups = if evaluation.is_of_all_events() {
         let total = figures::total_between(tx, customer_id, &meters, evaluation.timeframe).await?;
@@ -110,8 +109,6 @@ async fn meters_of(tx: &mut Transaction<'_>, price: &Price) -> Result<Meters, Er
 }
 
 /// Adds up the events of the timeframe one by one, by the groups that they belong to.
-///
-/// The caller has read the head of the customer, which guards the range.
 async fn evaluated_groups(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,

@@ -212,7 +212,7 @@ async fn changed_subscriptions(tx: &Transaction<'_>) -> Result<Vec<Position>, Er
     let scan = schema::changed_subscriptions(tx.account, until_now, limits::SCAN_ROWS);
     let (mut places, mut rest) = (Vec::new(), Some(scan));
     while let Some(scan) = rest {
-        let part = tx.range(&scan).await?;
+        let part = tx.range_now(&scan).await?;
         for (key, _) in &part.rows {
             places.push(schema::position(key)?);
         }

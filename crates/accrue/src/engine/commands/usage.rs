@@ -13,7 +13,8 @@ use crate::{
             places::{self, Known},
         },
     },
-    limits, schema,
+    limits,
+    schema::{self, CustomerHead},
     usage::{EventPlace, EventSearch, EventSlot, FoundEvent, Meters, MetricUsage, Usage},
 };
 
@@ -46,7 +47,6 @@ impl Account {
             let mut tx = self.reading();
             let customer_id = rows::customers::customer(&mut tx, &customer).await?.id;
             let metric = rows::metrics::metric(&mut tx, metric_id).await?;
-            tx.get(&schema::customer_head(self.id(), customer_id)).await?;
             let without_events = metric.figure_without_events();
             let meters = Meters::one(metric);
             let total = figures::total_between(&mut tx, customer_id, &meters, timeframe).await?;
@@ -114,7 +114,7 @@ async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Er
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let timeframe = costs::current_period(tx, &entry);
     let customer_id = entry.subscription.customer_id;
-    let head = tx.get(&schema::customer_head(tx.account, customer_id)).await?.unwrap_or_default();
+    let head = tx.guard::<CustomerHead>(customer_id).await?.head(tx)?;
     let meters = rows::metrics::meters(tx).await?.only_metrics();
     let mut total = periods::billing_total(tx, &entry, timeframe).await?;
     let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);

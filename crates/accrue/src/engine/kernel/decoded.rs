@@ -60,7 +60,11 @@ impl Decoded {
     }
 
     /// Returns what a row says.
-    pub(in crate::engine) fn decode<T: Says>(&self, slot: &Slot<T>, row: &Row) -> Result<T, Error> {
+    pub(in crate::engine) fn decode<T: Says, G>(
+        &self,
+        slot: &Slot<T, G>,
+        row: &Row,
+    ) -> Result<T, Error> {
         if !slot.is_read_often() {
             return slot.decode(&row.document);
         }
@@ -151,9 +155,9 @@ mod tests {
         struct Nameless {}
 
         let decoded = Decoded::new();
-        let bad = decoded.decode::<Named>(&slot().read_often(), &row(1, &Nameless {}));
+        let bad = decoded.decode::<Named, ()>(&slot().read_often(), &row(1, &Nameless {}));
         assert!(bad.unwrap_err().is_corruption());
-        let good = decoded.decode::<Named>(&slot().read_often(), &named(1, "ada"));
+        let good = decoded.decode::<Named, ()>(&slot().read_often(), &named(1, "ada"));
         assert_eq!(good.unwrap().name, "ada");
     }
 }

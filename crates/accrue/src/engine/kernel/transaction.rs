@@ -14,8 +14,8 @@ use crate::{
 
 /// Unit of work: one run of an operation.
 ///
-/// Every row read through it becomes a precondition, or is guarded by one that does; every write is
-/// buffered, and one commit ends it. So what an operation decides holds at the instant of its commit,
+/// Every row read through it becomes a precondition, or is read under a [`Guard`](super::Guard) that is one;
+/// every write is buffered, and one commit ends it. So what an operation decides holds at the instant of its commit,
 /// or it is run again.
 pub(in crate::engine) struct Transaction<'a> {
     pub(in crate::engine) account: &'a AccountId,
@@ -35,6 +35,8 @@ pub(in crate::engine) struct Transaction<'a> {
     /// What was read of the keys of `rows`, but for those that are guarded, in the order in which they
     /// were read.
     read: Vec<Precondition>,
+    /// The same of those that are guarded, and were not read without their guard.
+    guarded: HashMap<Key, Expected, RandomState>,
     /// What is to be written, in the order of the first write of each key.
     writes: Vec<(Key, Option<Document>)>,
     /// Where in `writes` a key is.
@@ -84,6 +86,7 @@ impl<'a> Transaction<'a> {
             made_due: BTreeSet::new(),
             rows: HashMap::default(),
             read: Vec::new(),
+            guarded: HashMap::default(),
             writes: Vec::new(),
             written: HashMap::default(),
             text: Vec::new(),
@@ -128,18 +131,25 @@ impl<'a> Transaction<'a> {
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
-        let read = self.load(keys).await?;
+        let keys: Vec<_> = keys.into_iter().collect();
+        let read = self.load(keys.iter().copied()).await?;
         self.read.extend(read);
+        if !self.guarded.is_empty() {
+            let guarded = keys.into_iter().filter_map(|key| self.guarded.remove_entry(key));
+            self.read.extend(guarded.map(|(key, expected)| Precondition { key, expected }));
+        }
         Ok(())
     }
 
-    /// The same, of rows that are no preconditions: the caller has read the row that guards them,
-    /// which every writer of one of them writes too.
-    pub(in crate::engine) async fn fetch_guarded(
+    /// The same, of rows that a row guards which was read: none becomes a precondition, unless it is
+    /// read without its guard too.
+    pub(super) async fn fetch_guarded(
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
-        self.load(keys).await.map(|_| ())
+        let read = self.load(keys).await?;
+        self.guarded.extend(read.into_iter().map(|read| (read.key, read.expected)));
+        Ok(())
     }
 
     /// Reads the rows that were not read yet, and returns what preconditions they would be.
@@ -168,7 +178,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns what a row says that was fetched, or was written here.
-    pub(in crate::engine) fn row<T: Says>(&self, slot: &Slot<T>) -> Result<Option<T>, Error> {
+    pub(in crate::engine) fn row<T: Says, G>(&self, slot: &Slot<T, G>) -> Result<Option<T>, Error> {
         let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
         if let Some((_, written)) = written {
             return written.as_ref().map(|document| slot.decode(document)).transpose();
@@ -180,9 +190,9 @@ impl<'a> Transaction<'a> {
     }
 
     /// Fetches a row and returns what it says.
-    pub(in crate::engine) async fn get<T: Says>(
+    pub(in crate::engine) async fn get<T: Says, G>(
         &mut self,
-        slot: &Slot<T>,
+        slot: &Slot<T, G>,
     ) -> Result<Option<T>, Error> {
         if !self.written.contains_key(slot.key()) {
             self.fetch([slot.key()]).await?;
@@ -191,24 +201,18 @@ impl<'a> Transaction<'a> {
     }
 
     /// Fetches rows and returns what they say, in the order asked.
-    pub(in crate::engine) async fn get_all<T: Says>(
+    pub(in crate::engine) async fn get_all<T: Says, G>(
         &mut self,
-        slots: &[Slot<T>],
+        slots: &[Slot<T, G>],
     ) -> Result<Vec<Option<T>>, Error> {
         self.fetch(slots.iter().map(Slot::key)).await?;
         self.read_all(slots).await
     }
 
-    /// Fetches rows that the row guards which the caller has read, and returns what they say.
-    pub(in crate::engine) async fn get_guarded<T: Says>(
-        &mut self,
-        slots: &[Slot<T>],
+    pub(super) async fn read_all<T: Says, G>(
+        &self,
+        slots: &[Slot<T, G>],
     ) -> Result<Vec<Option<T>>, Error> {
-        self.fetch_guarded(slots.iter().map(Slot::key)).await?;
-        self.read_all(slots).await
-    }
-
-    async fn read_all<T: Says>(&self, slots: &[Slot<T>]) -> Result<Vec<Option<T>>, Error> {
         let mut all = Vec::with_capacity(slots.len());
         for slot in slots {
             let row = self.rows.get(slot.key()).and_then(Option::as_ref);
@@ -219,9 +223,9 @@ impl<'a> Transaction<'a> {
     }
 
     /// Reads rows as they are now, or are written here, and keeps none: for walks of any length.
-    pub(in crate::engine) async fn peek<T: Says>(
+    pub(in crate::engine) async fn peek<T: Says, G>(
         &self,
-        slots: &[Slot<T>],
+        slots: &[Slot<T, G>],
     ) -> Result<Vec<Option<T>>, Error> {
         let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
         let rows = self.rows_now(&keys).await?;
@@ -256,9 +260,9 @@ impl<'a> Transaction<'a> {
         if rows.len() == keys.len() { Ok(rows) } else { Err(wrong_count()) }
     }
 
-    async fn said_now<T: Says>(
+    async fn said_now<T: Says, G>(
         &self,
-        slot: &Slot<T>,
+        slot: &Slot<T, G>,
         row: Option<&Row>,
     ) -> Result<Option<T>, Error> {
         self.pace.spend(work_of(row)).await;
@@ -268,31 +272,28 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Reads a range as the store has it, without what is written here.
-    ///
-    /// The rows are no preconditions: the caller has read the row that guards the range.
-    pub(in crate::engine) async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
+    /// Reads a range as the store has it now, without what is written here: the rows are no
+    /// preconditions.
+    pub(in crate::engine) async fn scan_now(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
         let rows = self.shared.store.scan(scan).await?;
         self.rows_read.add(rows.len());
         self.pace.spend(rows.len().saturating_add(1).saturating_mul(Pace::ROW)).await;
         Ok(rows)
     }
 
-    /// Reads the keys of a range, with those of the rows that are written here: a read can see what
-    /// it has applied.
-    pub(in crate::engine) async fn keys(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
-        let keys = self.range(scan).await?.rows.into_iter().map(|(key, _)| key);
+    /// Reads the keys of a range as it is now, with those of the rows that are written here: a read can
+    /// see what it has applied.
+    pub(in crate::engine) async fn keys_now(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
+        let keys = self.range_now(scan).await?.rows.into_iter().map(|(key, _)| key);
         Ok(keys.take(scan.limit).collect())
     }
 
-    /// Reads a part of a range, with what is written here.
-    ///
-    /// The rows are no preconditions: the caller has read the row that guards the range.
-    pub(in crate::engine) async fn range(&self, scan: &Scan) -> Result<Part, Error> {
+    /// Reads a part of a range as it is now, with what is written here: the rows are no preconditions.
+    pub(in crate::engine) async fn range_now(&self, scan: &Scan) -> Result<Part, Error> {
         if scan.bounds().is_none() {
             return Ok(Part { rows: Vec::new(), rest: None });
         }
-        let stored = self.scan(scan).await?;
+        let stored = self.scan_now(scan).await?;
         // Beyond the last of a full answer, the store has rows that are still to come.
         let last = stored.last().filter(|_| stored.len() >= scan.limit).map(|row| row.key.clone());
         let rest = last.as_ref().map(|last| scan.clone().after(last.bytes()));
@@ -312,20 +313,6 @@ impl<'a> Transaction<'a> {
             };
         }
         Ok(Part { rows, rest })
-    }
-
-    /// Reads a range to its end, with what is written here.
-    pub(in crate::engine) async fn range_all(
-        &self,
-        scan: Scan,
-    ) -> Result<Vec<(Key, Document)>, Error> {
-        let (mut all, mut rest) = (Vec::new(), Some(scan));
-        while let Some(scan) = rest {
-            let part = self.range(&scan).await?;
-            all.extend(part.rows);
-            rest = part.rest;
-        }
-        Ok(all)
     }
 
     /// Returns what is written here of a range, up to and including a key.
@@ -364,6 +351,15 @@ impl<'a> Transaction<'a> {
         slot: &Slot<T>,
         value: &T,
     ) -> Result<(), Error> {
+        self.put_row(slot, value)
+    }
+
+    /// The same of a row with a guard or without.
+    pub(super) fn put_row<T: Serialize, G>(
+        &mut self,
+        slot: &Slot<T, G>,
+        value: &T,
+    ) -> Result<(), Error> {
         let document = slot.encode(value, &mut self.text)?;
         if slot.key().bytes().len() > limits::KEY_BYTES {
             return Err(Error::too_large("a key would be too long for the store"));
@@ -377,7 +373,7 @@ impl<'a> Transaction<'a> {
         self.write(slot.key(), None);
     }
 
-    fn write(&mut self, key: &Key, document: Option<Document>) {
+    pub(super) fn write(&mut self, key: &Key, document: Option<Document>) {
         match self.written.get(key).and_then(|at| self.writes.get_mut(*at)) {
             Some((_, earlier)) => *earlier = document,
             None => {
@@ -385,6 +381,11 @@ impl<'a> Transaction<'a> {
                 self.writes.push((key.clone(), document));
             }
         }
+    }
+
+    /// Tells whether a row is to be written.
+    pub(super) fn is_written(&self, key: &Key) -> bool {
+        self.written.contains_key(key)
     }
 
     /// Returns what is to be written so far.

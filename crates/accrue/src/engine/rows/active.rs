@@ -137,8 +137,8 @@ pub(in crate::engine) async fn reschedule(
     let correction = corrections.scheduled.first().map(|of| of.at);
     let active = active.unwrap_or_default().deadline;
     let next = expiries.chain([active, correction, under_way]).flatten().min();
-    let slot = schema::customer_head(tx.account, customer_id);
-    let mut head = tx.get(&slot).await?.unwrap_or_default();
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let mut head = guard.head(tx)?;
     let owner = Owner::Customer(customer_id);
     if head.deadline != next {
         if let Some(at) = head.deadline {
@@ -150,5 +150,5 @@ pub(in crate::engine) async fn reschedule(
         }
     }
     head.deadline = next;
-    tx.put(&slot, &head)
+    guard.put_head(tx, &head)
 }

@@ -26,7 +26,7 @@ pub(in crate::engine) async fn events_ingested(
     let shares = schema::backfill_shares(tx.account, backfill.id, limits::SCAN_ROWS);
     let (mut events, mut rest) = (0_u64, Some(shares));
     while let Some(scan) = rest {
-        let part = tx.range(&scan).await?;
+        let part = tx.range_now(&scan).await?;
         for (key, document) in part.rows {
             events = events.saturating_add(schema::read_share(&key, &document)?.events);
         }

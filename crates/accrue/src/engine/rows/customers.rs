@@ -1,6 +1,11 @@
 //! Customers by the names that callers give, and the head that guards what is a customer's own.
 
-use crate::{CustomerId, Error, IdOr, customer::Customer, engine::kernel::Transaction, schema};
+use crate::{
+    CustomerId, Error, IdOr,
+    customer::Customer,
+    engine::kernel::Transaction,
+    schema::{self, CustomerHead},
+};
 
 /// Returns a customer that exists and is not deleted.
 pub(in crate::engine) async fn customer(
@@ -25,7 +30,5 @@ pub(in crate::engine) async fn touch(
     tx: &mut Transaction<'_>,
     id: CustomerId,
 ) -> Result<(), Error> {
-    let slot = schema::customer_head(tx.account, id);
-    let head = tx.get(&slot).await?.unwrap_or_default();
-    tx.put(&slot, &head)
+    tx.guard::<CustomerHead>(id).await?.touch(tx)
 }

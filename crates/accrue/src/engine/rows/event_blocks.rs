@@ -5,7 +5,7 @@ use crate::{
     BackfillId, CustomerId, Error, ErrorKind, EventKey, Timeframe,
     engine::kernel::Transaction,
     limits,
-    schema::{self, Slot},
+    schema::{self, CustomerHead, Slot},
     store::{Document, Key, Scan},
     usage::{
         BlockEvent, Event, EventBlock, EventKeyEntry, EventPlace, EventSlot, Minute, StoredEvent,
@@ -23,12 +23,11 @@ pub(in crate::engine) struct New<'a> {
     pub(in crate::engine) counts: bool,
 }
 
-/// The rows of events: a row has those of one minute that a customer got in one commit, from one
-/// backfill or from none. It is numbered as the first of them is among all that the customer got.
 /// Writes new events of a customer that a backfill brings, or none: each with its number among
-/// those of the customer. The head was read.
+/// those of the customer.
 ///
-/// The first are measured by all metrics that there are, up to a revision of them.
+/// A row has those of one minute that a customer got in one commit, from one backfill or from none. It
+/// is numbered as the first of them is among all that the customer got. The first are measured by all metrics that there are, up to a revision of them.
 pub(in crate::engine) async fn accept(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
@@ -36,8 +35,8 @@ pub(in crate::engine) async fn accept(
     new: &[&New<'_>],
     metrics: u64,
 ) -> Result<(), Error> {
-    let slot = schema::customer_head(tx.account, customer_id);
-    let mut head = tx.get(&slot).await?.unwrap_or_default();
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let mut head = guard.head(tx)?;
     if head.accepted == 0 {
         head.measured = metrics;
     }
@@ -56,10 +55,11 @@ pub(in crate::engine) async fn accept(
             events.push(BlockEvent::new(&event.idempotency_key, event.timestamp, stored));
             tx.put(slot, &entry.clone().in_block(source, number))?;
         }
-        tx.put(&event_block(tx, source, customer_id, minute, number), &EventBlock { events })?;
+        let row = event_block(tx, source, customer_id, minute, number);
+        guard.put(tx, &row, &EventBlock { events })?;
         rest = behind;
     }
-    tx.put(&slot, &head)
+    guard.put_head(tx, &head)
 }
 
 /// Reads an event in a slot.
@@ -68,8 +68,9 @@ pub(in crate::engine) async fn event_in_block(
     slot: &EventSlot,
     key: &EventKey,
 ) -> Result<Option<StoredEvent<'static>>, Error> {
-    let Some(slot) = block_of(tx, slot) else { return Ok(None) };
-    let block = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
+    let Some(row) = block_of(tx, slot) else { return Ok(None) };
+    let guard = tx.guard::<CustomerHead>(slot.customer_id).await?;
+    let block = guard.get(tx, &row).await?;
     let events = block.into_iter().flat_map(|block: EventBlock<'static>| block.events);
     Ok(events.into_iter().find(|found| *found.key == *key).map(|found| found.event))
 }
@@ -84,33 +85,32 @@ pub(in crate::engine) async fn put_in_block(
 ) -> Result<(), Error> {
     let missing = || Error::corrupt("an event has no row");
     let row = block_of(tx, slot).ok_or_else(missing)?;
-    let block: Option<EventBlock<'static>> =
-        tx.get_guarded(std::slice::from_ref(&row)).await?.pop().flatten();
+    let guard = tx.guard::<CustomerHead>(slot.customer_id).await?;
+    let block: Option<EventBlock<'static>> = guard.get(tx, &row).await?;
     let mut block = block.ok_or_else(missing)?;
     let at = block.events.iter().position(|found| *found.key == *key);
     let found = at.and_then(|at| block.events.get_mut(at)).ok_or_else(missing)?;
     found.event = event.clone().into_owned();
-    match tx.put(&row, &block) {
+    match guard.put(tx, &row, &block) {
         Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
         other => return other,
     }
-    let head_slot = schema::customer_head(tx.account, slot.customer_id);
-    let mut head = tx.get(&head_slot).await?.unwrap_or_default();
+    let mut head = guard.head(tx)?;
     head.accepted = head.accepted.saturating_add(1);
     slot.block = Some(head.accepted);
     let own = block_of(tx, slot).ok_or_else(missing)?;
     block.events.retain(|found| *found.key != *key);
     let alone = BlockEvent::new(key, slot.timestamp, event.clone());
-    tx.put(&row, &block)?;
-    tx.put(&own, &EventBlock { events: vec![alone] })?;
-    tx.put(&head_slot, &head)
+    guard.put(tx, &row, &block)?;
+    guard.put(tx, &own, &EventBlock { events: vec![alone] })?;
+    guard.put_head(tx, &head)
 }
 
 /// Names the row of the event in a slot; none where it is yet to be written.
 pub(in crate::engine) fn block_of<'p>(
     tx: &Transaction<'_>,
     slot: &EventSlot,
-) -> Option<Slot<EventBlock<'p>>> {
+) -> Option<Slot<EventBlock<'p>, CustomerHead>> {
     let EventSlot { backfill_id, customer_id, timestamp, block, .. } = slot;
     Some(event_block(tx, *backfill_id, *customer_id, Minute::of(*timestamp), (*block)?))
 }
@@ -121,7 +121,7 @@ fn event_block<'p>(
     customer: CustomerId,
     minute: Minute,
     number: u64,
-) -> Slot<EventBlock<'p>> {
+) -> Slot<EventBlock<'p>, CustomerHead> {
     match source {
         Some(id) => schema::backfill_event(tx.account, id, customer, minute, number),
         None => schema::event(tx.account, customer, minute, number),

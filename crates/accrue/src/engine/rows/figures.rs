@@ -11,7 +11,7 @@ use crate::{
     expression::Fields,
     limits,
     meter::CellId,
-    schema,
+    schema::{self, CustomerHead},
     usage::{Aggregate, Amount, Cut, Digest, Meters, Reading, Total},
 };
 
@@ -39,9 +39,6 @@ impl Running {
     }
 }
 
-/// Figures between two instants, from the buckets and the events of the two windows that are cut.
-///
-/// The caller has read the head of the customer, which guards the ranges.
 /// Returns what a customer's events add up to within a timeframe.
 pub(in crate::engine) async fn total_between(
     tx: &mut Transaction<'_>,
@@ -79,7 +76,7 @@ pub(in crate::engine) async fn run_on(
     if timeframe.start() == timeframe.end() || !has_events(tx, customer, timeframe).await? {
         return Ok(());
     }
-    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
         let meters = meters.clone().since(0..=head.measured);
@@ -112,13 +109,14 @@ async fn run_on_measured(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let cut = Cut::of(timeframe);
     let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;
     let bucket_slots = visible::bucket_slots(tx, customer, cut.whole).await?;
     let (account, limit) = (tx.account, limits::SCAN_ROWS);
     for cell in meters.added_up() {
         let scan = schema::buckets(account, customer, cell, cut.whole, limit);
-        for (key, document) in tx.range_all(scan).await? {
+        for (key, document) in guard.range_all(tx, scan).await? {
             tx.pace.spend(Pace::ROW).await;
             let (window, bucket_slot) = schema::bucket_place(&key)?;
             if bucket_slots.of(window) == bucket_slot {
@@ -128,7 +126,7 @@ async fn run_on_measured(
     }
     for cell in meters.distinct() {
         let scan = schema::distinct_values(account, customer, cell, cut.whole, limit);
-        for (key, _) in tx.range_all(scan).await? {
+        for (key, _) in guard.range_all(tx, scan).await? {
             tx.pace.spend(Pace::ROW).await;
             let (window, bucket_slot, digest) = schema::distinct_place(&key)?;
             if bucket_slots.of(window) == bucket_slot {
@@ -166,10 +164,10 @@ pub(in crate::engine) async fn has_events(
     customer: CustomerId,
     timeframe: Timeframe,
 ) -> Result<bool, Error> {
-    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
-    if head.is_corrected {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    if guard.head(tx)?.is_corrected {
         return Ok(true);
     }
     let events = schema::events(tx.account, customer, timeframe, 1);
-    Ok(!tx.range(&events).await?.rows.is_empty())
+    Ok(!guard.range(tx, &events).await?.rows.is_empty())
 }

@@ -13,7 +13,7 @@ use crate::{
     engine::kernel::Transaction,
     limits,
     meter::{CellHash, MeterId, Values},
-    schema::{self, GroupCount, GroupEntry},
+    schema::{self, CustomerHead, GroupCount, GroupEntry},
     store::Key,
     usage::{FourWeeks, Groups, Meters, Reading},
 };
@@ -32,29 +32,29 @@ pub(in crate::engine) fn group_keys(
     vec![slot.key().clone(), count.key().clone()]
 }
 
-/// Writes which groups have events. The caller has read the head of the customer.
+/// Writes which groups have events.
 pub(in crate::engine) async fn save_groups(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
     groups: &Groups,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let slot = |(meter, weeks, id): &(MeterId, FourWeeks, CellHash)| {
         schema::group(tx.account, customer, *meter, *weeks, *id)
     };
     let slots: Vec<_> = groups.keys().map(slot).collect();
-    let found = tx.get_guarded(&slots).await?;
+    let found = guard.get_all(tx, &slots).await?;
     let mut more = BTreeMap::<_, u64>::new();
     for (((meter, weeks, _), values), (slot, found)) in groups.iter().zip(slots.iter().zip(found)) {
         if found.is_none() {
-            tx.put(slot, &GroupEntry { values: values.clone() })?;
+            guard.put(tx, slot, &GroupEntry { values: values.clone() })?;
             let more = more.entry((*meter, *weeks)).or_default();
             *more = more.saturating_add(1);
         }
     }
     for ((meter, weeks), more) in more {
         let slot = schema::group_count(tx.account, customer, meter, weeks);
-        tx.fetch_guarded([slot.key()]).await?;
-        let GroupCount { groups } = tx.row(&slot)?.unwrap_or_default();
+        let GroupCount { groups } = guard.get(tx, &slot).await?.unwrap_or_default();
         let groups = groups.saturating_add(more);
         let most = limits::GROUPS;
         if groups > most {
@@ -63,7 +63,7 @@ pub(in crate::engine) async fn save_groups(
                  four weeks"
             )));
         }
-        tx.put(&slot, &GroupCount { groups })?;
+        guard.put(tx, &slot, &GroupCount { groups })?;
     }
     Ok(())
 }
@@ -77,9 +77,10 @@ pub(in crate::engine) async fn with_groups<'m>(
 ) -> Result<Cow<'m, Meters>, Error> {
     let mut known = BTreeMap::new();
     for meter in meters.divided.iter().filter(|meter| meter.has_groups()) {
+        let guard = tx.guard::<CustomerHead>(customer).await?;
         let scan = schema::groups(tx.account, customer, meter.id, timeframe, limits::SCAN_ROWS);
         let mut groups = BTreeSet::<Values>::new();
-        for (key, document) in tx.range_all(scan).await? {
+        for (key, document) in guard.range_all(tx, scan).await? {
             groups.insert(schema::read_group(&key, &document)?.values);
         }
         known.insert(meter.id, groups);

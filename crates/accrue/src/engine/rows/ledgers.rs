@@ -15,10 +15,10 @@ use crate::{
     alert::BalanceWatch,
     credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger},
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{account, balance_alerts, plans},
     },
-    schema::{self, Slot},
+    schema::{self, CustomerHead, Slot},
     subscription::SubscriptionEntry,
 };
 
@@ -49,7 +49,10 @@ impl OpenLedger {
     }
 }
 
-fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = Slot<Booked>> {
+fn pending_slots(
+    account: &AccountId,
+    ledger: &Ledger,
+) -> impl Iterator<Item = Slot<Booked, CustomerHead>> {
     let Ledger { customer_id, currency, pending, .. } = ledger;
     let numbers = pending.iter().map(|pending| pending.number);
     numbers.map(|number| schema::ledger_entry(account, *customer_id, currency, number))
@@ -58,7 +61,6 @@ fn pending_slots(account: &AccountId, ledger: &Ledger) -> impl Iterator<Item = S
 /// The ledgers of a customer that usage draws on, by currency or pricing unit.
 pub(in crate::engine) type Ledgers = BTreeMap<PricingUnit, OpenLedger>;
 
-/// The head of the customer guards the ledgers: the caller has read it, and who writes one writes it.
 /// Returns the currencies and pricing units in which usage of a subscription draws credits.
 pub(in crate::engine) async fn draws_in(
     tx: &mut Transaction<'_>,
@@ -79,10 +81,11 @@ pub(in crate::engine) async fn ledger(
     let row = tx.get(&schema::ledger(tx.account, customer, unit)).await?;
     let Some(ledger) = row else { return Ok(None) };
     let pending: Vec<_> = pending_slots(tx.account, &ledger).collect();
-    let pending: Option<Vec<_>> = tx.get_guarded(&pending).await?.into_iter().collect();
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let pending: Option<Vec<_>> = guard.get_all(tx, &pending).await?.into_iter().collect();
     let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
     let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
-    let blocks = blocks(tx, &ids).await?;
+    let blocks = blocks(tx, &guard, &ids).await?;
     open_ledger(tx, Book::open(ledger, blocks, pending)).await.map(Some)
 }
 
@@ -95,13 +98,14 @@ pub(in crate::engine) async fn fetch_ledgers(
     balance_alerts::fetch_balance_watches(tx, ledgers).await?;
     let slots: Vec<_> =
         ledgers.iter().map(|(id, unit)| schema::ledger(account, *id, unit)).collect();
+    let guards = tx.guards::<CustomerHead>(ledgers.iter().map(|(id, _)| *id)).await?;
     let mut keys = Vec::new();
     for ledger in tx.get_all(&slots).await?.into_iter().flatten() {
         let blocks = ledger.open.iter().chain(&ledger.overdraft);
         keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
         keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
     }
-    tx.fetch_guarded(&keys).await
+    Guard::fetch(&guards, tx, &keys).await
 }
 
 /// Adds to a book what watches it.
@@ -116,8 +120,12 @@ pub(in crate::engine) async fn open_ledger(
     Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
 }
 
-async fn blocks(tx: &mut Transaction<'_>, ids: &[CreditBlockId]) -> Result<Vec<Block>, Error> {
+async fn blocks(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    ids: &[CreditBlockId],
+) -> Result<Vec<Block>, Error> {
     let slots: Vec<_> = ids.iter().map(|id| schema::credit_block(tx.account, *id)).collect();
-    let blocks: Option<Vec<_>> = tx.get_guarded(&slots).await?.into_iter().collect();
+    let blocks: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
     blocks.ok_or_else(|| Error::corrupt("a block of credits is missing"))
 }

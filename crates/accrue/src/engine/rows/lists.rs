@@ -16,13 +16,13 @@ use crate::{
 
 impl Account {
     /// Lists the rows that an index names, newest first, and of each what `show` makes of it.
-    pub(in crate::engine) async fn list<T: Says, S>(
+    pub(in crate::engine) async fn list<T: Says, G, S>(
         &self,
         name: &'static str,
         index: Index,
         filter: &ListFilter,
         page: &PageRequest,
-        slot: impl Fn([u8; 16]) -> Slot<T>,
+        slot: impl Fn([u8; 16]) -> Slot<T, G>,
         show: impl Fn(T) -> Option<S>,
     ) -> Result<Page<S>, Error> {
         let listing = Listing { name, account: self.id(), filter: format!("{filter:?}") };
@@ -117,10 +117,10 @@ impl<'a> Walk<'a> {
 
     /// Finds the page: of each row that the index names, what `show` makes of it. A list whose rows
     /// must agree has read the row that guards them, or reads what never changes.
-    pub(in crate::engine) async fn run<T: Says, S>(
+    pub(in crate::engine) async fn run<T: Says, G, S>(
         &mut self,
         tx: &mut Transaction<'_>,
-        slot: impl Fn(&Position) -> Slot<T>,
+        slot: impl Fn(&Position) -> Slot<T, G>,
         show: impl Fn(T) -> Option<S>,
     ) -> Result<Page<S>, Error> {
         let mut found = Vec::new();
@@ -178,7 +178,7 @@ impl Track {
             return Ok(());
         }
         let Some(scan) = self.rest.take() else { return Ok(()) };
-        let keys = tx.keys(&scan).await?;
+        let keys = tx.keys_now(&scan).await?;
         self.rest = keys.last().map(|last| scan.after(last.bytes()));
         self.ahead = keys.iter().map(schema::position).collect::<Result<_, _>>()?;
         Ok(())

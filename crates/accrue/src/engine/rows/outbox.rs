@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, MessageId, Timestamp,
     backfill::Backfill,
     engine::kernel::Transaction,
-    schema::{self, OutboxEntry},
+    schema::{self, CustomerHead, OutboxEntry},
     webhook::{Body, Place, Queue},
 };
 
@@ -15,10 +15,10 @@ pub(in crate::engine) async fn tell(
     created_at: Timestamp,
     body: Body,
 ) -> Result<(), Error> {
-    let slot = schema::customer_head(tx.account, customer_id);
-    let mut head = tx.get(&slot).await?.unwrap_or_default();
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let mut head = guard.head(tx)?;
     head.messages = head.messages.saturating_add(1);
-    tx.put(&slot, &head)?;
+    guard.put_head(tx, &head)?;
     let place = Place { queue: Queue::Customer(customer_id), number: head.messages };
     tell_at(tx, place, created_at, body)
 }

@@ -189,9 +189,10 @@ fn new_parts(
     parts.map(|(part, whole)| (part.key, whole.key)).collect()
 }
 
-/// The running totals of stretches: a row for the metrics, and one for the cells of matrices, so that each
-/// fits a document however many there are.
 /// Returns what a stretch adds up to.
+///
+/// There is a row for the metrics, and one for the cells of matrices, so that each fits a document however
+/// many there are.
 pub(in crate::engine) async fn total(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,

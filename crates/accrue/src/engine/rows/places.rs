@@ -39,7 +39,7 @@ pub(in crate::engine) fn counting(known: Vec<Known>) -> Option<SourcedEvent> {
 }
 
 /// Reads the events that are there at a place, the first accepted first, which some slots have
-/// brought. The caller has read the head, which guards them.
+/// brought.
 pub(in crate::engine) async fn events_at(
     tx: &mut Transaction<'_>,
     customer: CustomerId,

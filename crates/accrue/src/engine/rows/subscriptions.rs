@@ -6,7 +6,7 @@ use crate::{
     CustomerId, Error, IdOr, SubscriptionId, Timestamp,
     engine::{kernel::Transaction, rows::customers},
     limits,
-    schema::{self, Nothing, Slot, SubscriptionOf, Terms},
+    schema::{self, CustomerHead, Nothing, Slot, SubscriptionOf, Terms},
     store::Key,
     subscription::SubscriptionEntry,
 };
@@ -24,8 +24,9 @@ pub(in crate::engine) async fn every_subscription(
 ) -> Result<Vec<SubscriptionEntry>, Error> {
     let index = schema::Index::subscriptions_of_customer(tx.account, customer);
     let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::SCAN_ROWS);
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let mut ids = Vec::new();
-    for (key, _) in tx.range_all(scan).await? {
+    for (key, _) in guard.range_all(tx, scan).await? {
         let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&key)?));
         ids.push(id);
     }

@@ -8,7 +8,7 @@ use crate::{
         kernel::Transaction,
         rows::{groups, visible::BucketSlots},
     },
-    schema::{self, Bucket, Nothing},
+    schema::{self, Bucket, CustomerHead, Nothing},
     store::Key,
     usage::{Amount, Membership, Reading, Tally, Window},
 };
@@ -20,7 +20,6 @@ pub(in crate::engine) enum Indexed {
     No,
 }
 
-/// Buckets and distinct values of a customer while readings are added to them.
 /// Names the rows that readings are added to.
 pub(in crate::engine) async fn tally_keys<'r>(
     tx: &Transaction<'_>,
@@ -98,11 +97,13 @@ pub(in crate::engine) async fn save_tally(
     indexed: Indexed,
 ) -> Result<(), Error> {
     let account = tx.account;
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     for ((id, window), aggregate) in &tally.buckets {
         tx.pace.spend(Pace::ROW).await;
         let bucket = Bucket { aggregate: aggregate.clone() };
         let bucket_slot = bucket_slots.of(*window);
-        tx.put(&schema::bucket(account, customer, *id, *window, bucket_slot), &bucket)?;
+        let slot = schema::bucket(account, customer, *id, *window, bucket_slot);
+        guard.put(tx, &slot, &bucket)?;
     }
     for ((id, window, digest), membership) in &tally.distinct {
         if *membership == Membership::Added {
@@ -110,14 +111,15 @@ pub(in crate::engine) async fn save_tally(
             let bucket_slot = bucket_slots.of(*window);
             let value =
                 schema::distinct_value(account, customer, *id, *window, bucket_slot, digest);
-            tx.put(&value, &Nothing {})?;
+            guard.put(tx, &value, &Nothing {})?;
         }
     }
     groups::save_groups(tx, customer, &tally.groups).await?;
     if indexed == Indexed::Yes {
         for ((id, digest), seen) in &tally.indexes {
             tx.pace.spend(Pace::ROW).await;
-            tx.put(&schema::distinct_index(account, customer, *id, digest), seen)?;
+            let slot = schema::distinct_index(account, customer, *id, digest);
+            guard.put(tx, &slot, seen)?;
         }
     }
     Ok(())

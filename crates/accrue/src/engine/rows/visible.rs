@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Pace, Timeframe,
     backfill::{Overlay, Overlays},
-    engine::{kernel::Transaction, rows::event_blocks},
+    engine::{
+        kernel::{Guard, Transaction},
+        rows::event_blocks,
+    },
     expression::Fields,
-    limits, schema,
+    limits,
+    schema::{self, CustomerHead},
     store::Scan,
     usage::{BucketSlot, Day, EventPlace, Meters, Minute, Reading, StoredEvent, Window},
 };
@@ -27,6 +31,7 @@ pub(in crate::engine) struct SourcedEvent {
 
 /// A walk over the places at which a customer has events, in order.
 pub(in crate::engine) struct EventWalk {
+    guard: Guard<CustomerHead>,
     overlays: Overlays,
     timeframe: Timeframe,
     behind: Option<EventPlace>,
@@ -84,18 +89,18 @@ impl BucketSlots {
     }
 }
 
-/// What counts of a customer. The caller has read the head, which guards the ranges.
 /// Reads which bucket slots count within a timeframe.
 pub(in crate::engine) async fn bucket_slots(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
     timeframe: Timeframe,
 ) -> Result<BucketSlots, Error> {
-    if !is_corrected(tx, customer).await? {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    if !guard.head(tx)?.is_corrected {
         return Ok(BucketSlots::default());
     }
     let scan = schema::calendar_days(tx.account, customer, timeframe, limits::SCAN_ROWS);
-    let rows = tx.range_all(scan).await?;
+    let rows = guard.range_all(tx, scan).await?;
     let days = rows.iter().map(|(key, document)| {
         let (day, entry) = schema::read_calendar_day(key, document)?;
         Ok((day, entry.bucket_slot))
@@ -109,27 +114,23 @@ pub(in crate::engine) async fn overlays(
     customer: CustomerId,
     timeframe: Timeframe,
 ) -> Result<Overlays, Error> {
-    if !is_corrected(tx, customer).await? {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    if !guard.head(tx)?.is_corrected {
         return Ok(Overlays::default());
     }
     let scan = schema::overlays(tx.account, customer, timeframe, limits::SCAN_ROWS);
     let mut entries = BTreeMap::new();
-    for (key, document) in tx.range_all(scan).await? {
+    for (key, document) in guard.range_all(tx, scan).await? {
         let (id, entry) = schema::read_overlay(&key, &document)?;
         entries.insert(id, entry);
     }
     let slots: Vec<_> = entries.keys().map(|id| schema::backfill(tx.account, *id)).collect();
-    let backfills = tx.get_guarded(&slots).await?;
+    let backfills = guard.get_all(tx, &slots).await?;
     let overlays = entries.into_values().zip(backfills).map(|(entry, backfill)| {
         let missing = || Error::corrupt("an overlay names no backfill");
         Ok(Overlay { accepted: entry.accepted, backfill: backfill.ok_or_else(missing)? })
     });
     Ok(Overlays(overlays.collect::<Result<_, Error>>()?))
-}
-
-async fn is_corrected(tx: &mut Transaction<'_>, customer: CustomerId) -> Result<bool, Error> {
-    let head = tx.get(&schema::customer_head(tx.account, customer)).await?;
-    Ok(head.is_some_and(|head| head.is_corrected))
 }
 
 /// Begins a walk over the places of a timeframe at which a customer has events: behind one of
@@ -141,17 +142,18 @@ pub(in crate::engine) async fn walk_events(
     behind: Option<&EventPlace>,
 ) -> Result<EventWalk, Error> {
     let overlays = overlays(tx, customer, timeframe).await?;
-    Ok(walk_events_under(tx, overlays, customer, timeframe, behind))
+    walk_events_under(tx, overlays, customer, timeframe, behind).await
 }
 
 /// The same where other backfills were reflected than there are.
-pub(in crate::engine) fn walk_events_under(
-    tx: &Transaction<'_>,
+pub(in crate::engine) async fn walk_events_under(
+    tx: &mut Transaction<'_>,
     overlays: Overlays,
     customer: CustomerId,
     timeframe: Timeframe,
     behind: Option<&EventPlace>,
-) -> EventWalk {
+) -> Result<EventWalk, Error> {
+    let guard = tx.guard(customer).await?;
     let from = behind.map_or(timeframe.start(), |behind| behind.at.max(timeframe.start()));
     let rest = Timeframe::nothing_at(from).until(timeframe.end());
     let sources = [None].into_iter().chain(overlays.bringing(timeframe).map(Some));
@@ -162,7 +164,7 @@ pub(in crate::engine) fn walk_events_under(
         minute: None,
     });
     let sources = sources.collect();
-    EventWalk { overlays, timeframe, behind: behind.cloned(), sources }
+    Ok(EventWalk { guard, overlays, timeframe, behind: behind.cloned(), sources })
 }
 
 /// Goes on with a walk: some places more, and none where it ends.
@@ -170,13 +172,13 @@ pub(in crate::engine) async fn walk_on(
     tx: &Transaction<'_>,
     walk: &mut EventWalk,
 ) -> Result<Vec<WalkedSlot>, Error> {
-    let EventWalk { overlays, timeframe, behind, sources } = walk;
+    let EventWalk { guard, overlays, timeframe, behind, sources } = walk;
     let is_ahead = |place: &EventPlace| {
         timeframe.contains(place.at) && behind.as_ref().is_none_or(|last| last < place)
     };
     for source in &mut *sources {
         while source.has_run_out() {
-            read_on(tx, source, is_ahead).await?;
+            read_on(tx, guard, source, is_ahead).await?;
         }
     }
     let (mut walked, terms) = (Vec::new(), overlays.terms());
@@ -211,11 +213,12 @@ pub(in crate::engine) async fn leave(tx: &Transaction<'_>, walk: EventWalk) {
 
 async fn read_on(
     tx: &Transaction<'_>,
+    guard: &Guard<CustomerHead>,
     source: &mut Source,
     is_ahead: impl Fn(&EventPlace) -> bool,
 ) -> Result<(), Error> {
     let Some(scan) = source.rest.take() else { return Ok(()) };
-    let part = tx.range(&scan).await?;
+    let part = guard.range(tx, &scan).await?;
     for (key, document) in part.rows {
         tx.pace.spend_bytes(document.as_str().len()).await;
         let (minute, events) = event_blocks::read_event_block(source.backfill_id, &key, &document)?;

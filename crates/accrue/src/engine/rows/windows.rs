@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::{
     CustomerId, Error, Timestamp,
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{account, groups, metrics, visible},
     },
     expression::Fields,
     meter::CellId,
-    schema::{self, Bucket, Nothing},
+    schema::{self, Bucket, CustomerHead, Nothing},
     usage::{Amount, Digest, Reading, Tally, Window},
 };
 
@@ -38,9 +38,6 @@ fn values(readings: &[Reading]) -> Values {
     values.collect()
 }
 
-/// A window that is added up anew, since one of its events says something else.
-///
-/// The caller has read the head of the customer, which guards the rows.
 /// Adds the events of a window up anew that count there, for the cells that an event adds to
 /// or has added to. The event is written already.
 pub(in crate::engine) async fn rebuild_window(
@@ -53,6 +50,7 @@ pub(in crate::engine) async fn rebuild_window(
     if wanted.is_empty() {
         return Ok(());
     }
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let meters = metrics::meters(tx).await?;
     let mut tally = Tally::new(account::oldest_taken(tx).await?);
     let add = |fields: &Fields<'_>, mut readings: Vec<Reading>| {
@@ -62,31 +60,31 @@ pub(in crate::engine) async fn rebuild_window(
     };
     visible::each_event(tx, customer, window.timeframe(), &meters, add).await?;
     groups::save_groups(tx, customer, &tally.groups).await?;
-    save_buckets(tx, customer, window, &wanted, &tally).await?;
+    save_buckets(tx, &guard, window, &wanted, &tally).await?;
     let (before, after) = (values(&moved.before), values(&moved.after));
     let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
-    save_distinct_values(tx, customer, window, &changed, &tally).await?;
-    save_distinct_indexes(tx, customer, at, (&before, &after), &tally).await
+    save_distinct_values(tx, &guard, window, &changed, &tally).await?;
+    save_distinct_indexes(tx, &guard, at, (&before, &after), &tally).await
 }
 
 async fn save_buckets(
     tx: &mut Transaction<'_>,
-    customer: CustomerId,
+    guard: &Guard<CustomerHead>,
     window: Window,
     cells: &BTreeSet<CellId>,
     tally: &Tally,
 ) -> Result<(), Error> {
-    let bucket_slot = visible::bucket_slots(tx, customer, window.timeframe()).await?.of(window);
-    let slot = |cell| schema::bucket(tx.account, customer, cell, window, bucket_slot);
+    let bucket_slot = visible::bucket_slots(tx, guard.of(), window.timeframe()).await?.of(window);
+    let slot = |cell| schema::bucket(tx.account, guard.of(), cell, window, bucket_slot);
     let slots: Vec<_> = cells.iter().map(|cell| slot(*cell)).collect();
-    let stored = tx.get_guarded(&slots).await?;
+    let stored = guard.get_all(tx, &slots).await?;
     for ((cell, slot), stored) in cells.iter().zip(&slots).zip(stored) {
         let aggregate = tally.buckets.get(&(*cell, window)).cloned();
         let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
         match rebuilt {
             same if same == stored => {}
-            Some(bucket) => tx.put(slot, &bucket)?,
-            None => tx.delete(slot),
+            Some(bucket) => guard.put(tx, slot, &bucket)?,
+            None => guard.delete(tx, slot)?,
         }
     }
     Ok(())
@@ -94,22 +92,22 @@ async fn save_buckets(
 
 async fn save_distinct_values(
     tx: &mut Transaction<'_>,
-    customer: CustomerId,
+    guard: &Guard<CustomerHead>,
     window: Window,
     values: &[(CellId, Digest)],
     tally: &Tally,
 ) -> Result<(), Error> {
-    let bucket_slot = visible::bucket_slots(tx, customer, window.timeframe()).await?.of(window);
+    let bucket_slot = visible::bucket_slots(tx, guard.of(), window.timeframe()).await?.of(window);
     let slot = |(cell, digest): &(CellId, Digest)| {
-        schema::distinct_value(tx.account, customer, *cell, window, bucket_slot, digest)
+        schema::distinct_value(tx.account, guard.of(), *cell, window, bucket_slot, digest)
     };
     let slots: Vec<_> = values.iter().map(slot).collect();
-    let stored = tx.get_guarded(&slots).await?;
+    let stored = guard.get_all(tx, &slots).await?;
     for (((cell, digest), slot), stored) in values.iter().zip(&slots).zip(stored) {
         let is_member = tally.distinct.contains_key(&(*cell, window, *digest));
         match (stored.is_some(), is_member) {
-            (false, true) => tx.put(slot, &Nothing {})?,
-            (true, false) => tx.delete(slot),
+            (false, true) => guard.put(tx, slot, &Nothing {})?,
+            (true, false) => guard.delete(tx, slot)?,
             _ => {}
         }
     }
@@ -119,16 +117,15 @@ async fn save_distinct_values(
 /// Of a value that the event has no longer it is not known where in the window it still is.
 async fn save_distinct_indexes(
     tx: &mut Transaction<'_>,
-    customer: CustomerId,
+    guard: &Guard<CustomerHead>,
     at: Timestamp,
     (before, after): (&Values, &Values),
     tally: &Tally,
 ) -> Result<(), Error> {
     let window = Window::of(at);
     for (cell, digest) in before.symmetric_difference(after) {
-        let slot = schema::distinct_index(tx.account, customer, *cell, digest);
-        tx.fetch_guarded([slot.key()]).await?;
-        let mut index = tx.row(&slot)?.unwrap_or_default();
+        let slot = schema::distinct_index(tx.account, guard.of(), *cell, digest);
+        let mut index = guard.get(tx, &slot).await?.unwrap_or_default();
         if after.contains(&(*cell, *digest)) {
             index.add(at, tally.oldest_taken);
         } else {
@@ -138,9 +135,9 @@ async fn save_distinct_indexes(
             }
         }
         if index.is_empty() {
-            tx.delete(&slot);
+            guard.delete(tx, &slot)?;
         } else {
-            tx.put(&slot, &index)?;
+            guard.put(tx, &slot, &index)?;
         }
     }
     Ok(())

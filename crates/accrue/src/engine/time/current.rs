@@ -19,7 +19,7 @@ pub(in crate::engine) async fn current_head(
     id: CustomerId,
 ) -> Result<CustomerHead, Stop> {
     tx.lock(&[id.into()]).await?;
-    let head = tx.get(&schema::customer_head(tx.account, id)).await?.unwrap_or_default();
+    let head = tx.guard::<CustomerHead>(id).await?.head(tx)?;
     if corrections::has_transitions(tx, id, &head).await? {
         Err(Stop::First(vec![Owner::Customer(id)]))
     } else {
@@ -32,12 +32,11 @@ pub(in crate::engine) async fn current_heads(
     tx: &mut Transaction<'_>,
     ids: &[CustomerId],
 ) -> Result<(), Stop> {
-    let slots: Vec<_> = ids.iter().map(|id| schema::customer_head(tx.account, *id)).collect();
-    let heads = tx.get_all(&slots).await?;
     let mut behind = Vec::new();
-    for (id, head) in ids.iter().zip(heads) {
-        if corrections::has_transitions(tx, *id, &head.unwrap_or_default()).await? {
-            behind.push(Owner::Customer(*id));
+    for guard in tx.guards::<CustomerHead>(ids.iter().copied()).await? {
+        let head = guard.head(tx)?;
+        if corrections::has_transitions(tx, guard.of(), &head).await? {
+            behind.push(Owner::Customer(guard.of()));
         }
     }
     if behind.is_empty() { Ok(()) } else { Err(Stop::First(behind)) }

@@ -21,7 +21,7 @@ use crate::{
     },
     limits,
     period::{Change, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged},
-    schema,
+    schema::{self, CustomerHead},
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
@@ -134,7 +134,6 @@ pub(in crate::engine) async fn count_corrected(
     ledgers::draw_alone(tx, customer_id, &draw_downs, cause, at).await
 }
 
-/// The work of the above.
 /// Counts billing periods of a subscription anew that a correction has moved. Returns what that costs
 /// more or less.
 async fn count_periods(
@@ -251,8 +250,7 @@ async fn summed(
 
 /// Returns the revision of the metrics that a customer's events are measured by.
 async fn measured(tx: &mut Transaction<'_>, customer_id: CustomerId) -> Result<u64, Error> {
-    let slot = schema::customer_head(tx.account, customer_id);
-    Ok(tx.get(&slot).await?.unwrap_or_default().measured)
+    Ok(tx.guard::<CustomerHead>(customer_id).await?.head(tx)?.measured)
 }
 
 /// Keeps what periods of prices come to in parts, up to an instant: those of the future hold nothing.

@@ -123,7 +123,7 @@ async fn apply_plan_changes(
     let mut tx = account.reading();
     let slot = schema::plan_version(account.id(), plan_id, plan_version);
     let revision = tx.get(&slot).await?.unwrap_or_default().revision;
-    let rows = tx.scan(&scan).await?;
+    let rows = tx.scan_now(&scan).await?;
     let places =
         rows.iter().map(|row| schema::position(&row.key)).collect::<Result<Vec<_>, _>>()?;
     loop {

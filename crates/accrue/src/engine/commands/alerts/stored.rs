@@ -41,7 +41,6 @@ pub(in crate::engine) async fn shown(
     if let (Scope::Customer { customer_id }, Some(currency)) =
         (alert.scope, alert.condition.ledger())
     {
-        tx.get(&schema::customer_head(tx.account, customer_id)).await?;
         transitions::expire_ledger(tx, customer_id, currency).await?;
         let state = tx.get(&schema::balance_alert_state(tx.account, alert.id)).await?;
         alert.show_status(&state.unwrap_or_default().in_alert);

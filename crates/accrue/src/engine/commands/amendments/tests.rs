@@ -77,7 +77,7 @@ impl Overlaid {
         }
     }
 
-    fn write<T: serde::Serialize>(&self, slot: &Slot<T>, value: &T) {
+    fn write<T: serde::Serialize, G>(&self, slot: &Slot<T, G>, value: &T) {
         let change = Change::Put(slot.key().clone(), slot.encode(value, &mut Vec::new()).unwrap());
         let batch = Batch { preconditions: Vec::new(), changes: vec![change] };
         block_on(self.store.commit(batch)).unwrap();

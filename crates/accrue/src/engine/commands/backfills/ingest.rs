@@ -11,7 +11,7 @@ use crate::{
             backfills::checks,
             events::{Sorted, check_size, sort},
         },
-        kernel::{Command, Request, Stop, Transaction},
+        kernel::{Command, Guard, Request, Stop, Transaction},
         rows::{
             self,
             event_blocks::{self, New},
@@ -19,7 +19,7 @@ use crate::{
         time::current,
     },
     idempotency::Fingerprint,
-    schema,
+    schema::{self, CustomerHead, Slot},
     usage::{Incoming, Ingestion, identity},
 };
 
@@ -51,15 +51,15 @@ impl Command for IngestBackfill {
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
         let metrics = catalogue.unwrap_or_default().revision;
         let share = |id| schema::backfill_share(tx.account, self.id, id);
-        let slots: Vec<_> = customers.into_iter().map(share).collect();
-        // Whoever writes one of these writes the head too.
-        let found = tx.get_guarded(&slots).await?;
-        for ((customer_id, new), (slot, found)) in shares.iter().zip(slots.iter().zip(found)) {
+        let guards = tx.guards::<CustomerHead>(customers).await?;
+        let slots: Vec<_> = guards.iter().map(|guard| share(guard.of())).collect();
+        Guard::fetch(&guards, tx, slots.iter().map(Slot::key)).await?;
+        for ((customer_id, new), (guard, slot)) in shares.iter().zip(guards.iter().zip(&slots)) {
             event_blocks::accept(tx, *customer_id, Some(self.id), new, metrics).await?;
-            let mut share = found.unwrap_or_default();
+            let mut share = guard.get(tx, slot).await?.unwrap_or_default();
             let more = u64::try_from(new.len()).unwrap_or(u64::MAX);
             share.events = share.events.saturating_add(more);
-            tx.put(slot, &share)?;
+            guard.put(tx, slot, &share)?;
         }
         Ok(Ingestion { ingested: new.len(), duplicates })
     }

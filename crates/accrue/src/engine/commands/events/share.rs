@@ -6,7 +6,7 @@ use crate::{
     CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::Alert,
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{
             self,
             active::{self, ActiveSubscriptions},
@@ -23,7 +23,7 @@ use crate::{
     limits,
     meter::CellId,
     period::{Periods, oldest_judged},
-    schema::{self, EventCount},
+    schema::{self, CustomerHead, EventCount},
     store::Key,
     subscription::SubscriptionEntry,
     time::INSTANT,
@@ -98,7 +98,7 @@ impl<'a> Share<'a> {
         Ok(shares)
     }
 
-    /// Writes the events. The head was read.
+    /// Writes the events.
     pub(super) async fn accept(&self, tx: &mut Transaction<'_>, metrics: u64) -> Result<(), Error> {
         event_blocks::accept(tx, self.customer_id, None, &self.new, metrics).await
     }
@@ -203,10 +203,11 @@ impl<'a> Share<'a> {
     ) -> Result<(), Error> {
         let (account, customer_id) = (tx.account, self.customer_id);
         tallies::save_tally(tx, customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
+        let guard = tx.guard::<CustomerHead>(customer_id).await?;
         for (hour, more) in self.hours() {
             let slot = schema::event_volume(account, hour, customer_id);
             let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
-            tx.put(&slot, &EventCount { events: events.saturating_add(more) })?;
+            guard.put(tx, &slot, &EventCount { events: events.saturating_add(more) })?;
         }
         for periods in periods {
             periods::save_periods(tx, periods)?;
@@ -333,6 +334,7 @@ pub(super) async fn fetch_ledgers(
             }
         }
     }
-    tx.fetch_guarded(&drawn).await?;
+    let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
+    Guard::fetch(&guards, tx, &drawn).await?;
     ledgers::fetch_ledgers(tx, &ledgers).await
 }

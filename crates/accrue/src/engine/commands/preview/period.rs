@@ -113,7 +113,7 @@ pub(super) async fn corrected_customers(
     for customer in &customers {
         let mut overlays = visible::overlays(tx, *customer, days).await?;
         overlays.correct(backfill, Effect::Reflect, 0);
-        let mut walk = visible::walk_events_under(tx, overlays, *customer, days, None);
+        let mut walk = visible::walk_events_under(tx, overlays, *customer, days, None).await?;
         loop {
             let walked = visible::walk_on(tx, &mut walk).await?.len();
             events = events.saturating_add(walked);

@@ -197,7 +197,7 @@ async fn subscribers(
     for (plan_id, version) in versions {
         let index = Index::subscriptions_of_plan(tx.account, *plan_id);
         let scan = index.scan(Timestamp::MIN, Timestamp::MAX, limits::PREVIEWED);
-        let rows = tx.scan(&scan).await?;
+        let rows = tx.scan_now(&scan).await?;
         if rows.len() >= limits::PREVIEWED {
             let most = limits::PREVIEWED;
             return Err(Error::too_many(format!(

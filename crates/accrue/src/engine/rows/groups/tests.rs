@@ -125,8 +125,9 @@ impl Grouped {
             let total = figures::total_between(&mut tx, self.customer, &meters, timeframe).await?;
             let scan =
                 schema::groups(tx.account, self.customer, self.meter.id, timeframe, usize::MAX);
+            let guard = tx.guard::<schema::CustomerHead>(self.customer).await?;
             let mut found = BTreeMap::new();
-            for (key, document) in tx.range_all(scan).await? {
+            for (key, document) in guard.range_all(&tx, scan).await? {
                 let GroupEntry { values } = schema::read_group(&key, &document)?;
                 for (index, cell) in self.meter.all_cells(&values).into_iter().enumerate() {
                     found.extend(total.figure(cell).map(|it| ((values.clone(), index), it)));

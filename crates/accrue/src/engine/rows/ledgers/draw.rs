@@ -15,10 +15,9 @@ use crate::{
             outbox,
         },
     },
-    schema,
+    schema::{self, CustomerHead},
 };
 
-/// What moves a balance: draw-downs for usage, and the alerts that watch it.
 /// Draws what usage costs more, and gives back what it costs less, all of it for one cause, at an
 /// instant.
 pub(in crate::engine) async fn draw(
@@ -42,7 +41,8 @@ pub(in crate::engine) async fn draw(
             let (book, drawn) = drawn(tx, ledger, draw_down).await?;
             let mut missing = book.missing(drawn);
             while !missing.is_empty() {
-                book.insert(ledgers::blocks(tx, &missing).await?);
+                let guard = tx.guard(book.ledger().customer_id).await?;
+                book.insert(ledgers::blocks(tx, &guard, &missing).await?);
                 let before = std::mem::replace(&mut missing, book.missing(drawn));
                 if missing == before {
                     return Err(Error::corrupt("a block of credits is of another ledger"));
@@ -71,8 +71,9 @@ async fn drawn<'l>(
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(unknown) => {
             let slot = schema::drawn(tx.account, *subscription_id, *period_start, currency);
-            let row = tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten();
-            unknown.insert(row.unwrap_or_default())
+            let customer_id = ledger.book.ledger().customer_id;
+            let guard = tx.guard::<CustomerHead>(customer_id).await?;
+            unknown.insert(guard.get(tx, &slot).await?.unwrap_or_default())
         }
     };
     Ok((&mut ledger.book, drawn))

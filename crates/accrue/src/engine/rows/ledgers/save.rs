@@ -5,25 +5,25 @@ use crate::{
     CreditBlockId, CustomerId, Error,
     credit::{Block, Booked, CreditBlock},
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{active, balance_alerts, credits},
     },
-    schema::{self, BlockMetadata, Nothing},
+    schema::{self, BlockMetadata, CustomerHead, Nothing},
 };
 
-/// The rows of a ledger: its blocks, with their metadata apart, its entries with their indexes, and
-/// what of them the customer's credits name.
-/// Writes what has moved of some ledgers of a customer, and when time brings the next thing.
+/// Writes what has moved of some ledgers of a customer, and when time brings the next thing: the blocks,
+/// with their metadata apart, the entries with their indexes, and what the customer's credits name of them.
 pub(in crate::engine) async fn save_ledgers<'l>(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
     ledgers: impl Iterator<Item = &'l OpenLedger> + Send,
 ) -> Result<(), Error> {
     let slot = schema::credits(tx.account, customer);
+    let guard = tx.guard(customer).await?;
     let before = tx.get(&slot).await?.unwrap_or_default();
     let mut credits = before.clone();
     for ledger in ledgers {
-        save_ledger(tx, ledger)?;
+        save_ledger(tx, &guard, ledger)?;
         let of = credits.units.entry(ledger.book.ledger().currency.clone()).or_default();
         (of.has_ledger, of.next_expiry) = (true, ledger.book.next_expiry());
     }
@@ -34,13 +34,17 @@ pub(in crate::engine) async fn save_ledgers<'l>(
     active::reschedule(tx, customer).await
 }
 
-fn save_ledger(tx: &mut Transaction<'_>, ledger: &OpenLedger) -> Result<(), Error> {
+fn save_ledger(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    ledger: &OpenLedger,
+) -> Result<(), Error> {
     let OpenLedger { book, drawn, watch, .. } = ledger;
     let (account, of) = (tx.account, book.ledger());
     if of.entries > 0 {
         for ((subscription_id, period_start), drawn) in drawn {
             let slot = schema::drawn(account, *subscription_id, *period_start, &of.currency);
-            tx.put(&slot, drawn)?;
+            guard.put(tx, &slot, drawn)?;
         }
     }
     let (blocks, entries) = book.moved();
@@ -48,29 +52,39 @@ fn save_ledger(tx: &mut Transaction<'_>, ledger: &OpenLedger) -> Result<(), Erro
         return Ok(());
     }
     for block in blocks {
-        save_block(tx, block, book.is_new_block(block))?;
+        save_block(tx, guard, block, book.is_new_block(block))?;
     }
     for booked in entries {
-        save_entry(tx, booked, book.is_new(booked))?;
+        save_entry(tx, guard, booked, book.is_new(booked))?;
     }
     balance_alerts::save_balance_watch(tx, watch)?;
-    tx.put(&schema::ledger(account, of.customer_id, &of.currency), of)
+    guard.put(tx, &schema::ledger(account, of.customer_id, &of.currency), of)
 }
 
-fn save_block(tx: &mut Transaction<'_>, of: &Block, is_new: bool) -> Result<(), Error> {
+fn save_block(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    of: &Block,
+    is_new: bool,
+) -> Result<(), Error> {
     let (mut of, id) = (of.clone(), of.block.id);
     let metadata = std::mem::take(&mut of.block.metadata);
     if is_new {
         tx.put(&schema::credit_block_by_time(tx.account, &of), &Nothing {})?;
         if !metadata.is_empty() {
             let slot = schema::credit_block_metadata(tx.account, id);
-            tx.put(&slot, &BlockMetadata { metadata })?;
+            guard.put(tx, &slot, &BlockMetadata { metadata })?;
         }
     }
-    tx.put(&schema::credit_block(tx.account, id), &of)
+    guard.put(tx, &schema::credit_block(tx.account, id), &of)
 }
 
-fn save_entry(tx: &mut Transaction<'_>, booked: &Booked, is_new: bool) -> Result<(), Error> {
+fn save_entry(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    booked: &Booked,
+    is_new: bool,
+) -> Result<(), Error> {
     let (account, entry) = (tx.account, &booked.entry);
     if is_new {
         tx.put(&schema::ledger_entry_by_time(account, entry), &Nothing {})?;
@@ -78,16 +92,19 @@ fn save_entry(tx: &mut Transaction<'_>, booked: &Booked, is_new: bool) -> Result
     }
     let number = entry.ledger_sequence_number;
     let slot = schema::ledger_entry(account, entry.customer_id, &entry.currency, number);
-    tx.put(&slot, booked)
+    guard.put(tx, &slot, booked)
 }
 
 /// Adds the caller's own strings to blocks that are to be shown.
 pub(in crate::engine) async fn with_metadata(
     tx: &mut Transaction<'_>,
+    customer: CustomerId,
     blocks: &mut [CreditBlock],
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let slots = blocks.iter().map(|of| schema::credit_block_metadata(tx.account, of.id));
-    let found = tx.get_guarded(&slots.collect::<Vec<_>>()).await?;
+    let slots: Vec<_> = slots.collect();
+    let found = guard.get_all(tx, &slots).await?;
     for (block, found) in blocks.iter_mut().zip(found) {
         block.metadata = found.unwrap_or_default().metadata;
     }
@@ -97,12 +114,14 @@ pub(in crate::engine) async fn with_metadata(
 /// Gives a new block the strings of the one that it was a part of.
 pub(in crate::engine) async fn copy_metadata(
     tx: &mut Transaction<'_>,
+    customer: CustomerId,
     from: CreditBlockId,
     to: CreditBlockId,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let slot = schema::credit_block_metadata(tx.account, from);
-    match tx.get_guarded(std::slice::from_ref(&slot)).await?.pop().flatten() {
-        Some(metadata) => tx.put(&schema::credit_block_metadata(tx.account, to), &metadata),
+    match guard.get(tx, &slot).await? {
+        Some(metadata) => guard.put(tx, &schema::credit_block_metadata(tx.account, to), &metadata),
         None => Ok(()),
     }
 }

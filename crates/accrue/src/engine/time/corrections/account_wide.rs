@@ -163,7 +163,7 @@ pub(in crate::engine) async fn concerned(
         _ => schema::event_volumes(tx.account, hours, limit),
     };
     let scan = if behind.is_empty() { scan } else { scan.after(behind) };
-    let rows = tx.range(&scan).await?.rows;
+    let rows = tx.range_now(&scan).await?.rows;
     let customers = rows.iter().map(|(key, _)| match source {
         SHARES => schema::share_customer(key),
         _ => schema::volume_customer(key),
@@ -219,7 +219,7 @@ impl Command for FindUnmeasured<'_> {
             Some(cursor) => scan.after(cursor),
             None => scan,
         };
-        let rows = tx.scan(&scan).await?;
+        let rows = tx.scan_now(&scan).await?;
         let mut customers = Vec::new();
         for row in &rows {
             let (customer, head) = schema::read_customer_head(&row.key, &row.document)?;
@@ -274,7 +274,7 @@ pub(in crate::engine) async fn schedule_measuring(
     tx: &mut Transaction<'_>,
     catalogue: &mut schema::Catalogue,
 ) -> Result<(), Error> {
-    if tx.scan(&schema::customer_heads(tx.account, 1)).await?.is_empty() {
+    if tx.scan_now(&schema::customer_heads(tx.account, 1)).await?.is_empty() {
         // Nobody has events yet: who gets some is measured by all that there are.
         return Ok(());
     }

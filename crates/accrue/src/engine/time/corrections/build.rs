@@ -6,7 +6,7 @@ use crate::{
     CustomerId, Error, Timeframe,
     backfill::{Correction, Effect, Overlays},
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{
             self,
             tallies::{self, Indexed},
@@ -19,8 +19,7 @@ use crate::{
     usage::{Day, EventPlace, Hour, Meters, Reading},
 };
 
-/// Adding up the days of a backfill beside what counts.
-/// Adds more of the events up that are to count.
+/// Adds more of the events up that are to count, beside what counts.
 pub(super) async fn build(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
@@ -52,7 +51,8 @@ pub(super) async fn build(
         begin_days(tx, customer, days).await?;
     }
     let meters = rows::metrics::meters(tx).await?.since(0..=head.measured);
-    let mut walk = visible::walk_events_under(tx, overlays, customer, days, behind.as_ref());
+    let mut walk =
+        visible::walk_events_under(tx, overlays, customer, days, behind.as_ref()).await?;
     let mut chunk = Chunk::of(&meters);
     fill(tx, &mut chunk, &mut walk).await?;
     visible::leave(tx, walk).await;
@@ -92,10 +92,11 @@ async fn begin_days(
     customer: CustomerId,
     days: Timeframe,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     for day in Day::touched_by(days) {
         let slot = schema::calendar(tx.account, customer, day);
-        let entry = tx.get(&slot).await?.unwrap_or_default();
-        tx.put(&slot, &CalendarDay { building: Some(BTreeMap::new()), ..entry })?;
+        let entry = guard.get(tx, &slot).await?.unwrap_or_default();
+        guard.put(tx, &slot, &CalendarDay { building: Some(BTreeMap::new()), ..entry })?;
     }
     Ok(())
 }
@@ -107,7 +108,8 @@ async fn has_any(
     overlays: &Overlays,
     timeframe: Timeframe,
 ) -> Result<bool, Error> {
-    let mut walk = visible::walk_events_under(tx, overlays.clone(), customer, timeframe, None);
+    let mut walk =
+        visible::walk_events_under(tx, overlays.clone(), customer, timeframe, None).await?;
     let has_any = !visible::walk_on(tx, &mut walk).await?.is_empty();
     visible::leave(tx, walk).await;
     Ok(has_any)
@@ -127,7 +129,8 @@ pub(super) async fn add_chunk(
     }
     let readings = || all.iter().copied();
     let keys = tallies::tally_keys(tx, customer, bucket_slots, readings(), indexed).await;
-    tx.fetch_guarded(&keys).await?;
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    Guard::fetch(&[guard], tx, &keys).await?;
     let oldest_taken = rows::account::oldest_taken(tx).await?;
     let mut tally =
         tallies::load_tally(tx, customer, bucket_slots, readings(), indexed, oldest_taken).await?;
@@ -144,10 +147,11 @@ async fn count_hours(
     customer: CustomerId,
     chunk: &Chunk<'_>,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let days: BTreeSet<_> = chunk.hours.keys().map(|hour| Day::of(hour.start())).collect();
     for day in days {
         let slot = schema::calendar(tx.account, customer, day);
-        let mut entry = tx.get(&slot).await?.unwrap_or_default();
+        let mut entry = guard.get(tx, &slot).await?.unwrap_or_default();
         let counts = entry.building.get_or_insert_default();
         for (hour, more) in &chunk.hours {
             if Day::of(hour.start()) == day {
@@ -155,7 +159,7 @@ async fn count_hours(
                 *count = count.saturating_add(*more);
             }
         }
-        tx.put(&slot, &entry)?;
+        guard.put(tx, &slot, &entry)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::{
     CustomerId, Error, Timeframe,
     backfill::Correction,
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{
             self, groups,
             visible::{self, BucketSlots},
@@ -12,7 +12,7 @@ use crate::{
     },
     limits,
     meter::CellId,
-    schema::{self, CleanUpPlace, Progress, Slot},
+    schema::{self, CleanUpPlace, CustomerHead, Progress},
     store::{Document, Key, Scan},
     usage::{Day, Digest, Window},
 };
@@ -32,8 +32,7 @@ impl Pass {
     const ALL: [Self; 3] = [Self::Buckets, Self::Gone, Self::Seen];
 }
 
-/// Removing what counted before a correction.
-/// Removes more of what counted before, and corrects when distinct values were seen.
+/// Removes more of what counted before a correction, and corrects when distinct values were seen.
 pub(super) async fn clean_up(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
@@ -42,7 +41,8 @@ pub(super) async fn clean_up(
 ) -> Result<Option<Progress>, Error> {
     let corrected = rows::backfills::backfill(tx, correction.backfill_id).await?.timeframe;
     let days = Day::covering(corrected);
-    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let head = guard.head(tx)?;
     let meters = rows::metrics::meters(tx).await?.since(0..=head.measured);
     let meters = groups::with_groups(tx, customer, &meters, days).await?;
     let (distinct, added_up) = (meters.distinct(), meters.added_up());
@@ -56,10 +56,10 @@ pub(super) async fn clean_up(
             place = CleanUpPlace { pass: place.pass.saturating_add(1), ..Default::default() };
             continue;
         };
-        let rows = rows_to_clean_up(tx, customer, pass, cell, days, &place).await?;
+        let rows = rows_to_clean_up(tx, &guard, pass, cell, days, &place).await?;
         looked_at = looked_at.saturating_add(rows.len().max(1));
         let last = rows.last().map(|(key, _)| key.bytes().to_vec());
-        let cleaning_up = CleaningUp { customer, cell, corrected, counting: &counting };
+        let cleaning_up = CleaningUp { guard: &guard, cell, corrected, counting: &counting };
         clean_up_rows(tx, &cleaning_up, pass, rows).await?;
         place = match last {
             Some(last) => CleanUpPlace { row: Some(last), ..place },
@@ -74,13 +74,13 @@ pub(super) async fn clean_up(
 
 async fn rows_to_clean_up(
     tx: &Transaction<'_>,
-    customer: CustomerId,
+    guard: &Guard<CustomerHead>,
     pass: Pass,
     cell: CellId,
     days: Timeframe,
     place: &CleanUpPlace,
 ) -> Result<Vec<(Key, Document)>, Error> {
-    let limit = limits::SCAN_ROWS;
+    let (customer, limit) = (guard.of(), limits::SCAN_ROWS);
     let scan: Scan = match pass {
         Pass::Buckets => schema::buckets(tx.account, customer, cell, days, limit),
         Pass::Gone | Pass::Seen => schema::distinct_values(tx.account, customer, cell, days, limit),
@@ -89,7 +89,7 @@ async fn rows_to_clean_up(
         Some(row) => scan.after(row),
         None => scan,
     };
-    Ok(tx.range(&scan).await?.rows)
+    Ok(guard.range(tx, &scan).await?.rows)
 }
 
 async fn clean_up_rows(
@@ -99,12 +99,13 @@ async fn clean_up_rows(
     rows: Vec<(Key, Document)>,
 ) -> Result<(), Error> {
     let (account, mut digests) = (tx.account, Vec::new());
-    let CleaningUp { customer, cell, counting, .. } = *cleaning_up;
+    let CleaningUp { guard, cell, counting, .. } = *cleaning_up;
+    let customer = guard.of();
     for (key, _) in rows {
         if pass == Pass::Buckets {
             let (window, slot) = schema::bucket_place(&key)?;
             if counting.of(window) != slot {
-                tx.delete(&schema::bucket(account, customer, cell, window, slot));
+                guard.delete(tx, &schema::bucket(account, customer, cell, window, slot))?;
             }
             continue;
         }
@@ -113,7 +114,8 @@ async fn clean_up_rows(
             continue;
         }
         if pass == Pass::Gone {
-            tx.delete(&schema::distinct_value(account, customer, cell, window, slot, &digest));
+            let value = schema::distinct_value(account, customer, cell, window, slot, &digest);
+            guard.delete(tx, &value)?;
         }
         if cleaning_up.is_corrected(window) {
             digests.push(digest);
@@ -128,12 +130,12 @@ async fn correct_distinct_indexes(
     pass: Pass,
     digests: &[Digest],
 ) -> Result<(), Error> {
-    let CleaningUp { customer, cell, corrected, .. } = *cleaning_up;
-    let slot = |digest| schema::distinct_index(tx.account, customer, cell, digest);
+    let CleaningUp { guard, cell, corrected, .. } = *cleaning_up;
+    let slot = |digest| schema::distinct_index(tx.account, guard.of(), cell, digest);
     let slots: Vec<_> = digests.iter().map(slot).collect();
-    tx.fetch_guarded(slots.iter().map(Slot::key)).await?;
-    for slot in slots {
-        let before = tx.row(&slot)?.unwrap_or_default();
+    let found = guard.get_all(tx, &slots).await?;
+    for (slot, before) in slots.iter().zip(found) {
+        let before = before.unwrap_or_default();
         let mut after = before.clone();
         match pass {
             Pass::Seen => after.blur(corrected),
@@ -143,9 +145,9 @@ async fn correct_distinct_indexes(
             continue;
         }
         if after.is_empty() {
-            tx.delete(&slot);
+            guard.delete(tx, slot)?;
         } else {
-            tx.put(&slot, &after)?;
+            guard.put(tx, slot, &after)?;
         }
     }
     Ok(())
@@ -154,7 +156,7 @@ async fn correct_distinct_indexes(
 /// Whose rows are swept, of which cell, and what is corrected.
 #[derive(Clone, Copy)]
 struct CleaningUp<'a> {
-    customer: CustomerId,
+    guard: &'a Guard<CustomerHead>,
     cell: CellId,
     corrected: Timeframe,
     counting: &'a BucketSlots,

@@ -24,10 +24,9 @@ use crate::{
     usage::{Day, EventPlace, Meters},
 };
 
-/// Measuring the events of a customer by metrics that came after them.
+/// Measures more of the events of a customer by metrics that came after them, up to a revision of those.
 ///
 /// Their rows are not read before all of them are there, so that they need no other slot.
-/// Measures more of them, up to a revision of the metrics.
 pub(super) async fn measure(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
@@ -72,8 +71,8 @@ pub(super) async fn total_anew(
             return Ok(Some(Progress::Totalling { revision, behind }));
         }
     }
-    let slot = schema::customer_head(tx.account, customer);
-    tx.put(&slot, &CustomerHead { measured: revision, ..*head })?;
+    let guard = tx.guard(customer).await?;
+    guard.put_head(tx, &CustomerHead { measured: revision, ..*head })?;
     Ok(None)
 }
 
@@ -105,14 +104,15 @@ async fn next_day(
     customer: CustomerId,
     from: Timestamp,
 ) -> Result<Option<Day>, Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let rest = Timeframe::nothing_at(from).until(Timestamp::MAX);
     let events = schema::events(tx.account, customer, rest, 1);
     let overlays = schema::overlays(tx.account, customer, rest, 1);
-    let event = match tx.range(&events).await?.rows.first() {
+    let event = match guard.range(tx, &events).await?.rows.first() {
         Some((key, _)) => Some(Day::of(schema::event_minute(key)?.start())),
         None => None,
     };
-    let overlay = match tx.range(&overlays).await?.rows.first() {
+    let overlay = match guard.range(tx, &overlays).await?.rows.first() {
         Some((key, _)) => Some(schema::overlay_day(key)?),
         None => None,
     };

@@ -10,12 +10,11 @@ use crate::{
         time::{corrections::schedule, recount},
     },
     limits,
-    schema::{self, CalendarDay, CleanUpPlace, EventCount, OverlayEntry, Progress},
+    schema::{self, CalendarDay, CleanUpPlace, CustomerHead, EventCount, OverlayEntry, Progress},
     usage::{BucketSlot, Day, Hour},
     webhook::Body,
 };
 
-/// Making what was built count.
 /// Makes more of a correction count for a customer, with everything that follows from it: totals,
 /// alerts, credits and messages. That is all of it, unless more billing periods are concerned than
 /// one commit should take.
@@ -76,25 +75,28 @@ async fn publish_days(
     days: Timeframe,
 ) -> Result<bool, Error> {
     let scan = schema::calendar_days(tx.account, customer, days, limits::SCAN_ROWS);
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let mut was_built = false;
-    for (key, document) in tx.range_all(scan).await? {
+    for (key, document) in guard.range_all(tx, scan).await? {
         let (day, CalendarDay { bucket_slot, building }) =
             schema::read_calendar_day(&key, &document)?;
         let Some(counts) = building else { continue };
         was_built = true;
         let slot = schema::calendar(tx.account, customer, day);
         match bucket_slot.other() {
-            BucketSlot::A => tx.delete(&slot),
-            bucket_slot => tx.put(&slot, &CalendarDay { bucket_slot, building: None })?,
+            BucketSlot::A => guard.delete(tx, &slot)?,
+            bucket_slot => {
+                guard.put(tx, &slot, &CalendarDay { bucket_slot, building: None })?;
+            }
         }
         let hours: Vec<_> = Hour::touched_by(day.timeframe()).collect();
         let slots: Vec<_> =
             hours.iter().map(|hour| schema::event_volume(tx.account, *hour, customer)).collect();
-        let stored = tx.get_guarded(&slots).await?;
+        let stored = guard.get_all(tx, &slots).await?;
         for ((hour, slot), stored) in hours.iter().zip(&slots).zip(stored) {
             match counts.get(&hour.of_day()) {
-                Some(events) => tx.put(slot, &EventCount { events: *events })?,
-                None if stored.is_some() => tx.delete(slot),
+                Some(events) => guard.put(tx, slot, &EventCount { events: *events })?,
+                None if stored.is_some() => guard.delete(tx, slot)?,
                 None => {}
             }
         }
@@ -110,20 +112,22 @@ async fn put_overlays(
     days: Timeframe,
     effect: Effect,
 ) -> Result<(), Error> {
-    let slot = schema::customer_head(tx.account, customer);
-    let mut head = tx.get(&slot).await?.unwrap_or_default();
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let mut head = guard.head(tx)?;
     head.is_corrected = true;
-    tx.put(&slot, &head)?;
+    guard.put_head(tx, &head)?;
     for day in Day::touched_by(days) {
         let overlay = schema::overlay(tx.account, customer, day, backfill.id);
         match effect {
-            Effect::Reflect => tx.put(&overlay, &OverlayEntry { accepted: head.accepted })?,
-            Effect::Revert => tx.delete(&overlay),
+            Effect::Reflect => {
+                guard.put(tx, &overlay, &OverlayEntry { accepted: head.accepted })?;
+            }
+            Effect::Revert => guard.delete(tx, &overlay)?,
         }
     }
     let share = schema::backfill_share(tx.account, backfill.id, customer);
     let known = tx.get(&share).await?.unwrap_or_default();
-    tx.put(&share, &known)
+    guard.put(tx, &share, &known)
 }
 
 /// Says of a backfill that it is reflected or reverted for all of its customers.

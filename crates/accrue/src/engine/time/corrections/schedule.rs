@@ -10,7 +10,6 @@ use crate::{
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
 
-/// Schedule of corrections, for one customer or for all.
 /// Says when a backfill is reflected or reverted for its customer, or for all: in place of what
 /// was said before.
 pub(in crate::engine) async fn schedule(
@@ -184,7 +183,7 @@ pub(in crate::engine) async fn is_to_be_corrected(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
 ) -> Result<bool, Error> {
-    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     let slot = schema::corrections(tx.account, customer);
     let corrections = tx.get(&slot).await?.unwrap_or_default();
     let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= tx.now);

@@ -13,7 +13,7 @@ use crate::{
             transitions,
         },
     },
-    schema::{self, Corrections, Progress},
+    schema::{self, Corrections, CustomerHead, Progress},
 };
 
 /// Next step of the corrections of a customer: so much as fits one commit.
@@ -43,7 +43,7 @@ impl Command for Step {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Stepped, Stop> {
         let customer = self.customer;
         tx.lock(&[customer.into()]).await?;
-        let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+        let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
         let slot = schema::corrections(tx.account, customer);
         let corrections = tx.get(&slot).await?.unwrap_or_default();
         let progress = match corrections.progress {
@@ -87,7 +87,7 @@ async fn next_progress(
     customer: CustomerId,
     corrections: &Corrections,
 ) -> Result<Option<Progress>, Error> {
-    let head = tx.get(&schema::customer_head(tx.account, customer)).await?.unwrap_or_default();
+    let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     if schedule::is_unmeasured(tx, &head).await? {
         let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
         let revision = catalogue.unwrap_or_default().revision;

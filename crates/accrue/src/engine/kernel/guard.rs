@@ -1,0 +1,243 @@
+//! Guards: rows that stand for others (`docs/decisions/rows-that-the-head-guards.md`).
+
+use serde::Serialize;
+
+use super::{Says, Transaction, transaction::Part};
+use crate::{
+    Error,
+    schema::{Guards, Slot},
+    store::{Document, Key, Scan},
+};
+
+/// A row that was read, and guards others: what is read under it holds as long as it does.
+///
+/// It is a precondition of the commit; what it guards is none. Whoever writes a row that it guards, which can
+/// be done through it alone, writes it too. So two that meet conflict at the guard.
+pub(in crate::engine) struct Guard<G: Guards> {
+    of: G::Of,
+    slot: Slot<G>,
+}
+
+impl Transaction<'_> {
+    /// Reads a row that guards others.
+    pub(in crate::engine) async fn guard<G: Guards + Says>(
+        &mut self,
+        of: G::Of,
+    ) -> Result<Guard<G>, Error> {
+        let slot = G::slot(self.account, of);
+        self.get(&slot).await?;
+        Ok(Guard { of, slot })
+    }
+
+    /// Reads some of them, all in one call of the store.
+    pub(in crate::engine) async fn guards<G: Guards + Says>(
+        &mut self,
+        of: impl IntoIterator<Item = G::Of> + Send,
+    ) -> Result<Vec<Guard<G>>, Error> {
+        let account = self.account;
+        let guards = of.into_iter().map(|of| Guard { of, slot: G::slot(account, of) });
+        let guards: Vec<_> = guards.collect();
+        self.fetch(guards.iter().map(|guard| guard.slot.key())).await?;
+        Ok(guards)
+    }
+}
+
+impl<G: Guards + Says + Serialize> Guard<G> {
+    /// Returns whose rows it guards.
+    pub(in crate::engine) const fn of(&self) -> G::Of {
+        self.of
+    }
+
+    /// Returns what it says itself, with what was written to it.
+    pub(in crate::engine) fn head(&self, tx: &Transaction<'_>) -> Result<G, Error> {
+        Ok(tx.row(&self.slot)?.unwrap_or_default())
+    }
+
+    /// Writes what it says itself.
+    pub(in crate::engine) fn put_head(
+        &self,
+        tx: &mut Transaction<'_>,
+        head: &G,
+    ) -> Result<(), Error> {
+        tx.put(&self.slot, head)
+    }
+
+    /// Writes itself as it is, so that whoever has read it has to read again.
+    pub(in crate::engine) fn touch(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        if tx.is_written(self.slot.key()) {
+            return Ok(());
+        }
+        let head = self.head(tx)?;
+        tx.put(&self.slot, &head)
+    }
+
+    /// Reads rows that some of them guard, all in one call of the store.
+    pub(in crate::engine) async fn fetch(
+        _guards: &[Self],
+        tx: &mut Transaction<'_>,
+        keys: impl IntoIterator<Item = &Key> + Send,
+    ) -> Result<(), Error> {
+        tx.fetch_guarded(keys).await
+    }
+
+    /// Fetches a row and returns what it says.
+    pub(in crate::engine) async fn get<T: Says, H>(
+        &self,
+        tx: &mut Transaction<'_>,
+        slot: &Slot<T, H>,
+    ) -> Result<Option<T>, Error> {
+        tx.fetch_guarded([slot.key()]).await?;
+        tx.row(slot)
+    }
+
+    /// Fetches rows and returns what they say, in the order asked.
+    pub(in crate::engine) async fn get_all<T: Says, H>(
+        &self,
+        tx: &mut Transaction<'_>,
+        slots: &[Slot<T, H>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        tx.fetch_guarded(slots.iter().map(Slot::key)).await?;
+        tx.read_all(slots).await
+    }
+
+    /// Reads a part of a range, with what is written here.
+    pub(in crate::engine) async fn range(
+        &self,
+        tx: &Transaction<'_>,
+        scan: &Scan,
+    ) -> Result<Part, Error> {
+        tx.range_now(scan).await
+    }
+
+    /// Reads a range to its end, with what is written here.
+    pub(in crate::engine) async fn range_all(
+        &self,
+        tx: &Transaction<'_>,
+        scan: Scan,
+    ) -> Result<Vec<(Key, Document)>, Error> {
+        let (mut all, mut rest) = (Vec::new(), Some(scan));
+        while let Some(scan) = rest {
+            let part = self.range(tx, &scan).await?;
+            all.extend(part.rows);
+            rest = part.rest;
+        }
+        Ok(all)
+    }
+
+    /// Writes a row when the transaction is committed.
+    pub(in crate::engine) fn put<T: Serialize>(
+        &self,
+        tx: &mut Transaction<'_>,
+        slot: &Slot<T, G>,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.touch(tx)?;
+        tx.put_row(slot, value)
+    }
+
+    /// Removes a row when the transaction is committed.
+    pub(in crate::engine) fn delete<T>(
+        &self,
+        tx: &mut Transaction<'_>,
+        slot: &Slot<T, G>,
+    ) -> Result<(), Error> {
+        self.touch(tx)?;
+        tx.write(slot.key(), None);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::{
+        AccountId, Billing, ManualClock, SeededEntropy, Timestamp,
+        engine::Account,
+        store::{Batch, Expected, MemoryStore, Table},
+    };
+
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    struct Head {
+        number: u64,
+    }
+
+    impl Guards for Head {
+        type Of = u8;
+
+        fn slot(_: &AccountId, of: u8) -> Slot<Self> {
+            Slot::new(Key::new(Table::new("head"), vec![of]))
+        }
+    }
+
+    fn leaf(of: u8) -> Slot<Head, Head> {
+        Slot::new(Key::new(Table::new("leaf"), vec![of]))
+    }
+
+    fn account() -> Account {
+        let clock = ManualClock::at(Timestamp::parse("2026-01-01T00:00:00Z").unwrap());
+        let billing = Billing::new(MemoryStore::new(), clock, SeededEntropy::new(1));
+        billing.account(AccountId::parse("acme").unwrap())
+    }
+
+    fn read(batch: &Batch) -> Vec<(&str, &[u8])> {
+        let keys = batch.preconditions.iter().map(|of| &of.key);
+        keys.map(|key| (key.table().name(), key.bytes())).collect()
+    }
+
+    fn written(batch: &Batch) -> Vec<(&str, &[u8])> {
+        let keys = batch.changes.iter().map(|change| change.key());
+        keys.map(|key| (key.table().name(), key.bytes())).collect()
+    }
+
+    #[test]
+    fn what_is_read_under_a_guard_is_no_precondition() {
+        let account = account();
+        let mut tx = account.reading();
+        block_on(async {
+            let guard = tx.guard::<Head>(7).await?;
+            guard.get_all(&mut tx, &[leaf(1), leaf(2)]).await
+        })
+        .unwrap();
+        let (batch, _) = tx.into_batch(None).unwrap();
+        assert_eq!(read(&batch), [("head", [7].as_slice())]);
+    }
+
+    #[test]
+    fn what_is_read_without_its_guard_too_is_one() {
+        let account = account();
+        let mut tx = account.reading();
+        block_on(async {
+            let guard = tx.guard::<Head>(7).await?;
+            guard.get_all(&mut tx, &[leaf(1), leaf(2)]).await?;
+            tx.get(&leaf(2)).await?;
+            tx.get(&leaf(2)).await
+        })
+        .unwrap();
+        let (batch, _) = tx.into_batch(None).unwrap();
+        assert_eq!(read(&batch), [("head", [7].as_slice()), ("leaf", [2].as_slice())]);
+        assert!(batch.preconditions.iter().all(|of| of.expected == Expected::Absent));
+    }
+
+    #[test]
+    fn who_writes_what_is_guarded_writes_the_guard() {
+        let account = account();
+        let mut tx = account.reading();
+        block_on(async {
+            let guard = tx.guard::<Head>(7).await?;
+            guard.put(&mut tx, &leaf(1), &Head { number: 1 })?;
+            guard.delete(&mut tx, &leaf(2))?;
+            guard.put_head(&mut tx, &Head { number: 9 })?;
+            guard.touch(&mut tx)?;
+            assert_eq!(guard.head(&tx)?, Head { number: 9 });
+            Ok::<_, Error>(())
+        })
+        .unwrap();
+        let (batch, _) = tx.into_batch(None).unwrap();
+        let expect = [("head", [7].as_slice()), ("leaf", [1].as_slice()), ("leaf", [2].as_slice())];
+        assert_eq!(written(&batch), expect);
+        assert_eq!(read(&batch), [("head", [7].as_slice())]);
+    }
+}
