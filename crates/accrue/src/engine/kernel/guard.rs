@@ -154,9 +154,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        AccountId, Billing, ManualClock, SeededEntropy, Timestamp,
+        AccountId, Billing, ItemId, ManualClock, PriceId, SeededEntropy, Timestamp,
         engine::Account,
-        store::{Batch, Expected, MemoryStore, Table},
+        schema,
+        store::{Batch, Expected, MemoryStore},
     };
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -167,13 +168,13 @@ mod tests {
     impl Guards for Head {
         type Of = u8;
 
-        fn slot(_: &AccountId, of: u8) -> Slot<Self> {
-            Slot::new(Key::new(Table::new("head"), vec![of]))
+        fn slot(account: &AccountId, of: u8) -> Slot<Self> {
+            Slot::new(schema::item(account, ItemId::from_bytes([of; 16])).key().clone())
         }
     }
 
-    fn leaf(of: u8) -> Slot<Head, Head> {
-        Slot::new(Key::new(Table::new("leaf"), vec![of]))
+    fn leaf(account: &Account, of: u8) -> Slot<Head, Head> {
+        Slot::new(schema::price(account.id(), PriceId::from_bytes([of; 16])).key().clone())
     }
 
     fn account() -> Account {
@@ -182,14 +183,17 @@ mod tests {
         billing.account(AccountId::parse("acme").unwrap())
     }
 
-    fn read(batch: &Batch) -> Vec<(&str, &[u8])> {
-        let keys = batch.preconditions.iter().map(|of| &of.key);
-        keys.map(|key| (key.table().name(), key.bytes())).collect()
+    /// The heads are items, what they guard are prices: each by its table and the last byte of its id.
+    fn names<'k>(keys: impl Iterator<Item = &'k Key>) -> Vec<(&'k str, u8)> {
+        keys.map(|key| (key.table().name(), *key.bytes().last().unwrap())).collect()
     }
 
-    fn written(batch: &Batch) -> Vec<(&str, &[u8])> {
-        let keys = batch.changes.iter().map(|change| change.key());
-        keys.map(|key| (key.table().name(), key.bytes())).collect()
+    fn read(batch: &Batch) -> Vec<(&str, u8)> {
+        names(batch.preconditions.iter().map(|of| &of.key))
+    }
+
+    fn written(batch: &Batch) -> Vec<(&str, u8)> {
+        names(batch.changes.iter().map(|change| change.key()))
     }
 
     #[test]
@@ -198,11 +202,11 @@ mod tests {
         let mut tx = account.reading();
         block_on(async {
             let guard = tx.guard::<Head>(7).await?;
-            guard.get_all(&mut tx, &[leaf(1), leaf(2)]).await
+            guard.get_all(&mut tx, &[leaf(&account, 1), leaf(&account, 2)]).await
         })
         .unwrap();
         let (batch, _) = tx.into_batch(None).unwrap();
-        assert_eq!(read(&batch), [("head", [7].as_slice())]);
+        assert_eq!(read(&batch), [("item", 7)]);
     }
 
     #[test]
@@ -211,13 +215,13 @@ mod tests {
         let mut tx = account.reading();
         block_on(async {
             let guard = tx.guard::<Head>(7).await?;
-            guard.get_all(&mut tx, &[leaf(1), leaf(2)]).await?;
-            tx.get(&leaf(2)).await?;
-            tx.get(&leaf(2)).await
+            guard.get_all(&mut tx, &[leaf(&account, 1), leaf(&account, 2)]).await?;
+            tx.get(&leaf(&account, 2)).await?;
+            tx.get(&leaf(&account, 2)).await
         })
         .unwrap();
         let (batch, _) = tx.into_batch(None).unwrap();
-        assert_eq!(read(&batch), [("head", [7].as_slice()), ("leaf", [2].as_slice())]);
+        assert_eq!(read(&batch), [("item", 7), ("price", 2)]);
         assert!(batch.preconditions.iter().all(|of| of.expected == Expected::Absent));
     }
 
@@ -227,8 +231,8 @@ mod tests {
         let mut tx = account.reading();
         block_on(async {
             let guard = tx.guard::<Head>(7).await?;
-            guard.put(&mut tx, &leaf(1), &Head { number: 1 })?;
-            guard.delete(&mut tx, &leaf(2))?;
+            guard.put(&mut tx, &leaf(&account, 1), &Head { number: 1 })?;
+            guard.delete(&mut tx, &leaf(&account, 2))?;
             guard.put_head(&mut tx, &Head { number: 9 })?;
             guard.touch(&mut tx)?;
             assert_eq!(guard.head(&tx)?, Head { number: 9 });
@@ -236,8 +240,8 @@ mod tests {
         })
         .unwrap();
         let (batch, _) = tx.into_batch(None).unwrap();
-        let expect = [("head", [7].as_slice()), ("leaf", [1].as_slice()), ("leaf", [2].as_slice())];
+        let expect = [("item", 7), ("price", 1), ("price", 2)];
         assert_eq!(written(&batch), expect);
-        assert_eq!(read(&batch), [("head", [7].as_slice())]);
+        assert_eq!(read(&batch), [("item", 7)]);
     }
 }
