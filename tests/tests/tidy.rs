@@ -362,8 +362,10 @@ fn the_core_knows_no_http() {
         "headername",
         "headervalue",
         "http::",
+        // A JSON pointer.
+        "\"/",
     ];
-    check(core().flat_map(|file| {
+    check(core().filter(|file| !file.is_all_tests()).flat_map(|file| {
         let breaches: Vec<_> = file
             .code()
             .filter_map(|(number, line)| {

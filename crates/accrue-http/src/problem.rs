@@ -1,11 +1,14 @@
 //! Errors on the wire: the rows of specification §7.
 
-use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
+mod violation;
 
-use accrue::{ErrorKind, Violation};
+use std::{borrow::Cow, error::Error, sync::Arc, time::Duration};
+
+use accrue::ErrorKind;
 use http::StatusCode;
 use serde::Serialize;
 
+pub(crate) use self::violation::{Violation, Violations, push_name};
 use crate::{
     failure::{Cause, Unexpected},
     reply::{Hint, Reply},
@@ -14,13 +17,48 @@ use crate::{
 /// Why a request is not answered as it asks.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
-    kind: ErrorKind,
+    kind: Kind,
     detail: Cow<'static, str>,
-    violations: Vec<Violation>,
+    violations: Violations,
     refused: Vec<Refused>,
     hint: Hint,
     /// Why, where it is no fault of the request: for the host, and never told to the client.
     cause: Option<Cause>,
+}
+
+/// The kinds of error: those of the library, and those that only a server has (§7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    ConstraintViolation,
+    DuplicateResource,
+    RequestValidation,
+    Authentication,
+    FeatureNotAvailable,
+    ResourceNotFound,
+    UrlNotFound,
+    ResourceConflict,
+    RequestTooLarge,
+    ResourceTooLarge,
+    TooManyResults,
+    TooManyRequests,
+    Internal,
+}
+
+impl From<ErrorKind> for Kind {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::ConstraintViolation => Self::ConstraintViolation,
+            ErrorKind::DuplicateResource => Self::DuplicateResource,
+            ErrorKind::RequestValidation => Self::RequestValidation,
+            ErrorKind::FeatureNotAvailable => Self::FeatureNotAvailable,
+            ErrorKind::ResourceNotFound => Self::ResourceNotFound,
+            ErrorKind::ResourceConflict => Self::ResourceConflict,
+            ErrorKind::ResourceTooLarge => Self::ResourceTooLarge,
+            ErrorKind::TooManyResults => Self::TooManyResults,
+            ErrorKind::TooManyRequests => Self::TooManyRequests,
+            _ => Self::Internal,
+        }
+    }
 }
 
 /// An event that a batch was refused for, as the wire names it.
@@ -31,47 +69,47 @@ struct Refused {
 }
 
 impl Problem {
-    fn new(kind: ErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
+    fn new(kind: Kind, detail: impl Into<Cow<'static, str>>) -> Self {
         let detail = detail.into();
-        let (violations, refused) = (Vec::new(), Vec::new());
+        let (violations, refused) = (Violations::default(), Vec::new());
         Self { kind, detail, violations, refused, hint: Hint::None, cause: None }
     }
 
     pub(crate) fn unauthenticated() -> Self {
-        Self::new(ErrorKind::Authentication, "the API key is missing or not valid")
+        Self::new(Kind::Authentication, "the API key is missing or not valid")
     }
 
     pub(crate) fn url_not_found() -> Self {
-        Self::new(ErrorKind::UrlNotFound, "nothing is served under this method and path")
+        Self::new(Kind::UrlNotFound, "nothing is served under this method and path")
     }
 
     pub(crate) fn request_too_large(detail: String) -> Self {
-        Self::new(ErrorKind::RequestTooLarge, detail)
+        Self::new(Kind::RequestTooLarge, detail)
     }
 
     pub(crate) fn resource_too_large(detail: String) -> Self {
-        Self::new(ErrorKind::ResourceTooLarge, detail)
+        Self::new(Kind::ResourceTooLarge, detail)
     }
 
     pub(crate) fn too_many_requests(wait: Duration) -> Self {
-        let mut problem = Self::new(ErrorKind::TooManyRequests, "too many requests");
+        let mut problem = Self::new(Kind::TooManyRequests, "too many requests");
         problem.hint = Hint::RetryAfter(wait);
         problem
     }
 
     pub(crate) fn too_many_bytes(wait: Duration) -> Self {
         let detail = "the bodies of requests that are being answered have too many bytes";
-        let mut problem = Self::new(ErrorKind::TooManyRequests, detail);
+        let mut problem = Self::new(Kind::TooManyRequests, detail);
         problem.hint = Hint::RetryAfter(wait);
         problem
     }
 
     pub(crate) fn feature_not_available(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(ErrorKind::FeatureNotAvailable, detail)
+        Self::new(Kind::FeatureNotAvailable, detail)
     }
 
     pub(crate) fn not_found(what: &str) -> Self {
-        Self::new(ErrorKind::ResourceNotFound, format!("no {what} with this identifier"))
+        Self::new(Kind::ResourceNotFound, format!("no {what} with this identifier"))
     }
 
     /// The adapter failed, and a retry would too.
@@ -81,7 +119,7 @@ impl Problem {
 
     /// The adapter failed.
     pub(crate) fn failed(cause: impl Error + Send + Sync + 'static, hint: Hint) -> Self {
-        let mut problem = Self::new(ErrorKind::Internal, "the request failed");
+        let mut problem = Self::new(Kind::Internal, "the request failed");
         problem.hint = hint;
         problem.cause = Some(Arc::new(cause));
         problem
@@ -100,68 +138,63 @@ impl Problem {
     }
 
     pub(crate) fn invalid(violations: Violations) -> Self {
-        let detail = match violations.0.as_slice() {
-            [one] => one_line(one),
-            several => {
-                let first = several.first().map(one_line).unwrap_or_default();
-                format!("{} things are wrong, the first: {first}", several.len())
-            }
-        };
-        let mut problem = Self::new(ErrorKind::RequestValidation, detail);
-        problem.violations = violations.0;
+        let mut problem = Self::new(Kind::RequestValidation, violations.summary());
+        problem.violations = violations;
         problem
     }
 
     /// Writes it down as an answer.
     pub(crate) fn reply(&self, error_docs: &str) -> Reply {
         let Row { status, anchor, body_status, title } = row(self.kind);
-        let is_validation = self.kind == ErrorKind::RequestValidation;
+        let is_validation = self.kind == Kind::RequestValidation;
         let body = Body {
             r#type: format!("{error_docs}#{anchor}"),
             status: body_status,
             title,
             detail: &self.detail,
             validation_errors: is_validation
-                .then(|| self.violations.iter().map(one_line).collect()),
+                .then(|| self.violations.list().iter().map(ToString::to_string).collect()),
             validation_failed: (!self.refused.is_empty()).then_some(&self.refused),
         };
         Reply::json(status, &body).with_hint(self.hint)
     }
 }
 
-fn one_line(violation: &Violation) -> String {
-    format!("{}: {}", violation.pointer, violation.message)
-}
-
 impl From<accrue::Error> for Problem {
     fn from(error: accrue::Error) -> Self {
         let problem = Self::from(&error);
-        let cause = (problem.kind == ErrorKind::Internal).then(|| -> Cause { Arc::new(error) });
+        let cause = (problem.kind == Kind::Internal).then(|| -> Cause { Arc::new(error) });
         Self { cause, ..problem }
     }
 }
 
 impl From<&accrue::Error> for Problem {
     fn from(error: &accrue::Error) -> Self {
-        let kind = error.kind();
-        // What the store says is for the logs of the host.
+        let kind = Kind::from(error.kind());
+        let mut violations = Violations::default();
+        violations.extend(error.violations());
         let detail = match kind {
-            ErrorKind::Internal => Cow::Borrowed("the request failed"),
+            // What the store says is for the logs of the host.
+            Kind::Internal => Cow::Borrowed("the request failed"),
+            // The library calls fields by other names.
+            Kind::RequestValidation if error.refused_events().is_empty() => {
+                Cow::Owned(violations.summary())
+            }
             _ => Cow::Owned(error.to_string()),
         };
         let mut problem = Self::new(kind, detail);
-        problem.violations = error.violations().to_vec();
+        problem.violations = violations;
         let refused = error.refused_events().iter().map(|event| Refused {
             idempotency_key: event.idempotency_key.clone(),
             validation_errors: event.reasons.clone(),
         });
         problem.refused = refused.collect();
         problem.hint = match (kind, error.can_be_retried()) {
-            (ErrorKind::Internal, true) => Hint::Transient,
-            (ErrorKind::ResourceConflict | ErrorKind::TooManyRequests, true) => {
+            (Kind::Internal, true) => Hint::Transient,
+            (Kind::ResourceConflict | Kind::TooManyRequests, true) => {
                 Hint::RetryAfter(Duration::from_secs(1))
             }
-            (ErrorKind::ResourceConflict, false) => Hint::Futile,
+            (Kind::ResourceConflict, false) => Hint::Futile,
             _ => Hint::None,
         };
         problem
@@ -203,89 +236,89 @@ pub(crate) struct Row {
 }
 
 /// Every kind of error that an answer can have.
-pub(crate) const KINDS: [ErrorKind; 13] = [
-    ErrorKind::ConstraintViolation,
-    ErrorKind::DuplicateResource,
-    ErrorKind::RequestValidation,
-    ErrorKind::Authentication,
-    ErrorKind::FeatureNotAvailable,
-    ErrorKind::ResourceNotFound,
-    ErrorKind::UrlNotFound,
-    ErrorKind::ResourceConflict,
-    ErrorKind::RequestTooLarge,
-    ErrorKind::ResourceTooLarge,
-    ErrorKind::TooManyResults,
-    ErrorKind::TooManyRequests,
-    ErrorKind::Internal,
+pub(crate) const KINDS: [Kind; 13] = [
+    Kind::ConstraintViolation,
+    Kind::DuplicateResource,
+    Kind::RequestValidation,
+    Kind::Authentication,
+    Kind::FeatureNotAvailable,
+    Kind::ResourceNotFound,
+    Kind::UrlNotFound,
+    Kind::ResourceConflict,
+    Kind::RequestTooLarge,
+    Kind::ResourceTooLarge,
+    Kind::TooManyResults,
+    Kind::TooManyRequests,
+    Kind::Internal,
 ];
 
-pub(crate) const fn row(kind: ErrorKind) -> Row {
+pub(crate) const fn row(kind: Kind) -> Row {
     let (status, anchor, body_status, title) = match kind {
-        ErrorKind::ConstraintViolation => {
+        Kind::ConstraintViolation => {
             (StatusCode::BAD_REQUEST, "400-constraint-violation", 400, "A constraint was violated.")
         }
-        ErrorKind::DuplicateResource => (
+        Kind::DuplicateResource => (
             StatusCode::BAD_REQUEST,
             "400-duplicate-resource-creation",
             400,
             "A resource with this identifier exists already.",
         ),
-        ErrorKind::RequestValidation => (
+        Kind::RequestValidation => (
             StatusCode::BAD_REQUEST,
             "400-request-validation-errors",
             400,
             "The request is not valid.",
         ),
-        ErrorKind::Authentication => (
+        Kind::Authentication => (
             StatusCode::UNAUTHORIZED,
             "401-authentication-error",
             401,
             "The request is not authenticated.",
         ),
         // The status in the body is another one than that of the answer (§7).
-        ErrorKind::FeatureNotAvailable => (
+        Kind::FeatureNotAvailable => (
             StatusCode::NOT_FOUND,
             "404-feature-not-available",
             400,
             "The feature is not available.",
         ),
-        ErrorKind::ResourceNotFound => (
+        Kind::ResourceNotFound => (
             StatusCode::NOT_FOUND,
             "404-resource-not-found",
             404,
             "A specified resource was not found.",
         ),
-        ErrorKind::UrlNotFound => {
+        Kind::UrlNotFound => {
             (StatusCode::NOT_FOUND, "404-url-not-found", 404, "The path was not found.")
         }
-        ErrorKind::ResourceConflict => {
+        Kind::ResourceConflict => {
             (StatusCode::CONFLICT, "409-resource-conflict", 409, "The resource is in use.")
         }
-        ErrorKind::RequestTooLarge => (
+        Kind::RequestTooLarge => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "413-request-too-large",
             413,
             "The request is too large.",
         ),
-        ErrorKind::ResourceTooLarge => (
+        Kind::ResourceTooLarge => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "413-resource-too-large",
             413,
             "A resource is too large.",
         ),
-        ErrorKind::TooManyResults => (
+        Kind::TooManyResults => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "413-too-many-results",
             413,
             "There are too many results.",
         ),
-        ErrorKind::TooManyRequests => (
+        Kind::TooManyRequests => (
             StatusCode::TOO_MANY_REQUESTS,
             "429-too-many-requests",
             429,
             "There are too many requests.",
         ),
-        _ => (
+        Kind::Internal => (
             StatusCode::INTERNAL_SERVER_ERROR,
             "500-internal-server-error",
             500,
@@ -293,58 +326,4 @@ pub(crate) const fn row(kind: ErrorKind) -> Row {
         ),
     };
     Row { status, anchor, body_status, title }
-}
-
-/// What is wrong with a request, each with a pointer to where it was found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Violations(Vec<Violation>);
-
-impl Violations {
-    pub(crate) fn one(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        let mut violations = Self::default();
-        violations.push(pointer, message);
-        violations
-    }
-
-    /// Adds one. So many are listed that a person can read them.
-    pub(crate) fn push(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
-        const MOST: usize = 1_000;
-        if self.0.len() < MOST {
-            self.0.push(Violation::new(pointer, message));
-        }
-    }
-
-    pub(crate) fn extend(&mut self, violations: &[Violation]) {
-        for violation in violations {
-            self.push(violation.pointer.clone(), violation.message.clone());
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn list(&self) -> &[Violation] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Violations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<_> = self.0.iter().map(one_line).collect();
-        f.write_str(&lines.join("\n"))
-    }
-}
-
-/// Adds the name of a member to a JSON pointer, cut where it is long.
-pub(crate) fn push_name(pointer: &mut String, name: &str) {
-    const CHARACTERS: usize = 64;
-    pointer.push('/');
-    for character in name.chars().take(CHARACTERS) {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
-    }
 }

@@ -103,12 +103,12 @@ impl Configuration {
                 self.grace_period.as_secs(),
                 limits::GRACE_DAYS
             );
-            return Err(Error::invalid("/grace_period", message));
+            return Err(Error::invalid("grace_period", message));
         }
         let (days, most) = (self.backfill_days, limits::BACKFILL_DAYS_CHOSEN);
         if !(1..=most).contains(&days) {
             let message = format!("found {days} days, expected 1 to {most}");
-            return Err(Error::invalid("/backfill_days", message));
+            return Err(Error::invalid("backfill_days", message));
         }
         Ok(())
     }

@@ -124,16 +124,16 @@ impl Thresholds {
         let values: Vec<_> = values.into_iter().collect();
         if values.is_empty() || values.len() > limits::THRESHOLDS {
             let message = format!("found {}, expected 1 to {}", values.len(), limits::THRESHOLDS);
-            return Err(Error::invalid("/thresholds", message));
+            return Err(Error::invalid("thresholds", message));
         }
         if !values.iter().all(Decimal::could_come_in) {
             let message = format!("a number has more than {} digits", limits::DECIMAL_DIGITS);
-            return Err(Error::invalid("/thresholds", message));
+            return Err(Error::invalid("thresholds", message));
         }
         let mut sorted: Vec<_> = values.iter().collect();
         sorted.sort();
         if let Some([twice, _]) = sorted.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
-            return Err(Error::invalid("/thresholds", format!("found {twice} twice")));
+            return Err(Error::invalid("thresholds", format!("found {twice} twice")));
         }
         Ok(Self(values))
     }

@@ -152,7 +152,7 @@ impl ApiKeyEntry {
         let most = limits::API_KEY_OVERLAP_DAYS;
         if overlap > Duration::from_secs(most.saturating_mul(24 * 60 * 60)) {
             let message = format!("found {overlap:?}, expected at most {most} days");
-            return Err(Error::invalid("/overlap", message));
+            return Err(Error::invalid("overlap", message));
         }
         let until = Some(overlap).filter(|overlap| !overlap.is_zero());
         self.key.overlap_until = until.map(|overlap| now.saturating_add(overlap));

@@ -73,7 +73,7 @@ impl Carried {
         let message = format!(
             "the fields that are only stored have {bytes} bytes as JSON, expected at most {most}"
         );
-        Err(Error::invalid("", message))
+        Err(Error::invalid("carried", message))
     }
 }
 
@@ -116,8 +116,8 @@ impl CarriedUpdate {
         let field = |(name, text): (N, T)| {
             let (name, text) = (name.into(), text.as_ref().trim_matches(JSON_SPACE));
             if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
-                let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-                return Err(Error::invalid(pointer, format!("not JSON: {error}")));
+                let field = format!("carried.{name}");
+                return Err(Error::invalid(field, format!("not JSON: {error}")));
             }
             Ok((name, (text != "null").then(|| text.to_owned())))
         };
@@ -166,7 +166,7 @@ mod tests {
         for text in ["", "{", "1 2", "nul", "NaN", "'a'", "\u{a0}1"] {
             let refused = CarriedUpdate::new([("a/b~", text)]).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::RequestValidation, "{text}");
-            assert_eq!(refused.violations()[0].pointer, "/a~1b~0");
+            assert_eq!(refused.violations()[0].field, "carried.a/b~");
         }
     }
 

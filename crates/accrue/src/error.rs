@@ -1,4 +1,4 @@
-//! What an operation answers when it does not succeed: one kind for each row of specification §7.
+//! What an operation answers when it does not succeed.
 
 use std::{error::Error as StdError, fmt};
 
@@ -23,7 +23,7 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The kinds of error (§7).
+/// The kinds of error (§7, but for those that only a server has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -34,19 +34,13 @@ pub enum ErrorKind {
     DuplicateResource,
     /// The request is malformed: a type, a bound, an unknown name.
     RequestValidation,
-    /// The credential is missing or invalid.
-    Authentication,
     /// The account lacks the feature, or it is not built.
     FeatureNotAvailable,
     /// No such resource in this account.
     ResourceNotFound,
-    /// No such path.
-    UrlNotFound,
     /// The idempotency key is in flight, or was used with another payload; or what the request would
     /// change is being corrected, so that it is to be sent again.
     ResourceConflict,
-    /// The request has too many bytes.
-    RequestTooLarge,
     /// A document, an answer or a batch is too large.
     ResourceTooLarge,
     /// An answer without pages has too many rows.
@@ -67,17 +61,11 @@ enum Retry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where, as a JSON pointer into the request.
-    pub pointer: String,
+    /// Which field of what the operation takes, as it is called there: `charge.model.tiered.tiers[1].last_unit`
+    /// of a new price.
+    pub field: String,
     /// What was found and what was expected.
     pub message: String,
-}
-
-impl Violation {
-    /// Says that what a JSON pointer names is wrong, and why: for an adapter that finds it.
-    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: message.into() }
-    }
 }
 
 /// An event that a batch was refused for. Its key is not consumed.
@@ -187,23 +175,24 @@ impl Error {
         Self::new(ErrorKind::ResourceTooLarge, detail)
     }
 
-    pub(crate) fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        let violation = Violation { pointer: pointer.into(), message: message.into() };
+    pub(crate) fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        let violation = Violation { field: field.into(), message: message.into() };
         let mut error = Self::new(
             ErrorKind::RequestValidation,
-            format!("{}: {}", violation.pointer, violation.message),
+            format!("{}: {}", violation.field, violation.message),
         );
         error.0.violations.push(violation);
         error
     }
 
-    /// The same where the request that it points into is a part of a larger one.
+    /// The same where what has the field is itself in a field of something larger.
     pub(crate) fn within(mut self, place: &str) -> Self {
+        let place = format!("{place}.");
         if !self.0.violations.is_empty() {
-            self.0.detail.insert_str(0, place);
+            self.0.detail.insert_str(0, &place);
         }
         for violation in &mut self.0.violations {
-            violation.pointer.insert_str(0, place);
+            violation.field.insert_str(0, &place);
         }
         self
     }
@@ -221,7 +210,7 @@ impl Error {
             .iter()
             .flat_map(|event| event.reasons.iter().map(|reason| (event.index, reason)))
             .map(|(index, reason)| Violation {
-                pointer: format!("/events/{index}"),
+                field: format!("events[{index}]"),
                 message: reason.clone(),
             })
             .collect();

@@ -72,7 +72,7 @@ pub(crate) fn check(metadata: &Metadata) -> Result<(), Error> {
             metadata.len(),
             limits::METADATA_ENTRIES
         );
-        return Err(Error::invalid("/metadata", message));
+        return Err(Error::invalid("metadata", message));
     }
     for (key, value) in metadata {
         let bounds = [
@@ -82,7 +82,7 @@ pub(crate) fn check(metadata: &Metadata) -> Result<(), Error> {
         for (what, text, max) in bounds {
             if text.len() > max {
                 let message = format!("{what} has {} bytes, expected at most {max}", text.len());
-                return Err(Error::invalid("/metadata", message));
+                return Err(Error::invalid("metadata", message));
             }
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn check(metadata: &Metadata) -> Result<(), Error> {
     if bytes > limits::METADATA_BYTES {
         let message =
             format!("has {bytes} bytes as JSON, expected at most {}", limits::METADATA_BYTES);
-        return Err(Error::invalid("/metadata", message));
+        return Err(Error::invalid("metadata", message));
     }
     Ok(())
 }

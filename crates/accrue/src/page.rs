@@ -53,7 +53,7 @@ impl PageRequest {
             return Ok(Self { limit, cursor: None });
         }
         let message = format!("found {limit}, expected 1 to {most}");
-        Err(Error::invalid("/limit", message))
+        Err(Error::invalid("limit", message))
     }
 
     /// The page of the same size that follows the one which gave `cursor`.
@@ -216,7 +216,7 @@ impl Listing<'_> {
     /// Reads where a page begins. Any bad cursor is the same error.
     pub(crate) fn position(&self, page: &PageRequest) -> Result<Option<Position>, Error> {
         let Some(Cursor(text)) = &page.cursor else { return Ok(None) };
-        let bad = || Error::invalid("/cursor", "not a cursor of this list");
+        let bad = || Error::invalid("cursor", "not a cursor of this list");
         let bytes = hex::decode(text).ok_or_else(bad)?;
         let (version, rest) = bytes.split_first().ok_or_else(bad)?;
         let (position, checksum) = rest.split_first_chunk::<24>().ok_or_else(bad)?;

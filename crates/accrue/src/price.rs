@@ -129,14 +129,14 @@ pub enum BillingMode {
 }
 
 /// Says which bound of what comes in a number exceeds.
-fn check_bounds(pointer: impl Into<String>, number: &Decimal) -> Result<(), Error> {
-    number.check_bounds().map_err(|error| Error::invalid(pointer, error.to_string()))
+fn check_bounds(field: impl Into<String>, number: &Decimal) -> Result<(), Error> {
+    number.check_bounds().map_err(|error| Error::invalid(field, error.to_string()))
 }
 
-fn check_not_negative(pointer: &str, number: &Decimal) -> Result<(), Error> {
-    check_bounds(pointer, number)?;
+fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
+    check_bounds(field, number)?;
     if number.is_negative() {
-        return Err(Error::invalid(pointer, format!("found {number}, expected 0 or more")));
+        return Err(Error::invalid(field, format!("found {number}, expected 0 or more")));
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use accrue::{ErrorKind, limits};
+use accrue::limits;
 use serde_json::{Map, Value, json};
 
 use crate::{
     operation::{Effect, Method, Operation},
     operations,
-    problem::{KINDS, row},
+    problem::{KINDS, Kind, row},
     settings::Settings,
     shape::{Named, Object, Property, Schema, Side},
 };
@@ -103,11 +103,11 @@ pub(super) fn body(operation: &Operation) -> Option<(Schema, bool)> {
 }
 
 /// Returns the kinds of errors that an operation may answer with, by their status.
-pub(super) fn problems(operation: &Operation) -> BTreeMap<u16, Vec<ErrorKind>> {
+pub(super) fn problems(operation: &Operation) -> BTreeMap<u16, Vec<Kind>> {
     let conflicts = operation.takes_keys() || operation.effect == Effect::Writes;
-    let mut problems: BTreeMap<u16, Vec<ErrorKind>> = BTreeMap::new();
+    let mut problems: BTreeMap<u16, Vec<Kind>> = BTreeMap::new();
     for kind in KINDS {
-        if kind != ErrorKind::ResourceConflict || conflicts {
+        if kind != Kind::ResourceConflict || conflicts {
             problems.entry(row(kind).status.as_u16()).or_default().push(kind);
         }
     }
@@ -284,7 +284,7 @@ fn response_name(status: u16) -> &'static str {
 }
 
 fn problem_responses(error_docs: &str) -> Value {
-    let mut by_status: BTreeMap<u16, Vec<ErrorKind>> = BTreeMap::new();
+    let mut by_status: BTreeMap<u16, Vec<Kind>> = BTreeMap::new();
     for kind in KINDS {
         by_status.entry(row(kind).status.as_u16()).or_default().push(kind);
     }

@@ -1,11 +1,9 @@
 use std::borrow::Cow;
 
-use accrue::Violation;
-
 use super::{Describe, Schema};
 use crate::{
     json::Json,
-    problem::{Problem, Violations, push_name},
+    problem::{Problem, Violation, Violations, push_name},
 };
 
 /// Where values come from.
@@ -72,7 +70,7 @@ impl Reader {
     }
 
     pub(crate) fn extend(&mut self, violations: &Violations) {
-        self.violations.extend(violations.list());
+        self.violations.append(violations);
     }
 
     /// Lists what is wrong, where it is part of a larger thing that goes on to be judged.

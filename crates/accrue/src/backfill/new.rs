@@ -40,21 +40,21 @@ impl NewBackfill {
         let latest = start.saturating_add(DAY.saturating_mul(days));
         if start == end {
             let message = format!("found {end}, expected an instant later than the start");
-            return Err(Error::invalid("/timeframe_end", message));
+            return Err(Error::invalid("timeframe.end", message));
         }
         if end > latest {
             let message = format!(
                 "found {end}, expected at most {latest}: {days} days after the start {start}"
             );
-            return Err(Error::invalid("/timeframe_end", message));
+            return Err(Error::invalid("timeframe.end", message));
         }
         if let Some(close_time) = self.close_time.filter(|close_time| *close_time <= now) {
             let message = format!("found {close_time}, expected an instant later than now, {now}");
-            return Err(Error::invalid("/close_time", message));
+            return Err(Error::invalid("close_time", message));
         }
         if self.deprecation_filter.is_some() && !self.replace_existing_events {
             let message = "found a filter, expected none where no existing events are replaced";
-            return Err(Error::invalid("/deprecation_filter", message));
+            return Err(Error::invalid("deprecation_filter", message));
         }
         Ok(())
     }

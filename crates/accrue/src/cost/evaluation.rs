@@ -83,18 +83,18 @@ impl PriceEvaluation {
         let (most, found) = (limits::EVALUATION_GROUPINGS, self.grouping.len());
         if found > most {
             let message = format!("found {found} properties, expected at most {most}");
-            return Err(Error::invalid("/grouping_keys", message));
+            return Err(Error::invalid("grouping", message));
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = self.grouping.iter().find(|name| !names.insert(*name)) {
             let message = format!("found {twice} more than once, expected each property once");
-            return Err(Error::invalid("/grouping_keys", message));
+            return Err(Error::invalid("grouping", message));
         }
         let oldest = now.saturating_sub(DAY.saturating_mul(limits::EVALUATION_DAYS));
         let start = self.timeframe.start();
         if start < oldest {
             let message = format!("found {start}, expected {oldest} or later");
-            return Err(Error::invalid("/timeframe_start", message));
+            return Err(Error::invalid("timeframe.start", message));
         }
         Ok(())
     }

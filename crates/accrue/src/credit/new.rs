@@ -176,21 +176,21 @@ impl NewLedgerEntry {
 
 fn check_amount(amount: &Decimal) -> Result<(), Error> {
     if !amount.could_come_in() {
-        return Err(Error::invalid("/amount", "the number has more digits than come in"));
+        return Err(Error::invalid("amount", "the number has more digits than come in"));
     }
     if *amount > Decimal::zero() {
         return Ok(());
     }
-    Err(Error::invalid("/amount", format!("found {amount}, expected more than zero")))
+    Err(Error::invalid("amount", format!("found {amount}, expected more than zero")))
 }
 
 fn check_cost_basis(basis: &Decimal) -> Result<(), Error> {
-    let pointer = "/per_unit_cost_basis";
+    let field = "per_unit_cost_basis";
     if !basis.could_come_in() {
-        return Err(Error::invalid(pointer, "the number has more digits than come in"));
+        return Err(Error::invalid(field, "the number has more digits than come in"));
     }
     if *basis >= Decimal::zero() {
         return Ok(());
     }
-    Err(Error::invalid(pointer, format!("found {basis}, expected zero or more")))
+    Err(Error::invalid(field, format!("found {basis}, expected zero or more")))
 }

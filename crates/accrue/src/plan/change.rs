@@ -29,7 +29,7 @@ pub struct PlanVersionChange {
     pub default: DefaultVersion,
 }
 
-/// A price of a version to create, with the pointer to where it was given.
+/// A price of a version to create, with the field in which it was given.
 pub(crate) struct Placed {
     pub(crate) at: String,
     pub(crate) price: PlanPrice,
@@ -43,7 +43,7 @@ impl Placed {
     }
 
     fn new(list: &str, index: usize, price: &PlanPrice) -> Self {
-        Self { at: format!("/{list}/{index}/price"), price: price.clone() }
+        Self { at: format!("{list}[{index}].price"), price: price.clone() }
     }
 }
 
@@ -81,7 +81,7 @@ impl PlanVersionChange {
         let added = self.add.iter().enumerate();
         let added = added.map(|(index, price)| Placed::new("add_prices", index, price));
         let all: Vec<_> = latest.iter().filter_map(stays).chain(added).collect();
-        prices::check_number("/add_prices", all.len())?;
+        prices::check_number("add_prices", all.len())?;
         Ok(all)
     }
 }

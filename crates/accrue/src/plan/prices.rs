@@ -54,10 +54,10 @@ impl From<IdOr<PriceId>> for PlanPrice {
 
 /// Refuses more prices than a version can have.
 pub(super) fn check_count(prices: &[PlanPrice]) -> Result<(), Error> {
-    check_number("/prices", prices.len())
+    check_number("prices", prices.len())
 }
 
-/// Refuses more prices than a version can have, given at a pointer.
+/// Refuses more prices than a version can have, given in a field.
 pub(super) fn check_number(at: &str, found: usize) -> Result<(), Error> {
     if found <= limits::PRICES {
         return Ok(());

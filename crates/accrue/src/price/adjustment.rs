@@ -86,7 +86,7 @@ impl Adjustments {
 
     pub(super) fn check(&self, charge: &Charge) -> Result<(), Error> {
         for (index, discount) in self.discounts.iter().enumerate() {
-            let at = format!("/discounts/{index}");
+            let at = format!("adjustments.discounts[{index}]");
             discount.check(&at, charge)?;
             let is_same = |other: &&Discount| discriminant(*other) == discriminant(discount);
             if self.discounts.iter().filter(is_same).count() > 1 {
@@ -94,14 +94,14 @@ impl Adjustments {
                 return Err(Error::invalid(at, message));
             }
         }
-        let ends = [("/minimum_amount", &self.minimum), ("/maximum_amount", &self.maximum)];
-        for (pointer, end) in ends {
-            end.iter().try_for_each(|end| check_not_negative(pointer, end))?;
+        let ends = [("adjustments.minimum", &self.minimum), ("adjustments.maximum", &self.maximum)];
+        for (field, end) in ends {
+            end.iter().try_for_each(|end| check_not_negative(field, end))?;
         }
         match (&self.minimum, &self.maximum) {
             (Some(minimum), Some(maximum)) if minimum > maximum => {
                 let message = format!("found {minimum}, expected at most the maximum of {maximum}");
-                Err(Error::invalid("/minimum_amount", message))
+                Err(Error::invalid("adjustments.minimum", message))
             }
             _ => Ok(()),
         }
@@ -171,16 +171,17 @@ impl DiscountTier {
 
 /// Refuses bands that do not adjoin from zero on.
 fn check_tiers(at: &str, tiers: &[DiscountTier]) -> Result<(), Error> {
-    let refuse =
-        |index: usize, message: String| Err(Error::invalid(format!("{at}/tiers/{index}"), message));
+    let refuse = |index: usize, message: String| {
+        Err(Error::invalid(format!("{at}.tiers[{index}]"), message))
+    };
     let found = tiers.len();
     if !(2..=limits::TIERS).contains(&found) {
         let message = format!("found {found} tiers, expected 2 to {}", limits::TIERS);
-        return Err(Error::invalid(format!("{at}/tiers"), message));
+        return Err(Error::invalid(format!("{at}.tiers"), message));
     }
     let mut next = Some(Decimal::zero());
     for (index, tier) in tiers.iter().enumerate() {
-        check_bounds(format!("{at}/tiers/{index}/lower_bound"), &tier.lower_bound)?;
+        check_bounds(format!("{at}.tiers[{index}].lower_bound"), &tier.lower_bound)?;
         match &next {
             None => return refuse(index, "found a tier after the last one".to_owned()),
             Some(next) if tier.lower_bound != *next => {
@@ -190,7 +191,7 @@ fn check_tiers(at: &str, tiers: &[DiscountTier]) -> Result<(), Error> {
             Some(_) => next.clone_from(&tier.upper_bound),
         }
         if let Some(upper) = &tier.upper_bound {
-            check_bounds(format!("{at}/tiers/{index}/upper_bound"), upper)?;
+            check_bounds(format!("{at}.tiers[{index}].upper_bound"), upper)?;
             if *upper <= tier.lower_bound {
                 let message = format!("ends at {upper}, expected more than {}", tier.lower_bound);
                 return refuse(index, message);

@@ -169,7 +169,7 @@ macro_rules! models {
             /// Says what is wrong with the configuration.
             pub(crate) fn check(&self) -> Result<(), Error> {
                 match self {
-                    $(Self::$name(config) => config.check(),)*
+                    $(Self::$name(config) => config.check().map_err(|error| error.within($wire)),)*
                 }
             }
 
@@ -240,12 +240,12 @@ impl Part {
     }
 }
 
-fn check_number_of_tiers(pointer: &str, found: usize) -> Result<(), Error> {
+fn check_number_of_tiers(field: &str, found: usize) -> Result<(), Error> {
     if (1..=limits::TIERS).contains(&found) {
         return Ok(());
     }
     let message = format!("found {found} tiers, expected 1 to {}", limits::TIERS);
-    Err(Error::invalid(pointer, message))
+    Err(Error::invalid(field, message))
 }
 
 #[cfg(test)]

@@ -64,10 +64,10 @@ impl NewPrice {
         self.check_charge()?;
         self.check_cycle()?;
         if let Some(rate) = &self.conversion_rate {
-            check_bounds("/conversion_rate", rate)?;
+            check_bounds("conversion_rate", rate)?;
             if rate.is_negative() || rate.is_zero() {
                 let message = format!("found {rate}, expected more than 0");
-                return Err(Error::invalid("/conversion_rate", message));
+                return Err(Error::invalid("conversion_rate", message));
             }
         }
         self.adjustments.check(&self.charge)
@@ -77,19 +77,19 @@ impl NewPrice {
         match &self.charge {
             Charge::Usage { .. } if self.cadence.cycle().is_none() => {
                 let message = "found one_time, expected a recurring cadence for a usage price";
-                return Err(Error::invalid("/cadence", message));
+                return Err(Error::invalid("cadence", message));
             }
             Charge::Fixed { model: Model::Matrix(_), .. } => {
                 let message = "found matrix, expected a model that needs no events: a fixed price \
                                has none";
-                return Err(Error::invalid("/model_type", message));
+                return Err(Error::invalid("charge.model", message));
             }
             Charge::Fixed { quantity, .. } => {
-                check_not_negative("/fixed_price_quantity", quantity)?;
+                check_not_negative("charge.quantity", quantity)?;
             }
             Charge::Usage { .. } => {}
         }
-        self.charge.model().check()
+        self.charge.model().check().map_err(|error| error.within("charge.model"))
     }
 
     fn check_cycle(&self) -> Result<(), Error> {
@@ -102,6 +102,6 @@ impl NewPrice {
             return Ok(());
         }
         let message = format!("found {duration} {unit}, expected 1 to {most}");
-        Err(Error::invalid("/billing_cycle_configuration/duration", message))
+        Err(Error::invalid("cadence.duration", message))
     }
 }

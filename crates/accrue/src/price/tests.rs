@@ -37,7 +37,7 @@ fn created(price: NewPrice) {
 fn refused(price: &NewPrice, pointer: &str, message: &str) {
     let error = price.check().unwrap_err();
     let [violation] = error.violations() else { panic!("{error}") };
-    assert_eq!((violation.pointer.as_str(), violation.message.as_str()), (pointer, message));
+    assert_eq!((violation.field.as_str(), violation.message.as_str()), (pointer, message));
 }
 
 fn model_refused(model: Model, pointer: &str, message: &str) {
@@ -49,20 +49,20 @@ fn a_unit_amount_has_the_digits_of_what_comes_in() {
     let digits = "number has 30 significant digits, expected at most 28";
     model_refused(
         Model::Unit(Unit { unit_amount: too_long() }),
-        "/unit_config/unit_amount",
+        "charge.model.unit.unit_amount",
         digits,
     );
     let package =
         |package_amount, package_size| Model::Package(Package { package_amount, package_size });
-    model_refused(package(too_long(), 1), "/package_config/package_amount", digits);
+    model_refused(package(too_long(), 1), "charge.model.package.package_amount", digits);
     model_refused(
         package(number("1"), 0),
-        "/package_config/package_size",
+        "charge.model.package.package_size",
         "found 0, expected a whole number of 1 to 9007199254740991",
     );
     model_refused(
         package(number("1"), limits::PACKAGE_UNITS + 1),
-        "/package_config/package_size",
+        "charge.model.package.package_size",
         "found 9007199254740992, expected a whole number of 1 to 9007199254740991",
     );
     created(price(usage(package(number("-1"), 1))));
@@ -81,31 +81,31 @@ fn tiers(tiers: &[(&str, Option<&str>)]) -> Model {
 #[test]
 fn tiers_follow_one_another() {
     let check = |found: &[(&str, Option<&str>)], at: &str, message: &str| {
-        model_refused(tiers(found), &format!("/tiered_config/tiers{at}"), message);
+        model_refused(tiers(found), &format!("charge.model.tiered.tiers{at}"), message);
     };
     created(price(usage(tiers(&[("0", None)]))));
     created(price(usage(tiers(&[("0", Some("0.5")), ("0.5", Some("2")), ("2", None)]))));
     check(&[], "", "found 0 tiers, expected 1 to 200");
-    check(&[("1", None)], "/0/first_unit", "found 1, expected the first tier to begin at 0");
+    check(&[("1", None)], "[0].first_unit", "found 1, expected the first tier to begin at 0");
     check(
         &[("0", Some("10")), ("11", None)],
-        "/1/first_unit",
+        "[1].first_unit",
         "found 11, a gap: expected 10, where the tier before ends",
     );
     check(
         &[("0", Some("10")), ("9.5", None)],
-        "/1/first_unit",
+        "[1].first_unit",
         "found 9.5, an overlap: expected 10, where the tier before ends",
     );
-    check(&[("0", Some("0"))], "/0/last_unit", "found 0, expected more than its first unit, 0");
+    check(&[("0", Some("0"))], "[0].last_unit", "found 0, expected more than its first unit, 0");
     check(
         &[("0", None), ("10", None)],
-        "/0/last_unit",
+        "[0].last_unit",
         "found none, which only the last tier may have",
     );
     check(
         &[("0", Some("10")), ("10", Some("20"))],
-        "/1/last_unit",
+        "[1].last_unit",
         "found 20, expected none: it is the last",
     );
 }
@@ -122,7 +122,7 @@ fn tiers_are_counted() {
     };
     created(price(usage(model(199))));
     created(price(usage(model(200))));
-    model_refused(model(201), "/tiered_config/tiers", "found 201 tiers, expected 1 to 200");
+    model_refused(model(201), "charge.model.tiered.tiers", "found 201 tiers, expected 1 to 200");
 }
 
 #[test]
@@ -135,16 +135,16 @@ fn maxima_rise() {
         Model::Bulk(Bulk { tiers: maxima.iter().map(tier).collect() })
     };
     let check = |found: &[Option<&str>], at: &str, message: &str| {
-        model_refused(bulk(found), &format!("/bulk_config/tiers{at}"), message);
+        model_refused(bulk(found), &format!("charge.model.bulk.tiers{at}"), message);
     };
     created(price(usage(bulk(&[None]))));
     created(price(usage(bulk(&[Some("0.5"), Some("2"), None]))));
     check(&[], "", "found 0 tiers, expected 1 to 200");
-    check(&[Some("0"), None], "/0/maximum_units", "found 0, expected more than 0");
-    check(&[Some("5"), Some("5"), None], "/1/maximum_units", "found 5, expected more than 5");
-    check(&[Some("5"), Some("4"), None], "/1/maximum_units", "found 4, expected more than 5");
-    check(&[None, None], "/0/maximum_units", "found none, which only the last tier may have");
-    check(&[Some("5")], "/0/maximum_units", "found 5, expected none: it is the last");
+    check(&[Some("0"), None], "[0].maximum_units", "found 0, expected more than 0");
+    check(&[Some("5"), Some("5"), None], "[1].maximum_units", "found 5, expected more than 5");
+    check(&[Some("5"), Some("4"), None], "[1].maximum_units", "found 4, expected more than 5");
+    check(&[None, None], "[0].maximum_units", "found none, which only the last tier may have");
+    check(&[Some("5")], "[0].maximum_units", "found 5, expected none: it is the last");
 }
 
 fn matrix(dimensions: &[&str], cells: &[&[Option<&str>]]) -> Model {
@@ -163,9 +163,9 @@ fn matrix(dimensions: &[&str], cells: &[&[Option<&str>]]) -> Model {
 #[test]
 fn cells_differ() {
     let check = |dimensions: &[&str], cells: &[&[Option<&str>]], at: &str, message: &str| {
-        model_refused(matrix(dimensions, cells), &format!("/matrix_config/{at}"), message);
+        model_refused(matrix(dimensions, cells), &format!("charge.model.matrix.{at}"), message);
     };
-    let values = |index: usize| format!("matrix_values/{index}/dimension_values");
+    let values = |index: usize| format!("matrix_values[{index}].dimension_values");
     created(price(usage(matrix(&["region"], &[]))));
     created(price(usage(matrix(&["region"], &[&[None], &[Some("")], &[Some(&"x".repeat(128))]]))));
     created(price(usage(matrix(&["a", "b"], &[&[None, Some("x")], &[Some("x"), None]]))));
@@ -211,7 +211,7 @@ fn cells_are_counted() {
     created(price(usage(model(100))));
     model_refused(
         model(101),
-        "/matrix_config/matrix_values",
+        "charge.model.matrix.matrix_values",
         "found 101 cells, expected at most 100",
     );
 }
@@ -219,14 +219,10 @@ fn cells_are_counted() {
 #[test]
 fn a_fixed_price_has_a_quantity_and_no_events() {
     created(price(fixed(number("0"), unit())));
-    refused(
-        &price(fixed(number("-1"), unit())),
-        "/fixed_price_quantity",
-        "found -1, expected 0 or more",
-    );
+    refused(&price(fixed(number("-1"), unit())), "charge.quantity", "found -1, expected 0 or more");
     refused(
         &price(fixed(number("1"), matrix(&["a"], &[]))),
-        "/model_type",
+        "charge.model",
         "found matrix, expected a model that needs no events: a fixed price has none",
     );
 }
@@ -237,7 +233,7 @@ fn usage_recurs() {
     created(once(fixed(number("1"), unit())));
     refused(
         &once(usage(unit())),
-        "/cadence",
+        "cadence",
         "found one_time, expected a recurring cadence for a usage price",
     );
 }
@@ -246,7 +242,7 @@ fn usage_recurs() {
 fn a_cycle_has_bounds() {
     let custom = |cycle| NewPrice { cadence: Cadence::Custom(cycle), ..price(usage(unit())) };
     let check = |cycle, message: &str| {
-        refused(&custom(cycle), "/billing_cycle_configuration/duration", message);
+        refused(&custom(cycle), "cadence.duration", message);
     };
     for cycle in [Cycle::Days(1), Cycle::Days(3_660), Cycle::Months(1), Cycle::Months(120)] {
         created(custom(cycle));
@@ -262,8 +258,8 @@ fn a_conversion_rate_is_positive() {
     let rate =
         |text: &str| NewPrice { conversion_rate: Some(number(text)), ..price(usage(unit())) };
     created(rate("0.0001"));
-    refused(&rate("0"), "/conversion_rate", "found 0, expected more than 0");
-    refused(&rate("-2"), "/conversion_rate", "found -2, expected more than 0");
+    refused(&rate("0"), "conversion_rate", "found 0, expected more than 0");
+    refused(&rate("-2"), "conversion_rate", "found -2, expected more than 0");
 }
 
 #[test]
@@ -287,15 +283,15 @@ fn adjustments_have_bounds() {
     }
     let twice = vec![Discount::Amount(number("1")), Discount::Amount(number("2"))];
     let message = "found a kind of discount more than once, expected each once";
-    refused(&with(twice, None, None), "/discounts/0", message);
+    refused(&with(twice, None, None), "adjustments.discounts[0]", message);
     let negative = "found -1, expected 0 or more";
-    refused(&discount(Discount::Amount(number("-1"))), "/discounts/0", negative);
-    refused(&discount(Discount::Usage(number("-1"))), "/discounts/0", negative);
-    refused(&with(Vec::new(), Some("-1"), None), "/minimum_amount", negative);
-    refused(&with(Vec::new(), None, Some("-1")), "/maximum_amount", negative);
+    refused(&discount(Discount::Amount(number("-1"))), "adjustments.discounts[0]", negative);
+    refused(&discount(Discount::Usage(number("-1"))), "adjustments.discounts[0]", negative);
+    refused(&with(Vec::new(), Some("-1"), None), "adjustments.minimum", negative);
+    refused(&with(Vec::new(), None, Some("-1")), "adjustments.maximum", negative);
     refused(
         &with(Vec::new(), Some("6"), Some("5")),
-        "/minimum_amount",
+        "adjustments.minimum",
         "found 6, expected at most the maximum of 5",
     );
 }
@@ -314,14 +310,14 @@ fn bands_of_a_discount_adjoin_from_zero_on() {
     };
     created(with(vec![tier("0", Some("10")), tier("10", None)]));
     let check = |tiers: Vec<DiscountTier>, at: &str, message: &str| {
-        refused(&with(tiers), &format!("/discounts/0/tiers{at}"), message);
+        refused(&with(tiers), &format!("adjustments.discounts[0].tiers{at}"), message);
     };
     check(vec![tier("0", None)], "", "found 1 tiers, expected 2 to 200");
-    check(vec![tier("1", Some("10")), tier("10", None)], "/0", "begins at 1, expected 0");
-    check(vec![tier("0", Some("10")), tier("11", None)], "/1", "begins at 11, expected 10");
-    check(vec![tier("0", Some("0")), tier("0", None)], "/0", "ends at 0, expected more than 0");
-    check(vec![tier("0", None), tier("0", None)], "/1", "found a tier after the last one");
-    check(vec![tier("0", Some("1")), tier("1", Some("2"))], "/1", "ends at 2, expected no end");
+    check(vec![tier("1", Some("10")), tier("10", None)], "[0]", "begins at 1, expected 0");
+    check(vec![tier("0", Some("10")), tier("11", None)], "[1]", "begins at 11, expected 10");
+    check(vec![tier("0", Some("0")), tier("0", None)], "[0]", "ends at 0, expected more than 0");
+    check(vec![tier("0", None), tier("0", None)], "[1]", "found a tier after the last one");
+    check(vec![tier("0", Some("1")), tier("1", Some("2"))], "[1]", "ends at 2, expected no end");
 }
 
 #[test]
@@ -333,12 +329,12 @@ fn units_are_taken_off_usage_whose_units_are_alike() {
     };
     refused(
         &with(fixed(number("1"), unit())),
-        "/discounts/0",
+        "adjustments.discounts[0]",
         "found a discount of units on a fixed price, expected a usage price",
     );
     refused(
         &with(usage(matrix(&["a"], &[]))),
-        "/discounts/0",
+        "adjustments.discounts[0]",
         "found a discount of units on a matrix, whose units are not alike",
     );
 }

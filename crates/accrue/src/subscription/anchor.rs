@@ -37,9 +37,8 @@ impl BillingAnchor {
     /// If there is no such day or month, or a year comes without a month.
     pub fn check(self) -> Result<(), Error> {
         let Self::Day { day, month, year } = self else { return Ok(()) };
-        let refuse = |field: &str, message: String| {
-            Err(Error::invalid(format!("/billing_cycle_anchor_configuration/{field}"), message))
-        };
+        let refuse =
+            |field: &str, message: String| Err(Error::invalid(format!("anchor.{field}"), message));
         match (day, month, year) {
             (0 | 32.., _, _) => refuse("day", format!("found {day}, expected 1 to 31")),
             (_, Some(month @ (0 | 13..)), _) => {
@@ -64,8 +63,8 @@ mod tests {
                 (Ok(()), None) => {}
                 (Err(violations), Some((field, message))) => {
                     assert_eq!(violations.len(), 1);
-                    let pointer = format!("/billing_cycle_anchor_configuration/{field}");
-                    assert_eq!(violations[0].pointer, pointer);
+                    let expected = format!("anchor.{field}");
+                    assert_eq!(violations[0].field, expected);
                     assert_eq!(violations[0].message, message);
                 }
                 (found, expect) => panic!("{day} {month:?} {year:?}: {found:?}, not {expect:?}"),

@@ -51,15 +51,15 @@ impl FeeQuantityChange {
 
     /// Says what is wrong with it, whatever there is.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        check_quantity("/quantity", &self.quantity)
+        check_quantity("quantity", &self.quantity)
     }
 }
 
 /// Refuses a quantity that is negative, or could not come in.
-pub(super) fn check_quantity(pointer: impl Into<String>, quantity: &Decimal) -> Result<(), Error> {
+pub(super) fn check_quantity(field: impl Into<String>, quantity: &Decimal) -> Result<(), Error> {
     if quantity.is_negative() || !quantity.could_come_in() {
         let message = format!("found {quantity}, expected a number from zero on");
-        return Err(Error::invalid(pointer, message));
+        return Err(Error::invalid(field, message));
     }
     Ok(())
 }

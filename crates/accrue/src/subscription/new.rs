@@ -66,7 +66,7 @@ impl NewSubscription {
         metadata::check(&self.metadata)?;
         self.anchor.check()?;
         for (id, quantity) in &self.fee_quantities {
-            check_quantity(format!("/fee_quantities/{id}"), quantity)?;
+            check_quantity(format!("fee_quantities[{id}]"), quantity)?;
         }
         Ok(())
     }

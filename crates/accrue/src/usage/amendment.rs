@@ -30,7 +30,7 @@ impl Amendment {
         };
         match event.problems() {
             problems if problems.is_empty() => Ok(()),
-            problems => Err(Error::invalid("/properties", problems.join("; "))),
+            problems => Err(Error::invalid("properties", problems.join("; "))),
         }
     }
 }

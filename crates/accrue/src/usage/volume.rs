@@ -29,7 +29,7 @@ impl EventVolumeQuery {
     pub(crate) fn hours(self, now: Timestamp) -> Result<Hours, Error> {
         let timeframe = Timeframe::new(self.timeframe_start, self.timeframe_end.unwrap_or(now));
         let timeframe =
-            timeframe.map_err(|error| Error::invalid("/timeframe_end", error.to_string()))?;
+            timeframe.map_err(|error| Error::invalid("timeframe_end", error.to_string()))?;
         Ok(Hours::touched_by(timeframe))
     }
 }

@@ -125,7 +125,7 @@ fn wire_3_5_an_amendment_has_the_timestamp_of_the_event() {
     for instant in ["2026-03-10T16:20:00.000001Z", "2026-03-10T16:19:59.999999Z"] {
         let call = || corrected.amend("a", at(instant), &said("9", "", ""));
         assert_eq!(refused(&corrected.fixture, call()).0, ErrorKind::RequestValidation);
-        assert_eq!(run(call()).unwrap_err().violations()[0].pointer, "/timestamp");
+        assert_eq!(run(call()).unwrap_err().violations()[0].field, "timestamp");
     }
 }
 

@@ -71,23 +71,23 @@ fn wire_3_2_it_answers_with_the_id_of_the_service_whatever_its_customer_is_named
 }
 
 #[test]
-fn wire_3_3_what_cannot_be_created_is_refused_with_a_pointer() {
+fn wire_3_3_what_cannot_be_created_is_refused_with_its_field() {
     let fixture = Fixture::new();
     let check = |new: NewBackfill, pointer: &str| {
         let before = fixture.dump();
         let error = run(fixture.account.create_backfill(new)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::RequestValidation, "{error}");
-        assert_eq!(error.violations()[0].pointer, pointer);
+        assert_eq!(error.violations()[0].field, pointer);
         assert_eq!(fixture.dump(), before);
     };
     let start = "2026-03-01T08:00:00Z";
-    check(NewBackfill::new(frame(start, start)), "/timeframe_end");
+    check(NewBackfill::new(frame(start, start)), "timeframe.end");
     for close_time in ["2026-03-10T12:00:00Z", "2026-03-10T11:59:59.999999Z"] {
-        check(NewBackfill { close_time: Some(at(close_time)), ..hour() }, "/close_time");
+        check(NewBackfill { close_time: Some(at(close_time)), ..hour() }, "close_time");
     }
     let filter = Some(Expression::parse("n > 1").unwrap());
     let added = NewBackfill { replace_existing_events: false, ..hour() };
-    check(NewBackfill { deprecation_filter: filter, ..added.clone() }, "/deprecation_filter");
+    check(NewBackfill { deprecation_filter: filter, ..added.clone() }, "deprecation_filter");
     fixture.backfill(added);
 }
 
@@ -113,7 +113,7 @@ fn wire_3_3_a_timeframe_has_31_days_at_most_or_what_the_account_configures() {
                 assert!(expect, "{end}");
             }
             Err(error) => {
-                assert_eq!(error.violations()[0].pointer, "/timeframe_end");
+                assert_eq!(error.violations()[0].field, "timeframe.end");
                 assert!(!expect, "{end}: {error}");
             }
         }
@@ -134,7 +134,7 @@ fn wire_3_3_a_timeframe_has_31_days_at_most_or_what_the_account_configures() {
         configuration.backfill_days = days;
         let before = fixture.dump();
         let error = run(fixture.account.configure(configuration.clone())).unwrap_err();
-        assert_eq!(error.violations()[0].pointer, "/backfill_days");
+        assert_eq!(error.violations()[0].field, "backfill_days");
         assert_eq!(fixture.dump(), before);
     }
 }

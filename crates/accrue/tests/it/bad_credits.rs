@@ -64,7 +64,7 @@ fn wire_4_4_an_amount_is_above_zero() {
     let priced = credited_with("5");
     let id = priced.blocks()[0].id;
     for amount in ["0", "-0.5"] {
-        let detail = format!("/amount: found {amount}, expected more than zero");
+        let detail = format!("amount: found {amount}, expected more than zero");
         for new in with_amount(&number(amount), id) {
             priced.is_invalid(new, &detail);
         }
@@ -79,7 +79,7 @@ fn an_amount_has_no_more_digits_than_come_in() {
     let huge = number("1e20") * number("1e20");
     for amount in [tiny, huge] {
         for new in with_amount(&amount, id) {
-            priced.is_invalid(new, "/amount: the number has more digits than come in");
+            priced.is_invalid(new, "amount: the number has more digits than come in");
         }
     }
 }
@@ -87,7 +87,7 @@ fn an_amount_has_no_more_digits_than_come_in() {
 #[test]
 fn wire_4_4_a_cost_basis_is_not_below_zero() {
     let priced = credited();
-    let detail = "/per_unit_cost_basis: found -0.01, expected zero or more";
+    let detail = "per_unit_cost_basis: found -0.01, expected zero or more";
     priced.is_invalid(block("5", "", "", "-0.01"), detail);
     priced.book(block("5", "", "", "0")).unwrap();
     let LedgerChange::Increment(NewBlock { amount, effective_date, expiry_date, .. }) =
@@ -102,7 +102,7 @@ fn wire_4_4_a_cost_basis_is_not_below_zero() {
         expiry_date,
         per_unit_cost_basis,
     });
-    let detail = "/per_unit_cost_basis: the number has more digits than come in";
+    let detail = "per_unit_cost_basis: the number has more digits than come in";
     priced.is_invalid(entry(change), detail);
 }
 
@@ -114,7 +114,7 @@ fn metadata_has_its_bounds() {
     let call = priced.fixture.account.create_ledger_entry(priced.customer, new);
     let (kind, detail) = refused(&priced.fixture, call);
     assert_eq!(kind, ErrorKind::RequestValidation);
-    assert!(detail.starts_with("/metadata"), "{detail}");
+    assert!(detail.starts_with("metadata"), "{detail}");
 }
 
 #[test]

@@ -256,9 +256,9 @@ fn a_limit_that_is_too_large_or_zero_is_refused() {
         assert_eq!(error.kind(), ErrorKind::RequestValidation);
         assert_eq!(error.to_string(), detail);
     };
-    check(PageRequest::first_of_ledger(1_001), "/limit: found 1001, expected 1 to 1000");
-    check(PageRequest::first_of_ledger(0), "/limit: found 0, expected 1 to 1000");
-    check(PageRequest::first(101), "/limit: found 101, expected 1 to 100");
+    check(PageRequest::first_of_ledger(1_001), "limit: found 1001, expected 1 to 1000");
+    check(PageRequest::first_of_ledger(0), "limit: found 0, expected 1 to 1000");
+    check(PageRequest::first(101), "limit: found 101, expected 1 to 100");
 }
 
 /// A ledger with an entry of every kind: 1 increment, 2 void initiated, 3 void, 4 decrement of the

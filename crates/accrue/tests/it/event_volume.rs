@@ -207,7 +207,7 @@ fn a_timeframe_that_ends_before_it_starts_is_refused() {
     let tomorrow = EventVolumeQuery::since(at("2026-03-11T00:00:00Z"));
     let error = ask(tomorrow).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RequestValidation);
-    assert_eq!(error.violations()[0].pointer, "/timeframe_end");
+    assert_eq!(error.violations()[0].field, "timeframe_end");
     let ahead = Some(at("2026-03-11T01:00:00Z"));
     let hours = ask(EventVolumeQuery { timeframe_end: ahead, ..tomorrow }).unwrap().data;
     assert_eq!(hours.iter().map(|hour| hour.count).collect::<Vec<_>>(), [0]);
@@ -228,9 +228,9 @@ fn a_cursor_is_good_for_its_timeframe_only() {
     for (hours, cursor) in [(other, cursor), (hours, Cursor::from_text("01"))] {
         let error = ask(hours, cursor).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::RequestValidation);
-        assert_eq!(error.violations()[0].pointer, "/cursor");
+        assert_eq!(error.violations()[0].field, "cursor");
     }
     let long = PageRequest::first_of_ledger(101).unwrap();
     let error = block_on(fixture.account.event_volume(hours, &long)).unwrap_err();
-    assert_eq!(error.violations()[0].pointer, "/limit");
+    assert_eq!(error.violations()[0].field, "limit");
 }

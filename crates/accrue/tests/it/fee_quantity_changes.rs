@@ -302,7 +302,7 @@ fn a_quantity_is_from_zero_on() {
     let seats = seats();
     let most = number("9999999999999999999999999999");
     for quantity in [number("-1"), number("-0.5"), most.clone() + number("1")] {
-        let detail = format!("/quantity: found {quantity}, expected a number from zero on");
+        let detail = format!("quantity: found {quantity}, expected a number from zero on");
         let change = FeeQuantityChange::immediate(seats.prices()[0], quantity);
         let found = check(&seats.fixture, seats.subscription.id, change);
         assert_eq!(found, (ErrorKind::RequestValidation, detail));

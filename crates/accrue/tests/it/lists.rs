@@ -75,7 +75,7 @@ fn a_bad_cursor_is_a_request_error() {
         let page = first.clone().after(cursor);
         let refused = block_on(fixture.account.list_items(&filter, &page)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::RequestValidation);
-        assert_eq!(refused.violations()[0].pointer, "/cursor");
+        assert_eq!(refused.violations()[0].field, "cursor");
     };
     check(ListFilter::default(), Cursor::from_text("nonsense"));
     let other = ListFilter { created: InstantRange::default().before(at("2030-01-01T00:00:00Z")) };

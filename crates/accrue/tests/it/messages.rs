@@ -59,11 +59,11 @@ fn a_page_has_at_most_a_thousand_and_a_cursor_is_for_this_list() {
     fixture.customer("bob");
     for limit in [0, 1_001] {
         let error = PageRequest::first_of_messages(limit).unwrap_err();
-        assert_eq!(error.violations()[0].pointer, "/limit");
+        assert_eq!(error.violations()[0].field, "limit");
     }
     let one = PageRequest::first(1).unwrap();
     let customers = block_on(fixture.account.list_customers(&ListFilter::default(), &one)).unwrap();
     let other = one.after(customers.next_cursor.unwrap());
     let error = block_on(fixture.account.list_messages(&other)).unwrap_err();
-    assert_eq!(error.violations()[0].pointer, "/cursor");
+    assert_eq!(error.violations()[0].field, "cursor");
 }

@@ -80,7 +80,7 @@ fn a_change_that_the_latest_version_does_not_bear_is_refused() {
     let error =
         run(fixture.account.change_plan_version(plan.id, PlanVersionChange { add, ..change() }));
     let error = error.unwrap_err();
-    assert_eq!(error.violations()[0].pointer, "/add_prices/1/price/conversion_rate");
+    assert_eq!(error.violations()[0].field, "add_prices[1].price.conversion_rate");
     let add = vec![a.into(); accrue::limits::PRICES];
     check(PlanVersionChange { add, ..change() }, ErrorKind::RequestValidation);
 }

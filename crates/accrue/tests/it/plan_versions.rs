@@ -120,7 +120,7 @@ fn a_price_that_cannot_be_created_refuses_the_version() {
     check(&fixture, &prices, Err((ErrorKind::ConstraintViolation, &detail)));
 
     fee.metadata.insert(String::new(), "v".repeat(513));
-    let detail = "/prices/1/price/metadata: value has 513 bytes, expected at most 512";
+    let detail = "prices[1].price.metadata: value has 513 bytes, expected at most 512";
     let prices = [fine.clone().into(), fee.into()];
     check(&fixture, &prices, Err((ErrorKind::RequestValidation, detail)));
 
@@ -150,7 +150,7 @@ fn a_version_has_at_most_100_prices() {
     let fixture = Fixture::new();
     let fee: PlanPrice = fixture.fee(Cadence::Monthly).into();
     check(&fixture, &vec![fee.clone(); 100], Ok(Cycle::MONTH));
-    let detail = "/prices: has 101 prices, expected at most 100";
+    let detail = "prices: has 101 prices, expected at most 100";
     check(&fixture, &vec![fee; 101], Err((ErrorKind::RequestValidation, detail)));
 }
 

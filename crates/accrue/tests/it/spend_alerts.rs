@@ -276,13 +276,13 @@ fn an_alert_has_at_most_10_filters_of_100_values_together() {
         let expect = (ErrorKind::RequestValidation, expect.to_owned());
         assert_eq!(refused(&priced.fixture, create(filters)), expect);
     };
-    check(&vec![of(1); 11], "/price_filters: found 11 filters, expected at most 10");
-    let wrong = "/price_filters/1/values: found no values, expected one or more";
+    check(&vec![of(1); 11], "price_filters: found 11 filters, expected at most 10");
+    let wrong = "price_filters[1].values: found no values, expected one or more";
     check(&[of(1), of(0)], wrong);
-    let wrong = wrong.replace("/1/", "/0/");
+    let wrong = wrong.replace("[1]", "[0]");
     check(&[excludes(FilterValues::ItemId([].into()))], &wrong);
     check(&[excludes(FilterValues::PriceType([].into()))], &wrong);
-    let wrong = "/price_filters: found 101 values together, expected at most 100";
+    let wrong = "price_filters: found 101 values together, expected at most 100";
     check(&[of(101)], wrong);
     check(&[of(100), of(1)], wrong);
     let alert = run(create(&vec![of(10); 10])).unwrap();

@@ -111,7 +111,7 @@ fn metadata_out_of_bounds_is_refused() {
     let update =
         SubscriptionUpdate { metadata: MetadataUpdate::Merge(long.into()), ..Default::default() };
     let found = refused(&fixture, fixture.account.update_subscription(id, update));
-    let detail = "/metadata: value has 513 bytes, expected at most 512".to_owned();
+    let detail = "metadata: value has 513 bytes, expected at most 512".to_owned();
     assert_eq!(found, (ErrorKind::RequestValidation, detail));
 }
 

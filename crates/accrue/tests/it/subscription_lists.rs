@@ -177,7 +177,7 @@ fn a_filter_names_at_most_100_customers_and_a_cursor_is_good_for_it_alone() {
     let next = first.after(page.next_cursor.unwrap());
     for other in [lists.of(&[2]), lists.of(&[0, 2]), SubscriptionFilter::default()] {
         let refused = block_on(account.list_subscriptions(&other, &next)).unwrap_err();
-        assert_eq!(refused.violations()[0].pointer, "/cursor");
+        assert_eq!(refused.violations()[0].field, "cursor");
     }
 }
 

@@ -92,7 +92,7 @@ fn a_quantity_is_a_number_from_zero_on_that_could_come_in() {
     let most = number("9999999999999999999999999999");
     for quantity in [number("-1"), number("-0.5"), most.clone() + number("1")] {
         let detail =
-            format!("/fee_quantities/{fee}: found {quantity}, expected a number from zero on");
+            format!("fee_quantities[{fee}]: found {quantity}, expected a number from zero on");
         let found = refused(&fixture, create(quantity));
         assert_eq!(found, (ErrorKind::RequestValidation, detail));
     }
@@ -119,7 +119,7 @@ fn an_anchor_is_a_day_of_a_month() {
         (1, Some(0), "month", 0, 12),
         (31, Some(13), "month", 13, 12),
     ] {
-        let place = format!("/billing_cycle_anchor_configuration/{field}");
+        let place = format!("anchor.{field}");
         let detail = format!("{place}: found {found}, expected 1 to {last}");
         let found = refused(&fixture, create(day, month));
         assert_eq!(found, (ErrorKind::RequestValidation, detail));

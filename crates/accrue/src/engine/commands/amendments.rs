@@ -136,7 +136,7 @@ async fn amend_event(
     if amendment.timestamp != place.at {
         let (found, expected) = (amendment.timestamp, place.at);
         let message = format!("found {found}, expected that of the event: {expected}");
-        return Err(Error::invalid("/timestamp", message).into());
+        return Err(Error::invalid("timestamp", message).into());
     }
     let found = match standing {
         Standing::Counts(found) => *found,

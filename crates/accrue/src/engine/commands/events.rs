@@ -138,7 +138,7 @@ impl Request for Ingest {
 
 pub(in crate::engine) fn check_size(events: usize) -> Result<(), Error> {
     match events {
-        0 => Err(Error::invalid("/events", "found no events, expected 1 to 1000")),
+        0 => Err(Error::invalid("events", "found no events, expected 1 to 1000")),
         1..=limits::BATCH_EVENTS => Ok(()),
         _ => Err(Error::too_large(format!(
             "the batch has {events} events, expected at most {}: a split into smaller requests \

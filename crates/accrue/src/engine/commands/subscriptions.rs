@@ -123,7 +123,7 @@ fn check_customers(customers: &[IdOr<CustomerId>]) -> Result<(), Error> {
     let (count, most) = (customers.len(), limits::FILTERED_CUSTOMERS);
     if count > most {
         let message = format!("found {count} customers, expected at most {most}");
-        return Err(Error::invalid("/customer_id", message));
+        return Err(Error::invalid("customers", message));
     }
     Ok(())
 }

@@ -73,7 +73,7 @@ impl Account {
         if event_ids.is_empty() || event_ids.len() > limits::SEARCH_EVENTS {
             let message =
                 format!("found {}, expected 1 to {}", event_ids.len(), limits::SEARCH_EVENTS);
-            return Err(Error::invalid("/event_ids", message));
+            return Err(Error::invalid("event_ids", message));
         }
         let mut asked = HashSet::new();
         let event_ids: Vec<_> =
@@ -82,7 +82,7 @@ impl Account {
             let mut tx = self.reading();
             let start = timeframe_start.unwrap_or_else(|| tx.now.saturating_sub(WEEK));
             let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(tx.now))
-                .map_err(|error| Error::invalid("/timeframe_end", error.to_string()))?;
+                .map_err(|error| Error::invalid("timeframe_end", error.to_string()))?;
             let found = search_events(&mut tx, &event_ids, timeframe).await?;
             // What is not there needs no agreement.
             if found.is_empty() || tx.holds().await? {

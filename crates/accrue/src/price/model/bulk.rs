@@ -29,11 +29,11 @@ impl BulkTier {
 
 impl Rates for Bulk {
     fn check(&self) -> Result<(), Error> {
-        check_number_of_tiers("/bulk_config/tiers", self.tiers.len())?;
+        check_number_of_tiers("tiers", self.tiers.len())?;
         let last = self.tiers.len().saturating_sub(1);
         let mut before = Decimal::zero();
         for (index, tier) in self.tiers.iter().enumerate() {
-            let at = |field: &str| format!("/bulk_config/tiers/{index}/{field}");
+            let at = |field: &str| format!("tiers[{index}].{field}");
             check_bounds(at("unit_amount"), &tier.unit_amount)?;
             tier.maximum_units
                 .iter()

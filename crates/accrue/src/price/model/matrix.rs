@@ -45,7 +45,7 @@ impl Matrix {
             None if (1..=most).contains(&found) => return Ok(()),
             None => format!("found {found}, expected 1 to {most}"),
         };
-        Err(Error::invalid("/matrix_config/dimensions", message))
+        Err(Error::invalid("dimensions", message))
     }
 
     fn check_bytes(&self) -> Result<(), Error> {
@@ -53,7 +53,7 @@ impl Matrix {
         let most = limits::MATRIX_VALUE_BYTES;
         if found > most {
             let message = format!("found {found} bytes of values, expected at most {most}");
-            return Err(Error::invalid("/matrix_config/matrix_values", message));
+            return Err(Error::invalid("matrix_values", message));
         }
         Ok(())
     }
@@ -78,16 +78,16 @@ impl Matrix {
 impl Rates for Matrix {
     fn check(&self) -> Result<(), Error> {
         self.check_dimensions()?;
-        check_bounds("/matrix_config/default_unit_amount", &self.default_unit_amount)?;
+        check_bounds("default_unit_amount", &self.default_unit_amount)?;
         let (cells, most) = (self.matrix_values.len(), limits::MATRIX_CELLS);
         if cells > most {
             let message = format!("found {cells} cells, expected at most {most}");
-            return Err(Error::invalid("/matrix_config/matrix_values", message));
+            return Err(Error::invalid("matrix_values", message));
         }
         self.check_bytes()?;
         let mut seen = BTreeMap::new();
         for (index, cell) in self.matrix_values.iter().enumerate() {
-            let at = |field: &str| format!("/matrix_config/matrix_values/{index}/{field}");
+            let at = |field: &str| format!("matrix_values[{index}].{field}");
             self.check_cell(cell, at)?;
             if let Some(first) = seen.insert(&cell.dimension_values, index) {
                 let message = format!("found the values of cell {first} again");

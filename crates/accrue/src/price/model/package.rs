@@ -27,11 +27,11 @@ impl Package {
 
 impl Rates for Package {
     fn check(&self) -> Result<(), Error> {
-        check_bounds("/package_config/package_amount", &self.package_amount)?;
+        check_bounds("package_amount", &self.package_amount)?;
         if self.package_size == 0 || self.package_size > limits::PACKAGE_UNITS {
             let (found, most) = (self.package_size, limits::PACKAGE_UNITS);
             let message = format!("found {found}, expected a whole number of 1 to {most}");
-            return Err(Error::invalid("/package_config/package_size", message));
+            return Err(Error::invalid("package_size", message));
         }
         Ok(())
     }

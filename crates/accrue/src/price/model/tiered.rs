@@ -53,11 +53,11 @@ pub struct Tier {
 
 impl Rates for Tiered {
     fn check(&self) -> Result<(), Error> {
-        check_number_of_tiers("/tiered_config/tiers", self.tiers.len())?;
+        check_number_of_tiers("tiers", self.tiers.len())?;
         let last = self.tiers.len().saturating_sub(1);
         let mut before = Decimal::zero();
         for (index, tier) in self.tiers.iter().enumerate() {
-            let at = |field: &str| format!("/tiered_config/tiers/{index}/{field}");
+            let at = |field: &str| format!("tiers[{index}].{field}");
             tier.check(&before, at)?;
             let wrong = match (&tier.last_unit, index == last) {
                 (None, true) => None,

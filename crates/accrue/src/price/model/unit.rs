@@ -14,7 +14,7 @@ pub struct Unit {
 
 impl Rates for Unit {
     fn check(&self) -> Result<(), Error> {
-        check_bounds("/unit_config/unit_amount", &self.unit_amount)
+        check_bounds("unit_amount", &self.unit_amount)
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
