@@ -92,6 +92,7 @@ impl Running {
     ) -> Self {
         let mut lines = vec![RunningLine::default(); card.intervals.len()];
         let mut joints = Vec::new();
+        let mut fees = vec![vec![Line::default(); lines.len()]];
         for group in &card.groups {
             let intervals = group.members.iter().filter_map(|place| card.intervals.get(*place));
             let is_moving = intervals.clone().any(|of| !of.is_fee());
@@ -99,12 +100,7 @@ impl Running {
                 continue;
             }
             if !is_moving {
-                let mut rated = vec![vec![Line::default(); lines.len()]];
-                group.rate(&card, used, &[timeframe], at, &mut rated);
-                let rated = rated.into_iter().flatten();
-                let amounts = lines.iter_mut().zip(rated).enumerate();
-                let own = amounts.filter(|(place, _)| group.members.contains(place));
-                own.for_each(|(_, (line, rated))| line.amounts = rated.amounts());
+                group.rate(&card, used, &[timeframe], at, &mut fees);
                 continue;
             }
             for joint in group.joints(&card, timeframe) {
@@ -115,7 +111,9 @@ impl Running {
                 joints.push(RunningJoint::new(&card, joint, timeframe, used, at));
             }
         }
-        for (line, interval) in lines.iter_mut().zip(&card.intervals) {
+        let fees = fees.into_iter().flatten();
+        for ((line, interval), fee) in lines.iter_mut().zip(&card.intervals).zip(fees) {
+            line.amounts = fee.amounts();
             let is_used = |cell: &CellId| used(timeframe, timeframe.end(), *cell).is_some();
             if !line.periods.is_empty() {
                 let is_fee_charged = line.members(&joints).any(|of| of.is_fee_charged());

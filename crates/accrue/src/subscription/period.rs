@@ -99,7 +99,11 @@ impl BillingPeriods {
     /// Returns the periods that share an instant with `timeframe`, oldest first.
     pub fn overlapping(&self, timeframe: Timeframe) -> impl Iterator<Item = Timeframe> + '_ {
         let first = self.containing(timeframe.start().max(self.start));
-        std::iter::successors(first, |period| self.containing(period.end()))
+        let next = move |period: &Timeframe| match period.end() < timeframe.end() {
+            true => self.containing(period.end()),
+            false => None,
+        };
+        std::iter::successors(first, next)
             .take_while(move |period| period.start().max(timeframe.start()) < timeframe.end())
     }
 

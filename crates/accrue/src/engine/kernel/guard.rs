@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Says, Transaction, transaction::Part};
+use super::{
+    Says, Transaction,
+    transaction::{Part, Touched},
+};
 use crate::{
     Error,
     schema::{Guards, Slot},
@@ -25,7 +28,7 @@ impl Transaction<'_> {
         of: G::Of,
     ) -> Result<Guard<G>, Error> {
         let slot = G::slot(self.account, of);
-        self.get(&slot).await?;
+        self.fetch([slot.key()]).await?;
         Ok(Guard { of, slot })
     }
 
@@ -64,11 +67,10 @@ impl<G: Guards + Says + Serialize> Guard<G> {
 
     /// Writes itself as it is, so that whoever has read it has to read again.
     pub(in crate::engine) fn touch(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        if tx.is_written(self.slot.key()) {
-            return Ok(());
+        match tx.touch(self.slot.key()) {
+            Touched::Written => Ok(()),
+            Touched::Absent => tx.put(&self.slot, &G::default()),
         }
-        let head = self.head(tx)?;
-        tx.put(&self.slot, &head)
     }
 
     /// Reads rows that some of them guard, all in one call of the store.

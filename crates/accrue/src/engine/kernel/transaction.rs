@@ -52,6 +52,14 @@ pub(in crate::engine) struct Part {
     pub(in crate::engine) rest: Option<Scan>,
 }
 
+/// What came of writing a row as it is.
+pub(super) enum Touched {
+    /// It is to be written.
+    Written,
+    /// There is none.
+    Absent,
+}
+
 /// Why a run ended without a decision.
 pub(in crate::engine) enum Stop {
     /// It failed.
@@ -383,9 +391,18 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Tells whether a row is to be written.
-    pub(super) fn is_written(&self, key: &Key) -> bool {
-        self.written.contains_key(key)
+    /// Writes a row that was read as it is, unless it is written already.
+    pub(super) fn touch(&mut self, key: &Key) -> Touched {
+        if self.written.contains_key(key) {
+            return Touched::Written;
+        }
+        match self.stored(key).cloned() {
+            Some(document) => {
+                self.write(key, Some(document));
+                Touched::Written
+            }
+            None => Touched::Absent,
+        }
     }
 
     /// Returns what is to be written so far.
