@@ -68,6 +68,9 @@ impl Group {
                 let cumulative = |to| joint.cumulative(card, used, Until::before(to, at));
                 let before = match known.take() {
                     Some((to, lines)) if to == timeframe.start() => lines,
+                    _ if timeframe.start() <= joint.timeframe.start() => {
+                        vec![Line::default(); joint.members.len()]
+                    }
                     _ => cumulative(timeframe.start()),
                 };
                 let after = cumulative(timeframe.end());

@@ -28,7 +28,9 @@ impl Transaction<'_> {
         of: G::Of,
     ) -> Result<Guard<G>, Error> {
         let slot = G::slot(self.account, of);
-        self.fetch([slot.key()]).await?;
+        if !self.holds_row(slot.key()) {
+            self.fetch([slot.key()]).await?;
+        }
         Ok(Guard { of, slot })
     }
 

@@ -160,6 +160,11 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
+    /// Tells whether a row was read, and is a precondition.
+    pub(super) fn holds_row(&self, key: &Key) -> bool {
+        self.rows.contains_key(key) && !self.guarded.contains_key(key)
+    }
+
     /// Reads the rows that were not read yet, and returns what preconditions they would be.
     async fn load(
         &mut self,
