@@ -184,6 +184,16 @@ impl Running {
         lines.map(|(interval, line)| (&*interval.price, &line.amounts))
     }
 
+    /// Returns the periods of usage prices that the timeframe touches.
+    pub(crate) fn usage_periods(&self) -> impl Iterator<Item = Timeframe> {
+        let members = self.joints.iter().flat_map(|of| &of.joint.members);
+        let is_usage = |of: &&Member| {
+            self.card.intervals.get(of.interval).is_some_and(|interval| !interval.is_fee())
+        };
+        let periods = members.filter(is_usage).map(|member| member.period);
+        periods.filter(|period| period.overlaps(self.timeframe))
+    }
+
     pub(crate) fn card(&self) -> &RateCard {
         &self.card
     }

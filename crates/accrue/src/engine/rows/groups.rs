@@ -38,6 +38,9 @@ pub(in crate::engine) async fn save_groups(
     customer: CustomerId,
     groups: &Groups,
 ) -> Result<(), Error> {
+    if groups.is_empty() {
+        return Ok(());
+    }
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let slot = |(meter, weeks, id): &(MeterId, FourWeeks, CellHash)| {
         schema::group(tx.account, customer, *meter, *weeks, *id)
