@@ -31,18 +31,30 @@ pub(in crate::engine) struct Transaction<'a> {
     made_due: BTreeSet<Owner>,
     /// Keys are hashed with a seed of their own, and faster than by the standard library: an ingest
     /// hashes each several times.
-    rows: HashMap<Key, Option<Row>, RandomState>,
+    rows: HashMap<Key, Fetched, RandomState>,
     /// What was read of the keys of `rows`, but for those that are guarded, in the order in which they
     /// were read.
     read: Vec<Precondition>,
-    /// The same of those that are guarded, and were not read without their guard.
-    guarded: HashMap<Key, Expected, RandomState>,
     /// What is to be written, in the order of the first write of each key.
     writes: Vec<(Key, Option<Document>)>,
     /// Where in `writes` a key is.
     written: HashMap<Key, usize, RandomState>,
     /// What documents are written by way of.
     text: Vec<u8>,
+}
+
+/// A row as the store has it.
+struct Fetched {
+    row: Option<Row>,
+    /// Whether it was read under its guard alone.
+    is_guarded: bool,
+}
+
+/// Whether what is read becomes a precondition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holding {
+    Rows,
+    Guard,
 }
 
 /// A part of a range, from its beginning on.
@@ -94,7 +106,6 @@ impl<'a> Transaction<'a> {
             made_due: BTreeSet::new(),
             rows: HashMap::default(),
             read: Vec::new(),
-            guarded: HashMap::default(),
             writes: Vec::new(),
             written: HashMap::default(),
             text: Vec::new(),
@@ -139,14 +150,7 @@ impl<'a> Transaction<'a> {
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
-        let keys: Vec<_> = keys.into_iter().collect();
-        let read = self.load(keys.iter().copied()).await?;
-        self.read.extend(read);
-        if !self.guarded.is_empty() {
-            let guarded = keys.into_iter().filter_map(|key| self.guarded.remove_entry(key));
-            self.read.extend(guarded.map(|(key, expected)| Precondition { key, expected }));
-        }
-        Ok(())
+        self.load(keys, Holding::Rows).await
     }
 
     /// The same, of rows that a row guards which was read: none becomes a precondition, unless it is
@@ -155,39 +159,45 @@ impl<'a> Transaction<'a> {
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
-        let read = self.load(keys).await?;
-        self.guarded.extend(read.into_iter().map(|read| (read.key, read.expected)));
-        Ok(())
+        self.load(keys, Holding::Guard).await
     }
 
     /// Tells whether a row was read, and is a precondition.
     pub(super) fn holds_row(&self, key: &Key) -> bool {
-        self.rows.contains_key(key) && !self.guarded.contains_key(key)
+        self.rows.get(key).is_some_and(|fetched| !fetched.is_guarded)
     }
 
-    /// Reads the rows that were not read yet, and returns what preconditions they would be.
+    /// Reads the rows that were not read yet.
     async fn load(
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
-    ) -> Result<Vec<Precondition>, Error> {
+        holding: Holding,
+    ) -> Result<(), Error> {
         let mut asked = HashSet::<_, RandomState>::default();
-        let missing: Vec<Key> = keys
-            .into_iter()
-            .filter(|key| !self.rows.contains_key(*key) && asked.insert(*key))
-            .cloned()
-            .collect();
+        let mut missing = Vec::new();
+        for key in keys {
+            match self.rows.get_mut(key) {
+                None if asked.insert(key) => missing.push(key.clone()),
+                Some(fetched) if fetched.is_guarded && holding == Holding::Rows => {
+                    fetched.is_guarded = false;
+                    self.read.push(precondition(key, fetched.row.as_ref()));
+                }
+                _ => {}
+            }
+        }
         if missing.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let rows = self.rows_now(&missing).await?;
         self.pace.spend(missing.len().saturating_mul(Pace::ROW)).await;
-        let mut read = Vec::with_capacity(missing.len());
         for (key, row) in missing.into_iter().zip(rows) {
-            let expected = expected(row.as_ref().map(|row| row.version));
-            read.push(Precondition { key: key.clone(), expected });
-            self.rows.insert(key, row);
+            let is_guarded = holding == Holding::Guard;
+            if !is_guarded {
+                self.read.push(precondition(&key, row.as_ref()));
+            }
+            self.rows.insert(key, Fetched { row, is_guarded });
         }
-        Ok(read)
+        Ok(())
     }
 
     /// Returns what a row says that was fetched, or was written here.
@@ -197,7 +207,9 @@ impl<'a> Transaction<'a> {
             return written.as_ref().map(|document| slot.decode(document)).transpose();
         }
         match self.rows.get(slot.key()) {
-            Some(row) => row.as_ref().map(|row| self.shared.decoded.decode(slot, row)).transpose(),
+            Some(Fetched { row, .. }) => {
+                row.as_ref().map(|row| self.shared.decoded.decode(slot, row)).transpose()
+            }
             None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
         }
     }
@@ -228,7 +240,7 @@ impl<'a> Transaction<'a> {
     ) -> Result<Vec<Option<T>>, Error> {
         let mut all = Vec::with_capacity(slots.len());
         for slot in slots {
-            let row = self.rows.get(slot.key()).and_then(Option::as_ref);
+            let row = self.rows.get(slot.key()).and_then(|fetched| fetched.row.as_ref());
             self.pace.spend(work_of(row)).await;
             all.push(self.row(slot)?);
         }
@@ -423,7 +435,7 @@ impl<'a> Transaction<'a> {
 
     /// Returns the document that the store has of a row that was read.
     pub(in crate::engine) fn stored(&self, key: &Key) -> Option<&Document> {
-        Some(&self.rows.get(key)?.as_ref()?.document)
+        Some(&self.rows.get(key)?.row.as_ref()?.document)
     }
 
     /// Remembers that it makes something due for somebody.
@@ -484,6 +496,10 @@ fn work_of(row: Option<&Row>) -> usize {
 
 fn wrong_count() -> Error {
     Error::corrupt("the store gave another number of rows than was asked for")
+}
+
+fn precondition(key: &Key, row: Option<&Row>) -> Precondition {
+    Precondition { key: key.clone(), expected: expected(row.map(|row| row.version)) }
 }
 
 const fn expected(version: Option<Version>) -> Expected {
