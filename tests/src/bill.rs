@@ -18,7 +18,7 @@ mod script;
 mod usage;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     ops::{Add, AddAssign, Sub},
 };
 
@@ -27,7 +27,7 @@ use bigdecimal::BigDecimal;
 
 use self::prices::Share;
 pub use self::{
-    alerts::{Alert, Body, Cause, Condition, Filter, Message, Named, Scope},
+    alerts::{Alert, Body, Cause, Condition, Filter, Message, Named},
     bench::{Bench, Slice, run},
     openings::{Opening, opening},
     prices::{Adjustments, Charge, Discount, Model, Price, Tier},
@@ -37,7 +37,8 @@ pub(crate) use self::{
     days::midnights,
     script::{cancel, create_alert, event, subscribe},
 };
-use crate::model::{AHEAD, At, Event, Instant, MetricSpec};
+pub use crate::model::Scope;
+use crate::model::{AHEAD, At, Event, Fired, Instant, MetricSpec};
 
 /// Two instants: from the one, up to the other.
 pub type Span = (Instant, Instant);
@@ -53,7 +54,7 @@ pub struct Biller {
     pub lives: Vec<ActiveSubscriptions>,
     pub alerts: Vec<Alert>,
     pub messages: Vec<Message>,
-    fired: BTreeSet<(At, At, BigDecimal, Instant)>,
+    fired: Fired,
 }
 
 /// A subscription.

@@ -2,6 +2,7 @@
 //! figure from scratch. It shares no code with the engine but the names of things.
 
 mod calendar;
+mod fired;
 mod metric;
 
 use std::collections::BTreeSet;
@@ -10,6 +11,7 @@ use bigdecimal::BigDecimal;
 
 pub use self::{
     calendar::{MICROS_PER_DAY, months_after},
+    fired::Fired,
     metric::{Condition, Field, Function, MetricSpec, Operator, Value},
 };
 
@@ -33,7 +35,7 @@ pub struct Model {
     pub subscriptions: Vec<Subscription>,
     pub alerts: Vec<Alert>,
     pub messages: Vec<Message>,
-    fired: BTreeSet<(At, At, BigDecimal, Instant)>,
+    fired: Fired,
     steps: u64,
 }
 
@@ -459,20 +461,10 @@ impl Model {
         cause: Cause,
     ) {
         let Some(after) = after else { return };
-        let mut crossed = Vec::new();
-        for threshold in &self.alerts[alert].thresholds {
-            let was_safe = before.as_ref().is_none_or(|before| before < threshold);
-            let is_safe = after < *threshold;
-            let place = (alert, subscription, threshold.normalized(), period.0);
-            if was_safe && !is_safe && !self.fired.contains(&place) {
-                crossed.push(threshold.clone());
-            }
-        }
-        crossed.sort();
+        let place = (alert, subscription, period.0);
+        let thresholds = &self.alerts[alert].thresholds;
+        let crossed = self.fired.cross(place, thresholds, before.as_ref(), &after);
         let Some(threshold) = crossed.last().cloned() else { return };
-        for threshold in &crossed {
-            self.fired.insert((alert, subscription, threshold.normalized(), period.0));
-        }
         let thresholds = crossed;
         let body = Body::Exceeded { alert, before, after, threshold, thresholds, period, cause };
         self.tell(subscription, body);

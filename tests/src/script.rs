@@ -395,3 +395,15 @@ pub fn manner() -> impl Strategy<Value = Manner> {
     (vec(1_usize..5, 0..4), vec(any::<bool>(), 0..5))
         .prop_map(|(batches, ticks)| Manner { batches, ticks })
 }
+
+/// Cuts what comes in into batches of some sizes, and what is left into one.
+pub fn batches<'s, T>(specs: &'s [T], sizes: &mut impl Iterator<Item = usize>) -> Vec<&'s [T]> {
+    let (mut batches, mut rest) = (Vec::new(), specs);
+    while !rest.is_empty() {
+        let size = sizes.next().unwrap_or(rest.len()).min(rest.len());
+        let (batch, others) = rest.split_at(size);
+        batches.push(batch);
+        rest = others;
+    }
+    batches
+}

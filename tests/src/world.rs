@@ -22,7 +22,7 @@ use pollster::block_on;
 use crate::{
     host::{Host, customer, external, instant, micros, name, number},
     model::{self, Fate, Model, Value},
-    script::{Again, Cancel, EventSpec, Manner, On, Pause, Step, When},
+    script::{self, Again, Cancel, EventSpec, Manner, On, Pause, Step, When},
 };
 
 const CUSTOMERS: usize = 3;
@@ -96,12 +96,8 @@ impl World {
                 }
             }
             Step::Ingest(specs) => {
-                let mut rest = specs.as_slice();
-                while !rest.is_empty() {
-                    let size = sizes.next().unwrap_or(rest.len()).min(rest.len());
-                    let (batch, others) = rest.split_at(size);
+                for batch in script::batches(specs, sizes) {
                     self.ingest(batch);
-                    rest = others;
                 }
             }
             Step::Pause(pause) => self.pause(*pause),

@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use crate::{
     Difference, Error, Options, Standing,
+    catch_up::catch_up,
     error::Doing as _,
     home::Home,
     reading::Reading,
     replay::{Inbox, Replay},
-    settle::settle,
     setup::Setup,
     trace::Trace,
 };
@@ -75,11 +75,11 @@ pub(crate) async fn lose_and_backfill(
     let id = life.account.create_backfill(new).await.doing("create the backfill")?.id;
     life.replay(&missing, options, bar).fill(id).await?;
     life.account.close_backfill(id).await.doing("close the backfill")?;
-    let backfill = life.settled(id, BackfillStatus::Reflected).await?;
+    let backfill = life.reached(id, BackfillStatus::Reflected).await?;
     let reflected = life.standings().await?;
 
     life.account.revert_backfill(id).await.doing("revert the backfill")?;
-    life.settled(id, BackfillStatus::Reverted).await?;
+    life.reached(id, BackfillStatus::Reverted).await?;
     let reverted = life.standings().await?;
     let loss = Loss {
         timeframe,
@@ -121,7 +121,7 @@ impl Life {
         let life = Self { billing, account, clock, setup, timeframe };
         life.replay(trace, options, bar).pass(name).await?;
         life.clock.set(timeframe.end().saturating_add(LATER));
-        life.settle().await?;
+        life.catch_up().await?;
         Ok(life)
     }
 
@@ -136,14 +136,14 @@ impl Life {
     }
 
     /// Does what is due, and takes the messages that come of it.
-    async fn settle(&self) -> Result<(), Error> {
-        settle(&self.billing).await?;
+    async fn catch_up(&self) -> Result<(), Error> {
+        catch_up(&self.billing).await?;
         Inbox::default().deliver(&self.account, &self.setup).await
     }
 
     /// Does what is due of a backfill, until it is where it has to be.
-    async fn settled(&self, id: BackfillId, expected: BackfillStatus) -> Result<Backfill, Error> {
-        self.settle().await?;
+    async fn reached(&self, id: BackfillId, expected: BackfillStatus) -> Result<Backfill, Error> {
+        self.catch_up().await?;
         let backfill = self.account.fetch_backfill(id).await.doing("fetch the backfill")?;
         match backfill.status {
             found if found == expected => Ok(backfill),

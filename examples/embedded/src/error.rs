@@ -45,9 +45,9 @@ pub enum Error {
         /// Why.
         source: accrue::Error,
     },
-    /// What time has made due cannot be settled.
-    #[error("{failed} customers cannot be settled")]
-    Unsettled {
+    /// What time has brought cannot be applied.
+    #[error("what time has brought {failed} customers cannot be applied")]
+    Behind {
         /// How many.
         failed: usize,
     },
@@ -65,7 +65,7 @@ pub enum Error {
     /// The reopened store shows other figures, another cost, or other credits.
     #[error("the reopened store shows other figures, costs or credits than before")]
     Reopened,
-    /// A backfill is not where it has to be once all is settled.
+    /// A backfill is not where it has to be once all is applied.
     #[error("the backfill is {found:?}, expected {expected:?}")]
     Backfill {
         /// Where it is.

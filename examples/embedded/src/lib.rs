@@ -6,6 +6,7 @@
 
 mod alerts;
 mod backfill;
+mod catch_up;
 mod cost;
 mod credits;
 mod error;
@@ -17,7 +18,6 @@ mod reading;
 mod replay;
 mod report;
 mod run;
-mod settle;
 mod setup;
 mod standing;
 mod table;

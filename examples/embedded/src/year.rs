@@ -35,8 +35,8 @@ pub struct Year {
     pub events: usize,
     /// How many messages were delivered.
     pub messages: usize,
-    /// How many times a customer was settled because of nothing but time.
-    pub settled: usize,
+    /// How many times what time alone had brought a customer was applied.
+    pub applied: usize,
 }
 
 /// Bills a year, which depends on nothing but the seed of the usage.
@@ -64,6 +64,6 @@ async fn live(seed: u64) -> Result<Year, Error> {
     host.live_through(usage.until(calendar::end())).await?;
     host.wait_until(calendar::end()).await?;
     let customers = months::of_all(&account, &setup, &host.alerts).await?;
-    let Host { events, messages, settled, .. } = host;
-    Ok(Year { customers, weeks, events, messages, settled })
+    let Host { events, messages, applied, .. } = host;
+    Ok(Year { customers, weeks, events, messages, applied })
 }

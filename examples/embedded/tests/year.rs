@@ -29,7 +29,7 @@ fn the_same_seed_gives_the_same_year_and_another_one_another() {
 fn every_month_adds_up() {
     for seed in [1, 2, 2026] {
         let year = lived(seed);
-        assert!(year.settled > 0);
+        assert!(year.applied > 0);
         let mut requests = Decimal::zero();
         for customer in &year.customers {
             let mut balance = Decimal::zero();
@@ -90,7 +90,7 @@ fn who_left_costs_nothing_more_and_the_fee_of_the_last_month_is_a_part() {
 }
 
 #[test]
-fn what_expires_is_settled_though_nobody_touches_the_customer() {
+fn what_expires_is_applied_though_nobody_touches_the_customer() {
     let year = lived(1);
     let thames = customer(&year, "thames");
     let quiet = &thames.months[2..10];

@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use crate::{Chain, Stopped, clock::ClockWatch};
 
-/// How many owners of something due one call settles, and how many keys another removes.
+/// How many owners of something due one call applies it for, and how many keys another removes.
 const AT_ONCE: usize = 100;
 /// How long to wait at most, since a request may have brought an earlier deadline.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub async fn keep_up(billing: Billing, stopped: Stopped) {
     }
 }
 
-/// Settles some of what is due and collects some garbage, and tells how long there is nothing to do.
+/// Applies some of what time has brought and collects some garbage, and tells how long there is nothing to do.
 async fn round(billing: &Billing) -> Result<Duration, Error> {
     let tick = billing.tick(AT_ONCE).await?;
     if tick.failed > 0 {

@@ -6,7 +6,7 @@ use accrue::BackfillId;
 use bigdecimal::BigDecimal;
 
 use super::{Charge, Price, Span};
-use crate::model::{At, Instant};
+use crate::model::{At, Instant, Scope};
 
 #[derive(Clone, Debug)]
 pub struct Alert {
@@ -14,13 +14,6 @@ pub struct Alert {
     pub condition: Condition,
     pub thresholds: Vec<BigDecimal>,
     pub enabled: bool,
-}
-
-/// What an alert is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    Subscription(At),
-    Plan(At),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     host::{Host, customer, instant, micros, name},
     model::{self, AHEAD, Event, Fate, GRACE, MICROS_PER_DAY},
-    script::{Again, Cancel, EventSpec, Manner, Pause},
+    script::{self, Again, Cancel, EventSpec, Manner, Pause},
     world::{QUARTER, alias, engine_event, nth},
 };
 
@@ -140,12 +140,8 @@ impl Bench {
                 }
             }
             Step::Use(specs) => {
-                let mut rest = specs.as_slice();
-                while !rest.is_empty() {
-                    let size = sizes.next().unwrap_or(rest.len()).min(rest.len());
-                    let (batch, others) = rest.split_at(size);
+                for batch in script::batches(specs, sizes) {
                     self.ingest(batch);
-                    rest = others;
                 }
             }
             Step::Pause(pause) => self.pause(*pause),

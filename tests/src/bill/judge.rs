@@ -325,18 +325,9 @@ impl Biller {
         cause: Cause,
     ) {
         let Some(after) = after else { return };
-        let mut thresholds = Vec::new();
-        for threshold in &self.alerts[alert].thresholds {
-            let was_safe = before.as_ref().is_none_or(|before| before < threshold);
-            let place = (alert, life, threshold.normalized(), period.0);
-            if was_safe && after >= *threshold && !self.fired.contains(&place) {
-                thresholds.push(threshold.clone());
-            }
-        }
-        thresholds.sort();
-        for threshold in &thresholds {
-            self.fired.insert((alert, life, threshold.normalized(), period.0));
-        }
+        let place = (alert, life, period.0);
+        let known = &self.alerts[alert].thresholds;
+        let thresholds = self.fired.cross(place, known, before.as_ref(), &after);
         if !thresholds.is_empty() {
             let body = Body::Exceeded { alert, before, after, thresholds, period, cause };
             self.tell(at, life, body);

@@ -12,7 +12,7 @@ use crate::{
     bill::{self, Cause, Opening, Slice},
     host::{instant, name},
     model::{Event, Instant, MICROS_PER_DAY, MetricSpec},
-    script::{EventSpec, Manner, Pause},
+    script::{self, EventSpec, Manner, Pause},
     world::nth,
 };
 
@@ -88,12 +88,8 @@ impl Bench {
                 self.bill.step(step, sizes);
             }
             Step::Use(specs) => {
-                let mut rest = specs.as_slice();
-                while !rest.is_empty() {
-                    let size = sizes.next().unwrap_or(rest.len()).min(rest.len());
-                    let (batch, others) = rest.split_at(size);
+                for batch in script::batches(specs, sizes) {
                     self.use_events(batch);
-                    rest = others;
                 }
             }
             Step::Pause(Pause::For(micros)) => self.pass(*micros),

@@ -110,15 +110,15 @@ impl DistinctIndex {
         self.unknown = stretches;
     }
 
-    /// Adds an instant. Spans that end before `settled` become one.
-    pub(crate) fn add(&mut self, instant: Timestamp, settled: Timestamp) {
+    /// Adds an instant. Spans that end before `oldest_taken` become one.
+    pub(crate) fn add(&mut self, instant: Timestamp, oldest_taken: Timestamp) {
         let at = self.spans.partition_point(|(_, last)| *last < instant);
         match self.spans.get(at) {
             Some((first, _)) if *first <= instant => {}
             _ => self.spans.insert(at, (instant, instant)),
         }
         self.spans.dedup_by(|next, kept| {
-            let join = kept.1.day() == next.0.day() || next.1 < settled;
+            let join = kept.1.day() == next.0.day() || next.1 < oldest_taken;
             if join {
                 kept.1 = next.1;
             }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// Instants in any order, none older than what is settled when it comes.
+        /// Instants in any order, none older than what is taken when it comes.
         #[test]
         fn known_answers_are_right_and_long_open_periods_are_always_known(
             steps in prop::collection::vec((0_i64..12, 0_i64..48), 1..60),
@@ -243,12 +243,16 @@ mod tests {
     }
 
     /// Tells whether a timeframe touches what lies between the first and the last instant of a day,
-    /// or of all days that are settled.
-    fn is_spanned(ever: &BTreeSet<Timestamp>, settled: Timestamp, timeframe: Timeframe) -> bool {
+    /// or of all days that nothing is taken of any more.
+    fn is_spanned(
+        ever: &BTreeSet<Timestamp>,
+        oldest_taken: Timestamp,
+        timeframe: Timeframe,
+    ) -> bool {
         let mut spans: Vec<(Timestamp, Timestamp)> = Vec::new();
         for instant in ever {
             match spans.last_mut() {
-                Some((_, last)) if last.day() == instant.day() || *instant < settled => {
+                Some((_, last)) if last.day() == instant.day() || *instant < oldest_taken => {
                     *last = *instant;
                 }
                 _ => spans.push((*instant, *instant)),

@@ -5,7 +5,7 @@ use accrue::{
     price::{BillingMode, Cadence, Cycle},
 };
 
-use crate::{
+use crate::support::{
     fixture::{at, block_on, number, run},
     priced::{NOTHING, cost_alert, exceeded, metered, priced},
 };

@@ -3,7 +3,9 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, thresholds, usage_alert};
+use crate::support::fixture::{
+    COUNT, Fixture, SUM, at, block_on, event, run, thresholds, usage_alert,
+};
 
 struct Watched {
     fixture: Fixture,

@@ -7,9 +7,11 @@ use accrue::{
 
 use crate::{
     corrected::{Corrected, Naive, Said, key, said},
-    credited::{CREDITS, credited_with, dropped},
-    fixture::{at, block_on, external, refused, run, usage_alert},
-    priced::{NOTHING, Priced, cost_alert, metered},
+    support::{
+        credited::{CREDITS, credited_with, dropped},
+        fixture::{at, block_on, external, refused, run, usage_alert},
+        priced::{NOTHING, Priced, cost_alert, metered},
+    },
 };
 
 pub(crate) const AT: &str = "2026-03-10T16:20:00Z";
@@ -206,7 +208,7 @@ fn wire_3_5_an_event_that_no_subscription_covers_can_be_amended() {
     corrected.fixture.advance_days(150);
     corrected.fixture.tick();
     run(corrected.amend("early", at(early), &said("2", "", ""))).unwrap();
-    let day = crate::priced::between("2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z");
+    let day = crate::support::priced::between("2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z");
     let sum = corrected.metrics[1].id;
     let sum = block_on(corrected.fixture.account.usage_between(corrected.customer, sum, day));
     assert_eq!(sum.unwrap().unwrap().to_string(), "2");
@@ -255,7 +257,7 @@ impl Priced {
 
     fn amendment(&self, id: &str, n: &str) -> accrue::Call<accrue::EventKey> {
         let now = accrue::Clock::now(&self.fixture.clock);
-        let event = crate::fixture::event("ada", id, now, n);
+        let event = crate::support::fixture::event("ada", id, now, n);
         let amendment = Amendment {
             event_name: event.event_name,
             timestamp: event.timestamp,

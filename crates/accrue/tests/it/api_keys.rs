@@ -8,7 +8,7 @@ use accrue::{
     api_key::IssuedApiKey, store::MemoryStore,
 };
 
-use crate::{
+use crate::support::{
     counting::Counting,
     fixture::{Fixture, NOON, at, block_on, name},
 };

@@ -9,7 +9,7 @@ use accrue::{
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
-use crate::{
+use crate::support::{
     fixture::{at, block_on, number, run, thresholds},
     priced::{NOTHING, cost_alert, metered, priced, unit},
 };

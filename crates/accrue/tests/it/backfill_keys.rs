@@ -7,7 +7,9 @@ use accrue::{
 
 use crate::{
     backfills::{frame, of},
-    fixture::{Fixture, NOON, SUM, UNKNOWN, at, block_on, event, external, number, refused, run},
+    support::fixture::{
+        Fixture, NOON, SUM, UNKNOWN, at, block_on, event, external, number, refused, run,
+    },
 };
 
 const EIGHT: &str = "2026-03-10T08:00:00Z";

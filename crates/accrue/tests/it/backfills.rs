@@ -7,7 +7,9 @@ use accrue::{
     usage::EventSearch,
 };
 
-use crate::fixture::{COUNT, Fixture, UNKNOWN, at, block_on, event, external, refused, run};
+use crate::support::fixture::{
+    COUNT, Fixture, UNKNOWN, at, block_on, event, external, refused, run,
+};
 
 pub(crate) fn frame(start: &str, end: &str) -> Timeframe {
     Timeframe::new(at(start), at(end)).unwrap()

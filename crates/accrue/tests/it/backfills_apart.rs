@@ -7,7 +7,7 @@ use accrue::{
 
 use crate::{
     backfills::{frame, hour, of},
-    fixture::{COUNT, Fixture, at, block_on, event, external, refused, run},
+    support::fixture::{COUNT, Fixture, at, block_on, event, external, refused, run},
 };
 
 fn whose(customer: Option<&str>, new: NewBackfill) -> NewBackfill {

@@ -7,7 +7,7 @@ use accrue::{
     limits,
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, block, credited, credited_with, decrement, depleted, entry, expiring,
         extension, increment, void,
@@ -122,7 +122,7 @@ fn an_increment_expires_after_now() {
     let priced = credited();
     let refuse = |expiry: &str| {
         let expiry = at(expiry);
-        let now = at(crate::fixture::NOON);
+        let now = at(crate::support::fixture::NOON);
         let detail = format!("found the expiry date {expiry}, expected one after {now}");
         let new = NewLedgerEntry::expiring(unit(CREDITS), number("5"), expiry);
         priced.is_a_violation(new, &detail);
@@ -261,7 +261,7 @@ fn a_block_of_another_customer_or_account_is_not_found() {
     let eve = priced.fixture.customer("eve").id;
     let other = priced.fixture.billing.account(AccountId::parse("other").unwrap());
     let bob = run(other.create_customer(accrue::customer::NewCustomer::new(
-        crate::fixture::name("bob"),
+        crate::support::fixture::name("bob"),
         accrue::Email::parse("b@example.com").unwrap(),
     )))
     .unwrap()
@@ -339,7 +339,7 @@ fn a_named_block_has_the_expiry_date_that_is_given_for_it() {
 #[test]
 fn another_expiry_date_lies_ahead() {
     let priced = credited();
-    let now = at(crate::fixture::NOON);
+    let now = at(crate::support::fixture::NOON);
     let id = priced.give("5").credit_block.id;
     for target in ["2026-03-10T12:00:00Z", "2026-03-01T00:00:00Z"] {
         let target = at(target);

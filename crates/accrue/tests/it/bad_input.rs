@@ -8,7 +8,7 @@ use accrue::{
     subscription::{BillingAnchor, NewSubscription},
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, SUM, block_on, name, number, refused, run, usage_alert, usd},
     priced::{cost_alert, metered, spend_alert},
 };
@@ -199,7 +199,8 @@ fn an_alert_needs_a_subscription_or_a_plan_that_is_there() {
         cost_alert(&["1"]),
     );
     assert_eq!(refused(fixture, call).0, ErrorKind::ResourceNotFound);
-    let call = account.create_plan_alert(crate::fixture::external("pro"), cost_alert(&["1"]));
+    let call =
+        account.create_plan_alert(crate::support::fixture::external("pro"), cost_alert(&["1"]));
     assert_eq!(refused(fixture, call).0, ErrorKind::ResourceNotFound);
     run(account.delete_customer(priced.customer)).unwrap();
     let call = account.create_subscription_alert(priced.subscription.id, cost_alert(&["1"]));
@@ -212,7 +213,7 @@ fn the_alert_of_a_customer_that_is_deleted_is_found_no_more() {
     let (fixture, account) = (&priced.fixture, &priced.fixture.account);
     let alert = priced.alert(cost_alert(&["1"]));
     run(account.delete_customer(priced.customer)).unwrap();
-    let call = account.update_alert(alert.id, crate::fixture::thresholds(&["2"]));
+    let call = account.update_alert(alert.id, crate::support::fixture::thresholds(&["2"]));
     assert_eq!(refused(fixture, call).0, ErrorKind::ResourceNotFound);
     assert_eq!(refused(fixture, account.enable_alert(alert.id)).0, ErrorKind::ResourceNotFound);
     fixture.set("2026-05-01T00:00:00Z");

@@ -2,7 +2,7 @@
 
 use accrue::alert::NewBalanceAlert;
 
-use crate::{
+use crate::support::{
     credited::{credited, credited_with, decrement, depleted, dropped, recovered},
     fixture::run,
     priced::NOTHING,

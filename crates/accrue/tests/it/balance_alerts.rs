@@ -6,7 +6,7 @@ use accrue::{
     webhook::{Body, Message},
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, block, credited, credited_with, decrement, depleted, dropped,
         extension, increment, recovered, void,

@@ -7,7 +7,7 @@ use accrue::{
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
-use crate::{
+use crate::support::{
     credited::{CREDITS, increment},
     fixture::{Fixture, at, block_on, event, name, number, refused, run},
     priced::{NOTHING, Priced, cost_alert, priced, unit},
@@ -159,13 +159,13 @@ fn daylight_saving_moves_the_days_of_every_cadence() {
     let check = |zone: &str, start: &str, days: [&str; 3]| {
         let fixture = Fixture::new();
         fixture.set(start);
-        let metric = fixture.metric(crate::fixture::SUM);
+        let metric = fixture.metric(crate::support::fixture::SUM);
         let daily = Cadence::Custom(Cycle::Days(1));
         let mut by_day = fixture.per_unit(&metric, daily);
         by_day.adjustments.minimum = Some(number("3"));
         let plan = fixture.priced_plan([by_day.into(), fixture.usage_at("1", &metric).into()]);
         let mut customer = NewCustomer::new(name("ada"), accrue::Email::parse("a@b.c").unwrap());
-        customer.external_customer_id = Some(crate::fixture::external("ada"));
+        customer.external_customer_id = Some(crate::support::fixture::external("ada"));
         customer.timezone = Some(Zone::parse(zone).unwrap());
         let customer = run(fixture.account.create_customer(customer)).unwrap();
         let mut new = NewSubscription::new(customer.id, plan.id);

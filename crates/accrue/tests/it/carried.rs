@@ -9,7 +9,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::fixture::{Fixture, block_on, name, run, usd};
+use crate::support::fixture::{Fixture, block_on, name, run, usd};
 
 const EXACT: &str = "1.10000000000000000000000000001e0";
 

@@ -17,7 +17,7 @@ use accrue::{
 };
 use proptest::prelude::*;
 
-use crate::fixture::{Fixture, at, block_on, event, external, name, number, run};
+use crate::support::fixture::{Fixture, at, block_on, event, external, name, number, run};
 
 const SQL: [&str; 6] = [
     "SELECT count(*) FROM events WHERE event_name = 'call'",

@@ -9,7 +9,7 @@ use accrue::{
     store::{Scan, Store as _, Version},
 };
 
-use crate::{
+use crate::support::{
     fixture::{NOON, at, block_on, event, number, run, usage_alert},
     priced::{NOTHING, Priced, between, cost_alert, described, exceeded, metered},
 };

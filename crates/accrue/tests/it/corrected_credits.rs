@@ -4,9 +4,11 @@ use accrue::{Decimal, alert::Cause, backfill::NewBackfill, credit::EntryType, we
 
 use crate::{
     corrected_alerts::{added, noon},
-    credited::{credited, credited_with, depleted, dropped, recovered},
-    fixture::{at, number, run},
-    priced::{NOTHING, Priced, between},
+    support::{
+        credited::{credited, credited_with, depleted, dropped, recovered},
+        fixture::{at, number, run},
+        priced::{NOTHING, Priced, between},
+    },
 };
 
 impl Priced {
@@ -147,7 +149,7 @@ fn alerts_on_the_balance_follow_a_backfill() {
             | Body::CreditBalanceDepleted(crossed)
             | Body::CreditBalanceRecovered(crossed) => {
                 assert_eq!(&crossed.cause, by);
-                Some(crate::credited::describe(crossed))
+                Some(crate::support::credited::describe(crossed))
             }
             _ => None,
         });

@@ -12,7 +12,7 @@ use accrue::{
 };
 use pollster::block_on;
 
-use crate::{
+use crate::support::{
     credited::credited_with,
     fixture::{COUNT, Fixture, SUM, at, event, external, number, run},
     priced::{cost_alert, priced},

@@ -7,7 +7,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, at, event, number, run, usage_alert},
     priced::{NOTHING, Priced, cost_alert, exceeded, metered, priced},
 };
@@ -222,7 +222,7 @@ fn cost_is_judged_event_by_event_however_they_are_cut_into_batches() {
             [usage, fixture.by_region(metric, 2), fixture.advance_fee("5")]
         });
         priced.alert(cost_alert(&["50", "50.5", "1000", "4999.99"]));
-        priced.plan_alert(crate::priced::spend_alert("USD", &["60", "2000", "5000"]));
+        priced.plan_alert(crate::support::priced::spend_alert("USD", &["60", "2000", "5000"]));
         let now = at("2026-03-10T12:00:00Z");
         let amount = |n: u32| (n * 7 % 11).to_string();
         let events: Vec<_> =

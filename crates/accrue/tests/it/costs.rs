@@ -6,7 +6,7 @@ use accrue::{
     usage::View,
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, SUM, at, block_on, event, number, run},
     priced::{Priced, between, metered, priced, unit},
 };

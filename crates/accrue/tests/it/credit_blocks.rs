@@ -5,7 +5,7 @@ use accrue::{
     credit::{CreditBlock, CreditBlockFilter},
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, credited, credited_with, decrement, depleted, dropped, extension,
         increment, recovered, void, volume,

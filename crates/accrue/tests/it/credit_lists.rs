@@ -8,7 +8,7 @@ use accrue::{
     },
 };
 
-use crate::{
+use crate::support::{
     credited::{CREDITS, amendment, block, credited, credited_with, decrement, extension, void},
     fixture::{at, block_on, external, number, run},
     priced::{Priced, unit},

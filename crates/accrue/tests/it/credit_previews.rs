@@ -2,7 +2,7 @@
 
 use accrue::{BalanceChange, Call, Preview};
 
-use crate::{
+use crate::support::{
     credited::{credited, credited_with, decrement, depleted, dropped, entry, increment},
     fixture::{NOON, at, block_on, event},
     priced::Priced,

@@ -10,7 +10,7 @@ use accrue::{
     price::PriceType,
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, SUM, block_on, external, refused, run, thresholds, usage_alert},
     priced::unit,
 };

@@ -10,7 +10,7 @@ use accrue::{
 
 use crate::{
     costs::{ever, over, three_days},
-    fixture::{Fixture, block_on, name, number, refused, run},
+    support::fixture::{Fixture, block_on, name, number, refused, run},
 };
 
 /// A plan in a currency, with one price.

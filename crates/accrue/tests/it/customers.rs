@@ -4,7 +4,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::fixture::{COUNT, Fixture, at, block_on, event, name, run};
+use crate::support::fixture::{COUNT, Fixture, at, block_on, event, name, run};
 
 fn external(text: &str) -> ExternalId {
     ExternalId::parse(text).unwrap()
@@ -93,7 +93,7 @@ fn a_deleted_one_takes_all_that_is_its_own_with_it() {
     let metric = fixture.metric(COUNT);
     let ada = fixture.customer("ada");
     let subscription = fixture.subscribe(ada.id, &fixture.plan());
-    let new = crate::fixture::usage_alert(metric.id, &["1"]);
+    let new = crate::support::fixture::usage_alert(metric.id, &["1"]);
     let alert = run(fixture.account.create_subscription_alert(subscription.id, new)).unwrap();
     run(fixture.account.delete_customer(ada.id)).unwrap();
     assert!(block_on(fixture.account.fetch_customer(ada.id)).unwrap_err().is_not_found());

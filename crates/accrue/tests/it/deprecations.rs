@@ -6,9 +6,11 @@ use accrue::{
 use crate::{
     amendments::{AT, six},
     corrected::{Corrected, Naive, key, said},
-    credited::credited_with,
-    fixture::{at, block_on, event, refused, run, usage_alert},
-    priced::{NOTHING, metered},
+    support::{
+        credited::credited_with,
+        fixture::{at, block_on, event, refused, run, usage_alert},
+        priced::{NOTHING, metered},
+    },
 };
 
 impl Corrected {

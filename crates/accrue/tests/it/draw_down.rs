@@ -6,7 +6,7 @@ use accrue::{
     price::{Adjustments, Discount},
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, block, credited, credited_with, decrement, depleted, dropped,
         increment, recovered, void,

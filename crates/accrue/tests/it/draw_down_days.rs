@@ -6,7 +6,7 @@ use accrue::{
     customer::NewCustomer,
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, credited, credited_with, decrement, extension, increment, show, void,
     },

@@ -6,7 +6,7 @@ use accrue::{
 };
 use proptest::prelude::*;
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, NOON, at, block_on, event, run},
     priced::between,
 };

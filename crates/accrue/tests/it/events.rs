@@ -4,7 +4,7 @@ use accrue::{
     usage::{EventSearch, Incoming},
 };
 
-use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, name, run};
+use crate::support::fixture::{COUNT, Fixture, SUM, at, block_on, event, name, run};
 
 #[test]
 fn a_duplicate_is_a_success_however_old() {

@@ -9,13 +9,15 @@ use accrue::{
 };
 
 use crate::{
-    credited::{
-        CREDITS, block, credited, credited_with, decrement, depleted, dropped, expiring, extension,
-        void,
-    },
     expiry_stories::{disable, rethreshold},
-    fixture::{Fixture, at, block_on, number, run},
-    priced::{NOTHING, Priced, cost_alert, priced, unit},
+    support::{
+        credited::{
+            CREDITS, block, credited, credited_with, decrement, depleted, dropped, expiring,
+            extension, void,
+        },
+        fixture::{Fixture, at, block_on, number, run},
+        priced::{NOTHING, Priced, cost_alert, priced, unit},
+    },
 };
 
 pub(crate) const SOON: &str = "2026-03-20T00:00:00Z";
@@ -161,7 +163,7 @@ fn a_block_that_was_amended_expires_after_all() {
     let id = priced.give_until("5", SOON).credit_block.id;
     priced.book(decrement("5")).unwrap();
     assert_eq!(priced.next_deadline(), None);
-    priced.book(crate::credited::amendment("1", id)).unwrap();
+    priced.book(crate::support::credited::amendment("1", id)).unwrap();
     assert_eq!(priced.next_deadline(), Some(at(SOON)));
     priced.fixture.set(SOON);
     assert_eq!(priced.ledger()[3], "credit_block_expiry -1 = 0");

@@ -3,10 +3,12 @@
 use accrue::credit::LedgerEntry;
 
 use crate::{
-    credited::{block, credited, depleted, dropped, extension, increment, recovered, show},
     expiry::{LATER, SOON},
-    fixture::{block_on, run, thresholds},
-    priced::Priced,
+    support::{
+        credited::{block, credited, depleted, dropped, extension, increment, recovered, show},
+        fixture::{block_on, run, thresholds},
+        priced::Priced,
+    },
 };
 
 /// What happens at an instant.

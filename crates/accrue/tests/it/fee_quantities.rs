@@ -9,7 +9,7 @@ use accrue::{
 };
 use proptest::{collection::vec, prelude::*};
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, at, name, number, run},
     priced::between,
 };

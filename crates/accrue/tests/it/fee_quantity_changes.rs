@@ -11,7 +11,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::{
+use crate::support::{
     fixture::{COUNT, Fixture, UNKNOWN, at, block_on, external, number, refused, run},
     priced::{NOTHING, Priced, cost_alert, priced},
 };
@@ -285,7 +285,7 @@ fn only_a_fixed_fee_of_the_version_has_a_quantity() {
     let unknown = UNKNOWN.parse::<PriceId>().unwrap();
     let alias = fixture.per_unit(&fixture.metric(COUNT), Cadence::Monthly);
     let mut alias = accrue::price::NewPrice { external_price_id: Some(external("x")), ..alias };
-    alias.name = crate::fixture::name("alias");
+    alias.name = crate::support::fixture::name("alias");
     run(fixture.account.create_price(alias)).unwrap();
     let prices: [IdOr<PriceId>; 4] =
         [seats.prices()[1].into(), other.into(), unknown.into(), external("x").into()];

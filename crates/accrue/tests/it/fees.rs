@@ -4,7 +4,7 @@ use accrue::{
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
-use crate::{
+use crate::support::{
     fixture::{at, block_on, number, run},
     priced::{NOTHING, Priced, between, cost_alert, exceeded, priced},
 };
@@ -261,7 +261,7 @@ fn an_annual_fee_falls_due_once_a_year() {
 
 #[test]
 fn time_brings_the_end_of_every_period_and_its_end_with_the_grace_period() {
-    for priced in [on_a_fee(), crate::priced::metered()] {
+    for priced in [on_a_fee(), crate::support::priced::metered()] {
         let billing = &priced.fixture.billing;
         let ends = [
             "2026-04-10T12:00:00Z",

@@ -5,7 +5,7 @@ use accrue::{
     subscription::Cancellation,
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, block, credited_with, decrement, dropped, recovered, void, volume,
     },

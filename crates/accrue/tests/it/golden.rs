@@ -26,7 +26,7 @@ use accrue::{
     usage::Amendment,
 };
 
-use crate::{
+use crate::support::{
     credited::{CREDITS, decrement, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,

@@ -9,7 +9,7 @@ use accrue::{
     store::{Batch, Document, Key, Store},
 };
 
-use crate::fixture::{Fixture, at, block_on, event, name, run};
+use crate::support::fixture::{Fixture, at, block_on, event, name, run};
 
 fn key(text: &str) -> IdempotencyKey {
     IdempotencyKey::parse(text).unwrap()

@@ -3,11 +3,13 @@
 use accrue::{ErrorKind, PageRequest, credit::CreditBlockFilter};
 
 use crate::{
-    credited::{CREDITS, credited, credited_with, depleted, increment},
     expiry::{LATER, SOON},
     expiry_stories::{alerts, check},
-    fixture::{at, block_on, number, run},
-    priced::{cost_alert, priced, unit},
+    support::{
+        credited::{CREDITS, credited, credited_with, depleted, increment},
+        fixture::{at, block_on, number, run},
+        priced::{cost_alert, priced, unit},
+    },
 };
 
 #[test]

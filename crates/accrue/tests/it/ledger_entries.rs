@@ -9,7 +9,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, block, credited, credited_with, decrement, entry, expiring, extension,
         increment, void,
@@ -43,7 +43,7 @@ impl Priced {
 fn check_common(entry: &LedgerEntry, customer: CustomerId, number: u64) {
     assert_eq!((entry.customer_id, entry.ledger_sequence_number), (customer, number));
     assert_eq!((&entry.currency, entry.entry_status), (&unit(CREDITS), EntryStatus::Committed));
-    assert_eq!(entry.created_at, at(crate::fixture::NOON));
+    assert_eq!(entry.created_at, at(crate::support::fixture::NOON));
     assert_eq!(entry.starting_balance.clone() + entry.amount.clone(), entry.ending_balance);
 }
 
@@ -65,7 +65,10 @@ fn wire_4_4_an_increment_is_an_entry_and_a_new_block() {
     assert_eq!(block.effective_date, Some(at("2026-03-01T00:00:00Z")));
     assert_eq!(block.expiry_date, Some(at("2026-04-01T00:00:00Z")));
     assert_eq!(block.per_unit_cost_basis, Some(number("0.25")));
-    assert_eq!((block.created_at, block.is_overdraft()), (at(crate::fixture::NOON), false));
+    assert_eq!(
+        (block.created_at, block.is_overdraft()),
+        (at(crate::support::fixture::NOON), false)
+    );
     assert_eq!(entry.credit_block.expiry_date, block.expiry_date);
     assert_eq!(entry.credit_block.per_unit_cost_basis, block.per_unit_cost_basis);
     assert_eq!(priced.fetch_block(block.id), block);
@@ -75,7 +78,7 @@ fn wire_4_4_an_increment_is_an_entry_and_a_new_block() {
 fn a_block_without_dates_is_effective_now_and_never_expires() {
     let priced = credited_with("5");
     let block = priced.only_block();
-    assert_eq!(block.effective_date, Some(at(crate::fixture::NOON)));
+    assert_eq!(block.effective_date, Some(at(crate::support::fixture::NOON)));
     assert_eq!((block.expiry_date, block.per_unit_cost_basis), (None, None));
 }
 

@@ -10,7 +10,7 @@ use accrue::{
 };
 use proptest::{collection::vec, option, prelude::*};
 
-use crate::{
+use crate::support::{
     credited::{CREDITS, depleted, dropped, entry, recovered, volume},
     fixture::{block_on, event, number, run},
     priced::{Priced, unit},

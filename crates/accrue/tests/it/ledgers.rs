@@ -5,7 +5,7 @@ use accrue::{
     credit::{CreditBlockFilter, LedgerFilter, NewLedgerEntry},
 };
 
-use crate::{
+use crate::support::{
     credited::{
         CREDITS, amendment, credited, credited_with, decrement, extension, increment, show, void,
     },

@@ -2,7 +2,7 @@ use accrue::{
     Cursor, ErrorKind, InstantRange, ListFilter, PageRequest, item::Item, metric::MetricFilter,
 };
 
-use crate::fixture::{Fixture, at, block_on};
+use crate::support::fixture::{Fixture, at, block_on};
 
 fn items(count: usize) -> (Fixture, Vec<Item>) {
     let fixture = Fixture::new();

@@ -17,7 +17,7 @@ use accrue::{
 };
 use async_trait::async_trait;
 
-use crate::fixture::{Fixture, UNKNOWN, name, run};
+use crate::support::fixture::{Fixture, UNKNOWN, name, run};
 
 /// A store on which somebody else is first, whatever is committed, or nobody knows.
 #[derive(Debug, Default)]

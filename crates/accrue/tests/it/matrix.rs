@@ -7,7 +7,7 @@ use accrue::{
     usage::{Event, Properties, PropertyValue},
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, SUM, at, event, name, number, run, usd},
     priced::{between, cost_alert, priced},
 };
@@ -289,13 +289,13 @@ fn a_kind_of_matrix_is_its_properties_and_its_cells_whatever_they_cost() {
         run(create(index, "1")).unwrap();
     }
     run(create(7, "2")).unwrap();
-    let (kind, detail) = crate::fixture::refused(&fixture, create(20, "1"));
+    let (kind, detail) = crate::support::fixture::refused(&fixture, create(20, "1"));
     assert_eq!(kind, accrue::ErrorKind::ConstraintViolation);
     assert_eq!(detail, "the account has matrices of 20 different kinds already");
     let mut new = accrue::plan::NewPlan::new(name("plan"), usd());
     let value = [Some("20")];
     new.prices = vec![matrix(&metric, &["region"], &[(&value, "1")]).into()];
-    let (kind, _) = crate::fixture::refused(&fixture, fixture.account.create_plan(new));
+    let (kind, _) = crate::support::fixture::refused(&fixture, fixture.account.create_plan(new));
     assert_eq!(kind, accrue::ErrorKind::ConstraintViolation);
     let plain = fixture.usage_at("1", &metric);
     assert!(matches!(plain.charge, Charge::Usage { .. }));

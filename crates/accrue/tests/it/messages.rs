@@ -1,6 +1,6 @@
 use accrue::{ListFilter, PageRequest};
 
-use crate::fixture::{Fixture, block_on, run};
+use crate::support::fixture::{Fixture, block_on, run};
 
 #[test]
 fn a_message_waits_until_it_is_acknowledged() {

@@ -8,7 +8,7 @@ use accrue::{
     usage::{Amendment, Event, EventSearch, FoundEvent, PropertyValue},
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, SUM, at, block_on, event, external, run},
     priced::between,
 };

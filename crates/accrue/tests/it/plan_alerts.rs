@@ -5,7 +5,7 @@ use accrue::{
     subscription::Subscription,
 };
 
-use crate::fixture::{COUNT, Fixture, SUM, at, block_on, run, thresholds, usage_alert};
+use crate::support::fixture::{COUNT, Fixture, SUM, at, block_on, run, thresholds, usage_alert};
 
 fn two_on_a_plan(fixture: &Fixture) -> (Plan, Subscription, Subscription) {
     let plan = fixture.plan();

@@ -6,7 +6,7 @@ use accrue::{
     price::Cadence,
 };
 
-use crate::fixture::{Fixture, block_on, external, refused, run};
+use crate::support::fixture::{Fixture, block_on, external, refused, run};
 
 fn ids(version: &PricedVersion) -> Vec<PriceId> {
     version.prices.iter().map(|price| price.id).collect()

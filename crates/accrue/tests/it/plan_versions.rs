@@ -5,7 +5,7 @@ use accrue::{
     price::{Cadence, Cycle},
 };
 
-use crate::fixture::{COUNT, Fixture, block_on, external, name, refused, run, usd};
+use crate::support::fixture::{COUNT, Fixture, block_on, external, name, refused, run, usd};
 
 const SECOND: PlanVersion = PlanVersion::new(2);
 
@@ -218,7 +218,7 @@ fn alerts_of_a_version_leave_its_prices_as_they_are() {
     let fetch = || block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
     let before = fetch();
     fixture.subscribe(fixture.customer("ada").id, &plan);
-    let alert = crate::fixture::usage_alert(metric.id, &["1"]);
+    let alert = crate::support::fixture::usage_alert(metric.id, &["1"]);
     run(fixture.account.create_plan_alert(plan.id, alert)).unwrap();
     while block_on(fixture.billing.tick(10)).unwrap().more {}
     assert_eq!(fetch(), before);

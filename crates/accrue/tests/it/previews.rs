@@ -9,7 +9,7 @@ use accrue::{
     subscription::NewSubscription,
 };
 
-use crate::{
+use crate::support::{
     credited::{CREDITS, credited, credited_with, dropped, increment},
     fixture::{Fixture, at, block_on, number, run, thresholds, usage_alert},
     priced::{Priced, cost_alert, described, metered, priced, unit},
@@ -139,7 +139,7 @@ fn a_batch_of_events() {
     let priced = credited_with("5");
     priced.watch(dropped(&["4"]));
     let batch = || {
-        let event = crate::fixture::event("ada", "a", at("2026-03-10T12:00:00Z"), "2");
+        let event = crate::support::fixture::event("ada", "a", at("2026-03-10T12:00:00Z"), "2");
         priced.fixture.account.ingest([event])
     };
     let told = foretold(&priced, batch);
@@ -174,7 +174,7 @@ fn a_price_that_would_change_the_billing_cycle_is_refused() {
 fn in_credits(priced: &Priced, unit_amount: &str) -> NewPrice {
     let metric = &priced.metric;
     let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
-    NewPrice::builder(crate::fixture::name("other"), metric.item_id)
+    NewPrice::builder(crate::support::fixture::name("other"), metric.item_id)
         .billed(Cadence::Monthly, unit(CREDITS))
         .usage(metric.id, model)
 }

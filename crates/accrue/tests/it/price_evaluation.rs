@@ -12,7 +12,7 @@ use accrue::{
 };
 use proptest::prelude::*;
 
-use crate::{
+use crate::support::{
     fixture::{COUNT, Fixture, NOON, SUM, at, block_on, event, external, number, run},
     priced::{between, unit},
 };

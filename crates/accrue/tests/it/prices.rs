@@ -4,7 +4,7 @@ use accrue::{
     price::{Cadence, Charge, NewPrice, PriceUpdate},
 };
 
-use crate::fixture::{COUNT, Fixture, block_on, external, number, refused, run};
+use crate::support::fixture::{COUNT, Fixture, block_on, external, number, refused, run};
 
 fn merge(key: &str, value: Option<&str>) -> PriceUpdate {
     let entries = [(key.to_owned(), value.map(str::to_owned))].into();

@@ -7,7 +7,7 @@ use accrue::{
     subscription::NewSubscription,
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, name, number, run},
     priced::{cost_alert, priced},
 };

@@ -18,7 +18,7 @@ use accrue::{
 };
 use async_trait::async_trait;
 
-use crate::{
+use crate::support::{
     credited::{self, CREDITS, decrement, dropped, expiring, increment},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, run, thresholds, usage_alert, usd,

@@ -6,7 +6,7 @@ use accrue::{
     plan::{NewPlan, Plan, PlanFilter, PlanStatus, PlanUpdate},
 };
 
-use crate::fixture::{COUNT, Fixture, block_on, external, name, run, usage_alert, usd};
+use crate::support::fixture::{COUNT, Fixture, block_on, external, name, run, usage_alert, usd};
 
 #[test]
 fn s4_3_an_update_of_an_item_replaces_its_connections_and_merges_its_metadata() {

@@ -24,7 +24,7 @@ use tracing::{
     subscriber::with_default,
 };
 
-use crate::fixture::{Fixture, NOON, UNKNOWN, at, block_on, event, run};
+use crate::support::fixture::{Fixture, NOON, UNKNOWN, at, block_on, event, run};
 
 /// A subscriber that keeps spans.
 #[derive(Default)]

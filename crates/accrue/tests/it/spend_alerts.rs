@@ -9,7 +9,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::{
+use crate::support::{
     fixture::{UNKNOWN, block_on, number, refused, run, thresholds, usage_alert},
     priced::{NOTHING, Priced, cost_alert, metered, priced, spend_alert, unit},
 };

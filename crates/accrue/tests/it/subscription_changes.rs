@@ -10,7 +10,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::{
+use crate::support::{
     fixture::{COUNT, Fixture, UNKNOWN, at, block_on, event, name, refused, run},
     priced::{NOTHING, cost_alert, priced},
 };
@@ -194,7 +194,7 @@ fn usage_behind_the_end_counts_again() {
 
 #[test]
 fn credits_that_an_end_gave_back_are_drawn_again() {
-    let priced = crate::credited::credited_with("10");
+    let priced = crate::support::credited::credited_with("10");
     priced.use_at("b", "2026-03-10T12:04:00Z", "2");
     let id = priced.subscription.id;
     let soon = Cancellation::RequestedDate(at("2026-03-10T12:02:00Z"));

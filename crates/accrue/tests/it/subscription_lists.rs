@@ -12,7 +12,7 @@ use accrue::{
 
 use proptest::prelude::*;
 
-use crate::{
+use crate::support::{
     counting::Counting,
     fixture::{Fixture, UNKNOWN, at, block_on, external, name, run, usd},
 };

@@ -6,7 +6,7 @@ use accrue::{
     subscription::{BillingAnchor, NewSubscription},
 };
 
-use crate::fixture::{COUNT, Fixture, at, block_on, name, number, refused, run, usd};
+use crate::support::fixture::{COUNT, Fixture, at, block_on, name, number, refused, run, usd};
 
 /// A plan with a fee and a usage price, and the ids of both.
 fn plan(fixture: &Fixture) -> (Plan, PriceId, PriceId) {

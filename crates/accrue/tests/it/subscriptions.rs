@@ -5,7 +5,7 @@ use accrue::{
     webhook::Body,
 };
 
-use crate::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
+use crate::support::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
 
 #[test]
 fn one_in_the_past_counts_the_usage_of_its_open_periods() {

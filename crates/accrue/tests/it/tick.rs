@@ -1,6 +1,6 @@
 use accrue::subscription::Cancellation;
 
-use crate::fixture::{COUNT, Fixture, at, block_on, run, usage_alert};
+use crate::support::fixture::{COUNT, Fixture, at, block_on, run, usage_alert};
 
 #[test]
 fn applied_late_or_early_the_messages_are_the_same() {

@@ -10,7 +10,7 @@ use accrue::{
     subscription::Cancellation,
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, at, run, thresholds},
     priced::{Priced, cost_alert, priced, spend_alert},
 };

@@ -16,7 +16,7 @@ use accrue::{
     usage::{Event, PropertyGroup, UsageQuery, View},
 };
 
-use crate::fixture::{Fixture, at, block_on, event, external, name, refused, run};
+use crate::support::fixture::{Fixture, at, block_on, event, external, name, refused, run};
 
 /// A condition of so many comparisons, the last of which holds.
 fn long(terms: usize) -> String {

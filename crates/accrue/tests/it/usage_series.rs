@@ -8,7 +8,7 @@ use accrue::{
     usage::{Event, Properties, PropertyValue, UsageQuery, UsageSeries, View},
 };
 
-use crate::{
+use crate::support::{
     fixture::{COUNT, Fixture, SUM, at, block_on, event, external, name, run},
     priced::between,
 };

@@ -13,13 +13,13 @@ use super::{
 };
 use crate::{
     Error, FiredAlert,
+    catch_up::catch_up,
     error::Doing as _,
     mail,
-    settle::settle,
     setup::{credits, decimal},
 };
 
-/// A host that bills its customers: it sends their usage, settles what time makes due, gives
+/// A host that bills its customers: it sends their usage, applies what time brings, gives
 /// credits, and answers messages.
 #[derive(Debug)]
 pub(super) struct Host<'a> {
@@ -32,7 +32,7 @@ pub(super) struct Host<'a> {
     pub(super) alerts: BTreeMap<ExternalId, Vec<FiredAlert>>,
     pub(super) events: usize,
     pub(super) messages: usize,
-    pub(super) settled: usize,
+    pub(super) applied: usize,
 }
 
 impl<'a> Host<'a> {
@@ -43,8 +43,8 @@ impl<'a> Host<'a> {
         setup: &'a Setup,
     ) -> Self {
         let (agenda, alerts) = (Agenda::new(setup), BTreeMap::new());
-        let (events, messages, settled) = (0, 0, 0);
-        Self { billing, account, clock, setup, agenda, alerts, events, messages, settled }
+        let (events, messages, applied) = (0, 0, 0);
+        Self { billing, account, clock, setup, agenda, alerts, events, messages, applied }
     }
 
     /// Sends usage, each event at its own instant.
@@ -68,7 +68,7 @@ impl<'a> Host<'a> {
             while let Some(task) = self.agenda.take_due(next) {
                 task.run(self.account).await.doing("do what is on the agenda")?;
             }
-            self.settled += settle(self.billing).await?;
+            self.applied += catch_up(self.billing).await?;
             self.answer_messages().await?;
         }
         self.clock.set(end);

@@ -26,8 +26,8 @@ impl Display for Year {
         plot(f, "Credits left of all customers, at the end of each week", balance)?;
         let cost = weeks.iter().map(|week| week.cost.clone()).collect();
         plot(f, "Cost of all customers, in USD, week by week", cost)?;
-        let (messages, settled) = (counted(self.messages, "message"), grouped(self.settled));
-        writeln!(f, "\n{messages}; settled because of nothing but time: {settled} times")
+        let (messages, applied) = (counted(self.messages, "message"), grouped(self.applied));
+        writeln!(f, "\n{messages}; time alone was applied {applied} times")
     }
 }
 

@@ -10,7 +10,7 @@ use accrue::{
     price::{Bulk, BulkTier, Charge, Model},
 };
 
-use crate::{
+use crate::support::{
     fixture::{Fixture, at, block_on, event, number, run, thresholds},
     priced::{Priced, cause, priced, unit},
 };

@@ -11,7 +11,7 @@ use accrue::{
     webhook::{Body, Message},
 };
 
-use crate::{
+use crate::support::{
     credited,
     fixture::{Fixture, SUM, at, block_on, number, run, thresholds},
 };
