@@ -23,7 +23,7 @@ use crate::{
 /// The API over HTTP, for a host to serve from the framework of its choice. Cheap to clone.
 ///
 /// It needs no runtime: [`handle`](Self::handle) is a future over the types of the `http` crate, and
-/// [`handle_until`](Self::handle_until) one that has a time. It lets others have their turn on its thread
+/// [`handle_until`](Self::handle_until) one with a deadline. It lets others have their turn on its thread
 /// after every fraction of a millisecond of work.
 #[derive(Clone)]
 pub struct Api(Arc<Inner>);
@@ -78,7 +78,7 @@ impl Api {
     /// Answers a request while it has time: until a future of the host's, such as a timer of its
     /// runtime, is done.
     ///
-    /// One whose time is over is answered 500 as the specification has it, and not 408, which has no
+    /// A request whose time is over is answered 500 as the specification has it, and not 408, which has no
     /// error body (§7): with `Transient-Error` where sending it again doubles nothing, because it has
     /// an idempotency key or had not begun to write (§4.5.10).
     ///
@@ -134,7 +134,7 @@ impl Api {
     }
 
     /// Returns the path of the operation that a request asks for, below the base path and with its
-    /// parameters in braces: what a log shows in place of the path, which has identifiers of customers
+    /// parameters in braces, for a log to show in place of the path, which has identifiers of customers
     /// in it.
     ///
     /// ```
@@ -162,7 +162,7 @@ impl Api {
         }
     }
 
-    /// The order of work at the door.
+    /// Answers a request, in the order of work at the door.
     async fn answer<B>(
         &self,
         head: &Parts,
@@ -251,14 +251,14 @@ impl ApiBuilder {
         self
     }
 
-    /// Limits how much an account may do; nothing does where nothing is said.
+    /// Limits the requests and events of each account; there is no limit where nothing is said.
     pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
         self.settings.rate_limit = Some(Box::new(limit));
         self
     }
 
-    /// Hears of every request that is answered 500, and why: for the host's log, since the client is not
-    /// told. It is called before the answer is given, and must not block.
+    /// Calls a function for every request that is answered 500, with the cause: for the host's log, since
+    /// the client is not told. It is called before the answer is given, and must not block.
     ///
     /// ```
     /// use std::error::Error;
@@ -322,7 +322,7 @@ impl fmt::Debug for ApiBuilder {
     }
 }
 
-/// Leaves only what the body would have been like.
+/// Removes the body, and leaves its length.
 fn strip_body(response: &mut Response<Bytes>) {
     let length = std::mem::take(response.body_mut()).len();
     response.headers_mut().insert(CONTENT_LENGTH, length.into());

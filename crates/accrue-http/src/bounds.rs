@@ -3,7 +3,7 @@ use http::request::Parts;
 
 use crate::problem::Problem;
 
-/// The bounds of what a request may be, all of them, with their units.
+/// All bounds of a request, with their units.
 ///
 /// The engine has bounds of its own on top ([`accrue::limits`]), which no setting here can widen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Bounds {
     /// as many. A body of up to 64 KiB is not counted, and one that is alone is always taken; beyond, a
     /// request is answered 429. What the engine makes of a body takes up to five times as much memory.
     pub bodies_bytes: usize,
-    /// How deep arrays and objects of a body lie within each other.
+    /// The greatest depth of arrays and objects of a body within each other.
     pub depth: usize,
     /// The longest string, name or number of a body, in bytes.
     pub string_bytes: usize,

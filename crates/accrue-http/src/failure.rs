@@ -2,8 +2,8 @@ use std::{any::Any, error::Error, fmt, sync::Arc};
 
 use accrue::AccountId;
 
-/// A request that was answered 500: what the client is not told. [`ApiBuilder::on_error`] hands it to
-/// the host.
+/// A request that was answered 500, with the cause that the client is not told.
+/// [`ApiBuilder::on_error`] hands it to the host.
 ///
 /// [`ApiBuilder::on_error`]: crate::ApiBuilder::on_error
 #[derive(Clone, Copy, Debug)]
@@ -11,19 +11,19 @@ use accrue::AccountId;
 pub struct Failure<'a> {
     /// The path of the operation, with its parameters in braces; none where none was found.
     pub route: Option<&'static str>,
-    /// Whose request it was; none where that is not known.
+    /// The account of the request; none where it is not known.
     pub account: Option<&'a AccountId>,
-    /// Why: the sources of it say more, down to what the operating system said.
+    /// The cause: its sources say more, down to the words of the operating system.
     pub cause: &'a (dyn Error + Send + Sync + 'static),
 }
 
-/// Hears of every request that is answered 500.
+/// A function that is called for every request that is answered 500.
 pub(crate) type OnError = Box<dyn Fn(&Failure<'_>) + Send + Sync>;
 
-/// Why a request failed.
+/// The cause of a failed request.
 pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
 
-/// That something panicked, and what it said.
+/// A panic, with its message.
 #[derive(Debug)]
 pub(crate) struct Panicked(String);
 
@@ -43,7 +43,7 @@ impl fmt::Display for Panicked {
 
 impl Error for Panicked {}
 
-/// What is not so although it has to be, in the words of the adapter.
+/// A condition that has to hold and does not, in the words of the adapter.
 #[derive(Debug)]
 pub(crate) struct Unexpected(pub(crate) &'static str);
 

@@ -84,7 +84,7 @@ pub use self::{
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };
 
-/// Compiles and runs what the README shows.
+/// Compiles and runs the code of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

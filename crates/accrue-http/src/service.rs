@@ -11,7 +11,7 @@ use tower_service::Service;
 
 use crate::Api;
 
-/// For every server that takes services of `tower`.
+/// A service of `tower`, for every server that takes one.
 impl<B> Service<Request<B>> for Api
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,

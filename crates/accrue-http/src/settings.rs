@@ -4,14 +4,14 @@ use accrue::AccountId;
 
 use crate::{Bounds, Category, Exceeded, RateLimit, problem::Problem};
 
-/// What operations know of how the API is served.
+/// The settings of the API that operations use.
 pub(crate) struct Settings {
     pub(crate) bounds: Bounds,
     pub(crate) error_docs: String,
     pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
 }
 
-/// What the types of errors begin with: the published clients tell errors by it (wire 6.6).
+/// The beginning of the types of errors: the published clients tell errors by it (wire 6.6).
 const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 
 impl Default for Settings {
@@ -21,7 +21,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Takes from what the account may do now.
+    /// Takes an amount from the rate limit of an account.
     pub(crate) fn take(
         &self,
         account: &AccountId,
@@ -37,7 +37,7 @@ impl Settings {
         })
     }
 
-    /// Gives back what was taken.
+    /// Gives back an amount that was taken.
     pub(crate) fn give_back(&self, account: &AccountId, category: Category, amount: NonZeroU32) {
         if let Some(limit) = &self.rate_limit {
             limit.give_back(account, category, amount);

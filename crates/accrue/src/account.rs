@@ -1,4 +1,4 @@
-//! What an account (tenant) configures.
+//! Configuration of an account (tenant), and the features that it may use.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Timestamp, Zone, limits};
 
-/// What an account configures.
+/// Configuration of an account.
 ///
 /// ```
 /// use accrue::account::Configuration;
@@ -16,19 +16,19 @@ use crate::{Error, Timestamp, Zone, limits};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Configuration {
-    /// The zone of customers that name none: UTC unless chosen.
+    /// Time zone of customers that name none: UTC unless chosen.
     pub timezone: Zone,
-    /// How long after its instant an event is still taken: 24 hours unless chosen. What is finer
-    /// than a microsecond is cut.
+    /// Grace period: how long after its instant an event is still accepted, 24 hours unless chosen.
+    /// Fractions of a microsecond are cut.
     #[serde(with = "micros")]
     pub grace_period: Duration,
     /// The longest timeframe of a backfill, in days: 31 unless chosen, at most 366 (wire 3.3).
     pub backfill_days: u32,
-    /// What the account may use: everything unless chosen.
+    /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
 
-/// What an account may use. What is off answers
+/// Features that an account may use. An operation of a feature that is off fails with
 /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub struct Features {
     pub alerts: bool,
     /// Credits. Where they are off usage draws none; blocks expire all the same.
     pub credits: bool,
-    /// Previews of what an operation would bring.
+    /// Previews of the effects of an operation.
     pub previews: bool,
     /// Backfills. Where they are off, those that are pending close all the same.
     pub backfills: bool,
@@ -60,12 +60,12 @@ impl Default for Configuration {
     }
 }
 
-/// What an account configures, and since when.
+/// Configuration of an account, and the instants at which alerts were switched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AccountEntry {
     pub(crate) configuration: Configuration,
-    /// When alerts were switched off and on again, in turns: a transition is judged as of its own
-    /// instant, whenever that is.
+    /// Instants at which alerts were switched off and on again, in turns: a transition is judged as
+    /// of its own instant, whenever that is.
     switches: Vec<Timestamp>,
 }
 

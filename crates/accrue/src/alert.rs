@@ -34,34 +34,34 @@ use crate::{
 pub struct Alert {
     /// Its id.
     pub id: AlertId,
-    /// What it watches.
+    /// Condition that it watches.
     pub condition: Condition,
-    /// At which values it fires. `None` of the alerts on a balance whose only one is zero:
+    /// Values at which it fires. `None` for the alerts on a balance whose only threshold is zero:
     /// `credit_balance_depleted` and `credit_balance_recovered`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thresholds: Option<Thresholds>,
-    /// Whom it watches.
+    /// Subscription, plan version or customer that it watches.
     pub scope: Scope,
-    /// Whether it fires at all.
+    /// True if it is enabled: a disabled alert does not fire.
     pub enabled: bool,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
-    /// Of an alert on a balance, where an operation answers it: which of its thresholds are in
-    /// alert; in a message, right after it fired. Empty of every other alert.
+    /// Status of each threshold of an alert on a balance: the current one where an operation
+    /// returns the alert; in a message, the one right after it fired. Empty for every other alert.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub balance_alert_status: Vec<BalanceAlertStatus>,
 }
 
 impl Alert {
-    /// Returns the values at which it fires that were given with it, in the order in which they
-    /// were: none of an alert without thresholds.
+    /// Returns its thresholds in the order in which they were given: none for an alert without
+    /// thresholds.
     #[must_use]
     pub fn threshold_values(&self) -> &[Decimal] {
         self.thresholds.as_ref().map_or(&[], Thresholds::values)
     }
 }
 
-/// Whom an alert watches.
+/// Scope of an alert: the subscription, plan version or customer that it watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -80,14 +80,14 @@ pub enum Scope {
         /// The version.
         plan_version: PlanVersion,
     },
-    /// What one customer has of credits.
+    /// Credit balance of one customer.
     Customer {
         /// The customer.
         customer_id: CustomerId,
     },
 }
 
-/// The values at which an alert fires: 1 to 100 different ones.
+/// Values at which an alert fires: 1 to 100 different ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Decimal>", into = "Vec<Decimal>")]
 pub struct Thresholds(Vec<Decimal>);
@@ -107,7 +107,7 @@ impl From<Thresholds> for Vec<Decimal> {
 }
 
 impl Thresholds {
-    /// Takes the values, in the order in which they are to be shown.
+    /// Creates thresholds from values, in the order in which they are to be shown.
     ///
     /// ```
     /// use accrue::{Decimal, alert::Thresholds};
@@ -119,7 +119,7 @@ impl Thresholds {
     ///
     /// # Errors
     ///
-    /// If there are none, more than 100, one twice, or one with more digits than come in.
+    /// If there are none, more than 100, one twice, or one that [`Decimal::parse`] does not accept.
     pub fn new(values: impl IntoIterator<Item = Decimal>) -> Result<Self, Error> {
         let values: Vec<_> = values.into_iter().collect();
         if values.is_empty() || values.len() > limits::THRESHOLDS {

@@ -1,7 +1,7 @@
-//! API keys: what a caller of an account shows to be let in.
+//! API keys, by which the callers of an account are authenticated.
 //!
-//! A key is an id and a secret. Its token, which has both, is shown once; what is kept of the secret
-//! is its SHA-256, which is enough for 192 random bits.
+//! A key is an id and a secret. Its token, which has both, is shown once; only the SHA-256 of the
+//! secret is kept, which is enough for 192 random bits.
 
 use std::{fmt, time::Duration};
 
@@ -17,29 +17,29 @@ use crate::{AccountId, ApiKeyId, Entropy, Error, Name, Timestamp, hex, limits};
 pub struct ApiKey {
     /// Its id.
     pub id: ApiKeyId,
-    /// What it is for.
+    /// Name that says what it is for.
     pub name: Name,
-    /// When it was issued.
+    /// Instant at which it was issued.
     pub created_at: Timestamp,
-    /// When it was last given a new secret.
+    /// Instant at which it was last given a new secret.
     pub rotated_at: Option<Timestamp>,
-    /// The first instant at which the secret before that is not good any more.
+    /// First instant at which the secret before that is no longer valid.
     pub overlap_until: Option<Timestamp>,
-    /// Since when none of its secrets is good.
+    /// Instant from which none of its secrets is valid.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// An API key with a secret that was drawn for it.
+/// An API key with the token that was issued for it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct IssuedApiKey {
     /// The key.
     pub key: ApiKey,
-    /// Its token: nothing gives it a second time.
+    /// Its token, which is shown only once.
     pub token: ApiToken,
 }
 
-/// What a caller shows: the id of a key and its secret. It is seen only where it is
+/// Token that a caller shows: the id of a key and its secret. Its text is seen only where it is
 /// [revealed](Self::reveal).
 #[derive(Clone)]
 pub struct ApiToken {
@@ -50,7 +50,7 @@ pub struct ApiToken {
 /// The random part of a token.
 type Secret = [u8; 24];
 
-/// What every token begins with, so that one is known where it does not belong.
+/// Prefix of every token, so that one is recognized where it does not belong.
 const PREFIX: &str = "accrue_";
 const ID_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 4;
@@ -63,15 +63,15 @@ impl ApiToken {
         Self { id, secret }
     }
 
-    /// Writes the token: `accrue_`, and 88 hexadecimal digits for the id, the secret and a checksum
-    /// of both.
+    /// Returns the text of the token: `accrue_`, and 88 hexadecimal digits for the id, the secret
+    /// and a checksum of both.
     #[must_use]
     pub fn reveal(&self) -> String {
         let bytes = [self.id.as_bytes().as_slice(), &self.secret, &self.checksum()].concat();
         format!("{PREFIX}{}", hex::encode(&bytes))
     }
 
-    /// Reads a token; none where the text was never one, as a typo is not.
+    /// Parses a token; none where the text is not one, such as a typo.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX).filter(|_| text.len() == TOKEN_BYTES)?;
         let bytes = hex::decode(digits)?;
@@ -104,7 +104,7 @@ impl fmt::Debug for ApiToken {
     }
 }
 
-/// What is kept of a secret: its SHA-256, as digits.
+/// SHA-256 of a secret, as digits: all that is kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 struct SecretHash(String);
@@ -115,13 +115,13 @@ impl SecretHash {
     }
 }
 
-/// A key as it is stored: whose it is, and what is kept of its secrets, two at most.
+/// Stored row of a key: its account, and the hashes of its secrets, two at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ApiKeyEntry {
     pub(crate) account: AccountId,
     pub(crate) key: ApiKey,
     secret: SecretHash,
-    /// That before the last rotation, good until the overlap ends.
+    /// Hash before the last rotation, valid until the overlap ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     previous: Option<SecretHash>,
 }
@@ -139,7 +139,8 @@ impl ApiKeyEntry {
         Self { account, key, secret: token.hash(), previous: None }
     }
 
-    /// Gives the key a new secret. The one until now is good for an overlap; one before that is not.
+    /// Rotates the key to a new secret. The current one stays valid for an overlap; one before that
+    /// does not.
     pub(crate) fn rotate(
         mut self,
         token: &ApiToken,
@@ -162,7 +163,7 @@ impl ApiKeyEntry {
         Ok(self)
     }
 
-    /// Takes every secret from the key.
+    /// Revokes the key: none of its secrets is valid any more.
     pub(crate) fn revoke(mut self, now: Timestamp) -> Self {
         self.key.revoked_at.get_or_insert(now);
         self.key.overlap_until = None;
@@ -170,7 +171,8 @@ impl ApiKeyEntry {
         self
     }
 
-    /// Tells whether a token is good at an instant. How long that takes says nothing about a secret.
+    /// Tells whether a token is valid at an instant. The time that it takes reveals nothing about a
+    /// secret.
     pub(crate) fn admits(&self, token: &ApiToken, now: Timestamp) -> bool {
         let shown = token.hash();
         let overlaps = self.key.overlap_until.is_some_and(|until| now < until);

@@ -1,5 +1,5 @@
-//! Backfills: events that are added to a timeframe, or put in place of those that it has, and count
-//! all at once (wire 3.2, 3.3).
+//! Backfills: events that are added to a timeframe, or replace those that it has, and count all at
+//! once (wire 3.2, 3.3).
 
 mod correction;
 mod keys;
@@ -19,46 +19,46 @@ use crate::{BackfillId, CustomerId, IdOr, Timeframe, Timestamp, expression::Expr
 
 /// A backfill (§2.3).
 ///
-/// Its events are stored apart, and count once it is reflected. It is an overlay: what it replaces is
-/// hidden and not rewritten, so that all of it can be reverted.
+/// Its events are stored apart, and count once it is reflected. It is an overlay: the events that
+/// it replaces are hidden and not rewritten, so that all of it can be reverted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Backfill {
-    /// Its id: what its events are ingested with.
+    /// Its id, with which its events are ingested.
     pub id: BackfillId,
-    /// Where it stands.
+    /// Its status.
     pub status: BackfillStatus,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
-    /// Where its events lie: from the start, up to the end and without it.
+    /// Timeframe in which its events lie: from the start, up to the end and without it.
     pub timeframe: Timeframe,
-    /// How many events were ingested in it.
+    /// Number of events that were ingested into it.
     pub events_ingested: u64,
-    /// When it will close by itself, or when it was closed; `None` where it was reverted before.
+    /// Instant at which it closes by itself, or was closed; `None` where it was reverted before.
     pub close_time: Option<Timestamp>,
-    /// When it was reverted.
+    /// Instant at which it was reverted.
     pub reverted_at: Option<Timestamp>,
-    /// Whose events it has; `None` where it is for all customers.
+    /// Customer whose events it has; `None` where it is for all customers.
     pub customer_id: Option<CustomerId>,
-    /// Whether the events that are there stop counting.
+    /// True if the existing events of the timeframe stop counting once it is reflected.
     pub replace_existing_events: bool,
-    /// Which of them do; all where there is none.
+    /// Filter of the existing events that stop counting; all do where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deprecation_filter: Option<Expression>,
 }
 
-/// Where a backfill stands (wire 3.2).
+/// Status of a backfill (wire 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BackfillStatus {
-    /// It takes events, or was closed and is about to count.
+    /// Pending: it takes events, or was closed and is about to count.
     Pending,
-    /// Its events count.
+    /// Reflected: its events count.
     Reflected,
-    /// It was reverted, and its events are about to count no longer.
+    /// Pending revert: its events are about to count no longer.
     PendingRevert,
-    /// Its events count no longer, or never did.
+    /// Reverted: its events count no longer, or never did.
     Reverted,
 }
 
@@ -69,12 +69,12 @@ impl Backfill {
     }
 }
 
-/// Which backfills of the list.
+/// Filter of the list of backfills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackfillFilter {
-    /// For one customer, also a deleted one that is named by its id; one for all customers is not
-    /// among them. A customer that is not there has none.
+    /// Customer that they are for, also a deleted one that is named by its id. Backfills for all
+    /// customers are not among them. A customer that does not exist has none.
     pub customer: Option<IdOr<CustomerId>>,
-    /// Of one status.
+    /// Status that they have.
     pub status: Option<BackfillStatus>,
 }

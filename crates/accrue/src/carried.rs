@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use crate::{Error, limits, text::json_bytes};
 
-/// Fields of a resource that the engine has no use for: by the name of each, its JSON text.
+/// Fields of a resource that the engine has no use for: the JSON text of each, by name.
 ///
 /// They are texts, so that a number comes back with the digits that it came with. A field that is
 /// `null` is one that is not there.
@@ -28,7 +28,7 @@ impl Carried {
     /// No fields.
     pub(crate) const NONE: Self = Self(BTreeMap::new());
 
-    /// Takes fields, each with its JSON text.
+    /// Creates carried fields, each with its JSON text.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Carried {
         self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
-    /// Tells whether there is none.
+    /// Tells whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -91,8 +91,8 @@ impl From<Carried> for BTreeMap<String, String> {
     }
 }
 
-/// What an update does to the fields that the engine has no use for: those that it names are
-/// replaced, by `null` removed, and the others stay.
+/// Update of the fields that the engine has no use for: those that it names are replaced, or
+/// removed by `null`; the others stay.
 ///
 /// ```
 /// use accrue::CarriedUpdate;
@@ -105,7 +105,7 @@ impl From<Carried> for BTreeMap<String, String> {
 pub struct CarriedUpdate(BTreeMap<String, Option<String>>);
 
 impl CarriedUpdate {
-    /// Takes fields, each with its JSON text.
+    /// Creates an update from fields, each with its JSON text.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl CarriedUpdate {
     }
 }
 
-/// What JSON allows around a value.
+/// White space that JSON allows around a value.
 const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Cost: what the usage and the fees of a subscription come to, as it is asked for.
+//! Cost of the usage and the fees of subscriptions, computed on request.
 
 mod evaluation;
 mod query;

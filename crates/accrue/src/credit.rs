@@ -1,9 +1,9 @@
 //! Credits: prepaid amounts of a currency or pricing unit, which usage draws down.
 //!
-//! A customer has a ledger for each currency and pricing unit that it was ever given credits in. Its
-//! entries say what moved the balance; its blocks say what is left of what was given, and until when.
-//! After every step the balance is the sum of the entries, and the sum of the blocks less what was
-//! overdrawn.
+//! A customer has a ledger for each currency and pricing unit that it was ever given credits in.
+//! Its entries record each change of the balance; its blocks hold the credits that are left of each
+//! grant, and their expiry. After every step the balance is the sum of the entries, and the sum of
+//! the blocks less the overdraft.
 
 mod balance;
 mod block;

@@ -38,7 +38,8 @@ impl Currency {
 }
 
 impl Currency {
-    /// Returns how many digits behind the point its amounts have: 2 for the euro, 0 for the yen.
+    /// Returns the number of digits that its amounts have behind the point: 2 for the euro, 0 for
+    /// the yen.
     #[must_use]
     pub fn places(self) -> u32 {
         self.0.exponent().map_or(0, u32::from)
@@ -52,7 +53,7 @@ impl PricingUnit {
         Currency::parse(self).ok()
     }
 
-    /// Returns how many digits behind the point an amount is rounded to, where it is.
+    /// Returns the number of digits behind the point to which an amount is rounded, where it is.
     #[must_use]
     pub fn places(&self) -> u32 {
         self.currency().map_or(limits::PRICING_UNIT_PLACES, Currency::places)
@@ -100,7 +101,7 @@ impl fmt::Debug for Currency {
     }
 }
 
-/// There is no currency of that code.
+/// Error of a code that is of no currency.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found {code:?}, expected the code of an ISO 4217 currency")]
 pub struct CurrencyError {

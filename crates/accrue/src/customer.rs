@@ -1,4 +1,4 @@
-//! Customers: whom usage is billed to.
+//! Customers, to whom usage is billed.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ pub struct Customer {
     pub external_customer_id: Option<ExternalId>,
     /// Its name.
     pub name: Name,
-    /// Where its invoices go.
+    /// E-mail address to which its invoices go.
     pub email: Email,
-    /// The zone in which its billing periods begin and end.
+    /// Time zone in which its billing periods begin and end.
     pub timezone: Zone,
     /// The currency that it is invoiced in, once that is decided.
     pub currency: Option<Currency>,
@@ -34,7 +34,7 @@ pub struct Customer {
     /// Fields that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
 }
 
@@ -78,11 +78,11 @@ impl PaymentProvider {
 pub struct NewCustomer {
     /// Its name.
     pub name: Name,
-    /// Where its invoices go.
+    /// E-mail address to which its invoices go.
     pub email: Email,
     /// The caller's alias, unique in the account. Usage that waits under it becomes the customer's.
     pub external_customer_id: Option<ExternalId>,
-    /// Its zone; the account's where none is given. It never changes.
+    /// Its time zone; the account's where none is given. It never changes.
     pub timezone: Option<Zone>,
     /// The currency that it is invoiced in.
     pub currency: Option<Currency>,
@@ -97,7 +97,7 @@ pub struct NewCustomer {
 }
 
 impl NewCustomer {
-    /// A customer with what every customer needs.
+    /// Creates a customer with the fields that every customer needs.
     #[must_use]
     pub const fn new(name: Name, email: Email) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl NewCustomer {
     }
 }
 
-/// What to change of a customer (wire 4.3). The zone never changes.
+/// Update of a customer (wire 4.3). The zone never changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CustomerUpdate {
     /// A new name.

@@ -18,15 +18,14 @@ use crate::limits;
 /// An exact decimal number of any size.
 ///
 /// A number that comes in has at most 28 significant digits, 28 decimals and a magnitude below
-/// 10^28, judged on its text before a number is built. What is computed from such numbers needs no
-/// bound.
+/// 10^28, judged on its text before a number is built. Numbers computed from it need no bound.
 ///
 /// Its text has no exponent and no trailing zeros; in documents it is that text, as a string. Where
 /// JSON has a number, [`JsonNumber`] reads and writes it.
 ///
-/// Sums, differences and products are exact, of numbers and references alike. There is no operator for division: what divides or
-/// rounds is a method whose name says how ([`round`](Self::round), [`prorate`](Self::prorate),
-/// [`div_ceil`](Self::div_ceil)).
+/// Sums, differences and products are exact, of numbers and references alike. There is no operator
+/// for division: division and rounding are methods whose names say how ([`round`](Self::round),
+/// [`prorate`](Self::prorate), [`div_ceil`](Self::div_ceil)).
 ///
 /// ```
 /// use accrue::Decimal;
@@ -41,7 +40,7 @@ use crate::limits;
 pub struct Decimal(BigDecimal);
 
 impl Decimal {
-    /// Zero.
+    /// Returns zero.
     #[must_use]
     pub fn zero() -> Self {
         Self::from(0)
@@ -51,8 +50,8 @@ impl Decimal {
     ///
     /// # Errors
     ///
-    /// If the text is no such number, or the number is out of bounds. It costs no more than the
-    /// text is long, whatever the exponent says.
+    /// If the text is no such number, or the number is out of bounds. The work is linear in the
+    /// length of the text, whatever the exponent says.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         Digits::read(text)?.build()
     }
@@ -63,7 +62,7 @@ impl Decimal {
         self.check_bounds().is_ok()
     }
 
-    /// Says which bound of [`parse`](Self::parse) the number exceeds.
+    /// Returns the bound of [`parse`](Self::parse) that the number exceeds, as an error.
     pub(crate) fn check_bounds(&self) -> Result<(), DecimalError> {
         let (number, places) = self.0.as_bigint_and_scale();
         let is_small = u64::try_from(number.magnitude()).is_ok() && (0..=8).contains(&places);
@@ -192,7 +191,7 @@ impl fmt::Debug for Decimal {
 }
 
 impl Default for Decimal {
-    /// Zero.
+    /// Returns zero.
     fn default() -> Self {
         Self::zero()
     }
@@ -238,17 +237,17 @@ impl<'de> Deserialize<'de> for Decimal {
     }
 }
 
-/// Why a text is no number that accrue takes.
+/// Error of a text that is no number, or one out of bounds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecimalError {
-    /// The text is not a number in JSON's notation.
+    /// Text that is not a number in JSON's notation.
     #[error("not a decimal number")]
     NotANumber,
     /// More than 28 significant digits.
     #[error("number has {digits} significant digits, expected at most {}", limits::DECIMAL_DIGITS)]
     TooManyDigits {
-        /// How many it has.
+        /// Number of significant digits that it has.
         digits: usize,
     },
     /// More than 28 digits behind the point.

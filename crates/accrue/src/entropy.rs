@@ -1,4 +1,4 @@
-//! Randomness is an input: ids and marks are made from what the host hands in.
+//! Randomness as an input: ids and marks are made from bytes that the host hands in.
 
 use std::{
     fmt,
@@ -13,7 +13,8 @@ pub trait Entropy: fmt::Debug + Send + Sync + 'static {
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// The same bytes again for the same seed: for tests and simulations, never for production.
+/// Entropy with the same bytes again for the same seed: for tests and simulations, never for
+/// production.
 ///
 /// ```
 /// use accrue::{Entropy, SeededEntropy};
@@ -30,7 +31,7 @@ pub struct SeededEntropy {
 }
 
 impl SeededEntropy {
-    /// Starts from a seed.
+    /// Creates entropy from a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { seed, blocks: Mutex::new(0) }

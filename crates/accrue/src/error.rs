@@ -1,4 +1,4 @@
-//! What an operation answers when it does not succeed.
+//! Errors of operations.
 
 use std::{error::Error as StdError, fmt};
 
@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::StoreError;
 
-/// Why an operation gave no result.
+/// Error of an operation that gave no result.
 ///
-/// What it says is for people; what a program does rests on [`kind`](Error::kind),
-/// [`can_be_retried`](Error::can_be_retried) and the two lists.
+/// Its text is for people; a program relies on [`kind`](Error::kind),
+/// [`can_be_retried`](Error::can_be_retried) and the two lists, [`violations`](Error::violations)
+/// and [`refused_events`](Error::refused_events).
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -23,31 +24,31 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The kinds of error (§7, but for those that only a server has).
+/// Kind of an error (§7, but for those that only a server has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A rule is broken: a state, an overlap, a limit of one per kind.
+    /// Broken rule: a state, an overlap, a limit of one per kind.
     ConstraintViolation,
-    /// An identifier of the caller's choice is used already.
+    /// Identifier of the caller's choice that is used already.
     DuplicateResource,
-    /// The request is malformed: a type, a bound, an unknown name.
+    /// Malformed request: a type, a bound, an unknown name.
     RequestValidation,
-    /// The account lacks the feature, or it is not built.
+    /// Feature that the account lacks, or that is not built.
     FeatureNotAvailable,
-    /// No such resource in this account.
+    /// Resource that does not exist in this account.
     ResourceNotFound,
-    /// The idempotency key is in flight, or was used with another payload; or what the request would
-    /// change is being corrected, so that it is to be sent again.
+    /// Conflict: the idempotency key is in flight, or was used with another payload; or what the
+    /// request would change is being corrected, so that it is to be sent again.
     ResourceConflict,
-    /// A document, an answer or a batch is too large.
+    /// Document, answer or batch that is too large.
     ResourceTooLarge,
-    /// An answer without pages has too many rows.
+    /// Answer without pages that has too many rows.
     TooManyResults,
     /// Too many requests at once.
     TooManyRequests,
-    /// The engine or its store failed.
+    /// Failure of the engine or its store.
     Internal,
 }
 
@@ -57,14 +58,14 @@ enum Retry {
     Futile,
 }
 
-/// One thing that is wrong with a request.
+/// One fault of a request, and the field that has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Which field of what the operation takes, as it is called there: `charge.model.tiered.tiers[1].last_unit`
-    /// of a new price.
+    /// Path of the field in the input of the operation: `charge.model.tiered.tiers[1].last_unit` of
+    /// a new price.
     pub field: String,
-    /// What was found and what was expected.
+    /// Text that says what was found and what was expected.
     pub message: String,
 }
 
@@ -76,7 +77,7 @@ pub struct RefusedEvent {
     pub index: usize,
     /// Its key, where it has one.
     pub idempotency_key: Option<String>,
-    /// What is wrong with it.
+    /// Reasons for which it was refused.
     pub reasons: Vec<String>,
 }
 
@@ -87,7 +88,7 @@ impl Error {
         self.0.kind
     }
 
-    /// Lists what is wrong with the request, where its kind is
+    /// Lists the faults of the request, where the kind is
     /// [`RequestValidation`](ErrorKind::RequestValidation).
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
@@ -185,7 +186,8 @@ impl Error {
         error
     }
 
-    /// The same where what has the field is itself in a field of something larger.
+    /// Returns the error with `place` before each field: the value that has the field is itself a
+    /// field of a larger one.
     pub(crate) fn within(mut self, place: &str) -> Self {
         let place = format!("{place}.");
         if !self.0.violations.is_empty() {
@@ -253,15 +255,16 @@ impl Error {
         error
     }
 
-    /// The outcome of a commit is unknown: doing it again is safe only under a key.
+    /// Creates the error of a commit whose outcome is unknown: doing it again is safe only under a
+    /// key.
     pub(crate) fn unknown_outcome(source: StoreError) -> Self {
         let mut error = Self::new(ErrorKind::Internal, "the outcome is unknown");
         error.0.source = Some(source.into());
         error
     }
 
-    /// The same error where doing it again is safe: under a key, or where nothing was to be changed.
-    /// Corruption stays what it is, and so does what is wrong with the request.
+    /// Returns the error where doing it again is safe: under a key, or where nothing was to be
+    /// changed. Corruption stays what it is, and so does a fault of the request.
     pub(crate) fn retry_doubles_nothing(self) -> Self {
         match self.kind() {
             ErrorKind::Internal if !self.is_corruption() => self.retry_is_safe(),

@@ -1,4 +1,4 @@
-//! Events: what customers used, as they are told of it.
+//! Usage events and their properties.
 
 mod property;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub use self::property::{Properties, PropertyValue};
 use crate::{CustomerId, EventKey, EventName, IdOr, Timestamp, limits, text::json_bytes};
 
-/// A usage event: something that a customer used, at an instant.
+/// A usage event: usage of a customer at an instant.
 ///
 /// ```
 /// use accrue::{EventKey, EventName, ExternalId, PropertyName, Timestamp, usage::Event};
@@ -29,17 +29,17 @@ pub struct Event {
     /// may come again where the two can never count together (wire 3.3), which
     /// [`ingest_backfill`](crate::Account::ingest_backfill) tells.
     pub idempotency_key: EventKey,
-    /// What happened.
+    /// Name of what happened.
     pub event_name: EventName,
-    /// When it happened.
+    /// Instant at which it happened.
     pub timestamp: Timestamp,
-    /// What is measured of it.
+    /// Properties that metrics measure.
     pub properties: Properties,
-    /// Whose usage it is. An external id need not exist yet.
+    /// Customer whose usage it is. An external id need not exist yet.
     pub customer: IdOr<CustomerId>,
 }
 
-/// Where an event stands among those of its customer: in order of time, then of key.
+/// Place of an event among those of its customer: in order of time, then of key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct EventPlace {
     pub(crate) at: Timestamp,
@@ -47,7 +47,7 @@ pub(crate) struct EventPlace {
 }
 
 impl Event {
-    /// Says what of the event is beyond its bounds.
+    /// Lists the bounds that the event exceeds.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         if self.properties.len() > limits::EVENT_PROPERTIES {
@@ -83,7 +83,7 @@ impl Event {
         problems
     }
 
-    /// About how many bytes it has, without a look at its texts: what working on it costs.
+    /// Returns about how many bytes it has, without a look at its texts: the cost of working on it.
     pub(crate) fn rough_bytes(&self) -> usize {
         /// Those of a number, or of what is between texts.
         const SMALL: usize = 64;
@@ -94,7 +94,8 @@ impl Event {
         self.properties.values().map(bytes).fold(SMALL, usize::saturating_add)
     }
 
-    /// The bytes of all its texts as JSON writes them; a number counts as the longest that comes in.
+    /// Returns the bytes of all its texts as JSON writes them; a number counts as the longest that
+    /// comes in.
     pub(crate) fn bytes(&self) -> usize {
         let properties = self
             .properties

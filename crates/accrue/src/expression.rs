@@ -1,7 +1,8 @@
-//! Conditions over usage events: what a metric counts, what a backfill replaces.
+//! Conditions over usage events, which select those that a metric counts or a backfill replaces.
 //!
-//! It is the part of SQL's conditions that needs nothing but the event. One implementation serves
-//! the `WHERE` of a [`MetricQuery`](crate::metric::MetricQuery) and every filter.
+//! The language is the part of SQL's conditions that needs nothing but the event. One
+//! implementation serves the `WHERE` of a [`MetricQuery`](crate::metric::MetricQuery) and every
+//! filter.
 //!
 //! ```
 //! use accrue::{EventName, PropertyName, Timestamp, expression::{Expression, Fields}, usage::Properties};
@@ -124,8 +125,8 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// If the text is no condition, or is too long or too deep: the first place where it is wrong,
-    /// what is there, and what was expected.
+    /// If the text is no condition, or is too long or too deep. The error has the first place where
+    /// it is wrong, what is there, and what was expected.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let mut parser = Parser::new(text)?;
         let condition = parser.condition()?;
@@ -144,7 +145,7 @@ impl Expression {
         Self { text: text.into(), terms: condition.terms(), condition }
     }
 
-    /// Returns how many comparisons evaluating it makes at most.
+    /// Returns the most comparisons that evaluating it makes.
     pub(crate) const fn terms(&self) -> usize {
         self.terms
     }
@@ -155,13 +156,13 @@ impl Expression {
         &self.text
     }
 
-    /// Tells whether it is true or false of an event; none where that is unknown.
+    /// Evaluates it for an event: true or false; none where it is unknown.
     #[must_use]
     pub fn evaluate(&self, event: &Fields<'_>) -> Option<bool> {
         self.condition.evaluate(event)
     }
 
-    /// Tells whether it is true of an event, neither false nor unknown.
+    /// Tells whether it is true for an event, neither false nor unknown.
     #[must_use]
     pub fn matches(&self, event: &Fields<'_>) -> bool {
         self.evaluate(event) == Some(true)

@@ -22,13 +22,13 @@ pub struct Fraction(Decimal);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FractionError {
-    /// It is below 0 or above 1.
+    /// Number below 0 or above 1.
     #[error("found {found}, expected a fraction of 0 to 1")]
     OutOfRange {
         /// The number.
         found: Decimal,
     },
-    /// It is no number that could come in.
+    /// Text that is no number, or one out of bounds.
     #[error(transparent)]
     Number(#[from] DecimalError),
 }

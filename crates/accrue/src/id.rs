@@ -8,13 +8,13 @@ use uuid::{Builder, Uuid};
 
 use crate::{Entropy, Timestamp, text::ExternalId};
 
-/// Names an id newtype and makes it.
+/// Declares id newtypes.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         ///
-        /// 48 bits of milliseconds and random bits behind them, in the form of a version 7 UUID.
-        /// Unique, and not relied on to be in order.
+        /// 48 bits of milliseconds and random bits behind them, in the form of a version 7 UUID. Ids
+        /// are unique; their order means nothing.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(Uuid);
@@ -25,7 +25,7 @@ macro_rules! ids {
                 Self(generate(now, entropy))
             }
 
-            /// Makes the id of what is known by other names already: the same ones, the same id.
+            /// Creates the id of what is known by other names already: the same names, the same id.
             #[allow(dead_code, reason = "most kinds of id are drawn")]
             pub(crate) fn derived(at: Timestamp, names: &[&[u8]]) -> Self {
                 Self(derived(at, names))
@@ -65,33 +65,33 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Identifies an alert.
+    /// Id of an alert.
     AlertId,
-    /// Identifies an API key.
+    /// Id of an API key.
     ApiKeyId,
-    /// Identifies a backfill.
+    /// Id of a backfill.
     BackfillId,
-    /// Identifies a block of credits.
+    /// Id of a credit block.
     CreditBlockId,
-    /// Identifies a customer.
+    /// Id of a customer.
     CustomerId,
-    /// Identifies an item.
+    /// Id of an item.
     ItemId,
-    /// Identifies an entry of a ledger of credits.
+    /// Id of an entry of a credit ledger.
     LedgerEntryId,
-    /// Identifies a message of the outbox.
+    /// Id of a webhook message.
     MessageId,
-    /// Identifies a metric.
+    /// Id of a metric.
     MetricId,
-    /// Identifies a plan.
+    /// Id of a plan.
     PlanId,
-    /// Identifies a price.
+    /// Id of a price.
     PriceId,
-    /// Identifies an adjustment while it is in force for a subscription.
+    /// Id of an adjustment interval: an adjustment while it is in force for a subscription.
     AdjustmentIntervalId,
-    /// Identifies a price while it is in force for a subscription.
+    /// Id of a price interval: a price while it is in force for a subscription.
     PriceIntervalId,
-    /// Identifies a subscription.
+    /// Id of a subscription.
     SubscriptionId,
 }
 
@@ -123,13 +123,13 @@ fn parse(text: &str) -> Result<Uuid, IdError> {
     Uuid::try_parse(text).ok().filter(|_| canonical).ok_or(IdError)
 }
 
-/// A text is no id.
+/// Error for a text that is no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an id")]
 #[non_exhaustive]
 pub struct IdError;
 
-/// An id, or the caller's external alias for it.
+/// Id, or the caller's external alias for it.
 ///
 /// ```
 /// use accrue::{CustomerId, ExternalId, IdOr};

@@ -10,23 +10,23 @@ pub(crate) use self::{
     record::{Answer as StoredAnswer, Mark, Record},
 };
 
-/// Whether an answer was made now, or is that of an earlier action under the same key (§4.5.6).
+/// Freshness of an answer: made now, or that of an earlier action under the same key (§4.5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Freshness {
-    /// Made now.
+    /// Answer that was made now.
     Fresh,
-    /// The answer of an earlier action: no new effect.
+    /// Answer of an earlier action: no new effect.
     Replayed,
 }
 
-/// An answer to a keyed operation.
+/// Answer to a keyed operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer<T> {
-    /// What was answered: the same, byte for byte, for every retry.
+    /// Outcome of the operation: the same, byte for byte, for every retry.
     pub outcome: T,
-    /// Whether it was made now.
+    /// Freshness of the answer: made now, or replayed.
     pub freshness: Freshness,
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ItemId, Metadata, MetadataUpdate, Name, Timestamp, metadata};
 
-/// An item (§2.2).
+/// Item: a sellable product (§2.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Item {
@@ -12,26 +12,26 @@ pub struct Item {
     pub id: ItemId,
     /// Its name.
     pub name: Name,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
     /// The caller's own strings.
     pub metadata: Metadata,
-    /// What it is called in other systems.
+    /// Its names in other systems.
     pub external_connections: Vec<ExternalConnection>,
-    /// When it was archived; `None` where it is not.
+    /// Instant at which it was archived; `None` where it is not.
     pub archived_at: Option<Timestamp>,
 }
 
-/// What an item is called in another system (wire 2.2).
+/// Name of an item in another system (wire 2.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalConnection {
-    /// The system.
+    /// System that the name belongs to.
     pub external_connection_name: ExternalSystem,
-    /// The identifier there.
+    /// Identifier of the item there.
     pub external_entity_id: Name,
 }
 
-/// A system for invoices or taxes (wire 2.2).
+/// System for invoices or taxes (wire 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -57,7 +57,7 @@ pub enum ExternalSystem {
     StripeTax,
 }
 
-/// An item to create (wire 2.3).
+/// Item to create (wire 2.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewItem {
     /// Its name.
@@ -67,7 +67,7 @@ pub struct NewItem {
 }
 
 impl NewItem {
-    /// An item without metadata.
+    /// Prepares an item without metadata.
     #[must_use]
     pub const fn new(name: Name) -> Self {
         Self { name, metadata: Metadata::new() }
@@ -86,14 +86,14 @@ impl NewItem {
     }
 }
 
-/// What to change of an item (§4.3, wire 2.3).
+/// Changes to an item (§4.3, wire 2.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ItemUpdate {
     /// A new name.
     pub name: Option<Name>,
-    /// The caller's own strings.
+    /// Changes to its metadata.
     pub metadata: MetadataUpdate,
-    /// The whole list of connections, in place of the one that there is.
+    /// Whole list of connections, in place of the present one.
     pub external_connections: Option<Vec<ExternalConnection>>,
 }
 

@@ -79,13 +79,14 @@
 //! # }).unwrap();
 //! ```
 //!
-//! # What it promises, and where that is tested
+//! # Promises, and where they are tested
 //!
 //! 1. **One commit.** The effect of an operation, the alerts that it fires, their messages and the
-//!    stored answer of its idempotency key are one atomic batch. That a store applies a batch as a
+//!    stored answer of its idempotency key are one atomic batch. Tests that a store applies a batch as a
 //!    whole: the suite `accrue-conformance` on every store, `tests/torn.rs` of `accrue-fjall` and of
-//!    `accrue-sled` on a log that was cut off. That the engine needs no more: the properties in `tests/`. That a
-//!    correction, which is prepared in many commits, counts in one: `tests/tests/correction_steps.rs`.
+//!    `accrue-sled` on a log that was cut off. Tests that the engine needs no more: the properties in
+//!    `tests/`. Tests that a correction, which is prepared in many commits, counts in one:
+//!    `tests/tests/correction_steps.rs`.
 //! 2. **Alerts with no lag.** A threshold is judged in the commit that moves the value; one message
 //!    for each crossing, however events are cut into batches: the tests of
 //!    [`alert::crossing`] and the properties in `tests/`.
@@ -107,8 +108,8 @@
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`backfill`],
-//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], which of them name which;
-//!   [`api_key`], what lets a caller in; and [`idempotency`], what a key is answered with.
+//!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], the references between resources;
+//!   [`api_key`], the credentials of callers; and [`idempotency`], the answers that are kept by key.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, declared on one page.
@@ -124,15 +125,15 @@
 //! - `time`: conversions between [`Timestamp`] and `time::OffsetDateTime`, of the crate `time` 0.3.
 //! - `tracing`: a span for each operation that writes, of the crate `tracing` 0.1.
 //!
-//! Each of them adds to what a host is given, and changes nothing else.
+//! Each of them adds to the interface, and changes nothing else.
 //!
 //! The spans are named `operation`, with the target `accrue` and the level info. Transitions and
 //! corrections that come before an operation have spans within its own. Reads have none, nor has a
 //! replay. The fields:
 //!
 //! - `operation`: its name, such as `ingest`, `create_customer` or `apply_transitions`.
-//! - `account`: whose it is.
-//! - `attempts`: how often it was run. It is run again where it lost a race, where something came before
+//! - `account`: its id.
+//! - `attempts`: number of its runs. It is run again where it lost a race, where something came before
 //!   it, where it needed more locks, and where it took too long to decide.
 //! - `conflicts`: commits that lost a race.
 //! - `rows_read`: rows that its runs have asked the store for, absent ones too.

@@ -1,7 +1,7 @@
-//! Every bound in one place, named with its unit, and the clause that it comes from.
+//! Every bound in one place, named with its unit, with the clause that it comes from.
 //!
-//! "§" is the specification of the API; "store" is the contract of [`Store`](crate::store::Store);
-//! what has neither is this engine's own.
+//! "§" is the specification of the API; "store" is the contract of [`Store`](crate::store::Store); a
+//! bound with neither is this engine's own.
 
 /// The longest key of a row, in bytes (store 9).
 pub const KEY_BYTES: usize = 512;
@@ -50,7 +50,7 @@ pub const CARRIED_BYTES: usize = 8 * 1024;
 
 /// The longest idempotency key, in characters (§4.5.2, §8).
 pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
-/// How long a key is remembered after its operation completed, in hours (§4.5.4, §8).
+/// The time for which a key is remembered after its operation completed, in hours (§4.5.4, §8).
 pub const IDEMPOTENCY_HOURS: u64 = 48;
 /// The largest stored answer, in bytes: a subscription with the most prices, each with the most
 /// metadata, is one.
@@ -59,9 +59,9 @@ pub const ANSWER_BYTES: usize = 12 * 1024 * 1024;
 pub const ANSWER_PART_BYTES: usize = 48 * 1024;
 /// The most keyed operations in flight in one process.
 pub const IN_FLIGHT: usize = 65_536;
-/// How often an operation is run again after a lost race.
+/// The most runs of one operation that lose a race.
 pub const RUNS: usize = 64;
-/// How long ago the instant may be that an operation is decided at, when it is committed, in seconds.
+/// The greatest age of the instant that an operation is decided at, at its commit, in seconds.
 pub const DECISION_SECONDS: u64 = 60;
 /// The work of an operation after which others get their turn on its thread, in comparisons of an
 /// expression: a fraction of a millisecond.
@@ -69,7 +69,7 @@ pub const TURN_WORK: usize = 2_000;
 /// The work of corrections that a request does before its own, in comparisons of an expression: where
 /// more is due, it is to be sent again.
 pub const CORRECTION_WORK: usize = 1_000_000;
-/// What is kept decoded of rows that are read often, in bytes.
+/// The size of the cache of decoded rows, in bytes.
 pub const DECODED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The longest key of an event, in bytes.
@@ -84,17 +84,17 @@ pub const PROPERTY_NAME_BYTES: usize = 128;
 pub const PROPERTY_VALUE_BYTES: usize = 4 * 1024;
 /// The largest event, in bytes of its texts as JSON writes them.
 pub const EVENT_BYTES: usize = 16 * 1024;
-/// The bytes of events from which on one row takes no more of them: it has room for the largest, and
+/// The bytes of events in a row from which on it takes no more: it has room for the largest event, and
 /// for some that amendments make longer.
 pub const EVENT_BLOCK_BYTES: usize = 32 * 1024;
 /// The rows of events that one scan asks for.
 pub const SCAN_EVENT_BLOCKS: usize = 32;
 /// The most events of one batch.
 pub const BATCH_EVENTS: usize = 1_000;
-/// The work of one batch: the comparisons of all metrics for each of its events, and what each adds to
-/// for each subscription.
+/// The work of one batch: the comparisons of all metrics for each of its events, and the additions of
+/// each event for each subscription.
 pub const BATCH_WORK: usize = 10_000_000;
-/// How far in the future an event may lie, in seconds.
+/// The longest time that an event may lie in the future, in seconds.
 pub const FUTURE_SECONDS: u64 = 5 * 60;
 /// The grace period of an account that has not chosen one, in hours.
 pub const GRACE_HOURS: u64 = 24;
@@ -105,12 +105,11 @@ pub const GRACE_DAYS: u64 = 28;
 pub const BACKFILL_DAYS: u32 = 31;
 /// The longest timeframe of a backfill that an account may choose, in days.
 pub const BACKFILL_DAYS_CHOSEN: u32 = 366;
-/// When a backfill closes by itself that was given no instant: so many hours after its creation
-/// (wire 3.3).
+/// The time after its creation at which a backfill closes that was given no instant, in hours (wire 3.3).
 pub const BACKFILL_HOURS: u64 = 24;
 /// The most backfills of an account that are pending, or about to be reverted.
 pub const OPEN_BACKFILLS: usize = 300;
-/// How often one event can be brought: once by no backfill, and otherwise each time by another one.
+/// The most times that one event can be brought: once by no backfill, else each time by another one.
 pub const EVENT_SLOTS: usize = 100;
 /// The places of events, or the rows, that one step of a correction looks at before it is committed.
 pub const STEP_EVENTS: usize = 2_000;
@@ -126,7 +125,7 @@ pub const STEP_PERIODS: usize = 500;
 pub const PREVIEWED_EVENTS: usize = 100_000;
 /// The most amendments of events of a customer, and the most deprecations (wire 3.5).
 pub const AMENDMENTS: usize = 100;
-/// In how many days amendments and deprecations are counted (wire 3.5).
+/// The time over which amendments and deprecations are counted, in days (wire 3.5).
 pub const AMENDMENT_DAYS: u64 = 100;
 /// The stretches of time in which it is not known whether a distinct value was seen: of more, the
 /// closest become one.
@@ -136,7 +135,7 @@ pub const SEARCH_EVENTS: usize = 500;
 /// The rows of hours and customers that a page of event volumes reads before it ends with a whole
 /// hour.
 pub const VOLUME_ROWS: usize = 10_000;
-/// How long ago the timeframe of an evaluated price may start, in days.
+/// The greatest age of the start of the timeframe of an evaluated price, in days.
 pub const EVALUATION_DAYS: u32 = 100;
 /// The most properties that an evaluated price is grouped by: an event has no more.
 pub const EVALUATION_GROUPINGS: usize = 64;
@@ -144,8 +143,8 @@ pub const EVALUATION_GROUPINGS: usize = 64;
 pub const EVALUATION_BYTES: usize = 8 * 1024 * 1024;
 /// The most events that one evaluation of a price reads.
 pub const EVALUATION_EVENTS: usize = 100_000;
-/// The most comparisons that a figure makes which is added up event by event: those of its metrics and
-/// of its filter for each event.
+/// The most comparisons for a figure that is added up event by event: those of its metrics and of its
+/// filter for each event.
 pub const READ_TERMS: usize = 10_000_000;
 
 /// The longest text of an expression or of a metric's SQL, in bytes.
@@ -153,9 +152,9 @@ pub const EXPRESSION_BYTES: usize = 4 * 1024;
 /// The most parentheses and `NOT`s within each other in an expression.
 pub const EXPRESSION_DEPTH: usize = 64;
 
-/// How many times alerts were switched off or on that an account remembers: an even number.
+/// The most switches of alerts, off or on, that an account remembers: an even number.
 pub const SWITCHES: usize = 1_000;
-/// How long an API key's old secret is good beside the new one, at most, in days.
+/// The longest time that an API key's old secret is good beside the new one, in days.
 pub const API_KEY_OVERLAP_DAYS: u64 = 30;
 /// The most metrics of an account, archived ones included: every event is held against each.
 pub const METRICS: usize = 100;
@@ -164,8 +163,8 @@ pub const METRIC_TERMS: usize = 5_000;
 /// The most live subscriptions of a customer.
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.
-pub const ROSTER: usize = 1_000;
-/// How many bytes of intervals a row holds, at most, as JSON: further ones are in another row.
+pub const ACTIVE_SUBSCRIPTIONS: usize = 1_000;
+/// The most bytes of intervals in one row, as JSON: further ones are in another row.
 pub const TERMS_BYTES: usize = 48 * 1024;
 /// The largest subscription, in bytes as JSON and without its intervals: its alerts lie in the same row.
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
@@ -210,20 +209,20 @@ pub const PRICE_FILTERS: usize = 10;
 pub const PRICE_FILTER_VALUES: usize = 100;
 /// The most currencies and pricing units in which a customer has credits, or alerts on them.
 pub const LEDGERS: usize = 100;
-/// The most blocks of a ledger that have something left and have not expired: what usage gives back
-/// may open more, what a caller adds may not.
+/// The most blocks of a ledger that have something left and have not expired: usage that is given back
+/// may open more, a caller may not.
 pub const CREDIT_BLOCKS: usize = 200;
-/// The blocks that a ledger remembers to have paid an overdraft off: what older ones have paid is
-/// counted with the oldest.
+/// The blocks that a ledger remembers to have paid an overdraft off: payments of older ones are counted
+/// with the oldest.
 pub const PAYERS: usize = 20;
-/// The blocks that the usage of a billing period is remembered to have drawn from: what it drew from
-/// others is counted with the one that was drawn longest ago.
+/// The blocks that the usage of a billing period is remembered to have drawn from: draws on others are
+/// counted with the one that was drawn longest ago.
 pub const DRAWN_BLOCKS: usize = 200;
 /// The most deleted blocks of a ledger instead of which others were drawn from, as far as that was not
 /// given back since: with [`INSTEAD_BLOCKS`] the most that giving back reads and follows.
 pub const DELETED_BLOCKS: usize = 100;
-/// The blocks that are remembered to have been drawn from instead of one that was deleted: what was
-/// drawn from others is counted with the one that was drawn from first of these.
+/// The blocks that are remembered to have been drawn from instead of one that was deleted: draws on
+/// others are counted with the one that was drawn from first of these.
 pub const INSTEAD_BLOCKS: usize = 10;
 /// The most thresholds of an alert.
 pub const THRESHOLDS: usize = 100;
@@ -233,7 +232,7 @@ pub const PENDING_CHANGES: u64 = 10_000;
 /// The most thresholds that an alert is given over its life.
 pub const THRESHOLDS_OF_A_LIFE: usize = 1_000;
 
-/// How many subscriptions a plan has at least whose alerts cannot be previewed.
+/// The number of subscriptions of a plan from which on its alerts cannot be previewed.
 pub const PREVIEWED: usize = 1_000;
 /// The most rows of an answer that has no pages, and the most subscriptions that are looked at for a
 /// page of them.
@@ -242,7 +241,7 @@ pub const RESULT_ROWS: usize = 10_000;
 pub const PAGE_ROWS: usize = 100;
 /// The most entries of a page of a ledger (wire 6.2).
 pub const LEDGER_PAGE_ROWS: usize = 1_000;
-/// The most messages of a page of those that wait: what one scan reads.
+/// The most messages of a page of those that wait: as many as one scan reads.
 pub const MESSAGE_PAGE_ROWS: usize = SCAN_ROWS;
 /// The rows of a page whose size the caller did not choose (§4.1, §8).
 pub const PAGE_DEFAULT_ROWS: usize = 20;

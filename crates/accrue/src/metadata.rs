@@ -9,11 +9,11 @@ use crate::{Error, limits, text::json_bytes};
 /// The caller's own strings on a resource, by key.
 pub type Metadata = BTreeMap<String, String>;
 
-/// What an update does to metadata (wire 2.3).
+/// Change of metadata by an update (wire 2.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetadataUpdate {
-    /// Leaves it as it is.
+    /// Leaves the metadata as it is.
     #[default]
     Keep,
     /// Removes every key.
@@ -22,16 +22,16 @@ pub enum MetadataUpdate {
     Merge(BTreeMap<String, Option<String>>),
 }
 
-/// What an update does to a field that may be empty.
+/// Change of an optional field by an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Patch<T> {
-    /// Leaves it as it is.
+    /// Leaves the field as it is.
     #[default]
     Keep,
-    /// Empties it.
+    /// Empties the field.
     Clear,
-    /// Sets it.
+    /// Sets the field.
     Set(T),
 }
 

@@ -1,7 +1,7 @@
-//! Meters: what is counted.
+//! Meters: metrics over some events, divided into groups and cells.
 //!
-//! A price declares the meter whose figures it rates. Two prices that count the same share one: a meter is
-//! identified by what it consists of (`docs/decisions/matrix-cells-are-meters.md`).
+//! A price declares the meter whose figures it rates. Two prices that count the same share one: a meter
+//! is identified by its parts (`docs/decisions/matrix-cells-are-meters.md`).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -12,15 +12,15 @@ use crate::{
     expression::{Expression, Fields},
 };
 
-/// A metric, of some events, divided into groups and cells.
+/// Metric over some events, divided into groups and cells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Meter {
     pub(crate) id: MeterId,
     pub(crate) metric_id: MetricId,
-    /// Only the events that this is true of.
+    /// Condition on the events that it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     filter: Option<Expression>,
-    /// The properties by whose values events are in groups, whichever values there are.
+    /// Properties by whose values events are in groups, whichever values there are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     group_by: Vec<PropertyName>,
     /// The cells that each group is divided into.
@@ -33,26 +33,26 @@ pub(crate) struct Meter {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cells {
     dimensions: Vec<PropertyName>,
-    /// In order.
+    /// Values of each cell, in order.
     values: Vec<Values>,
 }
 
 /// The values of some properties, as texts; `None` where a property is missing.
 pub(crate) type Values = Vec<Option<String>>;
 
-/// Identifies a meter by what it consists of.
+/// Id of a meter, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct MeterId(Uuid);
 
-/// What amounts are added up under: a metric as a whole, or a cell of a meter.
+/// Key of a sum: a metric as a whole, or a cell of a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CellId {
     Metric(MetricId),
     Cell(CellHash),
 }
 
-/// Identifies a cell of a meter by what it consists of.
+/// Id of a cell of a meter, by its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct CellHash(Uuid);
@@ -85,7 +85,7 @@ impl From<MetricId> for CellId {
 }
 
 impl Cells {
-    /// Cells by the values of some dimensions: one for each list of values, in any order.
+    /// Creates cells by the values of some dimensions: one for each list of values, in any order.
     pub(crate) fn new(
         dimensions: Vec<PropertyName>,
         values: impl IntoIterator<Item = Values>,
@@ -97,7 +97,7 @@ impl Cells {
 }
 
 impl Meter {
-    /// A meter, as of a revision of the metrics.
+    /// Creates a meter, as of a revision of the metrics.
     pub(crate) fn new(
         metric_id: MetricId,
         filter: Option<Expression>,
@@ -115,7 +115,7 @@ impl Meter {
         Self { id, metric_id, filter, group_by, cells, since }
     }
 
-    /// Tells whether it has groups of which it is not known beforehand which there are.
+    /// Tells whether it has groups: which there are is not known beforehand.
     pub(crate) fn has_groups(&self) -> bool {
         !self.group_by.is_empty()
     }
@@ -157,7 +157,7 @@ impl Meter {
         self.cells(group, &self.cells.values)
     }
 
-    /// Returns how many comparisons finding the cell of an event is worth: its name is a hash.
+    /// Returns the number of comparisons that finding the cell of an event is worth: its name is a hash.
     pub(crate) fn terms(&self) -> usize {
         const HASH: usize = 8;
         let filter = self.filter.as_ref().map_or(0, Expression::terms);

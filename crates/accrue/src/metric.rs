@@ -1,4 +1,4 @@
-//! Metrics: what of the events is measured.
+//! Metrics: aggregates of events, each given by a query.
 
 mod filter;
 mod function;
@@ -18,7 +18,7 @@ use crate::{
     Timestamp, metadata,
 };
 
-/// A metric (wire 5.2).
+/// Metric: an aggregate of events (wire 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Metric {
@@ -26,24 +26,24 @@ pub struct Metric {
     pub id: MetricId,
     /// Its name.
     pub name: Name,
-    /// What it is.
+    /// Its description.
     pub description: Option<Description>,
-    /// The item that it belongs to.
+    /// Item that it belongs to.
     pub item_id: ItemId,
-    /// What it measures. It never changes.
+    /// Query that it measures by. It never changes.
     pub sql: MetricQuery,
-    /// Whether new alerts and prices can use it.
+    /// Its status: whether new alerts and prices can use it.
     pub status: MetricStatus,
     /// The caller's own strings.
     pub metadata: Metadata,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
     /// The revision of the account's metrics that it came with.
     pub(crate) since: u64,
 }
 
 impl Metric {
-    /// Returns the figure that stands where no event contributed: zero for a count or a sum.
+    /// Returns the figure without events that contribute: zero for a count or a sum.
     pub(crate) fn figure_without_events(&self) -> Option<Decimal> {
         match self.sql.function() {
             Function::CountAll
@@ -55,37 +55,37 @@ impl Metric {
     }
 }
 
-/// Whether new alerts and prices can use a metric. An archived one keeps measuring for those that
-/// there are.
+/// Status of a metric: whether new alerts and prices can use it. An archived one keeps measuring for
+/// those that exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MetricStatus {
-    /// They can.
+    /// Metric that new alerts and prices can use.
     Active,
-    /// They can not.
+    /// Metric that new alerts and prices cannot use.
     Archived,
-    /// It is not ready. Nothing makes a metric that is: a list of them is empty.
+    /// Metric that is not ready. No operation creates one: a list of them is empty.
     Draft,
 }
 
-/// A metric to create.
+/// Metric to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewMetric {
     /// Its name.
     pub name: Name,
-    /// What it is.
+    /// Its description.
     pub description: Option<Description>,
-    /// The item that it belongs to.
+    /// Item that it belongs to.
     pub item_id: ItemId,
-    /// What it measures.
+    /// Query that it measures by.
     pub sql: MetricQuery,
     /// The caller's own strings.
     pub metadata: Metadata,
 }
 
 impl NewMetric {
-    /// A metric with what every metric needs.
+    /// Prepares a metric with the values that every metric needs.
     #[must_use]
     pub const fn new(name: Name, item_id: ItemId, sql: MetricQuery) -> Self {
         Self { name, description: None, item_id, sql, metadata: Metadata::new() }
@@ -107,14 +107,14 @@ impl NewMetric {
     }
 }
 
-/// What to change of a metric. What it measures never changes.
+/// Changes to a metric. Its query never changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MetricUpdate {
     /// A new name.
     pub name: Option<Name>,
-    /// What it is.
+    /// Change of its description.
     pub description: Patch<Description>,
-    /// The caller's own strings.
+    /// Changes to its metadata.
     pub metadata: MetadataUpdate,
 }
 

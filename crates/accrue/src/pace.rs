@@ -6,7 +6,8 @@ use std::{
 
 use crate::limits;
 
-/// Shares the thread of an executor: after every so much work, whatever else is ready gets its turn.
+/// Pace of work that shares the thread of an executor: after every so much work, other tasks get their
+/// turn.
 ///
 /// It needs no runtime: it wakes its task and lets the executor choose. Dropping the future at a turn
 /// is as safe as at any other await.
@@ -27,26 +28,26 @@ use crate::limits;
 #[derive(Debug, Default)]
 pub struct Pace {
     since_turn: AtomicUsize,
-    /// All that was spent before the last turn.
+    /// Work that was spent before the last turn.
     before_turn: AtomicUsize,
 }
 
 impl Pace {
-    /// The work of making the key of a row.
+    /// Work of making the key of a row.
     pub(crate) const KEY: usize = 4;
-    /// The work of a row that is read or written, beside that of its document.
+    /// Work of a row that is read or written, beside that of its document.
     pub(crate) const ROW: usize = 20;
-    /// The bytes of JSON that are a unit of work to read or write.
+    /// Bytes of JSON that are a unit of work to read or write.
     const BYTES: usize = 16;
 
-    /// Begins with nothing spent.
+    /// Creates a pace with nothing spent.
     #[must_use]
     pub const fn new() -> Self {
         Self { since_turn: AtomicUsize::new(0), before_turn: AtomicUsize::new(0) }
     }
 
     /// Notes work that was done, and lets others take their turn where it is
-    /// [enough](limits::TURN_WORK). A unit is about what a comparison of an expression takes: some
+    /// [enough](limits::TURN_WORK). A unit is about the work of a comparison of an expression: some
     /// tens of nanoseconds.
     pub async fn spend(&self, work: usize) {
         let spent = self.since_turn.load(Ordering::Relaxed).saturating_add(work);
@@ -60,7 +61,7 @@ impl Pace {
         take_turns().await;
     }
 
-    /// Returns all that was spent.
+    /// Returns all work that was spent.
     pub(crate) fn spent(&self) -> usize {
         let [before, since] =
             [&self.before_turn, &self.since_turn].map(|work| work.load(Ordering::Relaxed));
@@ -77,7 +78,7 @@ impl Pace {
     }
 }
 
-/// Is ready when the executor comes back to it.
+/// Waits until the executor comes back to it.
 async fn take_turns() {
     let mut had_turn = false;
     poll_fn(|context| {

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{AccountId, Error, Timestamp, hex, limits};
 
-/// Which page of a list: how many rows, from where.
+/// Request for a page of a list: the most rows, and the place where it begins.
 ///
 /// ```
 /// use accrue::PageRequest;
@@ -21,7 +21,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// The first page, of at most `limit` rows.
+    /// Requests the first page, of at most `limit` rows.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl PageRequest {
         Self::first_within(limit, limits::PAGE_ROWS)
     }
 
-    /// The first page of a ledger, of at most `limit` entries. Other lists refuse more than 100.
+    /// Requests the first page of a ledger, of at most `limit` entries. Other lists refuse more than 100.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl PageRequest {
         Self::first_within(limit, limits::LEDGER_PAGE_ROWS)
     }
 
-    /// The first page of the messages that wait, of at most `limit` of them.
+    /// Requests the first page of the messages that wait, of at most `limit` of them.
     ///
     /// # Errors
     ///
@@ -56,19 +56,19 @@ impl PageRequest {
         Err(Error::invalid("limit", message))
     }
 
-    /// The page of the same size that follows the one which gave `cursor`.
+    /// Requests the page of the same size that follows the one which gave `cursor`.
     #[must_use]
     pub fn after(self, cursor: Cursor) -> Self {
         Self { cursor: Some(cursor), ..self }
     }
 
-    /// Returns how many rows a page has at most of a list whose pages are short: no more than those
-    /// have (§4.1).
+    /// Returns the most rows of the page, for a list with short pages: an error where that is more than
+    /// those have (§4.1).
     pub(crate) fn rows(&self) -> Result<usize, Error> {
         Self::first(self.limit).map(|page| page.limit)
     }
 
-    /// Returns how many rows the page has at most.
+    /// Returns the most rows of the page.
     #[must_use]
     pub const fn limit(&self) -> usize {
         self.limit
@@ -81,13 +81,13 @@ impl Default for PageRequest {
     }
 }
 
-/// A page of a list.
+/// Page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// The rows, newest first; messages in the order in which they wait.
+    /// Rows, newest first; messages in the order in which they wait.
     pub data: Vec<T>,
-    /// Where the next page begins; `None` exactly when this is the last.
+    /// Cursor of the next page; `None` exactly when this is the last.
     pub next_cursor: Option<Cursor>,
 }
 
@@ -100,20 +100,21 @@ impl<T> Page<T> {
 }
 
 impl<T> Default for Page<T> {
-    /// A list without rows.
+    /// Returns a list without rows.
     fn default() -> Self {
         Vec::new().into()
     }
 }
 
 impl<T> From<Vec<T>> for Page<T> {
-    /// A list of one page.
+    /// Returns a list of one page.
     fn from(data: Vec<T>) -> Self {
         Self { data, next_cursor: None }
     }
 }
 
-/// Where a page begins: opaque, good for the list, account and filter that gave it.
+/// Cursor: the place where a page begins. It is opaque, and good for the list, account and filter that
+/// gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(String);
 
@@ -136,7 +137,7 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// A range of instants that a list is filtered by, such as when its rows were created.
+/// Range of instants that a list is filtered by, such as those at which its rows were created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InstantRange {
     from: Timestamp,
@@ -144,32 +145,32 @@ pub struct InstantRange {
 }
 
 impl Default for InstantRange {
-    /// At any time.
+    /// Returns the range of all instants.
     fn default() -> Self {
         Self { from: Timestamp::MIN, until: Timestamp::MAX }
     }
 }
 
 impl InstantRange {
-    /// At `instant` or later.
+    /// Restricts the range to `instant` or later.
     #[must_use]
     pub fn at_or_after(self, instant: Timestamp) -> Self {
         Self { from: self.from.max(instant), ..self }
     }
 
-    /// Before `instant`.
+    /// Restricts the range to before `instant`.
     #[must_use]
     pub fn before(self, instant: Timestamp) -> Self {
         Self { until: self.until.min(instant), ..self }
     }
 
-    /// Later than `instant`.
+    /// Restricts the range to later than `instant`.
     #[must_use]
     pub fn after(self, instant: Timestamp) -> Self {
         self.at_or_after(instant.saturating_add(std::time::Duration::from_micros(1)))
     }
 
-    /// At `instant` or earlier.
+    /// Restricts the range to `instant` or earlier.
     #[must_use]
     pub fn at_or_before(self, instant: Timestamp) -> Self {
         self.before(instant.saturating_add(std::time::Duration::from_micros(1)))
@@ -188,21 +189,21 @@ impl InstantRange {
     }
 }
 
-/// Which rows of a list: those created within a bound.
+/// Filter of a list: rows created within a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListFilter {
-    /// When they were created.
+    /// Range of the instants at which they were created.
     pub created: InstantRange,
 }
 
-/// A list, an account and a filter: what a cursor is good for.
+/// Scope of a cursor: a list, an account and a filter.
 pub(crate) struct Listing<'a> {
     pub(crate) name: &'static str,
     pub(crate) account: &'a AccountId,
     pub(crate) filter: String,
 }
 
-/// Where a row stands in a list: (created at, id).
+/// Position of a row in a list: (created at, id).
 pub(crate) type Position = [u8; 24];
 
 const VERSION: u8 = 1;
@@ -213,7 +214,7 @@ impl Listing<'_> {
         Cursor(hex::encode(&bytes))
     }
 
-    /// Reads where a page begins. Any bad cursor is the same error.
+    /// Reads the position where a page begins. Any bad cursor is the same error.
     pub(crate) fn position(&self, page: &PageRequest) -> Result<Option<Position>, Error> {
         let Some(Cursor(text)) = &page.cursor else { return Ok(None) };
         let bad = || Error::invalid("cursor", "not a cursor of this list");

@@ -1,9 +1,8 @@
-//! Billing periods: what a subscription has used in them, what that has come to, and what of it alerts
-//! have told of.
+//! Billing periods: usage and amounts of a subscription in them, and the alerts that have fired.
 //!
-//! [`Periods`] is the state of some billing periods of one subscription. Whatever happens to it is a
-//! [`Change`], and [`Periods::advance`] is the one place that says what comes of one: alerts that fire, and
-//! what credits pay for. The engine loads the state, advances it and saves it
+//! [`Periods`] is the state of some billing periods of one subscription. Everything that happens to it
+//! is a [`Change`], and [`Periods::advance`] is the one place that decides the effects of one: alerts
+//! that fire, and usage that credits pay for. The engine loads the state, advances it and saves it
 //! (`docs/decisions/period-states.md`).
 
 mod advance;

@@ -1,4 +1,4 @@
-//! Plans: what customers subscribe to, in numbered versions.
+//! Plans that customers subscribe to, in numbered versions.
 
 mod change;
 mod filter;
@@ -19,16 +19,16 @@ use crate::{
     Name, Patch, PlanId, Timestamp, metadata,
 };
 
-/// The number of a version of a plan, from 1.
+/// Number of a version of a plan, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PlanVersion(u32);
 
 impl PlanVersion {
-    /// The version that a plan begins with.
+    /// Number of the version that a plan begins with.
     pub const FIRST: Self = Self(1);
 
-    /// Makes a version number.
+    /// Creates a version number.
     #[must_use]
     pub const fn new(number: u32) -> Self {
         Self(number)
@@ -47,7 +47,7 @@ impl PlanVersion {
     }
 }
 
-/// A plan.
+/// Plan: prices that customers subscribe to, in numbered versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Plan {
@@ -57,48 +57,48 @@ pub struct Plan {
     pub external_plan_id: Option<ExternalId>,
     /// Its name.
     pub name: Name,
-    /// What it is.
+    /// Its description.
     pub description: Option<Description>,
-    /// The currency that it is invoiced in.
+    /// Currency that it is invoiced in.
     pub currency: Currency,
-    /// The version that subscriptions are created on unless they choose another.
+    /// Version that subscriptions are created on unless they choose another.
     pub version: PlanVersion,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
-    /// The highest version that there is.
+    /// Highest version of the plan.
     pub(crate) latest_version: PlanVersion,
 }
 
-/// Where a plan stands (wire 5.2).
+/// Status of a plan (wire 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanStatus {
-    /// Subscriptions can be created on it: so they can on every plan.
+    /// Plan that subscriptions can be created on, as on every one.
     Active,
-    /// They can not. Nothing archives a plan: a list of those that are is empty.
+    /// Plan that subscriptions cannot be created on. No operation archives one: a list of them is empty.
     Archived,
-    /// It is not ready. Nothing makes a plan that is: a list of them is empty.
+    /// Plan that is not ready. No operation creates one: a list of them is empty.
     Draft,
 }
 
-/// A plan to create.
+/// Plan to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewPlan {
     /// Its name.
     pub name: Name,
-    /// The currency that it is invoiced in.
+    /// Currency that it is invoiced in.
     pub currency: Currency,
-    /// The prices of its first version.
+    /// Prices of its first version.
     pub prices: Vec<PlanPrice>,
     /// The caller's alias, unique in the account.
     pub external_plan_id: Option<ExternalId>,
-    /// What it is.
+    /// Its description.
     pub description: Option<Description>,
     /// The caller's own strings.
     pub metadata: Metadata,
@@ -107,7 +107,7 @@ pub struct NewPlan {
 }
 
 impl NewPlan {
-    /// A plan with what every plan needs, and without prices.
+    /// Prepares a plan with the values that every plan needs, and without prices.
     #[must_use]
     pub const fn new(name: Name, currency: Currency) -> Self {
         Self {
@@ -139,16 +139,16 @@ impl NewPlan {
     }
 }
 
-/// What to change of a plan. What it charges is changed by another version.
+/// Changes to a plan. Its prices change with another version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlanUpdate {
-    /// The caller's alias, unique in the account. The one that it had is free again.
+    /// Change of the caller's alias, unique in the account. The one that it had is free again.
     pub external_plan_id: Patch<ExternalId>,
-    /// What it is.
+    /// Change of its description.
     pub description: Patch<Description>,
-    /// The caller's own strings.
+    /// Changes to its metadata.
     pub metadata: MetadataUpdate,
-    /// Fields that the engine has no use for.
+    /// Changes to the fields that the engine has no use for.
     pub carried: CarriedUpdate,
 }
 
@@ -163,13 +163,13 @@ impl PlanUpdate {
 }
 
 impl Plan {
-    /// Returns where it stands.
+    /// Returns its status.
     #[must_use]
     pub const fn status(&self) -> PlanStatus {
         PlanStatus::Active
     }
 
-    /// Takes in a version that was created.
+    /// Notes a version that was created.
     pub(crate) fn with_version(mut self, version: PlanVersion, default: DefaultVersion) -> Self {
         self.latest_version = version;
         match default {

@@ -1,4 +1,4 @@
-//! Prices: how what was used, or is owed each period, becomes an amount.
+//! Prices: they turn usage, or a fixed quantity of each period, into amounts.
 
 mod adjustment;
 mod builder;
@@ -28,7 +28,7 @@ use crate::{
     meter::{CellId, Cells, Meter, Values},
 };
 
-/// A price (wire 5.2).
+/// Price: a charge for an item, at a cadence (wire 5.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Price {
@@ -38,46 +38,46 @@ pub struct Price {
     pub external_price_id: Option<ExternalId>,
     /// Its name.
     pub name: Name,
-    /// What it sells.
+    /// Item that it sells.
     pub item_id: ItemId,
-    /// What its amounts are in.
+    /// Currency or pricing unit of its amounts.
     pub currency: PricingUnit,
-    /// How much of the invoicing currency one of its unit is worth.
+    /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
-    /// How often it bills.
+    /// Cadence: how often it bills.
     pub cadence: Cadence,
-    /// What it charges for.
+    /// Charge: usage, or a fixed quantity.
     pub charge: Charge,
-    /// What changes its amounts.
+    /// Adjustments of its amounts.
     pub adjustments: Adjustments,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
 }
 
-/// What a price charges for.
+/// Charge of a price: usage, or a fixed quantity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Charge {
-    /// What a metric measured, when the billing period ends: a `usage_price`.
+    /// Usage that a metric measured, charged when the billing period ends: a `usage_price`.
     Usage {
-        /// The metric.
+        /// Metric that measures it.
         metric_id: MetricId,
-        /// How its figure becomes an amount.
+        /// Model that rates its figure.
         model: Model,
     },
-    /// A quantity that the subscription has: a `fixed_price`.
+    /// Quantity that the subscription has: a `fixed_price`.
     Fixed {
-        /// How many, unless the subscription says otherwise.
+        /// Quantity, unless the subscription has another.
         quantity: Decimal,
-        /// How the quantity becomes an amount.
+        /// Model that rates the quantity.
         model: Model,
-        /// When in a billing period it falls due.
+        /// Billing mode: when in a billing period it falls due.
         billing_mode: BillingMode,
     },
 }
@@ -95,7 +95,7 @@ impl Charge {
         }
     }
 
-    /// Returns what is added up to rate usage, in the order of the model; nothing for a fee.
+    /// Returns the cells that are added up to rate usage, in the order of the model; none for a fee.
     pub(crate) fn cells(&self) -> Vec<CellId> {
         match (self, self.meter(0), self.model()) {
             (Self::Fixed { .. }, ..) => Vec::new(),
@@ -105,30 +105,30 @@ impl Charge {
     }
 }
 
-/// What a price charges for, in one word (wire 5.2).
+/// Type of a price (wire 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum PriceType {
-    /// What a metric measured.
+    /// Price of usage that a metric measured.
     #[serde(rename = "usage_price")]
     Usage,
-    /// A quantity that the subscription has.
+    /// Price of a quantity that the subscription has.
     #[serde(rename = "fixed_price")]
     Fixed,
 }
 
-/// When in a billing period a fee falls due.
+/// Billing mode of a fee: when in a billing period it falls due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BillingMode {
-    /// With its first instant.
+    /// Due with the first instant of the billing period.
     InAdvance,
-    /// With its end.
+    /// Due with the end of the billing period.
     InArrear,
 }
 
-/// Says which bound of what comes in a number exceeds.
+/// Refuses a number that exceeds a bound of numbers that come in.
 fn check_bounds(field: impl Into<String>, number: &Decimal) -> Result<(), Error> {
     number.check_bounds().map_err(|error| Error::invalid(field, error.to_string()))
 }
@@ -142,8 +142,8 @@ fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
 }
 
 impl Price {
-    /// Returns what an amount of it is worth in a unit, where one currency is invoiced: nothing
-    /// where it does not count in that unit.
+    /// Returns the worth of 1 of its currency in a unit, where one currency is invoiced: none where it
+    /// does not count in that unit.
     pub(crate) fn worth_in(&self, unit: &PricingUnit, invoiced_in: Currency) -> Option<Decimal> {
         if self.currency == *unit {
             return Some(Decimal::from(1));
@@ -153,7 +153,7 @@ impl Price {
 }
 
 impl Charge {
-    /// Returns how the quantity becomes an amount.
+    /// Returns the model that rates the quantity.
     #[must_use]
     pub const fn model(&self) -> &Model {
         match self {
@@ -161,13 +161,13 @@ impl Charge {
         }
     }
 
-    /// Tells whether it is a fee: owed whatever is used.
+    /// Tells whether it is a fee: charged whatever is used.
     #[must_use]
     pub const fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed { .. })
     }
 
-    /// Returns which of the two it is.
+    /// Returns the type of the price.
     #[must_use]
     pub const fn price_type(&self) -> PriceType {
         match self {
@@ -177,10 +177,10 @@ impl Charge {
     }
 }
 
-/// What to change of a price: what it charges never changes (wire 5.1).
+/// Changes to a price. Its charge never changes (wire 5.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PriceUpdate {
-    /// The caller's own strings.
+    /// Changes to its metadata.
     pub metadata: MetadataUpdate,
 }
 

@@ -1,7 +1,7 @@
-//! Rating: what the prices in force come to, line by line.
+//! Rating: amounts of the prices in force, line by line.
 //!
-//! There is one rater, [`rate`]. Costs, alerts on cost, what credits pay for and previews read its
-//! lines. [`Running`] follows it event by event, and is held to it by a property
+//! There is one rater, [`rate`]. Costs, alerts on cost, draws on credits and previews read its lines.
+//! [`Running`] follows it event by event, and is held to it by a property
 //! (`docs/decisions/one-rater.md`).
 
 mod card;
@@ -10,6 +10,7 @@ mod group;
 mod joint;
 mod line;
 mod running;
+mod step;
 #[cfg(test)]
 mod tests;
 mod until;
@@ -22,17 +23,16 @@ pub(crate) use self::{
 use self::{group::Group, until::Until};
 use crate::{Decimal, Timeframe, Timestamp, meter::CellId};
 
-/// What was used: the figure of a cell from the start of a period up to an instant; none where
-/// nothing was.
+/// Usage: the figure of a cell from the start of a period up to an instant; none where nothing was used.
 pub(crate) type Used<'a> = dyn Fn(Timeframe, Timestamp, CellId) -> Option<Decimal> + 'a;
 
-/// Rates what a card comes to in timeframes, which are in order, as of an instant: for each of them a
-/// line for each interval.
+/// Rates a card in timeframes, which are in order, as of an instant: for each timeframe a line for each
+/// interval.
 ///
-/// It is the cumulative amount at the end of the timeframe less that at its start, period by period of
-/// each price, so that timeframes that adjoin add up. A fee in advance falls on the first instant of
-/// its period or on that of another quantity; a fee in arrears, and what a minimum adds, on the end.
-/// What falls behind the instant is not yet there.
+/// An amount is the cumulative one at the end of the timeframe less that at its start, period by period
+/// of each price, so that timeframes that adjoin add up. A fee in advance falls on the first instant of
+/// its period or on that of another quantity; a fee in arrears, and the addition of a minimum, on the
+/// end. Amounts that fall behind the instant are not yet there.
 pub(crate) fn rate(
     card: &RateCard,
     used: &Used<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn rate(
 }
 
 impl Group {
-    /// Adds what its members come to.
+    /// Adds the lines of its members.
     fn rate(
         &self,
         card: &RateCard,

@@ -1,8 +1,8 @@
-//! The resources that a resource names: what a host shows of it beside it.
+//! Related resources: those that a resource names, for a host to show beside it.
 //!
 //! A subscription names its customer and its plan, a plan the prices of its version, a price its item.
-//! An answer of the API has them within each other; the engine returns ids, and beside them what
-//! those name where it is asked for.
+//! An answer of the API has them within each other; the engine returns ids, and beside them the
+//! resources that those name, where it is asked for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,13 +19,13 @@ use crate::{
     subscription::Subscription,
 };
 
-/// A resource, or several, that name others.
+/// Resource, or several, that name others.
 pub trait Naming {
-    /// Adds what it names.
+    /// Adds the resources that it names.
     fn name(&self, names: &mut Names);
 }
 
-/// What is named.
+/// Names of resources: the ids that other resources have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     pub(crate) customers: BTreeSet<CustomerId>,
@@ -36,7 +36,7 @@ pub struct Names {
     pub(crate) versions: BTreeSet<(PlanId, PlanVersion)>,
 }
 
-/// The resources that others name, and those that these name in turn.
+/// Resources that others name, and those that these name in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Related {
     pub(crate) customers: BTreeMap<CustomerId, Customer>,
@@ -103,14 +103,14 @@ impl<T: Naming> Naming for Page<T> {
     }
 }
 
-/// Its item.
+/// Names its item.
 impl Naming for Metric {
     fn name(&self, names: &mut Names) {
         names.items.insert(self.item_id);
     }
 }
 
-/// Its item, and its metric.
+/// Names its item, and its metric.
 impl Naming for Price {
     fn name(&self, names: &mut Names) {
         names.items.insert(self.item_id);
@@ -120,21 +120,21 @@ impl Naming for Price {
     }
 }
 
-/// Its default version.
+/// Names its default version.
 impl Naming for Plan {
     fn name(&self, names: &mut Names) {
         names.versions.insert((self.id, self.version));
     }
 }
 
-/// What its prices name.
+/// Names the resources that its prices name.
 impl Naming for PricedVersion {
     fn name(&self, names: &mut Names) {
         self.prices.name(names);
     }
 }
 
-/// Its customer, its plan and its version, and its prices.
+/// Names its customer, its plan and its version, and its prices.
 impl Naming for Subscription {
     fn name(&self, names: &mut Names) {
         names.prices.extend(self.price_intervals.iter().map(|interval| interval.price_id));
@@ -144,7 +144,7 @@ impl Naming for Subscription {
     }
 }
 
-/// The customer or the plan that it is on.
+/// Names the customer or the plan that it is on.
 impl Naming for Alert {
     fn name(&self, names: &mut Names) {
         match self.scope {
@@ -158,14 +158,14 @@ impl Naming for Alert {
     }
 }
 
-/// Its customer.
+/// Names its customer.
 impl Naming for LedgerEntry {
     fn name(&self, names: &mut Names) {
         names.customers.insert(self.customer_id);
     }
 }
 
-/// The prices of its lines.
+/// Names the prices of its lines.
 impl Naming for Cost {
     fn name(&self, names: &mut Names) {
         names.prices.extend(self.lines.iter().map(|line| line.price_id));

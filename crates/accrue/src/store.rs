@@ -1,4 +1,4 @@
-//! The store: three methods over keys and JSON documents, and everything that must hold for them.
+//! The store: three methods over keys and JSON documents, and the contract that they keep.
 //!
 //! A backend implements [`Store`] and nothing else; it knows no domain type. The published suite
 //! `accrue-conformance` tells its author whether the contract below is kept.
@@ -23,7 +23,7 @@ pub use self::{
     scan::{Bounds, Order, Scan},
 };
 
-/// A transactional store of JSON documents by key.
+/// Transactional store of JSON documents by key.
 ///
 /// Everything that accrue promises rests on this contract, and on nothing else that a backend may
 /// offer.
@@ -107,23 +107,23 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     }
 }
 
-/// A stored row.
+/// Stored row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where it is.
+    /// Key of the row.
     pub key: Key,
-    /// What it says.
+    /// Document of the row.
     pub document: Document,
-    /// Which commit wrote it.
+    /// Version of the row: of the commit that wrote it.
     pub version: Version,
 }
 
-/// The version of a row: opaque, given by the store, never used twice for a key.
+/// Version of a row: opaque, given by the store, never used twice for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version(u64);
 
 impl Version {
-    /// Makes a version from a number that the backend never gives twice for a key.
+    /// Creates a version from a number that the backend never gives twice for a key.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)

@@ -37,34 +37,34 @@ use crate::{
     limits, plan::PlanVersion, price::Cycle,
 };
 
-/// A subscription.
+/// Subscription: a customer on a version of a plan, from an instant on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Subscription {
     /// Its id.
     pub id: SubscriptionId,
-    /// Who subscribed.
+    /// Customer that subscribed.
     pub customer_id: CustomerId,
-    /// To which plan.
+    /// Plan that it is on.
     pub plan_id: PlanId,
-    /// To which version of it.
+    /// Version of the plan that it is on.
     pub plan_version: PlanVersion,
     /// Its name.
     pub name: Option<Name>,
     /// Its first instant.
     pub start_date: Timestamp,
-    /// The first instant after it; `None` where no end is known.
+    /// First instant after it; `None` where no end is known.
     pub end_date: Option<Timestamp>,
-    /// The zone of its customer, which never changes.
+    /// Time zone of its customer, which never changes.
     pub timezone: Zone,
-    /// On which day its billing cycles begin.
+    /// Day on which its billing cycles begin.
     pub anchor: BillingAnchor,
-    /// The currency that it is invoiced in: its plan's.
+    /// Currency that it is invoiced in: its plan's.
     pub currency: Currency,
-    /// What it is charged: its prices, each while it is in force.
+    /// Prices that it is charged, each while it is in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_intervals: Vec<PriceInterval>,
-    /// What changes those amounts, each while it is in force.
+    /// Adjustments of those amounts, each while it is in force.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adjustment_intervals: Vec<AdjustmentInterval>,
     /// The caller's own strings.
@@ -72,7 +72,7 @@ pub struct Subscription {
     /// Fields that the engine has no use for.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub carried: Carried,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
 }
 
@@ -83,7 +83,7 @@ impl Subscription {
         self.start_date <= instant && self.end_date.is_none_or(|end| instant < end)
     }
 
-    /// Returns where it stands at `now`.
+    /// Returns its status at `now`.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> SubscriptionStatus {
         if self.end_date.is_some_and(|end| end <= now) {
@@ -114,8 +114,8 @@ impl Subscription {
         BillingPeriods::new(cycle, self.anchor, zone, start, end)
     }
 
-    /// Returns the periods of one of its intervals: those of its cadence while it is in force, and of
-    /// what is charged once the billing periods.
+    /// Returns the periods of one of its intervals: those of its cadence while it is in force, and the
+    /// billing periods where it is charged once.
     #[must_use]
     pub fn periods_of_interval(&self, interval: &PriceInterval) -> BillingPeriods {
         let cycle = interval.cadence.cycle().unwrap_or_else(|| self.billing_cycle());
@@ -158,8 +158,8 @@ impl Subscription {
         }
     }
 
-    /// Refuses one that is too large, its intervals aside: its alerts lie in the same row, and must find
-    /// room.
+    /// Refuses one that is too large, its intervals aside: its alerts lie in the same row, and must
+    /// find room.
     pub(crate) fn check_size(&self) -> Result<(), Error> {
         let (price_intervals, adjustment_intervals) = (Vec::new(), Vec::new());
         let alone = Self { price_intervals, adjustment_intervals, ..self.clone() };
@@ -175,15 +175,15 @@ impl Subscription {
     }
 }
 
-/// Where a subscription stands (wire 5.3).
+/// Status of a subscription (wire 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SubscriptionStatus {
-    /// It has begun and has not ended.
+    /// Subscription that has begun and has not ended.
     Active,
-    /// It has ended.
+    /// Subscription that has ended.
     Ended,
-    /// It has not begun.
+    /// Subscription that has not begun.
     Upcoming,
 }

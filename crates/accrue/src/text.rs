@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::limits;
 
-/// Names a bounded string and makes it.
+/// Declares bounded strings.
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident: $what:literal, $unit:ident 1..=$max:expr $(, $rule:ident)*;)*) => {$(
         $(#[$doc])*
@@ -15,7 +15,7 @@ macro_rules! texts {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Parses it.
+            /// Parses a text of this kind.
             ///
             /// # Errors
             ///
@@ -54,7 +54,7 @@ macro_rules! texts {
         impl FromStr for $name {
             type Err = TextError;
 
-            /// Parses it, as [`parse`](Self::parse) does.
+            /// Parses a text, as [`parse`](Self::parse) does.
             fn from_str(text: &str) -> Result<Self, TextError> {
                 Self::parse(text)
             }
@@ -90,9 +90,9 @@ macro_rules! texts {
 }
 
 texts! {
-    /// Names an account (tenant) of the host: 1 to 64 bytes without control characters.
+    /// Id of an account (tenant) of the host: 1 to 64 bytes without control characters.
     AccountId: "account id", Bytes 1..=limits::ACCOUNT_ID_BYTES, no_control_characters;
-    /// The key of an idempotent operation: 1 to 64 characters without control characters (§4.5.2).
+    /// Key of an idempotent operation: 1 to 64 characters without control characters (§4.5.2).
     ///
     /// ```
     /// use accrue::IdempotencyKey;
@@ -101,23 +101,23 @@ texts! {
     /// assert!(IdempotencyKey::parse("k".repeat(65)).is_err());
     /// ```
     IdempotencyKey: "idempotency key", Characters 1..=limits::IDEMPOTENCY_KEY_CHARACTERS, no_control_characters;
-    /// The key of a usage event, which is its id: 1 to 256 bytes without control characters, which
-    /// JSON would write six times as long.
+    /// Key of a usage event, which is its id: 1 to 256 bytes without control characters, which JSON
+    /// would write six times as long.
     EventKey: "event key", Bytes 1..=limits::EVENT_KEY_BYTES, no_control_characters;
-    /// The name of a usage event: 1 to 128 bytes without NUL, not all of them spaces.
+    /// Name of a usage event: 1 to 128 bytes without NUL, not all of them spaces.
     EventName: "event name", Bytes 1..=limits::EVENT_NAME_BYTES, no_nul, not_blank;
-    /// The name of a property of a usage event: 1 to 128 bytes.
+    /// Name of a property of a usage event: 1 to 128 bytes.
     PropertyName: "property name", Bytes 1..=limits::PROPERTY_NAME_BYTES;
-    /// The caller's own alias for a resource: 1 to 256 bytes without control characters.
+    /// Alias of the caller's own for a resource: 1 to 256 bytes without control characters.
     ExternalId: "external id", Bytes 1..=limits::EXTERNAL_ID_BYTES, no_control_characters;
-    /// What an amount is in: a currency of ISO 4217 by its code, or a pricing unit of the host's own,
-    /// such as `credits`. 1 to 64 characters, in the case given.
+    /// Unit of an amount: a currency of ISO 4217 by its code, or a pricing unit of the host's own, such
+    /// as `credits`. 1 to 64 characters, in the case given.
     PricingUnit: "pricing unit", Characters 1..=limits::PRICING_UNIT_CHARACTERS, no_control_characters;
-    /// A name for people to read: 1 to 500 characters without NUL, not all of them white space.
+    /// Name for people to read: 1 to 500 characters without NUL, not all of them white space.
     Name: "name", Characters 1..=limits::NAME_CHARACTERS, no_nul, not_blank;
-    /// A description for people to read: 1 to 5,000 characters without NUL.
+    /// Description for people to read: 1 to 5,000 characters without NUL.
     Description: "description", Characters 1..=limits::DESCRIPTION_CHARACTERS, no_nul;
-    /// An e-mail address: at most 500 characters, something on both sides of an `@`.
+    /// E-mail address: at most 500 characters, something on both sides of an `@`.
     Email: "e-mail address", Characters 1..=limits::EMAIL_CHARACTERS, no_control_characters, an_address;
 }
 
@@ -128,7 +128,7 @@ fn no_control_characters(what: &'static str, text: &str) -> Result<(), TextError
     Ok(())
 }
 
-/// Stores and programs in other languages end a text there.
+/// Refuses NUL: stores and programs in other languages end a text there.
 fn no_nul(what: &'static str, text: &str) -> Result<(), TextError> {
     if text.contains('\0') { Err(TextError::ControlCharacter { what }) } else { Ok(()) }
 }
@@ -145,7 +145,7 @@ fn an_address(_: &'static str, text: &str) -> Result<(), TextError> {
     sides.map(|_| ()).ok_or(TextError::NotAnAddress)
 }
 
-/// How many bytes JSON takes for a text.
+/// Returns the number of bytes that JSON takes for a text.
 pub(crate) fn json_bytes(text: &str) -> usize {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     // Counting goes through many bytes at once, looking for the first does not.
@@ -155,7 +155,7 @@ pub(crate) fn json_bytes(text: &str) -> usize {
     text.chars().map(json_width).fold(0, usize::saturating_add)
 }
 
-/// How many bytes JSON takes for a character.
+/// Returns the number of bytes that JSON takes for a character.
 pub(crate) fn json_width(character: char) -> usize {
     match character {
         '"' | '\\' => 2,
@@ -164,7 +164,7 @@ pub(crate) fn json_width(character: char) -> usize {
     }
 }
 
-/// What the length of a text is counted in.
+/// Unit in which the length of a text is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LengthUnit {
@@ -192,35 +192,35 @@ impl fmt::Display for LengthUnit {
     }
 }
 
-/// Why a text is not of its kind.
+/// Reason why a text is not of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// It is empty or too long.
+    /// Text that is empty or too long.
     #[error("{what} has {found} {unit}, expected 1 to {max}")]
     Length {
-        /// Which kind of text.
+        /// Kind of the text.
         what: &'static str,
-        /// How long it is.
+        /// Length of the text.
         found: usize,
-        /// How long it may be.
+        /// Greatest length that it may have.
         max: usize,
-        /// What both are counted in.
+        /// Unit of both lengths.
         unit: LengthUnit,
     },
-    /// It has a control character.
+    /// Text with a control character.
     #[error("{what} has a control character")]
     ControlCharacter {
-        /// Which kind of text.
+        /// Kind of the text.
         what: &'static str,
     },
-    /// It is nothing but white space.
+    /// Text that is nothing but white space.
     #[error("{what} is blank")]
     Blank {
-        /// Which kind of text.
+        /// Kind of the text.
         what: &'static str,
     },
-    /// It is no e-mail address.
+    /// Text that is no e-mail address.
     #[error("e-mail address has nothing on one side of an @, or white space")]
     NotAnAddress,
 }

@@ -15,15 +15,15 @@ use std::{
 use jiff::{civil::DateTime, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What lies between one instant and the next.
+/// Distance from one instant to the next.
 pub(crate) const INSTANT: Duration = Duration::from_micros(1);
 
-/// An instant in UTC with microseconds, in the years 1970 to 9998.
+/// Instant in UTC with microseconds, in the years 1970 to 9998.
 ///
 /// Its text is RFC 3339 with `Z` and six digits of fraction. It is made of a
 /// [`SystemTime`](std::time::SystemTime) with `try_from`, and becomes one with `into`; with the
-/// features `jiff` and `time` so do `jiff::Timestamp` and `time::OffsetDateTime`. What is finer than a
-/// microsecond is cut.
+/// features `jiff` and `time` so do `jiff::Timestamp` and `time::OffsetDateTime`. Digits finer than a
+/// microsecond are cut.
 ///
 /// ```
 /// use accrue::Timestamp;
@@ -38,12 +38,12 @@ pub struct Timestamp(i64);
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 impl Timestamp {
-    /// The first instant: 1970-01-01T00:00:00Z.
+    /// First instant: 1970-01-01T00:00:00Z.
     pub const MIN: Self = Self(0);
-    /// The last instant: the last microsecond of the year 9998.
+    /// Last instant: the last microsecond of the year 9998.
     pub const MAX: Self = Self(253_370_764_800 * MICROS_PER_SECOND - 1);
 
-    /// Makes an instant from microseconds since 1970.
+    /// Creates an instant from microseconds since 1970.
     ///
     /// # Errors
     ///
@@ -169,13 +169,13 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// A text is no date and time, or one before 1970 or after 9998.
+/// Error for a text that is no date and time, or one before 1970 or after 9998.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date and time in ISO 8601 between the years 1970 and 9998")]
 #[non_exhaustive]
 pub struct TimestampError;
 
-/// The instants from `start` up to, not including, `end`.
+/// Timeframe: the instants from `start` up to, not including, `end`.
 ///
 /// ```
 /// use accrue::{Timeframe, Timestamp};
@@ -201,32 +201,32 @@ struct Ends {
 }
 
 impl Timeframe {
-    /// The timeframe from its start to another end.
+    /// Returns the timeframe from its start to another end.
     pub(crate) fn until(self, end: Timestamp) -> Self {
         Self { start: self.start, end: end.max(self.start) }
     }
 
-    /// The timeframe without length at an instant.
+    /// Returns the timeframe without length at an instant.
     pub(crate) const fn nothing_at(instant: Timestamp) -> Self {
         Self { start: instant, end: instant }
     }
 
-    /// All of time before an instant.
+    /// Returns all of time before an instant.
     pub(crate) const fn before(instant: Timestamp) -> Self {
         Self { start: Timestamp::MIN, end: instant }
     }
 
-    /// All of time up to an instant, and that instant too, unless it is the last one.
+    /// Returns all of time up to an instant, and that instant too, unless it is the last one.
     pub(crate) fn through(instant: Timestamp) -> Self {
         Self::before(instant.saturating_add(INSTANT))
     }
 
-    /// The part of it that lies in another timeframe; one without length where none does.
+    /// Returns the part of it that lies in another timeframe; one without length where none does.
     pub(crate) fn within(self, other: Self) -> Self {
         Self::nothing_at(self.start.clamp(other.start, other.end)).until(self.end.min(other.end))
     }
 
-    /// Makes a timeframe.
+    /// Creates a timeframe.
     ///
     /// # Errors
     ///
@@ -273,7 +273,7 @@ impl From<Timeframe> for Ends {
     }
 }
 
-/// A timeframe ends before it starts.
+/// Error for a timeframe that ends before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("timeframe ends at {end}, before its start {start}")]
 pub struct TimeframeError {
@@ -281,14 +281,14 @@ pub struct TimeframeError {
     end: Timestamp,
 }
 
-/// What tells the time. The engine asks once per operation, and never goes back within one
-/// [`Billing`](crate::Billing).
+/// Clock that tells the present instant. The engine asks once per operation, and never goes back within
+/// one [`Billing`](crate::Billing).
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
     /// Returns the present instant.
     fn now(&self) -> Timestamp;
 }
 
-/// A clock that stands still until it is told otherwise. Clones share their hands.
+/// Clock that stands still until it is told otherwise. Clones share their hands.
 ///
 /// ```
 /// use accrue::{Clock, ManualClock, Timestamp};
@@ -302,7 +302,7 @@ pub trait Clock: fmt::Debug + Send + Sync + 'static {
 pub struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {
-    /// A clock that stands at `now`.
+    /// Creates a clock that stands at `now`.
     #[must_use]
     pub fn at(now: Timestamp) -> Self {
         Self(Arc::new(AtomicI64::new(now.0)))

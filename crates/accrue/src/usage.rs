@@ -1,4 +1,4 @@
-//! Usage: events, and what they add up to.
+//! Usage: events, and their aggregates.
 
 mod aggregate;
 mod amendment;

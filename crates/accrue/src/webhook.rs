@@ -1,4 +1,4 @@
-//! Messages: what webhooks carry, written in the commit that causes them.
+//! Webhook messages, written in the commit that causes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::{
     subscription::Subscription,
 };
 
-/// A message that waits to be delivered.
+/// Webhook message that waits to be delivered.
 ///
 /// Messages of one customer are read in the order in which they were written; there is no order
 /// between customers. So are those of a backfill for all customers, which are no customer's. Its id
@@ -21,18 +21,18 @@ use crate::{
 pub struct Message {
     /// Its id, for once-only processing.
     pub id: MessageId,
-    /// When it came about.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
-    /// Where it waits: what [`acknowledge`](crate::Account::acknowledge) takes.
+    /// Place where it waits: [`acknowledge`](crate::Account::acknowledge) takes it.
     pub place: Place,
-    /// What it says.
+    /// Body: its type and its properties.
     pub body: Body,
-    /// The customer that it is about, as it is when the message is read; `None` where it is about a
+    /// Customer that it is about, as it is when the message is read; `None` where it is about a
     /// backfill for all customers.
     pub customer: Option<Customer>,
-    /// The subscription that it is about, as it is when the message is read.
+    /// Subscription that it is about, as it is when the message is read.
     pub subscription: Option<Subscription>,
-    /// The backfill that it is about, as it is when the message is read.
+    /// Backfill that it is about, as it is when the message is read.
     pub backfill: Option<Backfill>,
 }
 
@@ -44,7 +44,7 @@ impl Message {
     }
 }
 
-/// Where a message waits: in whose queue, and its number in there.
+/// Place where a message waits: its queue, and its number in there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     #[serde(flatten)]
@@ -52,13 +52,13 @@ pub struct Place {
     pub(crate) number: u64,
 }
 
-/// Whose messages wait in order.
+/// Queue in which messages wait in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum Queue {
-    /// Those about a customer.
+    /// Queue of the messages about a customer.
     #[serde(rename = "customer_id")]
     Customer(CustomerId),
-    /// Those about a backfill for all customers.
+    /// Queue of the messages about a backfill for all customers.
     #[serde(rename = "backfill_id")]
     Backfill(BackfillId),
 }
@@ -80,7 +80,7 @@ impl Queue {
     }
 }
 
-/// What a message says: its type and its properties (wire 6.8).
+/// Body of a message: its type and its properties (wire 6.8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Body {
@@ -90,7 +90,7 @@ pub enum Body {
     /// `customer.edited`
     #[serde(rename = "customer.edited")]
     CustomerEdited {
-        /// The fields that changed, as they were before.
+        /// Fields that changed, as they were before.
         previous_attributes: PreviousAttributes,
     },
     /// `subscription.created`
@@ -116,7 +116,7 @@ pub enum Body {
     SubscriptionCancellationScheduled {
         /// The subscription.
         subscription_id: SubscriptionId,
-        /// When it will end.
+        /// Instant at which it will end.
         cancellation_date: Timestamp,
     },
     /// `subscription.cancellation_unscheduled`
@@ -124,7 +124,7 @@ pub enum Body {
     SubscriptionCancellationUnscheduled {
         /// The subscription.
         subscription_id: SubscriptionId,
-        /// When it would have ended.
+        /// Instant at which it would have ended.
         original_cancellation_date: Timestamp,
     },
     /// `subscription.edited`
@@ -132,7 +132,7 @@ pub enum Body {
     SubscriptionEdited {
         /// The subscription.
         subscription_id: SubscriptionId,
-        /// The fields that changed, as they were before.
+        /// Fields that changed, as they were before.
         previous_attributes: PreviousAttributes,
     },
     /// `subscription.fixed_fee_quantity_updated`: told when the change is asked for, also where it is
@@ -143,11 +143,11 @@ pub enum Body {
         subscription_id: SubscriptionId,
         /// The fee.
         price_id: PriceId,
-        /// When the change takes effect.
+        /// Instant at which the change takes effect.
         effective_date: Timestamp,
-        /// How many from then on.
+        /// Quantity from then on.
         new_quantity: Decimal,
-        /// How many it would have been then without the change.
+        /// Quantity that it would have had then without the change.
         old_quantity: Decimal,
     },
     /// `backfill.reflected`
@@ -183,7 +183,7 @@ pub enum Body {
     /// `customer.credit_ledger_incremented`
     #[serde(rename = "customer.credit_ledger_incremented")]
     CreditLedgerIncremented {
-        /// The block that the increment made, as the increment left it.
+        /// Block that the increment made, as the increment left it.
         block: Box<CreditBlock>,
     },
 }

@@ -1,4 +1,4 @@
-//! Time zones, from the database that is built in: no file of the machine decides a bill.
+//! Time zones, from the built-in database: no file of the machine decides a bill.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Timestamp, TimestampError};
 
-/// An IANA time zone, by name.
+/// IANA time zone, by name.
 ///
 /// ```
 /// use accrue::Zone;
@@ -25,7 +25,7 @@ use crate::{Timestamp, TimestampError};
 pub struct Zone(jiff::tz::TimeZone);
 
 impl Zone {
-    /// UTC.
+    /// Zone of UTC.
     pub const UTC: Self = Self(jiff::tz::TimeZone::UTC);
 
     /// Finds a zone by its name, in any case.
@@ -73,7 +73,7 @@ impl Zone {
         Timestamp::from_micros(instant.as_microsecond())
     }
 
-    /// Returns what the clocks show at an instant.
+    /// Returns the time that the clocks show at an instant.
     pub(crate) fn civil(&self, instant: Instant) -> DateTime {
         self.0.to_datetime(instant)
     }
@@ -129,7 +129,7 @@ impl fmt::Debug for Zone {
     }
 }
 
-/// There is no time zone of that name.
+/// Error for a name that no time zone has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found {name:?}, expected the name of an IANA time zone")]
 pub struct ZoneError {

@@ -210,7 +210,7 @@ fn key_parameter() -> Value {
 pub(super) const HEADERS: [(&str, &str); 5] = [
     ("Idempotency-Key", "The idempotency key of the request."),
     ("Idempotent-Replayed", "`true` where the answer is that of an earlier request under the key."),
-    ("Retry-After", "After how many seconds to try again."),
+    ("Retry-After", "Number of seconds to wait before another try."),
     ("Transient-Error", "`true` where the failure passes: try again under the same key."),
     ("x-should-retry", "`false` where trying again cannot succeed, whatever the status says."),
 ];
@@ -242,12 +242,12 @@ fn problem() -> Value {
     json!({
         "title": "Problem",
         "type": "object",
-        "description": "Why a request is not answered as it asks.",
+        "description": "Error: the reason why a request failed.",
         "properties": {
             "type": {"type": "string", "description": "The kind of error."},
             "status": {"type": "integer", "description": "The status of the kind of error."},
-            "title": {"type": "string", "description": "What the kind of error is called."},
-            "detail": {"type": "string", "description": "What is wrong with this request."},
+            "title": {"type": "string", "description": "Title of the kind of error."},
+            "detail": {"type": "string", "description": "Explanation of what is wrong with this request."},
             "validation_errors": {
                 "type": "array",
                 "items": {"type": "string"},

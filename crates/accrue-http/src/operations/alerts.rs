@@ -29,7 +29,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<Alert>()
         .run(|request| Box::pin(update(request))),
     Operation::get("/alerts", "alerts.list", "list-alerts")
-        .summary("Lists the alerts on a customer's credits, or those that watch a subscription.")
+        .summary("Lists the alerts on a customer's credit balances, or on a subscription.")
         .query::<AlertListQuery>()
         .answers::<Rows<Alert>>()
         .run(|request| Box::pin(list(request))),
@@ -42,7 +42,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "create-customer-alert",
     )
     .creates()
-    .summary("Creates an alert on what a customer has of credits.")
+    .summary("Creates an alert on the credit balance of a customer.")
     .body::<NewCustomerAlert>()
     .answers::<Alert>()
     .run(|request| Box::pin(create_for_customer::<CustomerId>(request))),
@@ -52,13 +52,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "create-customer-alert-external-customer-id",
     )
     .creates()
-    .summary("Creates an alert on what a customer has of credits, found by its external id.")
+    .summary("Creates an alert on the credit balance of a customer, found by its external id.")
     .body::<NewCustomerAlert>()
     .answers::<Alert>()
     .run(|request| Box::pin(create_for_customer::<ExternalCustomerId>(request))),
     Operation::post("/alerts/plan_id/{plan_id}", "alerts.create_for_plan", "create-plan-alert")
         .creates()
-        .summary("Creates an alert on each subscription of a version of a plan.")
+        .summary("Creates an alert on a plan version: it watches each of its subscriptions.")
         .body::<NewPlanAlert>()
         .answers::<Alert>()
         .run(|request| Box::pin(create_for_plan(request))),

@@ -23,7 +23,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "fetch-customer-credits",
     )
     .counted_as(Category::Ledger)
-    .summary("Lists the blocks of a customer's credits, newest first.")
+    .summary("Lists the credit blocks of a customer, newest first.")
     .query::<CreditListQuery>()
     .answers::<Rows<CreditBlock>>()
     .run(|request| Box::pin(list::<CustomerId>(request))),
@@ -33,7 +33,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "fetch-customer-credits-external-id",
     )
     .counted_as(Category::Ledger)
-    .summary("Lists the blocks of a customer's credits, found by its external id.")
+    .summary("Lists the credit blocks of a customer, found by its external id.")
     .query::<CreditListQuery>()
     .answers::<Rows<CreditBlock>>()
     .run(|request| Box::pin(list::<ExternalCustomerId>(request))),
@@ -76,16 +76,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .answers::<LedgerEntry>()
     .run(|request| Box::pin(create_entry::<ExternalCustomerId>(request))),
     Operation::get("/credit_blocks/{block_id}", "credit_blocks.retrieve", "fetch-credit-block")
-        .summary("Returns a block of credits.")
+        .summary("Returns a credit block.")
         .answers::<CreditBlock>()
         .run(|request| Box::pin(fetch(request))),
     Operation::put("/credit_blocks/{block_id}", "credit_blocks.update", "update-credit-block")
-        .summary("Changes the metadata of a block of credits.")
+        .summary("Changes the metadata of a credit block.")
         .body::<UpdateCreditBlock>()
         .answers::<CreditBlock>()
         .run(|request| Box::pin(update(request))),
     Operation::delete("/credit_blocks/{block_id}", "credit_blocks.delete", "delete-credit-block")
-        .summary("Deletes a block of credits, as if it had never been given.")
+        .summary("Deletes a credit block, as if it had never been given.")
         .run(|request| Box::pin(delete(request))),
 ];
 

@@ -61,7 +61,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "fetch-customer-costs",
     )
     .counted_as(Category::Analytics)
-    .summary("Computes what a customer's subscriptions cost together, day by day.")
+    .summary("Computes the cost of all subscriptions of a customer, day by day.")
     .query::<CostsQuery>()
     .answers::<Listed<AggregatedCost>>()
     .run(|request| Box::pin(list_costs::<CustomerId>(request))),
@@ -71,7 +71,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "fetch-customer-costs-external-id",
     )
     .counted_as(Category::Analytics)
-    .summary("Computes what a customer's subscriptions cost together, found by its external id.")
+    .summary("Computes the cost of all subscriptions of a customer, found by its external id.")
     .query::<CostsQuery>()
     .answers::<Listed<AggregatedCost>>()
     .run(|request| Box::pin(list_costs::<ExternalCustomerId>(request))),

@@ -27,14 +27,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .run(|request| Box::pin(ingest(request))),
     Operation::post("/events/search", "events.search", "search-events")
         .only_reads()
-        .summary("Finds usage events by their ids.")
+        .summary("Searches usage events by their ids.")
         .body::<SearchBody>()
         .answers::<FoundEvents>()
         .run(|request| Box::pin(search(request))),
     Operation::put("/events/{event_id}", "events.update", "amend-event")
-        .summary(
-            "Amends a usage event: what it says from now on, at its time and for its customer.",
-        )
+        .summary("Amends a usage event: other content, at the same instant, for the same customer.")
         .body::<AmendEvent>()
         .answers::<Amended>()
         .run(|request| Box::pin(amend(request))),
@@ -43,7 +41,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<Deprecated>()
         .run(|request| Box::pin(deprecate(request))),
     Operation::get("/events/volume", "events.volume.list", "get-event-volume")
-        .summary("Counts the events of each hour, the newest hour first.")
+        .summary("Returns the number of events of each hour, newest first.")
         .query::<VolumeQuery>()
         .answers::<Rows<Volume>>()
         .run(|request| Box::pin(volume(request))),

@@ -37,7 +37,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .answers::<Metric>()
         .run(|request| Box::pin(archive(request))),
     Operation::post("/metrics/{metric_id}/unarchive", "metrics.unarchive", "unarchive-metric")
-        .summary("Makes an archived metric active again.")
+        .summary("Restores an archived metric.")
         .answers::<Metric>()
         .run(|request| Box::pin(unarchive(request))),
 ];

@@ -7,7 +7,7 @@ use crate::{
 };
 
 pub(super) const OPERATIONS: &[Operation] = &[Operation::get("/ping", "top_level.ping", "ping")
-    .summary("Tells that the service is there and the API key is valid.")
+    .summary("Answers that the service is reachable and the API key valid.")
     .answers::<Pong>()
     .run(|request| Box::pin(ping(request)))];
 

@@ -44,7 +44,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "plans.external_plan_id.fetch",
         "fetch-plan-external-id",
     )
-    .summary("Returns a plan by the caller's alias.")
+    .summary("Returns a plan, found by its external id.")
     .answers::<Plan>()
     .run(|request| Box::pin(fetch_by_external_id(request))),
     Operation::put(
@@ -52,7 +52,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "plans.external_plan_id.update",
         "update-plan-external",
     )
-    .summary("Changes a plan by the caller's alias.")
+    .summary("Changes a plan, found by its external id.")
     .body::<UpdatePlan>()
     .answers::<Plan>()
     .run(|request| Box::pin(update_by_external_id(request))),
@@ -75,7 +75,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "beta.set_default_plan_version",
         "set-default-version",
     )
-    .summary("Chooses the version that subscriptions are created on.")
+    .summary("Sets the default version of a plan: the one of new subscriptions.")
     .body::<SetDefaultVersion>()
     .answers::<Plan>()
     .run(|request| Box::pin(set_default(request))),
@@ -85,7 +85,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "create-plan-version-external-id",
     )
     .creates()
-    .summary("Creates a version of a plan from its latest one, by the caller's alias.")
+    .summary(
+        "Creates a version of a plan from its latest one; the plan is found by its external id.",
+    )
     .body::<NewVersion>()
     .answers::<PlanVersion>()
     .run(|request| Box::pin(create_version_by_external_id(request))),
@@ -94,7 +96,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "beta.external_plan_id.fetch_plan_version",
         "fetch-plan-version-external-id",
     )
-    .summary("Returns a version of a plan by the caller's alias.")
+    .summary("Returns a version of a plan, found by its external id.")
     .answers::<PlanVersion>()
     .run(|request| Box::pin(fetch_version_by_external_id(request))),
     Operation::post(
@@ -102,7 +104,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "beta.external_plan_id.set_default_plan_version",
         "set-default-version-external-id",
     )
-    .summary("Chooses the version that subscriptions are created on, by the caller's alias.")
+    .summary("Sets the default version of a plan, found by its external id.")
     .body::<SetDefaultVersion>()
     .answers::<Plan>()
     .run(|request| Box::pin(set_default_by_external_id(request))),

@@ -43,7 +43,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "prices.external_price_id.fetch",
         "fetch-price-external-id",
     )
-    .summary("Returns a price by the caller's alias.")
+    .summary("Returns a price, found by its external id.")
     .answers::<Price>()
     .run(|request| Box::pin(fetch_by_external_id(request))),
     Operation::put(
@@ -51,7 +51,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "prices.external_price_id.update",
         "update-price-by-external-id",
     )
-    .summary("Changes the metadata of a price by the caller's alias.")
+    .summary("Changes the metadata of a price, found by its external id.")
     .body::<UpdatePrice>()
     .answers::<Price>()
     .run(|request| Box::pin(update_by_external_id(request))),

@@ -62,7 +62,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "subscriptions.cancel",
         "cancel-subscription",
     )
-    .summary("Gives a subscription an end.")
+    .summary("Cancels a subscription.")
     .body::<Cancel>()
     .answers::<MutatedSubscription>()
     .run(|request| Box::pin(cancel(request))),
@@ -71,7 +71,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "subscriptions.unschedule_cancellation",
         "unschedule-cancellation",
     )
-    .summary("Takes back an end of a subscription that lies in the future.")
+    .summary("Takes back the scheduled cancellation of a subscription.")
     .answers::<MutatedSubscription>()
     .run(|request| Box::pin(unschedule_cancellation(request))),
     Operation::post(
@@ -89,7 +89,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "fetch-subscription-costs",
     )
     .counted_as(Category::Analytics)
-    .summary("Returns what a subscription costs.")
+    .summary("Computes the cost of a subscription.")
     .query::<CostsQuery>()
     .answers::<Listed<AggregatedCost>>()
     .run(|request| Box::pin(fetch_costs(request))),
@@ -99,7 +99,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "fetch-subscription-usage",
     )
     .counted_as(Category::Analytics)
-    .summary("Returns what a subscription uses.")
+    .summary("Returns the usage of a subscription, metric by metric.")
     .query::<UsageQueryIn>()
     .answers::<UsageOverTime>()
     .run(|request| Box::pin(fetch_usage(request))),

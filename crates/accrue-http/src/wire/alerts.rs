@@ -19,60 +19,60 @@ use crate::{
 };
 
 request! {
-    /// An alert to create on what a customer has of credits.
+    /// An alert to create on the credit balance of a customer.
     pub(crate) struct NewCustomerAlert {
-        /// What of the balance it watches.
+        /// Type of the alert: the change of the balance that it watches.
         "type" kind: BalanceAlertType,
-        /// The currency or pricing unit of the balance.
+        /// Currency or pricing unit of the balance.
         currency: PricingUnit,
-        /// At which values `credit_balance_dropped` fires, which needs them. The others fire at zero,
-        /// and ignore them.
+        /// Values at which `credit_balance_dropped` fires, which needs them. The others fire at
+        /// zero, and ignore them.
         thresholds: Option<Vec<ThresholdIn>>,
     }
 
     /// An alert to create on a plan.
     pub(crate) struct NewPlanAlert {
-        /// What it watches.
+        /// Type of the alert: the figure that it watches.
         "type" kind: UsageAlertType,
-        /// At which values it fires.
+        /// Values at which it fires.
         thresholds: Vec<ThresholdIn>,
-        /// The metric: of `usage_exceeded`.
+        /// Metric of `usage_exceeded`.
         metric_id: Option<MetricId>,
-        /// What the cost is in: the currency that the plan is invoiced in where none is given.
-        /// `usage_exceeded` has none, and ignores it.
+        /// Currency or pricing unit of the cost: the invoicing currency of the plan where none is
+        /// given. `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
-        /// The version of the plan: the default one where none is given.
+        /// Version of the plan: the default one where none is given.
         plan_version: Option<Whole<1, 4_294_967_295>>,
-        /// What the cost is grouped by: not available.
+        /// Properties that the cost is grouped by: not available.
         grouping_keys: Option<NotBuilt<Vec<String>>>,
-        /// Which prices count: of `spend_exceeded`.
+        /// Filters of the prices that count, of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
     }
 
     /// An alert to create on a subscription.
     pub(crate) struct NewSubscriptionAlert => overrides_have_groups {
-        /// What it watches.
+        /// Type of the alert: the figure that it watches.
         "type" kind: UsageAlertType,
-        /// At which values it fires.
+        /// Values at which it fires.
         thresholds: Vec<ThresholdIn>,
-        /// The metric: of `usage_exceeded`.
+        /// Metric of `usage_exceeded`.
         metric_id: Option<MetricId>,
-        /// What the cost is in: the currency that the plan is invoiced in where none is given.
-        /// `usage_exceeded` has none, and ignores it.
+        /// Currency or pricing unit of the cost: the invoicing currency of the plan where none is
+        /// given. `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
-        /// What the cost is grouped by: not available.
+        /// Properties that the cost is grouped by: not available.
         grouping_keys: Option<NotBuilt<Vec<String>>>,
-        /// Which prices count: of `spend_exceeded`.
+        /// Filters of the prices that count, of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
         /// Other thresholds of some groups: not available, as the groups are.
         threshold_overrides: Option<Vec<AnyObject>>,
     }
 
-    /// What to change of an alert.
+    /// Changes to an alert.
     pub(crate) struct UpdateAlert {
-        /// At which values it fires from now on.
+        /// Values at which it fires from now on.
         thresholds: Vec<ThresholdIn>,
-        /// Which prices count from now on: as before where nothing is given.
+        /// Filters of the prices that count from now on: as before where nothing is given.
         price_filters: Option<Vec<PriceFilterIn>>,
         /// Other thresholds of some groups: not available.
         threshold_overrides: Option<NotBuilt<Vec<AnyObject>>>,
@@ -80,36 +80,37 @@ request! {
 
     /// A value at which an alert fires.
     pub(crate) struct ThresholdIn open {
-        /// The value.
+        /// Value.
         value: JsonNumber,
     }
 
-    /// Which alerts: those of one customer, or those that watch one subscription. One of the two is
-    /// named; with both, or with both names of the customer, those alone that are meant by all.
+    /// Filters and page of a list of alerts: those of one customer, or those that watch one
+    /// subscription. One of the two is named; with both, or with both ids of the customer, those
+    /// alone that are meant by all.
     pub(crate) struct AlertListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// Those on what this customer has of credits.
+        /// Customer whose credit balance the alerts watch.
         customer_id: Option<CustomerId>,
-        /// The same, by the caller's own alias.
+        /// External id of that customer.
         external_customer_id: Option<ExternalCustomerId>,
-        /// Those of this subscription, and those of its plan that reach it.
+        /// Subscription of the alerts: its own, and those of its plan that reach it.
         subscription_id: Option<SubscriptionId>,
-        /// Created at this instant or later.
+        /// Alerts created at this instant or later.
         "created_at[gte]" created_at_gte: Option<Moment>,
-        /// Created later.
+        /// Alerts created after this instant.
         "created_at[gt]" created_at_gt: Option<Moment>,
-        /// Created earlier.
+        /// Alerts created before this instant.
         "created_at[lt]" created_at_lt: Option<Moment>,
-        /// Created at this instant or earlier.
+        /// Alerts created at this instant or earlier.
         "created_at[lte]" created_at_lte: Option<Moment>,
     }
 
-    /// For whom an alert is enabled or disabled.
+    /// The scope in which an alert is enabled or disabled.
     pub(crate) struct AlertForQuery {
-        /// For one subscription alone.
+        /// Subscription, where it is enabled or disabled for that one alone.
         subscription_id: Option<SubscriptionId>,
     }
 }
@@ -119,33 +120,33 @@ response! {
     pub(crate) struct Alert {
         /// Its id.
         id: String,
-        /// What it watches.
+        /// Type of the alert: the figure that it watches.
         "type" kind: &'static str,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
-        /// Whether it fires at all.
+        /// True if it fires at all.
         enabled: bool,
-        /// At which values it fires; null where the only one is zero.
+        /// Values at which it fires; null where the only one is zero.
         thresholds: Option<Vec<Threshold>>,
-        /// The customer whose balance it watches.
+        /// Customer whose balance it watches.
         customer: Option<CustomerMinified>,
-        /// The plan whose subscriptions it watches.
+        /// Plan whose subscriptions it watches.
         plan: Option<AlertPlan>,
-        /// The subscription that it watches.
+        /// Subscription that it watches.
         subscription: Option<SubscriptionMinified>,
-        /// The metric whose usage it watches.
+        /// Metric whose usage it watches.
         metric: Option<AlertMetric>,
-        /// What the balance or the cost is in.
+        /// Currency or pricing unit of the balance or the cost.
         currency: Option<PricingUnit>,
-        /// Which prices count, of an alert on spend.
+        /// Filters of the prices that count, of an alert on spend.
         price_filters: Option<Vec<PriceFilter>>,
-        /// Which thresholds are in alert, of an alert on a balance.
+        /// Status of each threshold, of an alert on a balance.
         balance_alert_status: Option<Vec<BalanceAlertStatus>>,
     }
 
     /// A value at which an alert fires.
     pub(crate) struct Threshold {
-        /// The value.
+        /// Value.
         value: JsonNumber,
     }
 
@@ -153,11 +154,11 @@ response! {
     pub(crate) struct AlertPlan {
         /// Its id.
         id: Option<String>,
-        /// The caller's own alias.
+        /// External id: the caller's own alias.
         external_plan_id: Option<String>,
         /// Its name.
         name: Option<Name>,
-        /// The version whose subscriptions the alert watches.
+        /// Version whose subscriptions the alert watches.
         plan_version: String,
     }
 
@@ -173,16 +174,16 @@ response! {
         id: String,
     }
 
-    /// Where a threshold of an alert on a balance stands.
+    /// The status of a threshold of an alert on a balance.
     pub(crate) struct BalanceAlertStatus {
-        /// The threshold.
+        /// Threshold.
         threshold_value: JsonNumber,
-        /// Whether it is in alert.
+        /// True if it is in alert.
         in_alert: bool,
     }
 }
 
-/// What of a balance an alert watches.
+/// The change of a balance that an alert watches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BalanceAlertType {
     Depleted,
@@ -190,7 +191,7 @@ pub(crate) enum BalanceAlertType {
     Recovered,
 }
 
-/// What of usage an alert watches.
+/// The figure of usage that an alert watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UsageAlertType {
     Usage,
@@ -275,7 +276,7 @@ fn overrides_have_groups(fields: &Fields<'_>, reader: &mut Reader) {
     }
 }
 
-/// What a new alert on a plan and one on a subscription have in common.
+/// The fields that a new alert on a plan and one on a subscription have in common.
 struct Watched {
     kind: UsageAlertType,
     thresholds: Vec<ThresholdIn>,
@@ -399,7 +400,7 @@ impl Alert {
     }
 }
 
-/// Whose alerts are asked for: of what is named, all of it has to be meant.
+/// The subscription and customers whose alerts are listed: an alert has to be meant by all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct AlertsOf {
     pub(crate) subscription: Option<SubscriptionId>,
@@ -407,7 +408,7 @@ pub(crate) struct AlertsOf {
 }
 
 impl AlertListQuery {
-    /// Returns whose alerts are asked for.
+    /// Returns the subscription and customers whose alerts are listed.
     pub(crate) fn of(&self) -> Result<AlertsOf, Problem> {
         let id = self.customer_id.map(IdOr::Id);
         let external = self.external_customer_id.clone().map(IdOr::from);

@@ -13,31 +13,32 @@ use crate::{
 request! {
     /// A backfill to create.
     pub(crate) struct NewBackfill => its_rules {
-        /// From when on its events lie.
+        /// Start of its timeframe, included.
         timeframe_start: Moment,
-        /// Until before when.
+        /// End of its timeframe, excluded.
         timeframe_end: Moment,
-        /// When it closes by itself; a day after its creation where it is not given.
+        /// Instant at which it closes by itself; a day after its creation where it is not given.
         close_time: Option<Moment>,
-        /// Whose events it has; all customers' where none is named.
+        /// Customer of its events; all customers where none is named.
         customer_id: Option<CustomerId>,
-        /// Whose events it has, by the caller's own alias.
+        /// External id of that customer.
         external_customer_id: Option<ExternalId>,
-        /// Whether the events that are there stop counting; they do where it is not given.
+        /// True if existing events of the timeframe stop counting; true where it is not given.
         replace_existing_events: Option<bool>,
-        /// Which of them do: a condition over their properties; all where there is none.
+        /// Condition over the properties of the events that stop counting; all stop where there is
+        /// none.
         deprecation_filter: Option<Expression>,
     }
 
-    /// Which page of the backfills, and which of them.
+    /// Filters and page of a list of backfills.
     pub(crate) struct BackfillListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// For one customer; those for all customers are not among them.
+        /// Customer of the backfills; those for all customers are not among them.
         customer_id: Option<Sought<CustomerId>>,
-        /// Only those of one status.
+        /// Status of the backfills.
         status: Option<BackfillStatus>,
     }
 }
@@ -45,27 +46,28 @@ request! {
 response! {
     /// A backfill: events that are added to a timeframe, or take the place of those in it (wire 3.2).
     pub(crate) struct Backfill {
-        /// Its id: what its events are ingested with.
+        /// Its id: its events are ingested with it.
         id: String,
-        /// Where it stands.
+        /// Its status.
         status: BackfillStatus,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
-        /// From when on its events lie.
+        /// Start of its timeframe, included.
         timeframe_start: Moment,
-        /// Until before when.
+        /// End of its timeframe, excluded.
         timeframe_end: Moment,
-        /// How many events were ingested in it.
+        /// Number of events that were ingested in it.
         events_ingested: u64,
-        /// When it will close by itself, or when it was closed; null where it was reverted before.
+        /// Instant at which it will close by itself, or was closed; null where it was reverted
+        /// before.
         close_time: Option<Moment>,
-        /// When it was reverted.
+        /// Instant at which it was reverted.
         reverted_at: Option<Moment>,
-        /// Whose events it has; null where it is for all customers.
+        /// Customer of its events; null where it is for all customers.
         customer_id: Option<String>,
-        /// Whether the events that are there stop counting once it is reflected.
+        /// True if existing events of the timeframe stop counting once it is reflected.
         replace_existing_events: bool,
-        /// Which of them do; null where all do.
+        /// Condition over the properties of the events that stop counting; null where all do.
         deprecation_filter: Option<String>,
     }
 }
@@ -105,7 +107,7 @@ impl TryFrom<NewBackfill> for backfill::NewBackfill {
 }
 
 impl BackfillListQuery {
-    /// Returns what is asked for; `None` where there can be no such backfill.
+    /// Returns the filter of the list; `None` where there can be no such backfill.
     pub(crate) fn filter(&self) -> Option<BackfillFilter> {
         let customer = match self.customer_id {
             Some(Sought(None)) => return None,

@@ -48,7 +48,7 @@ pub(crate) fn carried(fields: &[(&str, Option<&str>)]) -> Result<Carried, Error>
     Carried::new(fields.iter().filter_map(|(name, text)| Some((*name, (*text)?))))
 }
 
-/// Says what an update does to a field that is only stored; null removes it.
+/// Returns the change of a field that is only stored, with its name; null removes the field.
 pub(crate) fn change<'a, T>(
     name: &'static str,
     field: &'a Maybe<Kept<T>>,
@@ -60,7 +60,7 @@ pub(crate) fn change<'a, T>(
     }
 }
 
-/// Makes what an update does to the fields that are only stored.
+/// Makes the update of the fields that are only stored.
 pub(crate) fn changes<'a>(
     fields: impl IntoIterator<Item = Option<(&'static str, &'a str)>>,
 ) -> Result<CarriedUpdate, Error> {

@@ -15,45 +15,46 @@ use crate::{
 };
 
 request! {
-    /// Which costs, and how they are cut.
+    /// Timeframe and unit of costs, and the division of the timeframe.
     pub(crate) struct CostsQuery => ends_after_its_start {
-        /// What the totals are in: the currency that is invoiced where nothing is said.
+        /// Currency or pricing unit of the totals: the invoicing currency where none is given.
         currency: Option<PricingUnit>,
-        /// From when: the current billing period where nothing is said.
+        /// Start of the timeframe, which is the current billing period where none is given.
         timeframe_start: Option<Moment>,
-        /// Until when.
+        /// End of the timeframe.
         timeframe_end: Option<Moment>,
-        /// Day by day, or from the beginning to the end of each day, as where nothing is said.
+        /// Division of the timeframe: day by day, or from its start to the end of each day, the
+        /// default.
         view_mode: Option<ViewMode>,
     }
 }
 
 response! {
-    /// What something costs between two instants.
+    /// The cost in a timeframe.
     pub(crate) struct AggregatedCost {
-        /// From when.
+        /// Start of the timeframe.
         timeframe_start: Moment,
-        /// Until when.
+        /// End of the timeframe.
         timeframe_end: Moment,
-        /// The cost before adjustments.
+        /// Cost before adjustments.
         subtotal: Decimal,
-        /// The cost after adjustments.
+        /// Cost after adjustments.
         total: Decimal,
-        /// What it is made of, price by price.
+        /// Cost of each price.
         per_price_costs: Vec<PerPriceCost>,
     }
 
-    /// What one price costs, in its own unit.
+    /// The cost of one price, in its own unit.
     pub(crate) struct PerPriceCost {
-        /// The price.
+        /// Price.
         price: ItsPrice,
-        /// Its id.
+        /// Id of the price.
         price_id: String,
-        /// How many were used, or owed.
+        /// Quantity that was used, or is owed.
         quantity: JsonNumber,
-        /// The cost before adjustments.
+        /// Cost before adjustments.
         subtotal: Decimal,
-        /// The cost after adjustments.
+        /// Cost after adjustments.
         total: Decimal,
     }
 }
@@ -69,7 +70,7 @@ impl Describe for ItsPrice {
     }
 }
 
-/// How a timeframe is cut into days.
+/// The division of a timeframe into days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ViewMode {

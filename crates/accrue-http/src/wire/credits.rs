@@ -10,65 +10,65 @@ use crate::{
 };
 
 request! {
-    /// Which credits of a customer, and which page of their blocks.
+    /// Filters and page of a list of credit blocks.
     pub(crate) struct CreditListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// Whether those are listed too that have expired or are used up.
+        /// True if blocks that have expired or are used up are listed too.
         include_all_blocks: Option<bool>,
-        /// Drawn on from this instant or a later one on.
+        /// Blocks with an effective date at this instant or later.
         "effective_date[gte]" effective_date_gte: Option<Moment>,
-        /// Drawn on from a later instant on.
+        /// Blocks with an effective date after this instant.
         "effective_date[gt]" effective_date_gt: Option<Moment>,
-        /// Drawn on from an earlier instant on.
+        /// Blocks with an effective date before this instant.
         "effective_date[lt]" effective_date_lt: Option<Moment>,
-        /// Drawn on from this instant or an earlier one on.
+        /// Blocks with an effective date at this instant or earlier.
         "effective_date[lte]" effective_date_lte: Option<Moment>,
     }
 
-    /// What to change of a block of credits.
+    /// Changes to a credit block.
     pub(crate) struct UpdateCreditBlock {
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
     }
 }
 
 response! {
-    /// A block of credits (wire 4.4): what was given at once, and what is left of it.
+    /// A credit block (wire 4.4): what was given at once, and what is left of it.
     pub(crate) struct CreditBlock {
         /// Its id.
         id: String,
-        /// What is left of it.
+        /// Amount that is left of it.
         balance: JsonNumber,
-        /// From when on usage draws on it; null of what was drawn beyond the last block.
+        /// First instant at which usage draws on it; null for what was drawn beyond the last block.
         effective_date: Option<Moment>,
-        /// When what is left of it is lost, if ever.
+        /// Instant at which what is left of it is lost, if ever.
         expiry_date: Option<Moment>,
-        /// What the customer paid for one of them.
+        /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<Decimal>,
-        /// Whether usage draws on it.
+        /// Its status: usage draws on it.
         status: &'static str,
-        /// What was given; null of what was drawn beyond the last block.
+        /// Amount that was given; null for what was drawn beyond the last block.
         maximum_initial_balance: Option<JsonNumber>,
-        /// What it pays for alone: it pays for everything.
+        /// Filters of the prices that it pays for: always empty, it pays for everything.
         filters: Vec<BlockFilter>,
-        /// Who gave it.
+        /// Source of the credits.
         credit_block_source: &'static str,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
 
-    /// What a block pays for alone.
+    /// A filter of the prices that a credit block pays for.
     pub(crate) struct BlockFilter {
-        /// What of a price is looked at.
+        /// Field of a price that the filter looks at.
         field: &'static str,
-        /// Whether prices that have one of the values count, or all others.
+        /// Operator: prices that have one of the values count, or all others.
         operator: &'static str,
-        /// The values.
+        /// Values.
         values: Vec<String>,
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn currency_or_credits(currency: Option<PricingUnit>) -> Result<Prici
 }
 
 impl CreditListQuery {
-    /// Returns which blocks are asked for.
+    /// Returns the filter of the list.
     pub(crate) fn filter(&self) -> CreditBlockFilter {
         CreditBlockFilter {
             effective: range(

@@ -15,77 +15,77 @@ use crate::{
 request! {
     /// An address.
     pub(crate) struct AddressIn open {
-        /// The first line.
+        /// First line.
         line1: Option<String>,
-        /// The second line.
+        /// Second line.
         line2: Option<String>,
-        /// The city.
+        /// City.
         city: Option<String>,
-        /// The state.
+        /// State.
         state: Option<String>,
-        /// The postal code.
+        /// Postal code.
         postal_code: Option<String>,
-        /// The country.
+        /// Country.
         country: Option<String>,
     }
 
-    /// What a tax authority calls a customer.
+    /// The identifier of a customer at a tax authority.
     pub(crate) struct TaxIdIn {
-        /// Whose authority.
+        /// Country of the tax authority.
         country: Name,
-        /// What kind of identifier.
+        /// Kind of identifier.
         "type" kind: Name,
-        /// The identifier.
+        /// Identifier.
         value: Name,
     }
 
-    /// How taxes are computed.
+    /// The settings for the computation of taxes.
     pub(crate) struct TaxConfigurationIn {
-        /// By whom.
+        /// Tax provider.
         tax_provider: TaxProvider,
-        /// Whether none is to be computed.
+        /// True if no tax is to be computed.
         tax_exempt: bool,
-        /// Whether it is to be computed.
+        /// True if tax is to be computed.
         automatic_tax_enabled: Option<bool>,
-        /// Why none is to be computed.
+        /// Code of the reason why no tax is to be computed.
         tax_exemption_code: Option<String>,
     }
 
-    /// Where the books of a customer are kept.
+    /// The accounting systems that keep the books of a customer.
     pub(crate) struct AccountingSyncConfigurationIn {
-        /// With whom.
+        /// Accounting systems.
         accounting_providers: Option<Vec<AccountingProviderIn>>,
-        /// Whether they are not to be kept.
+        /// True if the books are not to be kept.
         excluded: Option<bool>,
     }
 
-    /// With whom books are kept.
+    /// An accounting system that keeps books.
     pub(crate) struct AccountingProviderIn {
-        /// With whom.
+        /// Accounting system.
         provider_type: AccountingSystem,
-        /// What the customer is called there.
+        /// Id of the customer there.
         external_provider_id: Name,
     }
 
-    /// How a customer pays.
+    /// The payment providers through which a customer pays.
     pub(crate) struct PaymentConfigurationIn {
-        /// Through whom.
+        /// Payment providers.
         payment_providers: Option<Vec<PaymentProviderIn>>,
     }
 
-    /// Through whom a customer pays.
+    /// A payment provider through which a customer pays.
     pub(crate) struct PaymentProviderIn {
-        /// Through whom.
+        /// Payment provider.
         provider_type: PaymentSystem,
-        /// What it pays with there.
+        /// Token of the payment method with which the customer pays there.
         default_shared_payment_token: Option<String>,
-        /// What it does not pay with there.
+        /// Types of payment methods with which the customer does not pay there.
         excluded_payment_method_types: Option<Vec<String>>,
     }
 
-    /// Whether a customer counts in reports.
+    /// The settings of a customer for reports.
     pub(crate) struct ReportingConfigurationIn {
-        /// Whether it does not.
+        /// True if the customer does not count in reports.
         exempt: bool,
     }
 }
@@ -93,82 +93,82 @@ request! {
 response! {
     /// An address.
     pub(crate) struct Address {
-        /// The first line.
+        /// First line.
         line1: Option<String>,
-        /// The second line.
+        /// Second line.
         line2: Option<String>,
-        /// The city.
+        /// City.
         city: Option<String>,
-        /// The state.
+        /// State.
         state: Option<String>,
-        /// The postal code.
+        /// Postal code.
         postal_code: Option<String>,
-        /// The country.
+        /// Country.
         country: Option<String>,
     }
 
-    /// What a tax authority calls a customer.
+    /// The identifier of a customer at a tax authority.
     pub(crate) struct TaxId {
-        /// Whose authority.
+        /// Country of the tax authority.
         country: Name,
-        /// What kind of identifier.
+        /// Kind of identifier.
         "type" kind: Name,
-        /// The identifier.
+        /// Identifier.
         value: Name,
     }
 
-    /// How taxes are computed. No answer has all of it.
+    /// The settings for the computation of taxes. No answer has all of them.
     struct TaxConfiguration {
-        /// By whom.
+        /// Tax provider.
         tax_provider: TaxProvider,
-        /// Whether none is to be computed.
+        /// True if no tax is to be computed.
         tax_exempt: bool,
-        /// Whether it is to be computed.
+        /// True if tax is to be computed.
         automatic_tax_enabled: Option<bool>,
-        /// Why none is to be computed.
+        /// Code of the reason why no tax is to be computed.
         tax_exemption_code: Option<String>,
     }
 
-    /// Where the books of a customer are kept.
+    /// The accounting systems that keep the books of a customer.
     pub(crate) struct AccountingSyncConfiguration {
-        /// With whom.
+        /// Accounting systems.
         accounting_providers: Vec<AccountingProvider>,
-        /// Whether they are not to be kept.
+        /// True if the books are not to be kept.
         excluded: bool,
     }
 
-    /// With whom books are kept.
+    /// An accounting system that keeps books.
     pub(crate) struct AccountingProvider {
-        /// With whom.
+        /// Accounting system.
         provider_type: AccountingSystem,
-        /// What the customer is called there.
+        /// Id of the customer there.
         external_provider_id: Name,
     }
 
-    /// How a customer pays.
+    /// The payment providers through which a customer pays.
     pub(crate) struct PaymentConfiguration {
-        /// Through whom.
+        /// Payment providers.
         payment_providers: Vec<PaymentThrough>,
     }
 
-    /// Through whom a customer pays.
+    /// A payment provider through which a customer pays.
     pub(crate) struct PaymentThrough {
-        /// Through whom.
+        /// Payment provider.
         provider_type: PaymentSystem,
-        /// What it pays with there.
+        /// Token of the payment method with which the customer pays there.
         default_shared_payment_token: Option<String>,
-        /// What it does not pay with there.
+        /// Types of payment methods with which the customer does not pay there.
         excluded_payment_method_types: Vec<String>,
     }
 
-    /// Whether a customer counts in reports.
+    /// The settings of a customer for reports.
     pub(crate) struct ReportingConfiguration {
-        /// Whether it does not.
+        /// True if the customer does not count in reports.
         exempt: bool,
     }
 }
 
-/// Who computes taxes.
+/// A service that computes taxes.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TaxProvider {
@@ -180,7 +180,7 @@ pub(crate) enum TaxProvider {
     Stripe,
 }
 
-/// Who keeps books.
+/// A system that keeps books.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AccountingSystem {
@@ -188,7 +188,7 @@ pub(crate) enum AccountingSystem {
     Netsuite,
 }
 
-/// Who takes payments.
+/// A service that takes payments.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PaymentSystem {
@@ -243,7 +243,7 @@ impl Describe for AdditionalEmails {
 
 /// A field of a request that is only stored.
 pub(crate) trait Keep {
-    /// Returns the JSON text that is stored of it; `None` where nothing was said of it.
+    /// Returns the JSON text that is stored of it; `None` where it was absent.
     fn keep(self) -> Result<Option<String>, Problem>;
 }
 
@@ -260,7 +260,7 @@ impl<T: Stored> Keep for Maybe<T> {
     }
 }
 
-/// What is stored of a field: what an answer has.
+/// The form in which a field is stored: that of an answer.
 pub(crate) trait Stored {
     fn stored(self) -> impl Serialize;
 }

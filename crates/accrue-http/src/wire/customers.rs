@@ -27,161 +27,161 @@ request! {
     pub(crate) struct NewCustomer {
         /// Its name.
         name: Name,
-        /// Where its invoices go.
+        /// E-mail address for its invoices.
         email: Email,
-        /// The caller's own alias. Usage that waits under it becomes the customer's.
+        /// External id: the caller's own alias. Usage that waits under it becomes the customer's.
         external_customer_id: Option<ExternalId>,
-        /// The zone in which its billing periods begin and end: the account's where none is given.
+        /// Time zone in which its billing periods begin and end: the account's where none is given.
         timezone: Option<Zone>,
-        /// The currency that it is invoiced in.
+        /// Currency of its invoices.
         currency: Option<Currency>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-        /// The payment provider in which it exists.
+        /// Payment provider in which it exists.
         payment_provider: Option<PaymentProvider>,
-        /// What it is called there.
+        /// Its id at the payment provider.
         payment_provider_id: Option<Name>,
-        /// Where its invoices go too.
+        /// Further e-mail addresses for its invoices.
         additional_emails: Maybe<AdditionalEmails>,
-        /// Whether its invoices are collected without being asked for.
+        /// True if its invoices are collected without a request.
         auto_collection: Maybe<bool>,
-        /// Whether its invoices are issued without being approved.
+        /// True if its invoices are issued without approval.
         auto_issuance: Maybe<bool>,
-        /// Whether its invoices are sent by e-mail.
+        /// True if its invoices are sent by e-mail.
         email_delivery: Maybe<bool>,
-        /// Where invoices are addressed to.
+        /// Postal address of its invoices.
         billing_address: Maybe<AddressIn>,
-        /// Where goods go.
+        /// Postal address for goods.
         shipping_address: Maybe<AddressIn>,
-        /// What the tax authority calls it.
+        /// Its identifier at the tax authority.
         tax_id: Maybe<TaxIdIn>,
-        /// How taxes are computed.
+        /// Settings for the computation of taxes.
         tax_configuration: Maybe<TaxConfigurationIn>,
-        /// Where its books are kept.
+        /// Accounting systems that keep its books.
         accounting_sync_configuration: Maybe<AccountingSyncConfigurationIn>,
-        /// How it pays.
+        /// Payment providers through which it pays.
         payment_configuration: Maybe<PaymentConfigurationIn>,
-        /// Whether it counts in reports.
+        /// Settings for reports: if it counts in them.
         reporting_configuration: Maybe<ReportingConfigurationIn>,
-        /// Whose customer it is, and who its own are: not available.
+        /// Parent and children of the customer: not available.
         hierarchy: Option<HierarchyIn>,
     }
 
-    /// What to change of a customer.
+    /// Changes to a customer.
     pub(crate) struct UpdateCustomer {
         /// Its name from now on.
         name: Option<Name>,
-        /// Where its invoices go from now on.
+        /// E-mail address for its invoices from now on.
         email: Option<Email>,
-        /// The caller's own alias: only where there is none yet.
+        /// External id: the caller's own alias; only where there is none yet.
         external_customer_id: Option<ExternalId>,
-        /// The currency that it is invoiced in: only where there is none yet.
+        /// Currency of its invoices: only where there is none yet.
         currency: Option<Currency>,
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
-        /// The payment provider in which it exists.
+        /// Payment provider in which it exists.
         payment_provider: Maybe<PaymentProvider>,
-        /// What it is called there.
+        /// Its id at the payment provider.
         payment_provider_id: Maybe<Name>,
-        /// Where its invoices go too.
+        /// Further e-mail addresses for its invoices.
         additional_emails: Maybe<AdditionalEmails>,
-        /// Whether its invoices are collected without being asked for.
+        /// True if its invoices are collected without a request.
         auto_collection: Maybe<bool>,
-        /// Whether its invoices are issued without being approved.
+        /// True if its invoices are issued without approval.
         auto_issuance: Maybe<bool>,
-        /// Whether its invoices are sent by e-mail.
+        /// True if its invoices are sent by e-mail.
         email_delivery: Maybe<bool>,
-        /// Where invoices are addressed to.
+        /// Postal address of its invoices.
         billing_address: Maybe<AddressIn>,
-        /// Where goods go.
+        /// Postal address for goods.
         shipping_address: Maybe<AddressIn>,
-        /// What the tax authority calls it.
+        /// Its identifier at the tax authority.
         tax_id: Maybe<TaxIdIn>,
-        /// How taxes are computed.
+        /// Settings for the computation of taxes.
         tax_configuration: Maybe<TaxConfigurationIn>,
-        /// Where its books are kept.
+        /// Accounting systems that keep its books.
         accounting_sync_configuration: Maybe<AccountingSyncConfigurationIn>,
-        /// How it pays.
+        /// Payment providers through which it pays.
         payment_configuration: Maybe<PaymentConfigurationIn>,
-        /// Whether it counts in reports.
+        /// Settings for reports: if it counts in them.
         reporting_configuration: Maybe<ReportingConfigurationIn>,
-        /// With what it pays: not available.
+        /// Payment method with which it pays: not available.
         default_payment_method_id: Option<NotBuilt<String>>,
-        /// Whose customer it is, and who its own are: not available.
+        /// Parent and children of the customer: not available.
         hierarchy: Option<HierarchyIn>,
     }
 
-    /// Whose customer a customer is, and who its own are.
+    /// The parent and the children of a customer.
     pub(crate) struct HierarchyIn {
-        /// Whose customer it is.
+        /// Id of the parent customer.
         parent_customer_id: Option<NotBuilt<String>>,
-        /// Its own customers.
+        /// Ids of the child customers.
         child_customer_ids: Option<NotBuilt<Vec<String>>>,
     }
 }
 
 response! {
-    /// Whom usage is billed to (wire 4.2).
+    /// A customer, to whom usage is billed (wire 4.2).
     pub(crate) struct Customer {
         /// Its id.
         id: String,
-        /// The caller's own alias.
+        /// External id: the caller's own alias.
         external_customer_id: Option<ExternalId>,
         /// Its name.
         name: Name,
-        /// Where its invoices go.
+        /// E-mail address for its invoices.
         email: Email,
-        /// Where its invoices go too.
+        /// Further e-mail addresses for its invoices.
         additional_emails: Answered<Vec<Email>>,
-        /// The zone in which its billing periods begin and end.
+        /// Time zone in which its billing periods begin and end.
         timezone: Zone,
-        /// The currency that it is invoiced in, once that is decided.
+        /// Currency of its invoices, once that is decided.
         currency: Option<Currency>,
-        /// What it has of its currency: nothing moves it.
+        /// Balance in its currency: nothing moves it.
         balance: &'static str,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
-        /// The payment provider in which it exists.
+        /// Payment provider in which it exists.
         payment_provider: Option<PaymentProvider>,
-        /// What it is called there.
+        /// Its id at the payment provider.
         payment_provider_id: Option<Name>,
-        /// With what it pays: nothing is known of that.
+        /// Always null: no payment method is known.
         default_payment_method: Nothing,
-        /// Whether its invoices are collected without being asked for.
+        /// True if its invoices are collected without a request.
         auto_collection: bool,
-        /// Whether its invoices are issued without being approved.
+        /// True if its invoices are issued without approval.
         auto_issuance: Option<bool>,
-        /// Whether its invoices are sent by e-mail.
+        /// True if its invoices are sent by e-mail.
         email_delivery: bool,
-        /// Where invoices are addressed to.
+        /// Postal address of its invoices.
         billing_address: Answered<Option<Address>>,
-        /// Where goods go.
+        /// Postal address for goods.
         shipping_address: Answered<Option<Address>>,
-        /// What the tax authority calls it.
+        /// Its identifier at the tax authority.
         tax_id: Answered<Option<TaxId>>,
-        /// Whether no tax is to be computed.
+        /// True if no tax is to be computed.
         exempt_from_automated_tax: Option<bool>,
-        /// Whether tax is to be computed.
+        /// True if tax is to be computed.
         automatic_tax_enabled: Option<bool>,
-        /// Where its books are kept.
+        /// Accounting systems that keep its books.
         accounting_sync_configuration: Answered<Option<AccountingSyncConfiguration>>,
-        /// How it pays.
+        /// Payment providers through which it pays.
         payment_configuration: Answered<Option<PaymentConfiguration>>,
-        /// Whether it counts in reports.
+        /// Settings for reports: if it counts in them.
         reporting_configuration: Answered<Option<ReportingConfiguration>>,
-        /// Whose customer it is, and who its own are.
+        /// Parent and children of the customer.
         hierarchy: Hierarchy,
-        /// Where it sees its invoices: nowhere.
+        /// Always null: there is no page on which it sees its invoices.
         portal_url: Nothing,
     }
 
-    /// Whose customer a customer is, and who its own are.
+    /// The parent and the children of a customer.
     pub(crate) struct Hierarchy {
-        /// Whose customer it is.
+        /// Parent customer.
         parent: Option<CustomerMinified>,
-        /// Its own customers.
+        /// Child customers.
         children: Vec<CustomerMinified>,
     }
 
@@ -189,7 +189,7 @@ response! {
     pub(crate) struct CustomerMinified {
         /// Its id.
         id: String,
-        /// The caller's own alias.
+        /// External id: the caller's own alias.
         external_customer_id: Option<ExternalId>,
     }
 }
@@ -205,7 +205,7 @@ choices! {
     }
 }
 
-/// A customer by the caller's own alias. A text that cannot be one names no customer.
+/// A customer by its external id. A text that cannot be one names no customer.
 #[derive(Clone, Debug)]
 pub(crate) struct ExternalCustomerId(ExternalId);
 
@@ -327,7 +327,7 @@ impl From<&customer::Customer> for Customer {
     }
 }
 
-/// What an answer has of how taxes are computed.
+/// The settings for the computation of taxes that an answer has.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct TaxFlags {
     tax_exempt: Option<bool>,
@@ -342,7 +342,7 @@ impl TaxFlags {
 }
 
 impl CustomerMinified {
-    /// Writes a customer in short: without its alias where it was deleted.
+    /// Writes a customer in short: without its external id where it was deleted.
     pub(crate) fn of(id: CustomerId, customer: Option<&customer::Customer>) -> Self {
         let external_customer_id = customer.and_then(|of| of.external_customer_id.clone());
         Self { id: id.to_string(), external_customer_id }

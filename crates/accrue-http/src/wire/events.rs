@@ -15,137 +15,138 @@ use crate::{
 };
 
 request! {
-    /// Where events are ingested into.
+    /// The destination of ingested events.
     pub(crate) struct IngestQuery {
-        /// A backfill: its events count once it is reflected.
+        /// Backfill of the events, which count once it is reflected.
         backfill_id: Option<BackfillId>,
     }
 
     /// A batch of usage events.
     pub(crate) struct IngestBody {
-        /// The events, at most 1,000.
+        /// Events, at most 1,000.
         events: EventsIn,
     }
 
     /// A usage event.
     pub(crate) struct IngestEvent => is_of_one_customer {
-        /// Its key, which is its id: the same key with the same content counts once.
+        /// Its idempotency key, which is its id: the same key with the same content counts once.
         idempotency_key: EventKey,
-        /// What happened.
+        /// Name of the event: what happened.
         event_name: EventName,
-        /// When it happened.
+        /// Instant at which it happened.
         timestamp: Moment,
-        /// What is measured of it: strings, numbers and booleans.
+        /// Properties that metrics measure: strings, numbers and booleans.
         properties: PropertiesIn,
-        /// The customer, by its id.
+        /// Id of the customer.
         customer_id: Option<String>,
-        /// The customer, by the caller's own alias; it need not exist yet.
+        /// External id of the customer, who need not exist yet.
         external_customer_id: Option<ExternalId>,
     }
 
-    /// What an event is to say from now on. Its id stays.
+    /// The new content of an event. Its id stays.
     pub(crate) struct AmendEvent => is_of_one_customer {
-        /// What happened.
+        /// Name of the event: what happened.
         event_name: EventName,
-        /// When it happened: as the event says.
+        /// Instant at which it happened: as the event says.
         timestamp: Moment,
-        /// What is measured of it: strings, numbers and booleans.
+        /// Properties that metrics measure: strings, numbers and booleans.
         properties: PropertiesIn,
-        /// The customer of the event, by its id.
+        /// Id of the customer of the event.
         customer_id: Option<CustomerId>,
-        /// The customer of the event, by the caller's own alias.
+        /// External id of the customer of the event.
         external_customer_id: Option<ExternalId>,
     }
 
-    /// What events are looked for.
+    /// The ids and the timeframe of events to search.
     pub(crate) struct SearchBody {
-        /// Their ids: the keys that they came with.
+        /// Ids of the events: their idempotency keys.
         event_ids: EventIds,
-        /// From when on; a week ago where it is not given.
+        /// Start of the timeframe, included; a week ago where it is not given.
         timeframe_start: Option<Moment>,
-        /// Until before when; now where it is not given.
+        /// End of the timeframe, excluded; now where it is not given.
         timeframe_end: Option<Moment>,
     }
 
-    /// Which hours.
+    /// The timeframe and page of a list of hours.
     pub(crate) struct VolumeQuery {
-        /// From the hour that this instant is in.
+        /// Start of the timeframe: the hour that it lies in counts as a whole.
         timeframe_start: Moment,
-        /// To the hour that this instant is in; now where it is not given.
+        /// End of the timeframe: the hour that it lies in counts as a whole; now where it is not
+        /// given.
         timeframe_end: Option<Moment>,
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
     }
 }
 
 response! {
-    /// That every event of a batch was taken, or was there already.
+    /// The answer to a batch: every event of it was taken, or was there already.
     pub(crate) struct Ingested {
-        /// Empty: a batch with an event that is refused is refused as a whole.
+        /// Refused events: always empty, since a batch with one is refused as a whole.
         validation_failed: Vec<ValidationFailed>,
     }
 
     /// An event that was refused.
     pub(crate) struct ValidationFailed {
-        /// Its key.
+        /// Its idempotency key.
         idempotency_key: String,
-        /// Why.
+        /// Reasons of the refusal.
         validation_errors: Vec<String>,
     }
 
-    /// That an event was amended.
+    /// The answer to an amendment of an event.
     pub(crate) struct Amended {
-        /// Its id.
+        /// Id of the event.
         amended: EventKey,
     }
 
-    /// That an event was deprecated.
+    /// The answer to the deprecation of an event.
     pub(crate) struct Deprecated {
-        /// Its id.
+        /// Id of the event.
         deprecated: EventKey,
     }
 
     /// A usage event that was found.
     pub(crate) struct Event {
-        /// Its id: the key that it came with.
+        /// Its id: its idempotency key.
         id: EventKey,
-        /// Its customer, where one has its alias by now.
+        /// Id of its customer; null while no customer has its external id.
         customer_id: Option<String>,
-        /// The alias of its customer.
+        /// External id of its customer.
         external_customer_id: Option<ExternalId>,
-        /// What happened.
+        /// Name of the event: what happened.
         event_name: EventName,
-        /// What is measured of it.
+        /// Properties that metrics measure.
         properties: PropertiesOut,
-        /// When it happened.
+        /// Instant at which it happened.
         timestamp: Moment,
-        /// Whether it does not count: it was deprecated, or a backfill has replaced it.
+        /// True if it does not count: it was deprecated, or a backfill has replaced it.
         deprecated: bool,
     }
 
     /// The events that were found.
     pub(crate) struct FoundEvents {
-        /// Each as it is now.
+        /// Events, each as it is now.
         data: Vec<Event>,
-        /// There is one page.
+        /// Pagination: there is one page.
         pagination_metadata: PaginationMetadata,
     }
 
-    /// How many events lie in an hour.
+    /// The number of events in an hour.
     pub(crate) struct Volume {
-        /// When the hour begins.
+        /// Start of the hour.
         timeframe_start: Moment,
-        /// When it ends.
+        /// End of the hour.
         timeframe_end: Moment,
-        /// How many.
+        /// Number of events.
         count: u64,
     }
 }
 
-/// Events that are judged one by one, once it is known that they are an array: what is wrong with one is
-/// told with its key.
+/// Events that are judged one by one, once it is known that they are an array: the errors of one
+/// are told with its key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventsIn;
 
@@ -168,9 +169,9 @@ impl IngestBody {
         }
     }
 
-    /// Reads one of the events, and tells how much work that was.
+    /// Reads one of the events, and returns it with the work of reading it.
     pub(crate) fn read_event(json: &Json) -> (Incoming, usize) {
-        /// That of a field.
+        /// The work of a field.
         const FIELD: usize = 10;
         let fields = |json: &Json| if let Json::Object(members) = json { members.len() } else { 1 };
         let nested = match json {

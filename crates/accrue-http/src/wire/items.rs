@@ -10,27 +10,27 @@ use crate::shape::{
 request! {
     /// An item to create.
     pub(crate) struct NewItem {
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 
-    /// What to change of an item.
+    /// Changes to an item.
     pub(crate) struct UpdateItem {
-        /// What people call it from now on.
+        /// Its name from now on.
         name: Option<Name>,
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
-        /// All connections to other systems: those there were are replaced. Null removes them.
+        /// All connections to other systems: they replace those there were. Null removes them.
         external_connections: Maybe<Vec<ConnectionIn>>,
     }
 
     /// A connection to another system.
     pub(crate) struct ConnectionIn open {
-        /// Which system.
+        /// Name of the system.
         external_connection_name: ExternalSystem,
-        /// What the item is called there.
+        /// Id of the item there.
         external_entity_id: Name,
     }
 }
@@ -40,23 +40,23 @@ response! {
     pub(crate) struct Item {
         /// Its id.
         id: String,
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
         /// Its connections to other systems.
         external_connections: Vec<Connection>,
-        /// When it was archived.
+        /// Instant at which it was archived.
         archived_at: Option<Moment>,
     }
 
     /// A connection to another system.
     pub(crate) struct Connection {
-        /// Which system.
+        /// Name of the system.
         external_connection_name: ExternalSystem,
-        /// What the item is called there.
+        /// Id of the item there.
         external_entity_id: Name,
     }
 }

@@ -9,98 +9,98 @@ use super::{credits::BlockFilter, customers::CustomerMinified, pages::range};
 use crate::shape::{Describe, Moment, Object, Schema, Whole, choices, request, response};
 
 request! {
-    /// Which entries of a ledger, and which page of them.
+    /// Filters and page of a list of ledger entries.
     pub(crate) struct LedgerListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 1_000>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// By how much they moved the balance at least, up or down.
+        /// Smallest amount by which the entries moved the balance, up or down.
         minimum_amount: Option<Decimal>,
-        /// What they are.
+        /// Type of the entries.
         entry_type: Option<EntryKind>,
-        /// Whether they can still grow.
+        /// Status of the entries: pending ones can still grow.
         entry_status: Option<EntryStatus>,
-        /// Created at this instant or later.
+        /// Entries created at this instant or later.
         "created_at[gte]" created_at_gte: Option<Moment>,
-        /// Created later.
+        /// Entries created after this instant.
         "created_at[gt]" created_at_gt: Option<Moment>,
-        /// Created earlier.
+        /// Entries created before this instant.
         "created_at[lt]" created_at_lt: Option<Moment>,
-        /// Created at this instant or earlier.
+        /// Entries created at this instant or earlier.
         "created_at[lte]" created_at_lte: Option<Moment>,
     }
 }
 
 response! {
-    /// What every entry of a ledger has (wire 4.4).
+    /// The fields of every ledger entry (wire 4.4).
     struct Entry {
         /// Its id.
         id: String,
         /// Its number in the ledger.
         ledger_sequence_number: u64,
-        /// What it is.
+        /// Its type.
         entry_type: &'static str,
-        /// Whether it can still grow.
+        /// Its status: a pending entry can still grow.
         entry_status: EntryStatus,
-        /// Whose ledger it is.
+        /// Customer of the ledger.
         customer: CustomerMinified,
-        /// What the ledger is in.
+        /// Currency or pricing unit of the ledger.
         currency: PricingUnit,
-        /// The balance before it.
+        /// Balance before it.
         starting_balance: JsonNumber,
-        /// The balance after it.
+        /// Balance after it.
         ending_balance: JsonNumber,
-        /// By how much it moved the balance: below zero where it took something.
+        /// Amount by which it moved the balance: below zero where it took something.
         amount: JsonNumber,
-        /// The block that it moved.
+        /// Credit block that it moved.
         credit_block: AffectedBlock,
-        /// When it was made.
+        /// Instant of its creation.
         created_at: Moment,
-        /// What people read of it.
+        /// Its description.
         description: Option<Description>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
 
-    /// What other entries have beyond that: nothing.
+    /// The further fields of other entries: none.
     struct OfOther {}
 
-    /// What a change of an expiry date has beyond that.
+    /// The further fields of a change of an expiry date.
     struct OfExpirationChange {
-        /// When the new block expires.
+        /// Expiry date of the new block.
         new_block_expiry_date: Option<Moment>,
     }
 
-    /// What a void that begins has beyond that.
+    /// The further fields of a void that begins.
     struct OfVoidInitiated {
-        /// When what is to be void expires: at once.
+        /// Instant at which the amount to void expires: at once.
         new_block_expiry_date: Moment,
-        /// How much.
+        /// Amount to void.
         void_amount: JsonNumber,
-        /// Why.
+        /// Reason of the void.
         void_reason: Option<VoidReason>,
     }
 
-    /// What a void has beyond that.
+    /// The further fields of a void.
     struct OfVoid {
-        /// How much.
+        /// Amount that was made void.
         void_amount: JsonNumber,
-        /// Why.
+        /// Reason of the void.
         void_reason: Option<VoidReason>,
     }
 
-    /// The block that an entry moved.
+    /// The credit block that an entry moved.
     pub(crate) struct AffectedBlock {
         /// Its id.
         id: String,
-        /// When what is left of it is lost, if ever.
+        /// Instant at which what is left of it is lost, if ever.
         expiry_date: Option<Moment>,
-        /// What the customer paid for one of them.
+        /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<Decimal>,
-        /// What it pays for alone: it pays for everything.
+        /// Filters of the prices that it pays for: always empty, it pays for everything.
         filters: Vec<BlockFilter>,
     }
 }
@@ -122,7 +122,7 @@ choices! {
     }
 }
 
-/// An entry of a ledger, with what one of its type has.
+/// A ledger entry, with the fields of its type.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LedgerEntry {
     #[serde(flatten)]
@@ -183,7 +183,7 @@ fn described(name: &'static str, kind: EntryKind, of_type: Schema) -> Schema {
 }
 
 impl LedgerListQuery {
-    /// Returns which entries are asked for.
+    /// Returns the filter of the list.
     pub(crate) fn filter(&self) -> LedgerFilter {
         LedgerFilter {
             created: range(

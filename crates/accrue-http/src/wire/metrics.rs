@@ -13,63 +13,63 @@ use crate::shape::{
 request! {
     /// A metric to create.
     pub(crate) struct NewMetric {
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// What it is.
+        /// Its description.
         description: Nullable<Words>,
-        /// The item that it belongs to.
+        /// Item that it belongs to.
         item_id: ItemId,
-        /// What of the events it measures.
+        /// SQL query that it measures events with.
         sql: MetricQuery,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 
-    /// What to change of a metric.
+    /// Changes to a metric.
     pub(crate) struct UpdateMetric {
-        /// What people call it from now on.
+        /// Its name from now on.
         name: Option<Name>,
-        /// What it is; null where nothing is to be said of it.
+        /// Its description; null removes it.
         description: Maybe<Words>,
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
     }
 
-    /// Which metrics, and which page of them.
+    /// Filters and page of a list of metrics.
     pub(crate) struct MetricListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// Only those of one status.
+        /// Status of the metrics.
         status: Option<MetricStatus>,
-        /// Created at this instant or later.
+        /// Metrics created at this instant or later.
         "created_at[gte]" created_at_gte: Option<Moment>,
-        /// Created later.
+        /// Metrics created after this instant.
         "created_at[gt]" created_at_gt: Option<Moment>,
-        /// Created earlier.
+        /// Metrics created before this instant.
         "created_at[lt]" created_at_lt: Option<Moment>,
-        /// Created at this instant or earlier.
+        /// Metrics created at this instant or earlier.
         "created_at[lte]" created_at_lte: Option<Moment>,
     }
 }
 
 response! {
-    /// What of the events is measured (wire 5.2).
+    /// A metric: a figure that is measured of events (wire 5.2).
     pub(crate) struct Metric {
         /// Its id.
         id: String,
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// What it is.
+        /// Its description.
         description: Option<Description>,
-        /// Whether new alerts and prices can use it.
+        /// Its status: new alerts and prices can use a metric that is active.
         status: MetricStatus,
-        /// The item that it belongs to.
+        /// Item that it belongs to.
         item: ItsItem,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
-        /// What of the events it measures.
+        /// SQL query that it measures events with.
         sql: String,
     }
 }

@@ -16,100 +16,100 @@ use crate::{
 };
 
 request! {
-    /// An entry that gives a new block of credits.
+    /// An entry that gives a new credit block.
     pub(crate) struct NewIncrement {
-        /// `increment`
+        /// Type of the entry: `increment`.
         entry_type: EntryTag,
-        /// How much.
+        /// Amount.
         amount: JsonNumber,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// What people read of it.
+        /// Its description.
         description: Option<Words>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-        /// From when on usage draws on the block; now where nothing is given.
+        /// First instant at which usage draws on the block; now where nothing is given.
         effective_date: Option<Moment>,
-        /// When what is left of the block is lost, if ever.
+        /// Instant at which what is left of the block is lost, if ever.
         expiry_date: Option<Moment>,
-        /// What the customer paid for one of them.
+        /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<Decimal>,
-        /// How the customer is invoiced for it: not available.
+        /// Settings of the invoice for it: not available.
         invoice_settings: Option<NotBuilt<AnyObject>>,
-        /// What it pays for alone: not available.
+        /// Filters of the prices that it pays for: not available.
         filters: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
     /// An entry that takes credits.
     pub(crate) struct NewDecrement {
-        /// `decrement`
+        /// Type of the entry: `decrement`.
         entry_type: EntryTag,
-        /// How much.
+        /// Amount.
         amount: JsonNumber,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// What people read of it.
+        /// Its description.
         description: Option<Words>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 
     /// An entry that gives what is left of a block, or a part of it, another expiry date.
     pub(crate) struct NewExpirationChange {
-        /// `expiration_change`
+        /// Type of the entry: `expiration_change`.
         entry_type: EntryTag,
-        /// The day with whose begin it expires from now on, in the customer's time zone.
+        /// New expiry date: the start of this day in the customer's time zone.
         target_expiry_date: Day,
-        /// How much: all that is left where nothing is given.
+        /// Amount that gets the new expiry date: all that is left where nothing is given.
         amount: Option<JsonNumber>,
-        /// The block: where none is given, the only one that has the expiry date.
+        /// Id of the credit block: where none is given, the only one that has the expiry date.
         block_id: Option<CreditBlockId>,
-        /// When the block expires, as an instant or as a day.
+        /// Expiry date that the block has now, as an instant or as a day.
         expiry_date: Option<MomentOrDay>,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// What people read of it.
+        /// Its description.
         description: Option<Words>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 
-    /// An entry that makes something of what is left of a block void.
+    /// An entry that makes an amount of what is left of a block void.
     pub(crate) struct NewVoid {
-        /// `void`
+        /// Type of the entry: `void`.
         entry_type: EntryTag,
-        /// How much.
+        /// Amount to void.
         amount: JsonNumber,
-        /// The block.
+        /// Id of the credit block.
         block_id: CreditBlockId,
-        /// Why.
+        /// Reason of the void.
         void_reason: Option<VoidReason>,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// What people read of it.
+        /// Its description.
         description: Option<Words>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 
-    /// An entry that gives something back to a block that was taken from it.
+    /// An entry that gives back to a block an amount that was taken from it.
     pub(crate) struct NewAmendment {
-        /// `amendment`
+        /// Type of the entry: `amendment`.
         entry_type: EntryTag,
-        /// How much.
+        /// Amount to give back.
         amount: JsonNumber,
-        /// The block.
+        /// Id of the credit block.
         block_id: CreditBlockId,
-        /// The currency or pricing unit: `credits` where none is given.
+        /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// What people read of it.
+        /// Its description.
         description: Option<Words>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 }
 
-/// What an entry that the caller adds does, in one word.
+/// The type of an entry that the caller adds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EntryTag {
     Increment,
@@ -133,7 +133,7 @@ choices! {
     }
 }
 
-/// An entry to add to a ledger, as its type has it.
+/// An entry to add to a ledger, with the fields of its type.
 #[derive(Clone, Debug)]
 pub(crate) enum NewEntry {
     Increment(NewIncrement),
@@ -192,14 +192,14 @@ impl Describe for Day {
 }
 
 impl Day {
-    /// Returns when it begins. At the ends of time that is not in every zone an instant.
+    /// Returns the instant at which it begins. At the ends of time not every zone has one.
     fn begin(&self, zone: &Zone, pointer: &str) -> Result<Timestamp, Problem> {
         let begin = zone.begin_of_day(&self.0);
         begin.map_err(|error| Violations::one(pointer, error.to_string()).into())
     }
 }
 
-/// An instant, or the begin of a day.
+/// An instant, or a day that stands for its first one.
 #[derive(Clone, Debug)]
 pub(crate) enum MomentOrDay {
     Moment(Moment),

@@ -12,32 +12,32 @@ use crate::{
 };
 
 request! {
-    /// Which page of a list.
+    /// The page of a list.
     pub(crate) struct ListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
     }
 
-    /// Which page of a list, and when its rows were created.
+    /// The page of a list, and the instants of creation of its rows.
     pub(crate) struct CreatedListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// Created at this instant or later.
+        /// Rows created at this instant or later.
         "created_at[gte]" created_at_gte: Option<Moment>,
-        /// Created later.
+        /// Rows created after this instant.
         "created_at[gt]" created_at_gt: Option<Moment>,
-        /// Created earlier.
+        /// Rows created before this instant.
         "created_at[lt]" created_at_lt: Option<Moment>,
-        /// Created at this instant or earlier.
+        /// Rows created at this instant or earlier.
         "created_at[lte]" created_at_lte: Option<Moment>,
     }
 }
 
-/// Makes a range of what brackets say.
+/// Makes a range of the bounds in brackets.
 pub(crate) fn range(
     gte: Option<Moment>,
     gt: Option<Moment>,
@@ -70,7 +70,7 @@ impl<T: Describe> Describe for Sought<T> {
 /// The most bytes of the rows of an answer: a row may have a hundred resources within it.
 const PAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// What making and writing a row takes, beside reading as many bytes.
+/// The work of making and writing a row, beside that of reading as many bytes.
 const MADE: usize = 4;
 
 /// A page of a list, each row as it was written: many rows that are large are not held at once.
@@ -93,11 +93,11 @@ pub(crate) struct Listed<T> {
 struct Written<T>(Option<Vec<Box<RawValue>>>, PhantomData<T>);
 
 response! {
-    /// Whether and where a list goes on.
+    /// The continuation of a list.
     pub(crate) struct PaginationMetadata {
-        /// Whether there is another page.
+        /// True if there is another page.
         has_more: bool,
-        /// What the next page is asked for with; null exactly when there is none.
+        /// Cursor of the next page; null exactly when there is none.
         next_cursor: Option<String>,
     }
 }

@@ -26,23 +26,23 @@ use crate::{
 request! {
     /// A plan to create, with its first version.
     pub(crate) struct NewPlan {
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// The currency that it is invoiced in.
+        /// Currency of its invoices.
         currency: Currency,
-        /// The prices of its first version.
+        /// Prices of its first version.
         prices: Vec<NewPlanPrice>,
-        /// The caller's alias for its id.
+        /// External id: the caller's own alias.
         external_plan_id: Option<ExternalId>,
-        /// What it is.
+        /// Its description.
         description: Option<Words>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-        /// How many days after its issue an invoice is due: stored and given back.
+        /// Number of days between issue and due date of an invoice: stored and given back.
         net_terms: Option<Kept<Whole<0, 1_000_000>>>,
-        /// What invoices say where nothing else is said: stored and given back.
+        /// Memo of invoices that have none of their own: stored and given back.
         default_invoice_memo: Option<Kept<String>>,
-        /// A plan is active; drafts are not available.
+        /// Its status: a plan is active; drafts are not available.
         status: Option<NewPlanStatus>,
         /// Not available with a value.
         adjustments: Option<NotBuilt<Vec<AnyObject>>>,
@@ -52,7 +52,7 @@ request! {
 
     /// A price of a version to create.
     pub(crate) struct NewPlanPrice {
-        /// The price.
+        /// Price.
         price: Option<PlanPriceIn>,
         /// Not available with a value.
         allocation_price: Option<NotBuilt<AnyObject>>,
@@ -62,13 +62,13 @@ request! {
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
-    /// What to change of a plan.
+    /// Changes to a plan.
     pub(crate) struct UpdatePlan {
-        /// The caller's alias for its id; null removes it.
+        /// External id: the caller's own alias; null removes it.
         external_plan_id: Maybe<ExternalId>,
-        /// What it is; null removes it.
+        /// Its description; null removes it.
         description: Maybe<Words>,
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
     }
 
@@ -76,13 +76,13 @@ request! {
     pub(crate) struct NewVersion {
         /// Its number: one above the highest.
         version: Whole<1, 4_294_967_295>,
-        /// Prices that come to those of the latest version.
+        /// Prices to add to those of the latest version.
         add_prices: Option<Vec<NewPlanPrice>>,
-        /// Prices of the latest version that go.
+        /// Prices of the latest version to remove.
         remove_prices: Option<Vec<RemovedPrice>>,
-        /// Prices of the latest version that others take the place of.
+        /// Prices of the latest version to replace by others.
         replace_prices: Option<Vec<ReplacedPrice>>,
-        /// Whether subscriptions are created on it from now on.
+        /// True if it becomes the default version, that of new subscriptions.
         set_as_default: Option<bool>,
         /// Not available with a value.
         add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
@@ -92,19 +92,19 @@ request! {
         replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
-    /// A price that goes.
+    /// A price to remove.
     pub(crate) struct RemovedPrice {
-        /// Which one.
+        /// Id of the price.
         price_id: PriceId,
         /// Not available with a value.
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
-    /// A price that another takes the place of.
+    /// A price to replace by another.
     pub(crate) struct ReplacedPrice {
-        /// Which one.
+        /// Id of the price to replace.
         replaces_price_id: PriceId,
-        /// The price that takes its place.
+        /// Price that takes its place.
         price: Option<PlanPriceIn>,
         /// Not available with a value.
         allocation_price: Option<NotBuilt<AnyObject>>,
@@ -114,27 +114,27 @@ request! {
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
-    /// The version that subscriptions are created on from now on.
+    /// The default version of a plan: that of new subscriptions.
     pub(crate) struct SetDefaultVersion {
         /// Its number.
         version: Whole<1, 4_294_967_295>,
     }
 
-    /// Which page of the plans, and which of them.
+    /// Filters and page of a list of plans.
     pub(crate) struct PlanListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// Where they stand.
+        /// Status of the plans.
         status: Option<PlanStatus>,
-        /// Created at this instant or later.
+        /// Plans created at this instant or later.
         "created_at[gte]" created_at_gte: Option<Moment>,
-        /// Created later.
+        /// Plans created after this instant.
         "created_at[gt]" created_at_gt: Option<Moment>,
-        /// Created earlier.
+        /// Plans created before this instant.
         "created_at[lt]" created_at_lt: Option<Moment>,
-        /// Created at this instant or earlier.
+        /// Plans created at this instant or earlier.
         "created_at[lte]" created_at_lte: Option<Moment>,
     }
 }
@@ -144,33 +144,33 @@ response! {
     pub(crate) struct Plan {
         /// Its id.
         id: String,
-        /// The caller's alias for the id.
+        /// External id: the caller's own alias.
         external_plan_id: Option<ExternalId>,
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// What it is; empty where nothing was said.
+        /// Its description; empty where nothing was said.
         description: String,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
-        /// Where it stands.
+        /// Its status.
         status: PlanStatus,
-        /// The number of the version.
+        /// Number of the version.
         version: u32,
-        /// The prices of the version.
+        /// Prices of the version.
         prices: Vec<Price>,
-        /// The currency that it is invoiced in.
+        /// Currency of its invoices.
         currency: Currency,
-        /// The currency that it is invoiced in.
+        /// Currency of its invoices.
         invoicing_currency: Currency,
-        /// How many days after its issue an invoice is due.
+        /// Number of days between issue and due date of an invoice.
         net_terms: Stored,
-        /// What invoices say where nothing else is said.
+        /// Memo of invoices that have none of their own.
         default_invoice_memo: Stored,
-        /// What is sold: the plan itself.
+        /// Product that is sold: the plan itself.
         product: Product,
-        /// Whether it begins with a trial: none does.
+        /// Trial that it begins with: there is none.
         trial_config: TrialConfig,
-        /// None: prices have adjustments of their own.
+        /// Always empty: prices have adjustments of their own.
         adjustments: Vec<String>,
         /// Always null: plans have no phases.
         plan_phases: Nothing,
@@ -188,25 +188,25 @@ response! {
         maximum: Nothing,
         /// Always null: prices have maxima of their own.
         maximum_amount: Nothing,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
 
-    /// What is sold.
+    /// The product that is sold.
     pub(crate) struct Product {
         /// Its id.
         id: String,
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
     }
 
-    /// Whether a plan begins with a trial.
+    /// The trial that a plan begins with.
     pub(crate) struct TrialConfig {
-        /// How long it is: null, since there is none.
+        /// Length of the trial: null, since there is none.
         trial_period: Nothing,
-        /// What its length is counted in.
+        /// Unit of the length.
         trial_period_unit: &'static str,
     }
 
@@ -214,18 +214,18 @@ response! {
     pub(crate) struct PlanVersion {
         /// Its number.
         version: u32,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
         /// Its prices.
         prices: Vec<Price>,
-        /// None: prices have adjustments of their own.
+        /// Always empty: prices have adjustments of their own.
         adjustments: Vec<String>,
         /// Always null: plans have no phases.
         plan_phases: Nothing,
     }
 }
 
-/// Where a plan stands that is created.
+/// The status of a plan to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NewPlanStatus {
     Active,
@@ -331,7 +331,7 @@ impl From<UpdatePlan> for PlanUpdate {
 }
 
 impl NewVersion {
-    /// Makes what the engine is asked for, for a plan that is invoiced in a currency.
+    /// Makes the change for the engine, of a plan that is invoiced in a currency.
     pub(crate) fn into_change(self, currency: Currency) -> Result<PlanVersionChange, Problem> {
         let mut violations = Violations::default();
         let added = self.add_prices.unwrap_or_default();
@@ -404,7 +404,7 @@ impl Plan {
 }
 
 impl PlanVersion {
-    /// Writes a version, with what its prices name.
+    /// Writes a version, with the resources that its prices name.
     pub(crate) fn of(version: &PricedVersion, related: &Related) -> Self {
         Self {
             version: version.version.number(),

@@ -13,25 +13,25 @@ use crate::{
 };
 
 request! {
-    /// Which prices count.
+    /// A filter of the prices that count.
     struct NewPriceFilter open {
-        /// What of a price is looked at: `price_id`, `item_id` or `price_type`.
+        /// Field of a price that the filter looks at: `price_id`, `item_id` or `price_type`.
         field: FilterField,
-        /// Whether prices that have one of the values count, or all others.
+        /// Operator: prices that have one of the values count, or all others.
         operator: FilterOperator,
-        /// The values.
+        /// Values.
         values: Vec<String>,
     }
 }
 
 response! {
-    /// Which prices count.
+    /// A filter of the prices that count.
     pub(crate) struct PriceFilter {
-        /// What of a price is looked at.
+        /// Field of a price that the filter looks at.
         field: &'static str,
-        /// Whether prices that have one of the values count, or all others.
+        /// Operator: prices that have one of the values count, or all others.
         operator: FilterOperator,
-        /// The values.
+        /// Values.
         values: Values,
     }
 }
@@ -50,7 +50,7 @@ impl Describe for Values {
     }
 }
 
-/// What of a price a filter looks at.
+/// The field of a price that a filter looks at.
 #[derive(Clone, Copy, Debug)]
 enum FilterField {
     PriceId,

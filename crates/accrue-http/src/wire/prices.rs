@@ -22,8 +22,7 @@ use crate::{
     wire::carried::Stored,
 };
 
-/// A price. Which model it has is told by `model_type`; the model's object is beside it, under its
-/// own name.
+/// A price. Its model is told by `model_type`; the model's object is beside it, under its own name.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Price {
     #[serde(flatten)]
@@ -33,51 +32,51 @@ pub(crate) struct Price {
 }
 
 response! {
-    /// What every price has.
+    /// The fields of every price.
     struct CommonPrice {
         /// Its id.
         id: String,
-        /// The caller's alias for the id.
+        /// External id: the caller's own alias.
         external_price_id: Option<ExternalId>,
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// Whether it charges for usage or is a fee.
+        /// Its type: a price of usage, or a fee.
         price_type: PriceType,
-        /// Which model it has.
+        /// Type of its model.
         model_type: &'static str,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
-        /// How often it bills.
+        /// Cadence at which it bills.
         cadence: CadenceWord,
-        /// How long its billing periods are.
+        /// Length of its billing periods.
         billing_cycle_configuration: CycleConfiguration,
-        /// How long the periods are that it is invoiced in, as the caller gave them.
+        /// Length of the periods that it is invoiced in, as the caller gave it.
         invoicing_cycle_configuration: Stored,
-        /// When in a billing period it falls due.
+        /// Time of a billing period at which it falls due.
         billing_mode: BillingMode,
-        /// What it sells.
+        /// Item that it sells.
         item: PriceItem,
-        /// What it measures; null for a fee.
+        /// Metric that measures its usage; null for a fee.
         billable_metric: Option<PriceMetric>,
-        /// How many units of a fee there are; null for usage.
+        /// Number of units of a fee; null for usage.
         fixed_price_quantity: Option<JsonNumber>,
-        /// What its amounts are in.
+        /// Currency or pricing unit of its amounts.
         currency: PricingUnit,
-        /// How much of the invoicing currency one of its unit is worth.
+        /// Amount of the invoicing currency that one unit of its currency is worth.
         conversion_rate: Option<JsonNumber>,
-        /// The same, as the caller gave it.
+        /// Conversion rate, as the caller gave it.
         conversion_rate_config: Stored,
-        /// What is taken off.
+        /// Discount of a billing period.
         discount: Option<PriceDiscount>,
-        /// The least that a billing period costs.
+        /// Minimum of a billing period.
         minimum: Option<PriceMinimum>,
-        /// The least that a billing period costs.
+        /// Minimum amount of a billing period.
         minimum_amount: Option<Decimal>,
-        /// The most that a billing period costs.
+        /// Maximum of a billing period.
         maximum: Option<PriceMaximum>,
-        /// The most that a billing period costs.
+        /// Maximum amount of a billing period.
         maximum_amount: Option<Decimal>,
-        /// What it is grouped by on invoices.
+        /// Key that it is grouped by on invoices.
         invoice_grouping_key: Stored,
         /// Always null: no price gives credits.
         credit_allocation: Nothing,
@@ -87,57 +86,57 @@ response! {
         plan_phase_order: Nothing,
         /// Always null: a version of a plan keeps no trace of the price that one took the place of.
         replaces_price_id: Nothing,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
 
-    /// How long a billing period is.
+    /// The length of a billing period.
     pub(crate) struct CycleConfiguration {
-        /// How many of the unit.
+        /// Number of units.
         duration: u32,
-        /// Days or months.
+        /// Unit: days or months.
         duration_unit: CycleUnit,
     }
 
-    /// What a price sells.
+    /// The item that a price sells.
     pub(crate) struct PriceItem {
         /// Its id.
         id: String,
-        /// What people call it.
+        /// Its name.
         name: String,
     }
 
-    /// What a price measures.
+    /// The metric that measures the usage of a price.
     pub(crate) struct PriceMetric {
         /// Its id.
         id: String,
     }
 
-    /// The least that a billing period costs.
+    /// The minimum of a billing period.
     pub(crate) struct PriceMinimum {
-        /// The price itself.
+        /// Id of the price itself.
         applies_to_price_ids: Vec<String>,
-        /// None.
+        /// Always empty.
         filters: Vec<String>,
-        /// The amount.
+        /// Amount.
         minimum_amount: Decimal,
     }
 
-    /// The most that a billing period costs.
+    /// The maximum of a billing period.
     pub(crate) struct PriceMaximum {
-        /// The price itself.
+        /// Id of the price itself.
         applies_to_price_ids: Vec<String>,
-        /// None.
+        /// Always empty.
         filters: Vec<String>,
-        /// The amount.
+        /// Amount.
         maximum_amount: Decimal,
     }
 }
 
 request! {
-    /// What to change of a price.
+    /// Changes to a price.
     pub(crate) struct UpdatePrice {
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
     }
 }
@@ -152,7 +151,7 @@ impl Describe for Nothing {
     }
 }
 
-/// What is taken off a price, in each billing period.
+/// The discount of a price, in each billing period.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum PriceDiscount {
@@ -167,7 +166,7 @@ impl Describe for PriceDiscount {
     }
 }
 
-/// How often a price bills.
+/// The cadence of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CadenceWord {
@@ -179,7 +178,7 @@ pub(crate) enum CadenceWord {
     Custom,
 }
 
-/// What the length of a billing period is counted in.
+/// The unit of the length of a billing period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CycleUnit {
@@ -211,7 +210,7 @@ choices! {
 }
 
 impl Price {
-    /// Writes a price, with what it names.
+    /// Writes a price, with the resources that it names.
     pub(crate) fn of(price: &price::Price, related: &Related) -> Self {
         let adjustments = &price.adjustments;
         let own = || vec![price.id.to_string()];
@@ -285,7 +284,7 @@ impl Describe for Price {
             }
             properties.push(Property {
                 name: config,
-                description: "What the model is set up with.".to_owned(),
+                description: "Configuration of the model.".to_owned(),
                 schema,
                 is_required: true,
             });

@@ -28,49 +28,50 @@ response! {
     pub(crate) struct Subscription {
         /// Its id.
         id: String,
-        /// What people call it: as its plan, where it has no name of its own.
+        /// Its name: that of its plan where it has none of its own.
         name: String,
-        /// Where it stands.
+        /// Its status.
         status: SubscriptionStatus,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
         /// Its first instant.
         start_date: Moment,
-        /// The first instant after it; null where no end is known.
+        /// First instant after it; null where no end is known.
         end_date: Option<Moment>,
-        /// When its current billing period began; null where it has none.
+        /// Start of its current billing period; null where it has none.
         current_billing_period_start_date: Option<Moment>,
-        /// When its current billing period ends; null where it has none.
+        /// End of its current billing period; null where it has none.
         current_billing_period_end_date: Option<Moment>,
-        /// On which day of a month its billing periods begin.
+        /// Day of the month on which its billing periods begin.
         billing_cycle_day: u32,
-        /// On which day its billing periods begin.
+        /// Day on which its billing periods begin.
         billing_cycle_anchor_configuration: Anchor,
-        /// Who subscribed.
+        /// Customer of the subscription.
         customer: Option<Customer>,
-        /// To what, with the prices of its version.
+        /// Plan of the subscription, with the prices of its version.
         plan: Option<Plan>,
         /// Its prices.
         price_intervals: Vec<PriceInterval>,
-        /// How many of its fees it has, and from when until when.
+        /// Quantities of its fees, each with its start and its end.
         fixed_fee_quantity_schedule: Vec<QuantityEntry>,
-        /// None: prices have adjustments of their own.
+        /// Always empty: prices have adjustments of their own.
         adjustment_intervals: Vec<String>,
-        /// None: prices have discounts of their own.
+        /// Always empty: prices have discounts of their own.
         discount_intervals: Vec<String>,
-        /// None: prices have minima of their own.
+        /// Always empty: prices have minima of their own.
         minimum_intervals: Vec<String>,
-        /// None: prices have maxima of their own.
+        /// Always empty: prices have maxima of their own.
         maximum_intervals: Vec<String>,
-        /// Whether its invoices are collected without being asked for.
+        /// True if its invoices are collected without a request.
         auto_collection: Stored,
-        /// Whether its invoices are issued without being approved.
+        /// True if its invoices are issued without approval.
         auto_issuance: Stored,
-        /// What its invoices say: as its plan, where nothing was said.
+        /// Memo of its invoices: that of its plan where nothing was said.
         default_invoice_memo: Stored,
-        /// How much may be used before an invoice is issued.
+        /// Amount that may be used before an invoice is issued.
         invoicing_threshold: Stored,
-        /// How many days after its issue an invoice is due: as its plan, where nothing was said.
+        /// Number of days between issue and due date of an invoice: that of its plan where nothing
+        /// was said.
         net_terms: Stored,
         /// Always null: plans have no phases.
         active_plan_phase_order: Nothing,
@@ -78,30 +79,30 @@ response! {
         pending_subscription_change: Nothing,
         /// Always null: there are no coupons.
         redeemed_coupon: Nothing,
-        /// Whether it begins with a trial: none does.
+        /// Trial that it begins with: there is none.
         trial_info: TrialInfo,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
 
-    /// On which day billing periods begin.
+    /// The day on which billing periods begin.
     pub(crate) struct Anchor {
-        /// The day of a month.
+        /// Day of a month.
         day: u32,
-        /// The month of a longer period.
+        /// Month of a longer period.
         month: Option<u32>,
-        /// The year of a longer period.
+        /// Year of a longer period.
         year: Option<u32>,
     }
 
-    /// Whether a subscription begins with a trial.
+    /// The trial that a subscription begins with.
     pub(crate) struct TrialInfo {
-        /// When it ends: null, since there is none.
+        /// End of the trial: null, since there is none.
         end_date: Nothing,
     }
 }
 
-/// A subscription that was changed, with what else that changed: nothing, since there are no
+/// A subscription that was changed, with the other resources that changed: none, since there are no
 /// invoices.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MutatedSubscription {
@@ -144,7 +145,7 @@ impl MutatedSubscription {
 }
 
 impl Subscription {
-    /// Writes a subscription with what it names, as it stands at `now`.
+    /// Writes a subscription, with the resources that it names, as it stands at `now`.
     pub(crate) fn of(
         subscription: &subscription::Subscription,
         related: &Related,
@@ -191,7 +192,7 @@ impl Subscription {
     }
 }
 
-/// Returns what people call it: as its plan, where it has no name of its own.
+/// Returns its name: that of its plan where it has none of its own.
 fn name(subscription: &subscription::Subscription, related: &Related) -> String {
     let plan = related.plan(subscription.plan_id).map(|plan| &plan.name);
     subscription.name.as_ref().or(plan).map(ToString::to_string).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Alerts on what a customer has of credits in one currency or pricing unit.
+//! Alerts on the credit balance of a customer in one currency or pricing unit.
 
 mod crossed;
 mod new;

@@ -4,7 +4,7 @@ use crate::{
     AlertId, BackfillId, CreditBlockId, EventKey, LedgerEntryId, SubscriptionId, Timestamp,
 };
 
-/// What made an alert fire, with its id.
+/// Cause that made an alert fire, with its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -21,29 +21,29 @@ pub enum Cause {
         /// The backfill.
         backfill_id: BackfillId,
     },
-    /// The alert was created, enabled, or given other thresholds.
+    /// A change to the alert: it was created, enabled, or given other thresholds.
     Configuration {
         /// The alert.
         alert_id: AlertId,
     },
-    /// A billing period began or ended, or the quantity of a fee changed, and fees or a minimum fell
-    /// due.
+    /// The start or end of a billing period, or another quantity of a fee, at which fees or a
+    /// minimum fell due.
     Period {
-        /// When.
+        /// Its instant.
         timestamp: Timestamp,
     },
-    /// The subscription was created over usage that there was already, its end was moved or taken
+    /// A change to the subscription: it was created over existing usage, its end was moved or taken
     /// back, the quantity of a fee changed at once, or, in a preview, it has another price.
     Subscription {
         /// The subscription.
         subscription_id: SubscriptionId,
     },
-    /// An entry that a caller added to a ledger of credits.
+    /// An entry that a caller added to a credit ledger.
     Credit {
         /// The entry.
         entry_id: LedgerEntryId,
     },
-    /// A block of credits expired.
+    /// The expiry of a credit block.
     Expiry {
         /// The block.
         block_id: CreditBlockId,

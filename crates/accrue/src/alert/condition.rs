@@ -7,7 +7,7 @@ use crate::{
     rating::{Amounts, Running},
 };
 
-/// What an alert watches (§2.1).
+/// Condition that an alert watches (§2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -28,20 +28,20 @@ pub enum Condition {
     SpendExceeded {
         /// The currency or pricing unit that the cost is in.
         currency: PricingUnit,
-        /// Which prices count: those that pass every filter.
+        /// Filters of the prices that count: a price must pass all of them.
         price_filters: Vec<PriceFilter>,
     },
-    /// A customer's balance of credits, at zero or below: `credit_balance_depleted`.
+    /// Credit balance of a customer, at zero or below: `credit_balance_depleted`.
     CreditBalanceDepleted {
         /// The currency or pricing unit of the ledger.
         currency: PricingUnit,
     },
-    /// A customer's balance of credits, at or below a threshold: `credit_balance_dropped`.
+    /// Credit balance of a customer, at or below a threshold: `credit_balance_dropped`.
     CreditBalanceDropped {
         /// The currency or pricing unit of the ledger.
         currency: PricingUnit,
     },
-    /// A customer's balance of credits, above zero again: `credit_balance_recovered`.
+    /// Credit balance of a customer, above zero again: `credit_balance_recovered`.
     CreditBalanceRecovered {
         /// The currency or pricing unit of the ledger.
         currency: PricingUnit,
@@ -84,13 +84,13 @@ impl Condition {
         }
     }
 
-    /// Tells whether it watches what usage and fees of a subscription cost.
+    /// Tells whether it watches the cost of the usage and fees of a subscription.
     pub(crate) const fn is_on_cost(&self) -> bool {
         matches!(self, Self::CostExceeded { .. } | Self::SpendExceeded { .. })
     }
 
-    /// Returns what it watches of what a billing period has come to: none before the first event or
-    /// fee that counts.
+    /// Returns the cost of a billing period that it watches: none before the first event or fee
+    /// that counts.
     pub(crate) fn cost(&self, running: &Running) -> Option<Decimal> {
         let counting = running.lines().filter_map(|(price, amounts)| {
             let worth = self.worth(price, running.card().invoiced_in)?;
@@ -99,7 +99,8 @@ impl Condition {
         counting.reduce(|sum, amount| sum + amount)
     }
 
-    /// Returns how much of its unit one of a price's is worth; none where the price does not count.
+    /// Returns the worth of one unit of a price, in its own unit; none where the price does not
+    /// count.
     pub(super) fn worth(&self, price: &Price, invoiced_in: Currency) -> Option<Decimal> {
         match self {
             Self::CostExceeded { currency } => price.worth_in(currency, invoiced_in),
@@ -111,7 +112,7 @@ impl Condition {
         }
     }
 
-    /// Returns which amount of a line it counts.
+    /// Returns the amount of a line that it counts.
     pub(super) const fn amount<'a>(&self, amounts: &'a Amounts) -> Option<&'a Decimal> {
         match self {
             Self::CostExceeded { .. } => amounts.total.as_ref(),
@@ -134,7 +135,7 @@ impl Condition {
     }
 }
 
-/// What a new alert is to watch (wire 1.3).
+/// Condition that a new alert watches (wire 1.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -154,13 +155,14 @@ pub enum NewCondition {
     SpendExceeded {
         /// The currency or pricing unit that the cost is in.
         currency: PricingUnit,
-        /// Which prices count: those that pass every filter; all where there is none.
+        /// Filters of the prices that count: a price must pass all of them; all prices count where
+        /// there is none.
         price_filters: Vec<PriceFilter>,
     },
 }
 
 impl NewCondition {
-    /// Returns which prices are to count.
+    /// Returns the filters of the prices that are to count.
     pub(crate) fn price_filters(&self) -> &[PriceFilter] {
         match self {
             Self::SpendExceeded { price_filters, .. } => price_filters,

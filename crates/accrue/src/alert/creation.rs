@@ -8,33 +8,34 @@ use crate::{AlertId, Currency, Error, MetricId, PricingUnit, Timestamp, limits};
 /// An alert to create on a subscription or a plan (wire 1.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewAlert {
-    /// What it watches.
+    /// Condition that it watches.
     pub condition: NewCondition,
-    /// At which values it fires.
+    /// Values at which it fires.
     pub thresholds: Thresholds,
 }
 
 impl NewAlert {
-    /// An alert on the usage of a metric.
+    /// Creates an alert on the usage of a metric.
     #[must_use]
     pub const fn usage_exceeded(metric_id: MetricId, thresholds: Thresholds) -> Self {
         Self { condition: NewCondition::UsageExceeded { metric_id }, thresholds }
     }
 
-    /// An alert on cost after adjustments, in the currency that the plan is invoiced in.
+    /// Creates an alert on cost after adjustments, in the currency that the plan is invoiced in.
     #[must_use]
     pub const fn cost_exceeded(thresholds: Thresholds) -> Self {
         Self { condition: NewCondition::CostExceeded { currency: None }, thresholds }
     }
 
-    /// An alert on cost before adjustments, of all prices that count in a currency or pricing unit.
+    /// Creates an alert on cost before adjustments, of all prices that count in a currency or
+    /// pricing unit.
     #[must_use]
     pub const fn spend_exceeded(currency: PricingUnit, thresholds: Thresholds) -> Self {
         let price_filters = Vec::new();
         Self { condition: NewCondition::SpendExceeded { currency, price_filters }, thresholds }
     }
 
-    /// Says what is wrong with it, whatever there is.
+    /// Checks it by itself, whatever is stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.condition {
             NewCondition::SpendExceeded { price_filters, .. } => check_filters(price_filters),
@@ -65,7 +66,7 @@ impl NewAlert {
     }
 }
 
-/// What to change of an alert (wire 1.5). What kind of alert it is never changes.
+/// Update of an alert (wire 1.5). The type of an alert never changes.
 ///
 /// ```
 /// use accrue::{Decimal, alert::{AlertUpdate, Thresholds}};
@@ -76,9 +77,10 @@ impl NewAlert {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AlertUpdate {
-    /// At which values it fires from now on.
+    /// Values at which it fires from now on.
     pub thresholds: Thresholds,
-    /// Which prices count from now on, of an alert on spend; as before where nothing is given.
+    /// Filters of the prices that count from now on, for an alert on spend; unchanged where none
+    /// are given.
     pub price_filters: Option<Vec<PriceFilter>>,
 }
 
@@ -89,7 +91,7 @@ impl From<Thresholds> for AlertUpdate {
 }
 
 impl AlertUpdate {
-    /// Says what is wrong with it, whatever there is.
+    /// Checks it by itself, whatever is stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.price_filters.as_deref().map_or(Ok(()), check_filters)
     }
@@ -115,7 +117,7 @@ impl AlertUpdate {
     }
 }
 
-/// Refuses an alert that watches what another one there does, or is one too many.
+/// Refuses an alert that watches the same as another one there, or is one too many.
 pub(super) fn check_siblings<'a>(
     condition: &Condition,
     others: impl Iterator<Item = &'a Alert>,

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Decimal;
 
-/// Thresholds that one change of a value crossed.
+/// Thresholds that one change of a value crosses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crossing {
     /// The most advanced of them: the greatest.
@@ -11,10 +11,10 @@ pub struct Crossing {
     pub thresholds: Vec<Decimal>,
 }
 
-/// Tells which thresholds a value crossed on its way from `before` to `after`.
+/// Returns the thresholds that a value crosses on its way from `before` to `after`, if any.
 ///
-/// Equality counts as crossed: usage fires at or above a threshold (§2.1). No value yet is safe for
-/// every threshold, also for zero and below.
+/// Equality counts as crossed: usage fires at or above a threshold (§2.1). `before` is `None` where
+/// there is no value yet: that is below every threshold, also one of zero or below.
 ///
 /// ```
 /// use accrue::{Decimal, alert::crossing};

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{Alert, Cause};
 use crate::{Decimal, SubscriptionId, Timeframe};
 
-/// An alert on usage, cost or spend fired.
+/// Firing of an alert on usage, cost or spend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exceeded {
@@ -21,6 +21,6 @@ pub struct Exceeded {
     pub thresholds: Vec<Decimal>,
     /// The billing period whose value it is.
     pub timeframe: Timeframe,
-    /// What made it fire.
+    /// Cause that made it fire.
     pub cause: Cause,
 }

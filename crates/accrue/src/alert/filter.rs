@@ -7,7 +7,7 @@ use crate::{
     price::{Price, PriceType},
 };
 
-/// Which prices an alert on spend counts (wire 1.2).
+/// Filter of the prices that an alert on spend counts (wire 1.2).
 ///
 /// ```
 /// use accrue::{
@@ -23,32 +23,32 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PriceFilter {
-    /// Whether the prices named count, or all others.
+    /// Operator: the named prices count, or all others.
     pub operator: FilterOperator,
-    /// Which prices are named.
+    /// Values that name the prices.
     pub values: FilterValues,
 }
 
-/// Whether the prices that a filter names count, or all others.
+/// Operator of a price filter: the prices that it names count, or all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilterOperator {
-    /// Those named.
+    /// The named prices count.
     Includes,
-    /// All others.
+    /// All other prices count.
     Excludes,
 }
 
-/// What a filter names prices by.
+/// Values by which a filter names prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FilterValues {
-    /// The prices.
+    /// Ids of the prices.
     PriceId(BTreeSet<PriceId>),
-    /// The items that they sell.
+    /// Ids of the items that the prices sell.
     ItemId(BTreeSet<ItemId>),
-    /// What they charge for.
+    /// Types of the prices.
     PriceType(BTreeSet<PriceType>),
 }
 
@@ -71,7 +71,7 @@ impl PriceFilter {
         one.iter().collect::<BTreeSet<_>>() == other.iter().collect()
     }
 
-    /// Returns how many values there are.
+    /// Returns the number of values.
     pub(super) fn count(&self) -> usize {
         match &self.values {
             FilterValues::PriceId(ids) => ids.len(),

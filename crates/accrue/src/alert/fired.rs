@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{Alert, Crossing, crossing};
 use crate::Decimal;
 
-/// Which thresholds of one alert have fired in one billing period of one subscription.
+/// Thresholds of one alert that have fired in one billing period of one subscription.
 ///
 /// By value, so that it survives disabling and edits: a threshold that fired does not fire again in
 /// the period, whatever became of the alert in between.

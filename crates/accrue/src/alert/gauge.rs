@@ -4,12 +4,12 @@ use crate::{
     rating::{Moved, Running},
 };
 
-/// What an alert on cost watches, kept up while events are added: an event moves it by what the lines
-/// move that the event moves.
+/// Cost that an alert watches, kept up while events are added: an event moves it by as much as the
+/// lines that the event moves.
 #[derive(Clone, Debug)]
 pub(crate) struct Gauge {
     condition: Condition,
-    /// How much of the alert's unit one of each line's is worth; none where a line does not count.
+    /// Worth of one unit of each line, in the alert's unit; none where a line does not count.
     worth: Vec<Option<Decimal>>,
     value: Option<Decimal>,
 }

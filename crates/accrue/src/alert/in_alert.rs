@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Decimal;
 
-/// Which thresholds of an alert on a balance are in alert: they have fired, and the balance has not
+/// Thresholds of an alert on a balance that are in alert: they have fired, and the balance has not
 /// come back since.
 ///
 /// By value, so that it survives disabling and edits.

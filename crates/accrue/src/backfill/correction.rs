@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BackfillId, Timestamp};
 
-/// What a customer's figures are to be corrected by, and when.
+/// Correction of a customer's figures by a backfill, and its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Correction {
     pub(crate) at: Timestamp,
@@ -10,7 +10,7 @@ pub(crate) struct Correction {
     pub(crate) effect: Effect,
 }
 
-/// What becomes of the events of a backfill.
+/// Effect of a correction on the events of a backfill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {

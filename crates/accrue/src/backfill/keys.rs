@@ -6,8 +6,8 @@ use crate::{
     usage::{EventKeyEntry, EventSlot},
 };
 
-/// Where the key of an event may come again: the backfills that brought events under it, and the one
-/// that brings it now.
+/// Rules for the key of an event that comes again: the backfills that brought events under it, and
+/// the one that brings it now.
 ///
 /// A key is one event's: never do two count that have it. Within a backfill, and outside of all, it
 /// comes once. Otherwise it may come again at the same place, where the first accepted counts; and at
@@ -16,17 +16,17 @@ pub(crate) struct KeyRules<'b> {
     pub(crate) into: Option<&'b Backfill>,
     /// The backfills of all slots.
     pub(crate) others: BTreeMap<BackfillId, Backfill>,
-    /// Those of them that are being reflected or reverted, whatever the time is here.
+    /// Backfills of `others` that are being reflected or reverted, whatever the time is here.
     pub(crate) begun: BTreeSet<BackfillId>,
     pub(crate) now: Timestamp,
 }
 
-/// What the key of an event says to it.
+/// Verdict on an event by its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is new here.
+    /// New here.
     New,
-    /// It is here already, with the same content.
+    /// Here already, with the same content.
     Duplicate,
     /// Another event has the key.
     Taken,

@@ -10,20 +10,21 @@ use crate::{
 /// A backfill to create (wire 3.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewBackfill {
-    /// Where its events lie: from the start, up to the end and without it.
+    /// Timeframe in which its events lie: from the start, up to the end and without it.
     pub timeframe: Timeframe,
-    /// Whose events it has; all customers' where none is named.
+    /// Customer whose events it has; all customers where none is named.
     pub customer: Option<IdOr<CustomerId>>,
-    /// Whether the events that are there stop counting once it is reflected.
+    /// True if the existing events of the timeframe stop counting once it is reflected.
     pub replace_existing_events: bool,
-    /// Which of them do; all where there is none.
+    /// Filter of the existing events that stop counting; all do where there is none.
     pub deprecation_filter: Option<Expression>,
-    /// When it closes by itself; a day after its creation where none is given.
+    /// Instant at which it closes by itself; a day after its creation where none is given.
     pub close_time: Option<Timestamp>,
 }
 
 impl NewBackfill {
-    /// A backfill for all customers that replaces what is there, and closes within a day.
+    /// Creates a backfill for all customers that replaces the existing events, and closes within a
+    /// day.
     #[must_use]
     pub const fn new(timeframe: Timeframe) -> Self {
         Self {
@@ -34,7 +35,7 @@ impl NewBackfill {
             close_time: None,
         }
     }
-    /// Makes sure that it can be created now, in an account whose backfills have at most so many days.
+    /// Checks that it can be created now, in an account whose backfills have at most so many days.
     pub(crate) fn check(&self, days: u32, now: Timestamp) -> Result<(), Error> {
         let (start, end) = (self.timeframe.start(), self.timeframe.end());
         let latest = start.saturating_add(DAY.saturating_mul(days));
@@ -59,7 +60,7 @@ impl NewBackfill {
         Ok(())
     }
 
-    /// Makes the backfill, for the customer that was found by its name.
+    /// Creates the backfill, for the customer that was found by its name.
     pub(crate) fn decide(
         self,
         id: BackfillId,

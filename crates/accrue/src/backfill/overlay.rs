@@ -7,8 +7,8 @@ use crate::{
 /// A backfill that is reflected for a customer: what it brings, and what it hides.
 #[derive(Clone, Debug)]
 pub(crate) struct Overlay {
-    /// How many events of the customer had been accepted when it was reflected: it hides none that
-    /// came later.
+    /// Number of events of the customer that had been accepted when it was reflected: it hides none
+    /// that came later.
     pub(crate) accepted: u64,
     pub(crate) backfill: Backfill,
 }
@@ -54,7 +54,7 @@ impl Overlays {
         hiding.map(|overlay| overlay.backfill.id)
     }
 
-    /// Returns how many comparisons it takes at most to tell whether an event is hidden.
+    /// Returns the most comparisons that it takes to tell whether an event is hidden.
     pub(crate) fn terms(&self) -> usize {
         let filters = self.0.iter().filter_map(|of| of.backfill.deprecation_filter.as_ref());
         filters.map(Expression::terms).fold(self.0.len(), usize::saturating_add)

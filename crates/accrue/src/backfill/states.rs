@@ -1,7 +1,7 @@
 use super::{Backfill, BackfillStatus};
 use crate::{Error, Timestamp};
 
-/// What may become of a backfill (wire 3.3).
+/// Transitions of a backfill (wire 3.3).
 impl Backfill {
     /// Tells whether it takes events.
     pub(crate) fn is_taking(&self, now: Timestamp) -> bool {
@@ -9,7 +9,7 @@ impl Backfill {
         self.status == BackfillStatus::Pending && is_to_close
     }
 
-    /// Makes sure that it takes events, and can be closed.
+    /// Checks that it takes events, and can be closed.
     pub(crate) fn check_taking(&self, now: Timestamp) -> Result<(), Error> {
         match self.status {
             _ if self.is_taking(now) => Ok(()),
@@ -38,8 +38,8 @@ impl Backfill {
         Ok(Self { status, close_time, reverted_at: Some(now), ..self })
     }
 
-    /// Tells whether how many events it has is still kept by customer, and not with it: as long as it
-    /// was not reflected.
+    /// Tells whether the number of its events is still kept by customer, and not with it: as long
+    /// as it was not reflected.
     pub(crate) const fn is_counted_by_customer(&self) -> bool {
         match self.status {
             BackfillStatus::Pending => true,

@@ -8,7 +8,7 @@ use crate::{
     usage::{PropertyValue, Total},
 };
 
-/// Which usage of a customer to rate by a price (wire 5.1).
+/// Evaluation of a price: the usage of a customer to rate by it (wire 5.1).
 ///
 /// ```
 /// use accrue::{
@@ -25,36 +25,35 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceEvaluation {
-    /// Whose usage.
+    /// Customer whose usage is rated.
     pub customer: IdOr<CustomerId>,
-    /// Between which instants; it starts at most 100 days ago.
+    /// Timeframe of the usage; it starts at most 100 days ago.
     pub timeframe: Timeframe,
-    /// Which events of it: those that this is true of, all where none is given.
+    /// Filter of the events that count: those for which it is true; all where none is given.
     pub filter: Option<Expression>,
-    /// One group for each combination of values of these properties, at most 64 of them; all events
-    /// are one where none is given. None is there twice.
+    /// Properties to group by, at most 64 and each once: one group for each combination of their
+    /// values. All events are one group where none is given.
     pub grouping: Vec<PropertyName>,
 }
 
-/// The usage of one group of events, and what it costs.
+/// Usage of one group of events, and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EvaluatedGroup {
-    /// The values of the properties that were grouped by, in their order; null where an event has
-    /// none.
+    /// Values of the properties that were grouped by, in their order; null where an event has none.
     pub grouping_values: Vec<PropertyValue>,
-    /// The figure of the metric, over the events of the group alone. Of a matrix it is the sum of
-    /// its cells.
+    /// Figure of the metric, over the events of the group alone. For a matrix it is the sum of its
+    /// cells.
     pub quantity: Decimal,
-    /// What the quantity costs by the model of the price, exact: no discount, minimum or maximum is
+    /// Cost of the quantity by the model of the price, exact: no discount, minimum or maximum is
     /// applied.
     pub amount: Decimal,
-    /// What the amount is in.
+    /// Currency or pricing unit of the amount.
     pub currency: PricingUnit,
 }
 
 impl EvaluatedGroup {
-    /// Rates what a group of events has used, by the model of a price alone.
+    /// Rates the usage of a group of events, by the model of a price alone.
     pub(crate) fn rate(price: &Price, grouping_values: Vec<PropertyValue>, used: &Total) -> Self {
         let figures = price.charge.cells().into_iter();
         let figures: Vec<_> = figures.map(|cell| used.figure(cell).unwrap_or_default()).collect();
@@ -72,7 +71,7 @@ impl EvaluatedGroup {
 }
 
 impl PriceEvaluation {
-    /// All usage of a customer in a timeframe, as one group.
+    /// Creates an evaluation of all usage of a customer in a timeframe, as one group.
     #[must_use]
     pub fn new(customer: impl Into<IdOr<CustomerId>>, timeframe: Timeframe) -> Self {
         Self { customer: customer.into(), timeframe, filter: None, grouping: Vec::new() }

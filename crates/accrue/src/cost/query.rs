@@ -5,7 +5,7 @@ use crate::{
     usage::View,
 };
 
-/// Which costs to compute, and how to cut them.
+/// Query for costs: their timeframe, view and currency.
 ///
 /// ```
 /// use accrue::{cost::CostQuery, usage::View};
@@ -15,36 +15,36 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CostQuery {
-    /// Between which instants; the current billing period where none are given.
+    /// Timeframe of the costs; the current billing period where none is given.
     pub timeframe: Option<Timeframe>,
-    /// How to cut the timeframe.
+    /// View: the way in which the timeframe is cut.
     pub view: View,
-    /// What the totals are in; the currency that is invoiced where nothing is given.
+    /// Currency or pricing unit of the totals; the currency that is invoiced where none is given.
     pub currency: Option<PricingUnit>,
 }
 
-/// What something costs between two instants.
+/// Cost of a subscription or a customer in a timeframe.
 ///
 /// It is the cumulative cost at the end less that at the start, billing period by billing period:
-/// what timeframes cost that adjoin adds up. A fee in advance falls on the first instant of its
-/// period; a fee in arrears, and what a minimum adds, on its end. What falls in the future is not
-/// yet there.
+/// the costs of timeframes that adjoin add up. A fee in advance falls on the first instant of its
+/// period; a fee in arrears, and the amount that a minimum adds, on its end. Amounts that fall in
+/// the future are not yet included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Between which instants.
+    /// Timeframe of the cost.
     pub timeframe: Timeframe,
-    /// What the totals are in.
+    /// Currency or pricing unit of the totals.
     pub currency: PricingUnit,
-    /// The cost before adjustments, of the prices that count in the currency.
+    /// Cost before adjustments, of the prices that count in the currency.
     pub subtotal: Decimal,
-    /// The cost after adjustments, of the prices that count in the currency.
+    /// Cost after adjustments, of the prices that count in the currency.
     pub total: Decimal,
-    /// One line for each price, in the order of the plan version.
+    /// Lines: one for each price, in the order of the plan version.
     pub lines: Vec<CostLine>,
 }
 
-/// What one price costs.
+/// Cost of one price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CostLine {
@@ -52,25 +52,25 @@ pub struct CostLine {
     pub price_id: PriceId,
     /// Its name.
     pub name: Name,
-    /// What its own amounts are in.
+    /// Currency or pricing unit of its own amounts.
     pub currency: PricingUnit,
-    /// How many were used, or owed.
+    /// Quantity that was used, or that a fee charges.
     pub quantity: Decimal,
-    /// The cost before adjustments, in the price's own unit.
+    /// Cost before adjustments, in the price's own unit.
     pub subtotal: Decimal,
-    /// The cost after adjustments, in the price's own unit.
+    /// Cost after adjustments, in the price's own unit.
     pub total: Decimal,
-    /// What the subtotal is made of, where it is what was used from the begin of one billing period
-    /// on.
+    /// Parts that the subtotal is made of, where it is for usage from the start of one billing
+    /// period on.
     pub parts: Vec<Part>,
-    /// How much of the currency of the whole one of the price's unit is worth; `None` where the
+    /// Worth of one unit of the price's currency, in the currency of the whole; `None` where the
     /// price does not count.
     pub worth: Option<Decimal>,
 }
 
 impl Cost {
-    /// Returns the totals of the lines that count, in the currency of the whole, rounded to its
-    /// minor unit so that they add up to the rounded total: as an invoice shows them.
+    /// Returns the totals of the lines that count, by price, in the currency of the whole, rounded
+    /// to its minor unit so that they add up to the rounded total: as an invoice shows them.
     #[must_use]
     pub fn rounded(&self) -> Vec<(PriceId, Decimal)> {
         let counting = self.lines.iter().filter_map(|line| {
@@ -82,7 +82,7 @@ impl Cost {
         ids.into_iter().zip(rounded).collect()
     }
 
-    /// What costs nothing.
+    /// Returns a cost of zero.
     pub(crate) fn nothing(timeframe: Timeframe, currency: PricingUnit) -> Self {
         let (subtotal, total) = (Decimal::zero(), Decimal::zero());
         Self { timeframe, currency, subtotal, total, lines: Vec::new() }
@@ -117,7 +117,7 @@ impl Cost {
         Self { timeframe, currency, subtotal, total, lines }
     }
 
-    /// Makes what is asked for of costs that were computed slot by slot.
+    /// Gathers costs that were computed slot by slot, as the view asks for.
     pub(crate) fn gather(slots: Vec<Self>, view: View) -> Vec<Self> {
         if view != View::Cumulative {
             return slots;
@@ -130,14 +130,14 @@ impl Cost {
         slots.into_iter().scan(None, so_far).collect()
     }
 
-    /// Adds what comes next: the cost from its own start to the end of that.
+    /// Appends the next cost: the result is from its own start to the end of that.
     fn until(mut self, next: Self) -> Self {
         self.timeframe = self.timeframe.until(next.timeframe.end());
         self.add(next);
         self
     }
 
-    /// Adds what another subscription costs.
+    /// Adds the cost of another subscription.
     pub(crate) fn add(&mut self, other: Self) {
         for line in other.lines {
             match self.lines.iter_mut().find(|mine| mine.price_id == line.price_id) {

@@ -2,36 +2,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp};
 
-/// A block of credits (wire 4.4): what was given at once, and what is left of it.
+/// A credit block (wire 4.4): credits that were given at once, and what is left of them.
 ///
-/// What usage takes beyond the last block stands in a block of its own, the overdraft: its balance
-/// is zero or below, and it has no dates.
+/// Credits that are taken beyond the last block stand in a block of their own, the overdraft: its
+/// balance is zero or below, and it has no dates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CreditBlock {
     /// Its id.
     pub id: CreditBlockId,
-    /// What it is in.
+    /// Currency or pricing unit that it is in.
     pub currency: PricingUnit,
-    /// What is left of it.
+    /// Balance: the credits that are left of it.
     pub balance: Decimal,
-    /// From when on usage draws on it. `None` of an overdraft.
+    /// Instant from which usage draws on it. `None` for an overdraft.
     pub effective_date: Option<Timestamp>,
-    /// When what is left of it is lost, if ever.
+    /// Instant at which the rest of it is lost, if ever.
     pub expiry_date: Option<Timestamp>,
-    /// What the customer paid for one of them.
+    /// Cost basis: the amount that the customer paid for one of the credits.
     pub per_unit_cost_basis: Option<Decimal>,
-    /// What was given. `None` of an overdraft.
+    /// Amount that was given. `None` for an overdraft.
     pub maximum_initial_balance: Option<Decimal>,
     /// The caller's own strings.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
 }
 
 impl CreditBlock {
-    /// Tells whether it is what was taken beyond the last block.
+    /// Tells whether it is the overdraft: credits that were taken beyond the last block.
     #[must_use]
     pub const fn is_overdraft(&self) -> bool {
         self.maximum_initial_balance.is_none()
@@ -50,18 +50,19 @@ pub(crate) struct Block {
     pub(crate) customer_id: CustomerId,
     /// The number of the entry that made it: of two blocks, the one with the lower number is older.
     pub(crate) number: u64,
-    /// What was taken from it and not given back: the most that can be.
+    /// Amount that was taken from it and not given back: the most that can be.
     pub(crate) drawn: Decimal,
-    /// That it was deleted. Its entries still name it, and usage that drew from it remembers so.
+    /// Deletion, if it was deleted. Its entries still name it, and usage that drew from it
+    /// remembers so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deletion: Option<Deletion>,
 }
 
-/// That a block was deleted.
+/// Deletion of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Deletion {
     pub(crate) at: Timestamp,
-    /// What was drawn anew instead of what had been drawn from it, block by block, and has not been
+    /// Amounts drawn anew, block by block, instead of those that had been drawn from it, and not
     /// given back since.
     pub(crate) instead: Vec<(CreditBlockId, Decimal)>,
 }

@@ -43,14 +43,14 @@ pub(crate) struct Book {
     elsewhere: BTreeMap<CreditBlockId, PricingUnit>,
     /// The pending entries, and those that were made.
     entries: BTreeMap<u64, Booked>,
-    /// How many entries there were when the book was opened.
+    /// Number of entries when the book was opened.
     entries_before: u64,
     moved_blocks: BTreeSet<CreditBlockId>,
     moved_entries: BTreeSet<u64>,
 }
 
 impl Book {
-    /// A ledger without an entry.
+    /// Opens a ledger without an entry.
     pub(crate) fn new(customer_id: CustomerId, currency: PricingUnit, timezone: Zone) -> Self {
         Self::open(Ledger::new(customer_id, currency, timezone), Vec::new(), Vec::new())
     }
@@ -81,7 +81,7 @@ impl Book {
         (self.ledger.entries > 0).then_some(&self.ledger.balance)
     }
 
-    /// Returns what there is at an instant.
+    /// Returns the credit balance at an instant.
     pub(crate) fn credit_balance(&self, now: Timestamp) -> CreditBalance {
         let at = self.instant(now);
         let spendable = self.order.iter().filter(|(place, _)| place.is_spendable(at));
@@ -105,8 +105,9 @@ impl Book {
         pending.filter_map(|pending| self.entries.get(&pending.number))
     }
 
-    /// Returns what has to be saved: the blocks and the entries that have moved. Which of them are
-    /// new, [`is_new_block`](Self::is_new_block) and [`is_new`](Self::is_new) tell.
+    /// Returns the blocks and the entries that have moved and are to be saved.
+    /// [`is_new_block`](Self::is_new_block) and [`is_new`](Self::is_new) tell which of them are
+    /// new.
     pub(crate) fn moved(&self) -> (Vec<&Block>, Vec<&Booked>) {
         let blocks = self.moved_blocks.iter().filter_map(|id| self.blocks.get(id));
         let entries = self.moved_entries.iter().filter_map(|number| self.entries.get(number));
@@ -138,7 +139,8 @@ impl Book {
         }
     }
 
-    /// Books what the caller asks for. A block that it names was inserted where there is one.
+    /// Books the entry that the caller asks for. A block that it names was inserted where there is
+    /// one.
     ///
     /// # Errors
     ///
@@ -174,7 +176,7 @@ impl Book {
         }
     }
 
-    /// Returns when a step is made: now, and never before the one before it.
+    /// Returns the instant at which a step is made: now, and never before the one before it.
     fn instant(&self, now: Timestamp) -> Timestamp {
         now.max(self.ledger.latest)
     }

@@ -1,7 +1,7 @@
 use crate::{Decimal, PricingUnit, SubscriptionId, Timestamp};
 
-/// What the usage of a billing period costs more, which credits pay for; less, where it is below
-/// zero.
+/// Amount that the usage of a billing period costs more, which credits pay for; less, where it is
+/// below zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DrawDown {
     pub(crate) subscription_id: SubscriptionId,

@@ -3,26 +3,26 @@ use serde::{Deserialize, Serialize};
 use super::shares;
 use crate::{CreditBlockId, Decimal, limits};
 
-/// What the usage of one billing period of a subscription has drawn from one ledger.
+/// Amounts that the usage of one billing period of a subscription has drawn from one ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Drawn {
-    /// Block by block: the one that was drawn last stands last.
+    /// Amounts block by block: the block that was drawn last stands last.
     #[serde(rename = "drawn")]
     shares: Vec<(CreditBlockId, Decimal)>,
-    /// How much less the usage has come to cost without that anything could be given back: it was
-    /// there before the ledger, or what it drew was given back already. As much draws nothing when it
-    /// comes back, so that what is taken back and done again ends where it began.
+    /// Amount that the usage has come to cost less with nothing to give back: it was there before
+    /// the ledger, or what it drew was given back already. As much draws nothing when it comes
+    /// back, so that what is taken back and done again ends where it began.
     #[serde(default, skip_serializing_if = "Decimal::is_zero")]
     spared: Decimal,
 }
 
 impl Drawn {
-    /// Returns how much was drawn from each block.
+    /// Returns the amount that was drawn from each block.
     pub(super) fn shares(&self) -> &[(CreditBlockId, Decimal)] {
         &self.shares
     }
 
-    /// Adds what was drawn from a block, which is the last one from now on.
+    /// Adds an amount drawn from a block, which is the last one from now on.
     pub(super) fn add(&mut self, id: CreditBlockId, amount: Decimal) {
         match self.shares.iter().rposition(|(drawn, _)| *drawn == id) {
             Some(place) => {
@@ -34,7 +34,7 @@ impl Drawn {
         shares::fold_oldest(&mut self.shares, limits::DRAWN_BLOCKS);
     }
 
-    /// Returns how much of an amount is to be drawn: what was spared is not.
+    /// Returns the part of an amount that is to be drawn: what was spared is not.
     pub(super) fn due(&mut self, amount: &Decimal) -> Decimal {
         let spared = self.spared.clone().min(amount.clone());
         self.spared -= &spared;

@@ -6,7 +6,7 @@ use crate::{
     Timestamp,
 };
 
-/// An entry of a ledger (wire 4.4): something that moved the balance, or a block.
+/// An entry of a ledger (wire 4.4): a change of the balance, or of a block.
 ///
 /// Entries stand in the order of their numbers, and each starts with the balance that the one before
 /// it ended with.
@@ -17,15 +17,15 @@ pub struct LedgerEntry {
     pub id: LedgerEntryId,
     /// Its number in the ledger: 1, 2, 3, …
     pub ledger_sequence_number: u64,
-    /// Whose ledger it is.
+    /// Customer whose ledger it is.
     pub customer_id: CustomerId,
-    /// What the ledger is in.
+    /// Currency or pricing unit of the ledger.
     pub currency: PricingUnit,
-    /// What it is.
+    /// Its type.
     pub entry_type: EntryType,
-    /// Whether it can still grow.
+    /// Its status: whether it can still grow.
     pub entry_status: EntryStatus,
-    /// By how much it moved the balance: below zero where it took something.
+    /// Amount by which it moved the balance: below zero where it took something.
     pub amount: Decimal,
     /// The balance before it.
     pub starting_balance: Decimal,
@@ -33,54 +33,54 @@ pub struct LedgerEntry {
     pub ending_balance: Decimal,
     /// The block that it moved.
     pub credit_block: EntryBlock,
-    /// The caller's own words.
+    /// Description in the caller's own words.
     pub description: Option<Description>,
     /// The caller's own strings.
     pub metadata: Metadata,
-    /// When it was made: a pending one with the first usage of its day, however it grows. Entries of
-    /// one ledger are never out of order.
+    /// Instant at which it was made: for a pending entry that of the first usage of its day,
+    /// however it grows. Entries of one ledger are never out of order.
     pub created_at: Timestamp,
 }
 
-/// What an entry is (wire 4.4).
+/// Type of an entry (wire 4.4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryType {
-    /// A new block was given.
+    /// Grant of a new block.
     Increment,
-    /// Usage, or the caller, took something from a block.
+    /// Decrement: usage, or the caller, took credits from a block.
     Decrement,
-    /// Something of a block went over to a new one, with another expiry date. The balance stays.
+    /// Move of credits from a block to a new one, with another expiry date. The balance stays.
     ExpirationChange {
-        /// How much.
+        /// Amount that was moved.
         moved: Decimal,
         /// The new block.
         new_block_id: CreditBlockId,
-        /// When that expires.
+        /// Instant at which the new block expires.
         new_block_expiry_date: Timestamp,
     },
-    /// What was left of a block was lost when it expired.
+    /// Expiry of a block: the rest of it was lost.
     CreditBlockExpiry,
-    /// Something of a block is to be made void: the next entry does it. The balance stays.
+    /// Start of a void: the next entry makes the amount of the block void. The balance stays.
     VoidInitiated {
-        /// How much.
+        /// Amount to make void.
         void_amount: Decimal,
-        /// Why.
+        /// Reason of the void.
         void_reason: Option<VoidReason>,
     },
-    /// Something of a block was made void.
+    /// Void of an amount of a block.
     Void {
-        /// How much.
+        /// Amount that was made void.
         void_amount: Decimal,
-        /// Why.
+        /// Reason of the void.
         void_reason: Option<VoidReason>,
     },
-    /// Something that was taken from a block was given back to it.
+    /// Return of credits to the block from which they were taken.
     Amendment,
 }
 
-/// What an entry is, in one word: what lists are filtered by.
+/// Kind of an entry: its type in one word, by which lists are filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -101,25 +101,25 @@ pub enum EntryKind {
     Amendment,
 }
 
-/// Whether an entry can still grow (wire 4.4).
+/// Status of an entry: whether it can still grow (wire 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryStatus {
-    /// It never changes. Where the clocks of two processes differ, the one that is ahead says so of a
-    /// day's entry a moment early.
+    /// Committed: it never changes. Where the clocks of two processes differ, the one that is ahead
+    /// shows a day's entry as committed a moment early.
     Committed,
-    /// What usage takes of its block is added to it, until the day of the customer ends or an entry
+    /// Pending: usage of its block is added to it, until the day of the customer ends or an entry
     /// follows that is not usage.
     Pending,
 }
 
-/// Why something was made void (wire 4.4).
+/// Reason of a void (wire 4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum VoidReason {
-    /// The customer got its money back.
+    /// Refund: the customer got its money back.
     Refund,
 }
 
@@ -129,14 +129,14 @@ pub enum VoidReason {
 pub struct EntryBlock {
     /// Its id.
     pub id: CreditBlockId,
-    /// When it expires, if ever.
+    /// Instant at which it expires, if ever.
     pub expiry_date: Option<Timestamp>,
-    /// What the customer paid for one of them.
+    /// Cost basis: the amount that the customer paid for one of the credits.
     pub per_unit_cost_basis: Option<Decimal>,
 }
 
 impl EntryType {
-    /// Returns it in one word.
+    /// Returns its kind: the type in one word.
     #[must_use]
     pub const fn kind(&self) -> EntryKind {
         match self {
@@ -181,7 +181,7 @@ impl From<&CreditBlock> for EntryBlock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Booked {
     pub(crate) entry: LedgerEntry,
-    /// When it is committed, of one that is pending: nothing has to be written for that.
+    /// Instant at which a pending entry is committed: nothing has to be written for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending_until: Option<Timestamp>,
 }

@@ -1,25 +1,26 @@
 use super::{EntryKind, EntryStatus, LedgerEntry};
 use crate::{Decimal, InstantRange};
 
-/// Which blocks of a list of credits.
+/// Filter of a list of credit blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CreditBlockFilter {
-    /// From when on usage draws on them. An overdraft has no such instant.
+    /// Range of the instants from which usage draws on them. An overdraft has no such instant.
     pub effective: InstantRange,
-    /// Whether those are listed too that have expired or are used up, and the overdraft.
+    /// True if blocks that have expired or are used up, and the overdraft, are listed too.
     pub include_all_blocks: bool,
 }
 
-/// Which entries of a ledger.
+/// Filter of the entries of a ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerFilter {
-    /// When they were created: of one that is pending, when it began.
+    /// Range of the instants at which they were created: for a pending entry, the one at which it
+    /// began.
     pub created: InstantRange,
-    /// What they are.
+    /// Kind of the entries.
     pub entry_type: Option<EntryKind>,
-    /// Whether they can still grow.
+    /// Status of the entries: whether they can still grow.
     pub entry_status: Option<EntryStatus>,
-    /// By how much they moved the balance at least, up or down.
+    /// Least amount by which they moved the balance, up or down.
     pub minimum_amount: Option<Decimal>,
 }
 

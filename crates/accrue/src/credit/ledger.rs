@@ -8,12 +8,12 @@ use crate::{CreditBlockId, CustomerId, Decimal, PricingUnit, Timestamp, Zone, li
 pub(crate) struct Ledger {
     pub(crate) customer_id: CustomerId,
     pub(crate) currency: PricingUnit,
-    /// The customer's zone, which says when its days end.
+    /// Time zone of the customer, in which its days end.
     pub(crate) timezone: Zone,
     pub(crate) balance: Decimal,
-    /// How many entries there are.
+    /// Number of entries.
     pub(crate) entries: u64,
-    /// When the last one was made.
+    /// Instant at which the last one was made.
     pub(crate) latest: Timestamp,
     /// The blocks that have something left, and have not expired.
     pub(crate) open: Vec<CreditBlockId>,
@@ -26,12 +26,12 @@ pub(crate) struct Ledger {
     pub(crate) deleted: Vec<CreditBlockId>,
     /// The entries that usage still adds to, in the order of their numbers.
     pub(crate) pending: Vec<Pending>,
-    /// When the day of the pending entries ends.
+    /// Instant at which the day of the pending entries ends.
     pub(crate) day_end: Timestamp,
 }
 
 impl Ledger {
-    /// A ledger without an entry.
+    /// Creates a ledger without an entry.
     pub(crate) fn new(customer_id: CustomerId, currency: PricingUnit, timezone: Zone) -> Self {
         Self {
             customer_id,
@@ -49,7 +49,7 @@ impl Ledger {
         }
     }
 
-    /// Keeps in mind that a block has paid an overdraft off.
+    /// Records that a block has paid an overdraft off.
     pub(super) fn add_payer(&mut self, id: CreditBlockId, paid: Decimal) {
         self.payers.push((id, paid));
         shares::fold_oldest(&mut self.payers, limits::PAYERS);

@@ -17,73 +17,73 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewLedgerEntry {
-    /// The currency or pricing unit of the ledger. The first entry in one makes it.
+    /// Currency or pricing unit of the ledger. The first entry in one creates the ledger.
     pub currency: PricingUnit,
-    /// What it does.
+    /// Change that it makes.
     pub change: LedgerChange,
-    /// The caller's own words.
+    /// Description in the caller's own words.
     pub description: Option<Description>,
     /// The caller's own strings: of the entry, and of the block that an increment makes.
     pub metadata: Metadata,
 }
 
-/// What an entry that the caller adds does (wire 4.4). Amounts are above zero.
+/// Change that an entry of the caller makes (wire 4.4). Amounts are above zero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LedgerChange {
-    /// Gives a new block. What was overdrawn is paid off with it first.
+    /// Grant of a new block, which first pays off the overdraft.
     Increment(NewBlock),
-    /// Takes something, from the blocks that usage would draw on next. The balance may go below
-    /// zero.
+    /// Decrement: an amount is taken from the blocks that usage would draw on next. The balance may
+    /// go below zero.
     Decrement {
-        /// How much.
+        /// Amount to take.
         amount: Decimal,
     },
-    /// Gives what is left of a block, or a part of it, another expiry date: as a new block.
+    /// Move of the rest of a block, or a part of it, to a new block with another expiry date.
     ExpirationChange {
-        /// When it expires from now on.
+        /// Instant at which the new block expires.
         target_expiry_date: Timestamp,
-        /// How much; all that is left where nothing is given.
+        /// Amount to move; all that is left where none is given.
         amount: Option<Decimal>,
         /// The block; where none is given, the only one that has the expiry date.
         block_id: Option<CreditBlockId>,
-        /// When the block expires; any where nothing is given.
+        /// Instant at which the block expires; any where none is given.
         expiry_date: Option<Timestamp>,
     },
-    /// Makes something of what is left of a block void.
+    /// Void of an amount that is left of a block.
     Void {
-        /// How much.
+        /// Amount to make void.
         amount: Decimal,
         /// The block.
         block_id: CreditBlockId,
-        /// Why.
+        /// Reason of the void.
         void_reason: Option<VoidReason>,
     },
-    /// Gives something back to a block that was taken from it.
+    /// Return of credits to the block from which they were taken.
     Amendment {
-        /// How much.
+        /// Amount to return.
         amount: Decimal,
         /// The block.
         block_id: CreditBlockId,
     },
 }
 
-/// A block of credits to give (wire 4.4).
+/// A credit block to give (wire 4.4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewBlock {
-    /// How much.
+    /// Amount to give.
     pub amount: Decimal,
-    /// From when on usage draws on it; now where nothing is given.
+    /// Instant from which usage draws on it; now where none is given.
     pub effective_date: Option<Timestamp>,
-    /// When what is left of it is lost, if ever.
+    /// Instant at which the rest of it is lost, if ever.
     pub expiry_date: Option<Timestamp>,
-    /// What the customer paid for one of them: zero or more.
+    /// Cost basis: the amount that the customer paid for one of the credits, zero or more.
     pub per_unit_cost_basis: Option<Decimal>,
 }
 
 impl NewBlock {
-    /// A block that usage can draw on from now on, and that never expires.
+    /// Creates a block that usage can draw on from now on, and that never expires.
     #[must_use]
     pub const fn new(amount: Decimal) -> Self {
         Self { amount, effective_date: None, expiry_date: None, per_unit_cost_basis: None }
@@ -91,7 +91,7 @@ impl NewBlock {
 }
 
 impl LedgerChange {
-    /// Returns the block that it names.
+    /// Returns the id of the block that it names.
     pub(crate) const fn block_id(&self) -> Option<CreditBlockId> {
         match self {
             Self::ExpirationChange { block_id, .. } => *block_id,
@@ -102,38 +102,39 @@ impl LedgerChange {
 }
 
 impl NewLedgerEntry {
-    /// An entry that does something.
+    /// Creates an entry that makes a change.
     #[must_use]
     pub const fn new(currency: PricingUnit, change: LedgerChange) -> Self {
         Self { currency, change, description: None, metadata: Metadata::new() }
     }
 
-    /// A block that usage can draw on from now on, and that never expires.
+    /// Creates an entry that gives a block, which usage can draw on from now on, and which never
+    /// expires.
     #[must_use]
     pub const fn increment(currency: PricingUnit, amount: Decimal) -> Self {
         Self::new(currency, LedgerChange::Increment(NewBlock::new(amount)))
     }
 
-    /// A block that usage can draw on from now on, until it expires.
+    /// Creates an entry that gives a block, which usage can draw on from now on, until it expires.
     #[must_use]
     pub fn expiring(currency: PricingUnit, amount: Decimal, expiry_date: Timestamp) -> Self {
         let block = NewBlock { expiry_date: Some(expiry_date), ..NewBlock::new(amount) };
         Self::new(currency, LedgerChange::Increment(block))
     }
 
-    /// Takes something.
+    /// Creates an entry that takes an amount.
     #[must_use]
     pub const fn decrement(currency: PricingUnit, amount: Decimal) -> Self {
         Self::new(currency, LedgerChange::Decrement { amount })
     }
 
-    /// Makes something of what is left of a block void.
+    /// Creates an entry that makes an amount that is left of a block void.
     #[must_use]
     pub const fn void(currency: PricingUnit, amount: Decimal, block_id: CreditBlockId) -> Self {
         Self::new(currency, LedgerChange::Void { amount, block_id, void_reason: None })
     }
 
-    /// Gives something back to a block that was taken from it.
+    /// Creates an entry that returns an amount to the block from which it was taken.
     #[must_use]
     pub const fn amendment(
         currency: PricingUnit,
@@ -143,7 +144,7 @@ impl NewLedgerEntry {
         Self::new(currency, LedgerChange::Amendment { amount, block_id })
     }
 
-    /// Gives all that is left of a block another expiry date.
+    /// Creates an entry that gives all that is left of a block another expiry date.
     #[must_use]
     pub const fn expiration_change(
         currency: PricingUnit,
@@ -156,7 +157,7 @@ impl NewLedgerEntry {
         Self::new(currency, change)
     }
 
-    /// Says what is wrong with it, whatever the ledger holds.
+    /// Checks it by itself, whatever the ledger holds.
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         match &self.change {

@@ -31,7 +31,7 @@ pub(super) fn hand_back(
     amount - rest
 }
 
-/// Makes the share of a block less, and drops it where nothing is left of it.
+/// Reduces the share of a block, and drops it where nothing is left of it.
 pub(super) fn reduce(
     shares: &mut Vec<(CreditBlockId, Decimal)>,
     block_id: CreditBlockId,

@@ -10,7 +10,7 @@ use bigdecimal::{
 use super::Decimal;
 
 impl Decimal {
-    /// Rounds to so many digits behind the point, half away from zero.
+    /// Rounds to `places` digits behind the point, half away from zero.
     ///
     /// ```
     /// use accrue::Decimal;
@@ -28,8 +28,8 @@ impl Decimal {
         }
     }
 
-    /// Takes `part` of `whole` equal parts, rounded half away from zero to so many digits behind the
-    /// point. All of the parts, or more, are the number as it is, not rounded.
+    /// Returns `part` of `whole` equal parts, rounded half away from zero to `places` digits behind
+    /// the point. All of the parts, or more, are the number as it is, not rounded.
     ///
     /// ```
     /// use accrue::Decimal;
@@ -70,24 +70,24 @@ impl Decimal {
         Self(BigDecimal::new(whole + up, 0))
     }
 
-    /// The largest number with so many digits behind the point that is not above this one.
+    /// Returns the largest number with so many digits behind the point that is not above this one.
     pub(crate) fn floor(&self, places: u32) -> Self {
         let rounded = self.round(places);
         if rounded > *self { rounded - Self::last_place(places) } else { rounded }
     }
 
-    /// One in the last of so many digits behind the point.
+    /// Returns one in the last of so many digits behind the point.
     pub(crate) fn last_place(places: u32) -> Self {
         Self(BigDecimal::new(BigInt::from(1), i64::from(places)))
     }
 
-    /// How many digits it has behind the point, zeros at its end aside.
+    /// Returns the number of digits behind the point, zeros at its end aside.
     pub(crate) fn places(&self) -> u32 {
         u32::try_from(self.0.normalized().fractional_digit_count()).unwrap_or_default()
     }
 
-    /// `part / whole` of the number, rounded half away from zero to so many digits behind the point.
-    /// `whole` is above zero.
+    /// Returns `part / whole` of the number, rounded half away from zero to so many digits behind
+    /// the point. `whole` is above zero.
     pub(crate) fn share(&self, part: &Self, whole: &Self, places: u32) -> Self {
         let (part, part_places) = part.0.as_bigint_and_scale();
         let (whole, whole_places) = whole.0.as_bigint_and_scale();
@@ -96,7 +96,7 @@ impl Decimal {
         self.fraction(&part, &whole, places)
     }
 
-    /// `part / whole` of the number, rounded half away from zero. `whole` is above zero.
+    /// Returns `part / whole` of the number, rounded half away from zero. `whole` is above zero.
     fn fraction(&self, part: &BigInt, whole: &BigInt, places: u32) -> Self {
         let (number, own_places) = self.0.as_bigint_and_scale();
         let places = i64::from(places);
@@ -110,7 +110,7 @@ impl Decimal {
     }
 }
 
-/// A power of ten; 1 where the exponent is below zero.
+/// Returns a power of ten; 1 where the exponent is below zero.
 fn ten_to(exponent: i64) -> BigInt {
     let exponent = u32::try_from(exponent.max(0));
     BigInt::from(10).pow(exponent.expect("a number that fits into memory has fewer places"))

@@ -7,7 +7,7 @@ use crate::{Decimal, PropertyName, limits, text::json_bytes};
 /// The value of a property: a scalar. Null comes before booleans, those before numbers and strings.
 ///
 /// In documents a number is `{"n":"1.5"}`, so that its digits survive every store; the others are
-/// what JSON calls them.
+/// as in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PropertyValue {
     /// No value: the same as a property that is not there.
@@ -21,7 +21,7 @@ pub enum PropertyValue {
 }
 
 impl PropertyValue {
-    /// The bytes that JSON takes for it; a number counts as the longest that comes in.
+    /// Returns the bytes that JSON takes for it; a number counts as the longest that comes in.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => json_bytes(text),

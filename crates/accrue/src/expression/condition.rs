@@ -1,7 +1,7 @@
 use super::Field;
 use crate::{Decimal, Timestamp};
 
-/// What an expression says, as a tree.
+/// Condition of an expression, as a tree.
 ///
 /// Its depth is bounded by [`limits::EXPRESSION_DEPTH`](crate::limits::EXPRESSION_DEPTH): a chain
 /// of `AND` or `OR` is one node however long it is, so that what walks the tree may recurse, the
@@ -34,7 +34,7 @@ impl Condition {
     }
 }
 
-/// What is compared.
+/// Operand of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {
     Field(Field),
@@ -52,7 +52,7 @@ pub(crate) enum Literal {
     Instant(Timestamp),
 }
 
-/// How two operands are compared.
+/// Comparison of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,

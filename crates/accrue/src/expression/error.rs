@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use super::token::{Kind, Token};
 use crate::limits;
 
-/// What is wrong with the text of an expression or of a metric's SQL, and where.
+/// Error in the text of an expression or of a metric's SQL, and its position.
 ///
 /// ```
 /// use accrue::expression::Expression;
@@ -21,29 +21,29 @@ pub struct ExpressionError {
     expected: Cow<'static, str>,
 }
 
-/// The characters of a token that an error shows.
+/// Number of characters of a token that an error shows.
 const EXCERPT_CHARACTERS: usize = 40;
 
 impl ExpressionError {
-    /// Returns where it is: how many bytes of the text are right.
+    /// Returns its position in bytes: so many bytes of the text are right.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.position
     }
 
-    /// Returns where it is for people: the first character is 1.
+    /// Returns its position for people, in characters: the first one is 1.
     #[must_use]
     pub const fn character(&self) -> usize {
         self.character
     }
 
-    /// Returns what is there.
+    /// Returns the description of what was found there.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
     }
 
-    /// Returns what could have been there.
+    /// Returns the description of what was expected there.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected

@@ -33,7 +33,7 @@ impl Condition {
     }
 }
 
-/// One that is true decides; otherwise one that is unknown leaves it unknown.
+/// Returns true if one is true; otherwise unknown if one is unknown.
 fn any(truths: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     let mut outcome = Some(false);
     for truth in truths {
@@ -46,7 +46,7 @@ fn any(truths: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     outcome
 }
 
-/// One that is false decides; otherwise one that is unknown leaves it unknown.
+/// Returns false if one is false; otherwise unknown if one is unknown.
 fn all(truths: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     not(any(truths.into_iter().map(not)))
 }

@@ -1,6 +1,6 @@
 use crate::PropertyName;
 
-/// What a name in an expression stands for.
+/// Field of an event that a name in an expression stands for.
 ///
 /// ```
 /// use accrue::{PropertyName, expression::Field, metric::{Function, MetricQuery}};

@@ -4,7 +4,7 @@ use crate::{
     event::{Event, Properties, PropertyValue},
 };
 
-/// What an expression sees of an event.
+/// Fields of an event, as an expression sees them.
 ///
 /// ```
 /// use accrue::{EventName, Timestamp, expression::Fields, usage::Properties};
@@ -22,7 +22,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Views an event by its parts.
+    /// Creates a view of an event from its parts.
     #[must_use]
     pub const fn new(
         event_name: &'a EventName,

@@ -31,7 +31,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Tells what a text begins with, and how many bytes of it.
+/// Returns the kind of the token that a text begins with, and its number of bytes.
 fn measure(text: &str) -> (Kind, usize) {
     let mut characters = text.chars();
     let (Some(first), second) = (characters.next(), characters.next()) else {
@@ -68,7 +68,8 @@ fn measure_quoted(text: &str, quote: char, kind: Kind) -> (Kind, usize) {
     (Kind::Unclosed(quote), text.len())
 }
 
-/// Takes all that is written as one number, so that an error shows `1x` and not `x`.
+/// Returns the number of bytes of all that is written as one number, so that an error shows `1x`
+/// and not `x`.
 fn number_length(text: &str) -> usize {
     let mut before = 'e';
     leading(text, |c| {
@@ -93,7 +94,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.')
 }
 
-/// Returns how many bytes of leading characters are alike.
+/// Returns the number of bytes of leading characters that are alike.
 fn leading(text: &str, mut alike: impl FnMut(char) -> bool) -> usize {
     text.find(|c| !alike(c)).unwrap_or(text.len())
 }

@@ -20,16 +20,16 @@ pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
     /// The first token that is not consumed.
     token: Token<'a>,
-    /// Where the last consumed token ends.
+    /// End of the last consumed token.
     end: usize,
     depth: usize,
-    /// What else than an end could follow what is consumed.
+    /// Tokens other than an end that could follow what is consumed.
     follow: Option<&'static str>,
 }
 
-/// What could follow a boolean by itself: it may become an operand.
+/// Tokens that could follow a boolean by itself: it may become an operand.
 const OPERATOR: &str = "an operator";
-/// What could follow a condition that is complete.
+/// Tokens that could follow a condition that is complete.
 const CONNECTIVE: &str = "`AND`, `OR`";
 
 type Result<T> = std::result::Result<T, ExpressionError>;
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         self.token
     }
 
-    /// Returns what is consumed since a position.
+    /// Returns the text that is consumed since a position.
     pub(crate) fn text_since(&self, position: usize) -> &'a str {
         self.source.get(position..self.end).unwrap_or_default()
     }
@@ -83,12 +83,12 @@ impl<'a> Parser<'a> {
         self.expect(Kind::End, expected)
     }
 
-    /// Says that the next token is not what could be there.
+    /// Returns the error that the next token is not what could be there.
     pub(crate) fn unexpected(&self, expected: impl Into<Cow<'static, str>>) -> ExpressionError {
         self.unexpected_at(self.token, expected)
     }
 
-    /// Says that a token is not what could be there.
+    /// Returns the error that a token is not what could be there.
     pub(crate) fn unexpected_at(
         &self,
         token: Token<'_>,
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         ExpressionError::unexpected(self.source, token, expected)
     }
 
-    /// Notes what else than an end could follow, for errors.
+    /// Notes the tokens other than an end that could follow, for errors.
     pub(crate) const fn could_follow(&mut self, follow: Option<&'static str>) {
         self.follow = follow;
     }
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Consumes what opens a level.
+    /// Consumes a token that opens a level.
     fn descend(&mut self) -> Result<()> {
         if self.depth == limits::EXPRESSION_DEPTH {
             let bound = limits::EXPRESSION_DEPTH;
@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads what stands for a field of the event.
+    /// Reads a field of the event.
     pub(crate) fn field(&mut self, expected: &'static str) -> Result<Field> {
         let field = match (self.token.kind, self.token.text) {
             (Kind::Name, "event_name") => Field::EventName,
@@ -295,7 +295,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Makes an instant of a string beside `timestamp`.
+    /// Parses a string beside `timestamp` as an instant.
     fn instant(&self, token: Token<'_>, literal: Literal) -> Result<Literal> {
         let Literal::Text(text) = literal else { return Ok(literal) };
         Timestamp::parse(&text)

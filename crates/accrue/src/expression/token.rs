@@ -1,23 +1,23 @@
 use super::condition::Comparison;
 
-/// A piece of the text, and where it begins.
+/// A piece of the text, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
-    /// As it is written, quotes included.
+    /// Text as it is written, quotes included.
     pub(crate) text: &'a str,
-    /// The bytes before it.
+    /// Number of bytes before it.
     pub(crate) position: usize,
 }
 
-/// What a token is. Whatever the text, it has tokens: what fits nothing is a token too, so that
-/// only the parser, which knows what it expected, makes errors.
+/// Kind of a token. Whatever the text, it has tokens: text that fits nothing is a token too, so
+/// that only the parser, which knows what it expected, makes errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Name,
     QuotedName,
     Text,
-    /// What begins like a number. It may turn out to be none.
+    /// Text that begins like a number. It may turn out to be none.
     Number,
     Keyword(Keyword),
     Comparison(Comparison),
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 }
 
 impl Token<'_> {
-    /// Returns what is quoted, a doubled quote being one.
+    /// Returns the quoted text, a doubled quote being one.
     pub(super) fn unquoted(&self) -> String {
         let quote = if self.kind == Kind::Text { "'" } else { "\"" };
         let inner = self.text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));

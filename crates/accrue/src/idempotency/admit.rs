@@ -1,14 +1,14 @@
 use super::{Fingerprint, Record};
 use crate::Timestamp;
 
-/// What to do with a keyed operation, by the record that was found under its key.
+/// Decision on a keyed operation, by the record that was found under its key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Admission<'a> {
-    /// Nothing, or nothing that still counts: run it.
+    /// Run it: there is no record, or none that still counts.
     Run,
-    /// The same payload: answer as the first time (§4.5.6).
+    /// Answer as the first time: the payload is the same (§4.5.6).
     Replay(&'a Record),
-    /// Another payload: a conflict (§4.5.8).
+    /// Report a conflict: the payload is another (§4.5.8).
     Mismatch,
 }
 

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::hex;
 
-/// What a payload is recognized by: SHA-256 over its parts, each with its length before it, and a
+/// Digest that identifies a payload: SHA-256 over its parts, each with its length before it, and a
 /// version byte that leads.
 ///
 /// ```
@@ -19,7 +19,8 @@ pub struct Fingerprint([u8; 32]);
 
 const VERSION: u8 = 1;
 
-/// Takes a fingerprint piece by piece: where a payload is long, others can have their turn between two.
+/// Builder of a fingerprint, piece by piece: within a long payload, other tasks get their turn between
+/// pieces.
 ///
 /// ```
 /// use accrue::idempotency::{Fingerprint, Fingerprinting};
@@ -35,7 +36,7 @@ const VERSION: u8 = 1;
 pub struct Fingerprinting(Sha256);
 
 impl Fingerprinting {
-    /// Begins a part of so many bytes.
+    /// Begins a part of `bytes` bytes.
     pub fn begin_part(&mut self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.0.update(bytes.to_be_bytes());

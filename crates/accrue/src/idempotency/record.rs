@@ -5,23 +5,23 @@ use serde::{Deserialize, Serialize};
 use super::Fingerprint;
 use crate::{Entropy, Timestamp, hex, limits, text::json_width};
 
-/// What is kept of a keyed operation that completed.
+/// Record of a keyed operation that completed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) fingerprint: Fingerprint,
-    /// Whose attempt it was, for an attempt whose commit has an unknown outcome.
+    /// Mark of its attempt, to recognize an attempt whose commit has an unknown outcome.
     pub(crate) mark: Mark,
     pub(crate) completed_at: Timestamp,
     pub(crate) answer: Answer,
 }
 
-/// An answer, as the door encoded it. The core does not look into it.
+/// Answer of an operation, as the door encoded it. The core does not look into it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {
-    /// In the record itself.
+    /// Text in the record itself.
     Inline(String),
-    /// In rows of its own, so many.
+    /// Number of rows of its own that hold the text.
     Parts(u32),
 }
 
@@ -55,7 +55,7 @@ impl Record {
     }
 }
 
-/// 128 random bits that name one attempt.
+/// Name of one attempt: 128 random bits.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Mark(String);

@@ -1,11 +1,11 @@
 use super::MetricStatus;
 use crate::InstantRange;
 
-/// Which metrics of the list.
+/// Filter of a list of metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetricFilter {
-    /// When they were created.
+    /// Range of the instants at which they were created.
     pub created: InstantRange,
-    /// Of one status.
+    /// Status that they have; any where none is given.
     pub status: Option<MetricStatus>,
 }

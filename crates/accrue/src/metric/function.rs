@@ -3,21 +3,21 @@ use crate::{
     expression::{ExpressionError, Field, Keyword, Kind, Parser},
 };
 
-/// What a metric makes of the values of its events.
+/// Aggregate function of a metric, over the values of its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Function {
-    /// `count(*)`: how many events.
+    /// `count(*)`: number of events.
     CountAll,
-    /// `count(p)`: how many events where it is not null.
+    /// `count(p)`: number of events where it is not null.
     Count(Field),
-    /// `count(DISTINCT p)`: how many different values.
+    /// `count(DISTINCT p)`: number of different values.
     CountDistinct(Field),
-    /// `sum(p)`: its numbers together.
+    /// `sum(p)`: sum of its numbers.
     Sum(PropertyName),
-    /// `min(p)`: its least number.
+    /// `min(p)`: least of its numbers.
     Min(PropertyName),
-    /// `max(p)`: its greatest number.
+    /// `max(p)`: greatest of its numbers.
     Max(PropertyName),
     /// `latest(p)`: its number in the last event that has one.
     Latest(PropertyName),

@@ -8,7 +8,7 @@ use crate::{
     expression::{Expression, ExpressionError, Fields, Keyword, Kind, Parser, Value},
 };
 
-/// What a metric measures, in a subset of SQL, and the text that it was parsed from.
+/// Query of a metric, in a subset of SQL, with the text that it was parsed from.
 ///
 /// ```ebnf
 /// query    = "SELECT" , function , "FROM" , "events" , [ "WHERE" , condition ] , [ ";" ] ;
@@ -43,15 +43,15 @@ pub struct MetricQuery {
     condition: Option<Expression>,
 }
 
-/// What one event adds to a metric.
+/// Contribution of one event to a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Contribution {
-    /// To a count: that it happened.
+    /// Occurrence, to a count.
     Occurrence,
-    /// To a sum, minimum, maximum or latest value: a number.
+    /// Number, to a sum, minimum, maximum or latest value.
     Number(Decimal),
-    /// To a count of distinct values: one of them.
+    /// Value, to a count of distinct values.
     Distinct(Scalar),
 }
 
@@ -99,15 +99,15 @@ impl MetricQuery {
         self.condition.as_ref()
     }
 
-    /// Returns how many comparisons it makes at most to tell what an event adds, one for the function.
+    /// Returns the most comparisons that it takes to tell what an event adds, one for the function.
     pub(crate) fn terms(&self) -> usize {
         self.condition.as_ref().map_or(0, Expression::terms).saturating_add(1)
     }
 
-    /// Returns what an event adds to the metric.
+    /// Returns the contribution of an event to the metric.
     ///
-    /// That is nothing where the condition is not true, or where the property is missing, null or,
-    /// for a function that takes numbers, no number.
+    /// There is none where the condition is not true, or where the property is missing, null or, for a
+    /// function that takes numbers, no number.
     ///
     /// ```
     /// use accrue::{EventName, PropertyName, Timestamp};

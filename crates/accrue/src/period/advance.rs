@@ -14,41 +14,41 @@ use crate::{
     usage::{Reading, Seen},
 };
 
-/// Billing periods of a subscription, and what its prices' periods that touch them hold.
+/// Billing periods of a subscription, with the states of its prices' periods that touch them.
 #[derive(Clone, Debug)]
 pub(crate) struct Periods {
     pub(crate) subscription_id: SubscriptionId,
-    /// The meters whose cells its prices rate.
+    /// Meters whose cells its prices rate.
     pub(crate) meters: Vec<MeterId>,
-    /// The alerts that may fire: those on usage first.
+    /// Alerts that may fire: those on usage first.
     pub(crate) alerts: Vec<Alert>,
-    /// The currencies and pricing units in which its usage draws credits.
+    /// Currencies and pricing units in which its usage draws credits.
     pub(crate) draws_in: Vec<PricingUnit>,
     pub(crate) states: BTreeMap<PeriodKey, PeriodState>,
-    /// Oldest first.
+    /// Billing periods, oldest first.
     pub(crate) billing: Vec<BillingPeriod>,
-    /// What billing periods have come to, where an alert watches that, and prices' periods, where credits
+    /// Amounts of billing periods, where an alert watches them, and of prices' periods, where credits
     /// pay for them.
     rated: BTreeMap<Timeframe, Running>,
 }
 
-/// What happens to billing periods.
+/// Change of billing periods.
 #[derive(Debug)]
 pub(crate) enum Change<'a> {
-    /// An event is added. What was seen is that before the event.
+    /// Event that is added; `seen` is as it was before the event.
     Event { at: Timestamp, key: &'a EventKey, readings: &'a [Reading], seen: &'a Seen },
-    /// They are others from now on: time has come, terms are others, or usage was summed anew.
+    /// Next state: time has come, terms are others, or usage was summed anew.
     Next { next: Box<Periods>, cause: &'a Cause },
-    /// Alerts are to be judged on values that do not move.
+    /// Alerts that are to be judged on values that do not move.
     Watched { cause: &'a Cause },
 }
 
-/// What comes of a change.
+/// Effects of a change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effects {
-    /// The alerts that fire, in order: those on usage first, then those on cost.
+    /// Alerts that fire, in order: those on usage first, then those on cost.
     pub(crate) exceeded: Vec<Exceeded>,
-    /// What usage costs more or less, of what credits pay for.
+    /// Changes of the cost of usage that credits pay for.
     pub(crate) draw_downs: Vec<DrawDown>,
 }
 
@@ -70,7 +70,7 @@ impl Periods {
         }
     }
 
-    /// Rates what the periods hold, as of an instant.
+    /// Rates the usage in the periods, as of an instant.
     pub(crate) fn rate(&mut self, card: &Arc<RateCard>, at: Timestamp) {
         let states = &self.states;
         let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
@@ -96,7 +96,7 @@ impl Periods {
         }
     }
 
-    /// Changes the state, and says what comes of that.
+    /// Applies a change to the state, and returns its effects.
     pub(crate) fn advance(&mut self, change: Change<'_>) -> Effects {
         match change {
             Change::Event { at, key, readings, seen } => self.add(at, key, readings, seen),
@@ -116,7 +116,7 @@ impl Periods {
         }
     }
 
-    /// Returns what usage costs more or less than it did.
+    /// Returns the changes of the cost of usage that credits pay for.
     pub(crate) fn draw_downs_since(&self, before: &Self) -> Vec<DrawDown> {
         let units: BTreeSet<_> = before.draws_in.iter().chain(&self.draws_in).collect();
         let periods = before.rated.keys().chain(self.rated.keys());
@@ -169,8 +169,8 @@ impl Periods {
         Effects { exceeded, draw_downs }
     }
 
-    /// Returns what the alerts on cost watch of the billing periods that an event can move: what it moves
-    /// goes on into later ones, where a price's period does.
+    /// Returns the values that alerts on cost watch, of the billing periods that an event can move:
+    /// what it moves goes on into later ones, where a price's period does.
     fn costs_behind(&self, at: Timestamp) -> Vec<(usize, usize, Option<Decimal>)> {
         let mut costs = Vec::new();
         let moving = self.billing.iter().enumerate().filter(|(_, of)| at < of.timeframe.end());
@@ -182,7 +182,7 @@ impl Periods {
         costs
     }
 
-    /// Rates what an event at an instant has moved.
+    /// Rates the cells that an event at an instant has moved.
     fn follow(&mut self, at: Timestamp, cells: &[CellId]) -> Vec<DrawDown> {
         let states = &self.states;
         let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
@@ -276,8 +276,8 @@ impl Periods {
     }
 }
 
-/// Returns what was used of a cell from the start of a period up to an instant. Where nothing is kept up
-/// to there, nothing was used behind it.
+/// Returns the usage of a cell from the start of a period up to an instant. Where nothing is kept up to
+/// there, nothing was used behind it.
 fn figure(
     states: &BTreeMap<PeriodKey, PeriodState>,
     period: Timeframe,

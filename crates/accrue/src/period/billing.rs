@@ -6,16 +6,16 @@ use crate::{
     rating::{Moved, Running},
 };
 
-/// A billing period while alerts are judged on it.
+/// Billing period while alerts are judged on it.
 #[derive(Clone, Debug)]
 pub(crate) struct BillingPeriod {
     pub(crate) timeframe: Timeframe,
-    /// Whether alerts fire for it: not for one that is older than the one before the current.
+    /// True where alerts fire for it: not for one that is older than the one before the current.
     pub(crate) is_judged: bool,
-    /// What has fired, of each alert that may fire now.
+    /// Thresholds that have fired, of each alert that may fire now.
     pub(crate) fired: BTreeMap<AlertId, Fired>,
     pub(crate) fired_moved: BTreeSet<AlertId>,
-    /// What alerts on cost watch.
+    /// Gauges of the alerts on cost.
     gauges: BTreeMap<AlertId, Gauge>,
 }
 
@@ -25,7 +25,7 @@ impl BillingPeriod {
         Self { timeframe, is_judged: true, fired, fired_moved, gauges }
     }
 
-    /// Watches what it has come to.
+    /// Begins to watch its amounts.
     pub(super) fn watch<'a>(&mut self, running: &Running, alerts: impl Iterator<Item = &'a Alert>) {
         let gauges = alerts.map(|alert| (alert.id, Gauge::new(&alert.condition, running)));
         self.gauges = gauges.collect();
@@ -36,7 +36,7 @@ impl BillingPeriod {
         self.gauges.values_mut().for_each(|gauge| gauge.follow(moved));
     }
 
-    /// Returns what an alert on cost watches; none where there is no value yet.
+    /// Returns the value that an alert on cost watches; none where there is no value yet.
     pub(super) fn cost(&self, alert: &Alert) -> Option<Decimal> {
         self.gauges.get(&alert.id)?.value().cloned()
     }

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use crate::{Timeframe, Timestamp, limits, subscription::Subscription, time::INSTANT};
 
-/// The billing periods that are judged where no event moves the value: the current one, and one that
-/// begins so soon that its events are taken already.
+/// Returns the billing periods that are judged where no event moves the value: the current one, and one
+/// that begins so soon that its events are taken already.
 pub(crate) fn judged_at_once(subscription: &Subscription, at: Timestamp) -> Vec<Timeframe> {
     let ahead = Duration::from_secs(limits::FUTURE_SECONDS).saturating_add(INSTANT);
     let soon = Timeframe::nothing_at(at).until(at.saturating_add(ahead));

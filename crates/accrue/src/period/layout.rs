@@ -7,7 +7,7 @@ use crate::{
     time::INSTANT,
 };
 
-/// A stretch of a subscription's life of which a state is kept.
+/// Stretch of a subscription's life of which a state is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) key: PeriodKey,
@@ -15,7 +15,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// A period of a grid.
+    /// Creates the stretch of a whole period of a grid.
     pub(crate) fn whole(grid: &BillingPeriods, period: Timeframe) -> Self {
         Self { key: grid.key(period), timeframe: period }
     }
@@ -39,8 +39,8 @@ impl SubscriptionEntry {
     /// added to.
     ///
     /// A billing period is one. Where a price has longer periods, or others, they are stretches too, and so
-    /// is each of them up to the start of a billing period that it goes on over: what it came to within
-    /// a billing period is what it came to up to its end less that up to its start. Those parts are kept
+    /// is each of them up to the start of a billing period that it goes on over: its amount within a
+    /// billing period is that up to the end of it less that up to its start. Those parts are kept
     /// for the billing periods that alerts are judged on, and begin as copies of the whole when the first
     /// event of a further billing period comes: up to [`parts_until`](Self::parts_until) they are there.
     pub(crate) fn stretches(

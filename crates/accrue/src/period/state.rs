@@ -6,21 +6,21 @@ use crate::{
     usage::{Aggregate, Amount, Digest, DistinctIndex, Reading, Seen, Total, is_within_a_day},
 };
 
-/// What was used in a stretch of a subscription's life: a billing period, a period of a price, or the
-/// part of one up to the start of a billing period.
+/// Usage in a stretch of a subscription's life: a billing period, a period of a price, or the part of
+/// one up to the start of a billing period.
 #[derive(Clone, Debug)]
 pub(crate) struct PeriodState {
     pub(crate) timeframe: Timeframe,
     pub(crate) total: Total,
-    /// Whether the total is another than the stored one.
+    /// True where the total is another than the stored one.
     pub(crate) has_moved: bool,
-    /// Whether metrics and cells were stored before it moved.
+    /// Parts of the total that were stored before it moved.
     pub(crate) stored: Stored,
-    /// The distinct values by cell, where the distinct index cannot tell.
+    /// Distinct values by cell, where the distinct index cannot tell.
     pub(crate) distinct: Option<HashSet<(CellId, Digest)>>,
 }
 
-/// What of a total has a row.
+/// Parts of a total that have a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) metrics: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Stored {
 }
 
 impl PeriodState {
-    /// The state that is stored.
+    /// Creates the state that is stored.
     pub(crate) fn new(timeframe: Timeframe, total: Total) -> Self {
         let stored = Stored { metrics: !total.metrics.is_empty(), cells: !total.cells.is_empty() };
         Self { timeframe, total, has_moved: false, stored, distinct: None }
@@ -50,8 +50,8 @@ impl PeriodState {
             || index.into_iter().any(|seen| seen.seen_in(self.timeframe).is_none())
     }
 
-    /// Adds a reading; tells whether that moves something: a value that is there already does not. What
-    /// was seen is that before the event.
+    /// Adds a reading, and tells whether that moves something: a value that is there already does not.
+    /// `seen` is as it was before the event.
     pub(super) fn add(&mut self, reading: &Reading, seen: &Seen) -> bool {
         let amount = match &reading.amount {
             Amount::Plain(amount) => amount.clone(),

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::{DefaultVersion, PlanPrice, PlanVersion, prices};
 use crate::{Error, PriceId};
 
-/// A version of a plan to create from its latest one: with the prices of that, less those that go,
-/// and more.
+/// Version of a plan to create from its latest one: with the prices of that, some of them removed or
+/// replaced, and with more.
 ///
 /// ```
 /// use accrue::{ExternalId, plan::PlanVersionChange};
@@ -17,26 +17,26 @@ use crate::{Error, PriceId};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlanVersionChange {
-    /// The number that it is to have: one above the highest, which it has where none is given.
+    /// Number of the version: it must be one above the highest, and is where none is given.
     pub version: Option<PlanVersion>,
-    /// Prices that come to those of the latest version, behind them.
+    /// Prices to add behind those of the latest version.
     pub add: Vec<PlanPrice>,
-    /// Prices of the latest version that it does not have.
+    /// Prices of the latest version to remove.
     pub remove: Vec<PriceId>,
-    /// Prices of the latest version, and what takes the place of each.
+    /// Prices of the latest version to replace, each with its replacement.
     pub replace: Vec<(PriceId, PlanPrice)>,
-    /// What becomes of the plan's default version.
+    /// Effect on the plan's default version.
     pub default: DefaultVersion,
 }
 
-/// A price of a version to create, with the field in which it was given.
+/// Price of a version to create, with the field in which it was given.
 pub(crate) struct Placed {
     pub(crate) at: String,
     pub(crate) price: PlanPrice,
 }
 
 impl Placed {
-    /// The prices of a list, each where it stands in it.
+    /// Returns the prices of a list, each with its place in it.
     pub(crate) fn all(prices: &[PlanPrice]) -> Vec<Self> {
         let placed = prices.iter().enumerate();
         placed.map(|(index, price)| Self::new("prices", index, price)).collect()
@@ -48,7 +48,7 @@ impl Placed {
 }
 
 impl PlanVersionChange {
-    /// Decides which prices the version has, where the latest one has those.
+    /// Decides the prices of the version, given those of the latest one.
     pub(crate) fn decide(
         &self,
         next: PlanVersion,

@@ -1,11 +1,11 @@
 use super::PlanStatus;
 use crate::InstantRange;
 
-/// Which plans of the list.
+/// Filter of a list of plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanFilter {
-    /// When they were created.
+    /// Range of the instants at which they were created.
     pub created: InstantRange,
-    /// Of one status.
+    /// Status that they have; any where none is given.
     pub status: Option<PlanStatus>,
 }

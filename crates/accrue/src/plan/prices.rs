@@ -7,7 +7,7 @@ use crate::{
     price::{Model, NewPrice, Price},
 };
 
-/// A price of a version of a plan: a new one, or one that there is.
+/// Price of a version of a plan: a new one, or an existing one.
 ///
 /// A new version keeps a price of the one before where it names it.
 ///
@@ -22,9 +22,9 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanPrice {
-    /// One that is created with the version.
+    /// Price that is created with the version.
     New(Box<NewPrice>),
-    /// One that there is. Its item and its metric may be archived since.
+    /// Existing price. Its item and its metric may be archived since.
     Existing(IdOr<PriceId>),
 }
 

@@ -6,50 +6,51 @@ use crate::{
     price::{Cycle, Price},
 };
 
-/// A version of a plan, with its prices. It never changes.
+/// Version of a plan, with its prices. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PricedVersion {
-    /// Of which plan.
+    /// Plan that it is a version of.
     pub plan_id: PlanId,
     /// Its number.
     pub version: PlanVersion,
     /// Its prices, in the order in which they were given.
     pub prices: Vec<Price>,
-    /// The billing cycle of its subscriptions: the shortest of its prices' (a month counts 30 days), and
-    /// a month where none has one.
+    /// Billing cycle of its subscriptions: the shortest of its prices' (a month counts 30 days), and a
+    /// month where none has one.
     pub cycle: Cycle,
-    /// When it was created.
+    /// Instant at which it was created.
     pub created_at: Timestamp,
 }
 
-/// A version of a plan to create.
+/// Version of a plan to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewPlanVersion {
     /// Its prices, at most 100. Those of earlier versions are its own only where it names them.
     pub prices: Vec<PlanPrice>,
-    /// What becomes of the plan's default version.
+    /// Effect on the plan's default version.
     pub default: DefaultVersion,
 }
 
-/// What becomes of the version that subscriptions are created on unless they choose another.
+/// Effect of a new version on the plan's default version, which subscriptions are created on unless
+/// they choose another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DefaultVersion {
-    /// It stays what it is.
+    /// The default version stays.
     #[default]
     Keep,
-    /// The new version takes its place: `set_as_default`.
+    /// The new version becomes the default: `set_as_default`.
     Replace,
 }
 
 impl NewPlanVersion {
-    /// A version with prices that leaves the plan's default version as it is.
+    /// Prepares a version with prices that leaves the plan's default version as it is.
     pub fn new(prices: impl IntoIterator<Item = PlanPrice>) -> Self {
         Self { prices: prices.into_iter().collect(), default: DefaultVersion::Keep }
     }
 
-    /// Says what is wrong with it, whatever there is.
+    /// Says everything that is wrong with it.
     pub(crate) fn check(&self) -> Result<(), Error> {
         prices::check_count(&self.prices)
     }

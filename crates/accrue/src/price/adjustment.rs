@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Charge, Model, check_bounds, check_not_negative};
 use crate::{Decimal, Error, Fraction, limits};
 
-/// Adjustments of what a price comes to in a period.
+/// Adjustments of the amount of a price in a period.
 ///
 /// They apply in this order: the discount in units before the model rates the quantity; then the
 /// discounts off the amount, in the order of [`Discount`]; then the minimum, then the maximum. The
@@ -22,7 +22,7 @@ pub struct Adjustments {
     pub maximum: Option<Decimal>,
 }
 
-/// What is taken off, in the order in which it is.
+/// Discount off a price. Kinds apply in the order of the variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -37,12 +37,12 @@ pub enum Discount {
     TieredPercentage(Vec<DiscountTier>),
 }
 
-/// One thing that changes what prices come to in a period.
+/// Adjustment of the amounts of prices in a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Adjustment {
-    /// What is taken off.
+    /// Discount off units or amounts.
     Discount(Discount),
     /// Least amount of a period, which counts once the period has ended: `minimum`.
     Minimum(Decimal),
@@ -50,18 +50,18 @@ pub enum Adjustment {
     Maximum(Decimal),
 }
 
-/// A band of an amount, and the fraction that is taken off what lies in it.
+/// Band of an amount, with the fraction that is taken off within it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscountTier {
-    /// Where it begins: what lies above.
+    /// Lower bound: the band lies above it.
     pub lower_bound: Decimal,
-    /// Where it ends: what lies up to it; `None` for the last one.
+    /// Upper bound, which is part of the band; `None` for the last one.
     pub upper_bound: Option<Decimal>,
-    /// The fraction.
+    /// Fraction that is taken off.
     pub percentage: Fraction,
 }
 
-/// How much of a cycle a period is, for what is prorated by its days.
+/// Share of a cycle that a period is, to prorate by its days.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     pub(crate) part: u32,
@@ -77,7 +77,7 @@ impl Share {
 }
 
 impl Adjustments {
-    /// Returns each of them.
+    /// Returns each adjustment.
     pub(crate) fn each(&self) -> impl Iterator<Item = Adjustment> {
         let discounts = self.discounts.iter().cloned().map(Adjustment::Discount);
         let minimum = self.minimum.iter().cloned().map(Adjustment::Minimum);

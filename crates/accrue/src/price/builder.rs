@@ -1,10 +1,10 @@
 use super::{Adjustments, BillingMode, Cadence, Charge, Model, NewPrice, Unit};
 use crate::{Carried, Decimal, ItemId, Metadata, MetricId, Name, PricingUnit};
 
-/// Start of a price: its name and what it sells.
+/// Builder of a price, which begins with its name and its item.
 ///
-/// Each step takes what belongs together and has no default; the last one, which says what the price
-/// charges for, makes the [`NewPrice`]. What a price may do without is a field of that.
+/// Each step takes values that belong together and have no default; the last one takes the charge and
+/// makes the [`NewPrice`]. Optional values are fields of that.
 ///
 /// ```
 /// use accrue::{Currency, Decimal, ExternalId, ItemId, MetricId, Name};
@@ -32,14 +32,14 @@ pub struct PriceBuilder {
 }
 
 impl PriceBuilder {
-    /// Says how often the price bills, and what its amounts are in: a currency or a pricing unit.
+    /// Sets the cadence of the price, and the currency or pricing unit of its amounts.
     pub fn billed(self, cadence: Cadence, currency: impl Into<PricingUnit>) -> BilledPriceBuilder {
         let Self { name, item_id } = self;
         BilledPriceBuilder { name, item_id, cadence, currency: currency.into() }
     }
 }
 
-/// A price that lacks only what it charges for.
+/// Builder of a price that lacks only its charge.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct BilledPriceBuilder {
@@ -50,25 +50,25 @@ pub struct BilledPriceBuilder {
 }
 
 impl BilledPriceBuilder {
-    /// Makes a price for what a metric measures.
+    /// Returns a price of the usage that a metric measures.
     #[must_use]
     pub fn usage(self, metric_id: MetricId, model: Model) -> NewPrice {
         self.charge(Charge::Usage { metric_id, model })
     }
 
-    /// Makes a fee of one unit that falls due when its billing period begins.
+    /// Returns a fee of one unit that falls due when its billing period begins.
     #[must_use]
     pub fn fee_in_advance(self, unit_amount: Decimal) -> NewPrice {
         self.fee(unit_amount, BillingMode::InAdvance)
     }
 
-    /// Makes a fee of one unit that falls due when its billing period ends.
+    /// Returns a fee of one unit that falls due when its billing period ends.
     #[must_use]
     pub fn fee_in_arrears(self, unit_amount: Decimal) -> NewPrice {
         self.fee(unit_amount, BillingMode::InArrear)
     }
 
-    /// Makes a price of any charge, such as a fee of several units.
+    /// Returns a price of any charge, such as a fee of several units.
     #[must_use]
     pub fn charge(self, charge: Charge) -> NewPrice {
         let Self { name, item_id, cadence, currency } = self;

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How often a price bills (wire 5.2).
+/// Cadence of a price: how often it bills (wire 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -17,23 +17,23 @@ pub enum Cadence {
     SemiAnnual,
     /// Every year.
     Annual,
-    /// Every so many days or months.
+    /// Every custom number of days or months.
     Custom(Cycle),
 }
 
-/// How long a billing cycle is.
+/// Billing cycle, by its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cycle {
-    /// So many days, 1 to 3,660.
+    /// Number of days, 1 to 3,660.
     Days(u16),
-    /// So many months, 1 to 120.
+    /// Number of months, 1 to 120.
     Months(u16),
 }
 
 impl Cycle {
-    /// One month.
+    /// Cycle of one month.
     pub const MONTH: Self = Self::Months(1);
 
     /// Returns the shortest cycle of some cadences, that of billing periods; a month where there is none.
@@ -46,8 +46,8 @@ impl Cycle {
         cadences.filter_map(Cadence::cycle).max_by_key(Self::length).unwrap_or(Self::MONTH)
     }
 
-    /// Where a month counts 30 days. Days and months of one length are told apart too, so that the order of
-    /// prices is nothing.
+    /// Returns its length, where a month counts 30 days. Days and months of one length are told apart
+    /// too, so that the order of prices is nothing.
     fn length(&self) -> (u32, Self) {
         let days = match *self {
             Self::Days(days) => days.into(),
@@ -67,7 +67,7 @@ impl fmt::Display for Cycle {
 }
 
 impl Cadence {
-    /// Returns how long its billing cycle is; `None` for what bills once.
+    /// Returns its billing cycle; `None` for a price that bills once.
     #[must_use]
     pub const fn cycle(self) -> Option<Cycle> {
         match self {

@@ -1,4 +1,4 @@
-//! How a quantity becomes an amount: one file for each model, one line here.
+//! Models, which turn quantities into amounts: one file for each, one line here.
 //!
 //! A further model is a file beside the others, a line of `models!` and its row of the table on
 //! [`Model`].
@@ -20,65 +20,65 @@ pub use self::{
 };
 use crate::{Decimal, Error, limits};
 
-/// What a model rates.
+/// Quantity that a model rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quantity {
-    /// One quantity.
+    /// Quantity of the whole.
     One(Decimal),
-    /// The quantity of each cell of a matrix, in the order of its cells, the default cell last.
+    /// Quantity of each cell of a matrix, in the order of its cells, the default cell last.
     Cells(Vec<Decimal>),
 }
 
-/// What a quantity costs, and why.
+/// Rating of a quantity: the amount, and its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Rating {
-    /// The amount, exact, in the unit of the price.
+    /// Amount, exact, in the unit of the price.
     pub amount: Decimal,
-    /// What it is made of: the amounts of the parts add up to it.
+    /// Parts of the amount: their amounts add up to it.
     pub parts: Vec<Part>,
 }
 
-/// A part of an amount: so many units at so much each.
+/// Part of an amount: so many units at so much each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Part {
-    /// Which part it is.
+    /// Kind of the part.
     pub of: PartOf,
-    /// How many units (packages, for a package price).
+    /// Number of units (packages, for a package price).
     pub quantity: Decimal,
-    /// What each costs.
+    /// Amount for each unit.
     pub unit_amount: Decimal,
-    /// What they cost together.
+    /// Amount for all of them together.
     pub amount: Decimal,
 }
 
-/// Which part of an amount it is.
+/// Kind of a part: all of an amount, a tier, or a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PartOf {
-    /// All of it.
+    /// The whole amount.
     Whole,
-    /// A tier: the units above the one bound, up to and including the other. Of a volume price it is
+    /// A tier: the units above the one bound, up to and including the other. For a volume price it is
     /// the tier that prices all units.
     Tier {
-        /// Where the tier begins; not part of it.
+        /// Lower bound of the tier, not part of it.
         first_unit: Decimal,
-        /// Where it ends; `None` for the last tier.
+        /// Upper bound of the tier, part of it; `None` for the last tier.
         last_unit: Option<Decimal>,
     },
     /// The units of one cell of a matrix.
     Cell {
-        /// The values that its events have.
+        /// Values of the dimensions that its events have.
         dimension_values: Vec<Option<String>>,
     },
     /// The units that are in no cell of the matrix.
     DefaultCell,
 }
 
-/// What every model can do.
+/// Operations of every model.
 trait Rates {
     /// Says what is wrong with the configuration.
     fn check(&self) -> Result<(), Error>;
@@ -86,15 +86,15 @@ trait Rates {
     /// Rates a quantity. One below zero costs nothing.
     fn rate(&self, quantity: &Quantity) -> Rating;
 
-    /// Returns what the quantity of one cell costs, and nothing else: of a matrix in its order, of
-    /// any other model the first. The cells add up to what [`rate`](Self::rate) says.
+    /// Returns the amount for the quantity of one cell, and nothing else: of a matrix in its order, of
+    /// any other model the first. The cells add up to the amount of [`rate`](Self::rate).
     fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal;
 }
 
 /// Declares the models: one line for each.
 macro_rules! models {
     ($($(#[$doc:meta])* $name:ident($config:ty) = $wire:literal,)*) => {
-        /// How a quantity becomes an amount (wire 5.2).
+        /// Model that turns a quantity into an amount (wire 5.2).
         ///
         /// ```
         /// use accrue::{
@@ -183,7 +183,7 @@ macro_rules! models {
                 }
             }
 
-            /// Returns what the quantity of one cell costs, without saying why.
+            /// Returns the amount for the quantity of one cell, without its parts.
             pub(crate) fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal {
                 match self {
                     $(Self::$name(config) => config.amount(cell, quantity),)*
@@ -197,9 +197,9 @@ macro_rules! models {
 }
 
 models! {
-    /// The same for every unit.
+    /// One amount for every unit.
     Unit(Unit) = "unit",
-    /// So much for each started package of units.
+    /// One amount for each started package of units.
     Package(Package) = "package",
     /// Graduated: each tier prices the units that lie in it.
     Tiered(Tiered) = "tiered",
@@ -219,7 +219,7 @@ impl Quantity {
         }
     }
 
-    /// The quantity as one number that is not below zero.
+    /// Returns the quantity as one number that is not below zero.
     fn billable(&self) -> Decimal {
         self.total().max(Decimal::zero())
     }

@@ -9,22 +9,22 @@ use crate::{
     limits, metadata,
 };
 
-/// A price to create.
+/// Price to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewPrice {
     /// Its name.
     pub name: Name,
-    /// What it sells.
+    /// Item that it sells.
     pub item_id: ItemId,
-    /// What its amounts are in.
+    /// Currency or pricing unit of its amounts.
     pub currency: PricingUnit,
-    /// How often it bills.
+    /// Cadence: how often it bills.
     pub cadence: Cadence,
-    /// What it charges for.
+    /// Charge: usage, or a fixed quantity.
     pub charge: Charge,
-    /// What changes its amounts.
+    /// Adjustments of its amounts.
     pub adjustments: Adjustments,
-    /// How much of the invoicing currency one of its unit is worth.
+    /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
     /// The caller's alias, unique in the account.
     pub external_price_id: Option<ExternalId>,
@@ -35,7 +35,7 @@ pub struct NewPrice {
 }
 
 impl NewPrice {
-    /// Begins a price with its name and what it sells.
+    /// Begins a price with its name and its item.
     pub const fn builder(name: Name, item_id: ItemId) -> PriceBuilder {
         PriceBuilder { name, item_id }
     }
@@ -59,7 +59,7 @@ impl NewPrice {
         })
     }
 
-    /// Says what is wrong with the price, whatever there is.
+    /// Says everything that is wrong with the price.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.check_charge()?;
         self.check_cycle()?;

@@ -2,9 +2,9 @@ use crate::Decimal;
 
 /// Rounds lines so that they add up to their total, rounded half away from zero.
 ///
-/// Every line is first cut down to so many digits behind the point. What the total then lacks goes
-/// to the lines that lost most, one in the last place each; of equals, the earlier. So a line is
-/// less than one in the last place away from its exact amount, and one that was round stays.
+/// Every line is first cut down to so many digits behind the point. The rest of the total goes to the
+/// lines that lost most, one in the last place each; of equals, the earlier. So a line is less than one
+/// in the last place away from its exact amount, and one that was round stays.
 ///
 /// ```
 /// use accrue::{Decimal, price::round_lines};

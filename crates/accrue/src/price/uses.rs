@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl NewPrice {
-    /// Refuses a price that sells or measures what no new price can.
+    /// Refuses a price of an item or a metric that no new price can have.
     ///
     /// A matrix cannot rate the latest value: each cell would have a latest value of its own, with
     /// the event that it came from, and the running total of a billing period would not fit a row.

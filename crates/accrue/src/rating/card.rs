@@ -24,15 +24,15 @@ pub(crate) struct RateCard {
 pub(crate) struct RatedInterval {
     pub(crate) price: Arc<Price>,
     pub(crate) cells: Vec<CellId>,
-    /// How many of a fee there are, from each instant on.
+    /// Quantities of a fee, from each instant on.
     pub(super) quantities: BTreeMap<Timestamp, Decimal>,
     pub(super) periods: BillingPeriods,
-    /// Whether only the first of the periods is charged.
+    /// True where only the first of the periods is charged.
     pub(super) is_once: bool,
 }
 
 impl RateCard {
-    /// The intervals of a subscription with their prices, which are in the same order.
+    /// Creates the card of a subscription: its intervals with their prices, which are in the same order.
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
         let intervals = subscription.price_intervals.iter().zip(prices);
         let intervals = intervals.map(|(of, price)| RatedInterval::new(subscription, of, price));
@@ -96,7 +96,7 @@ impl RatedInterval {
         self.periods.first().into_iter().filter(|first| first.overlaps(timeframe)).collect()
     }
 
-    /// Returns which share of a whole cycle one of its periods is. What is charged once has no days.
+    /// Returns the share of a whole cycle that one of its periods is. One that is charged once has no days.
     pub(super) fn share(&self, period: Timeframe) -> Share {
         let Days { part, whole } = self.days(period);
         Share { part, whole, places: self.price.currency.places() }

@@ -6,19 +6,19 @@ use crate::{
     price::{BillingMode, Charge, Model, Quantity},
 };
 
-/// What a fee comes to in a period as a whole, were its quantity to stay from an instant on.
+/// Amount of a fee in a period as a whole, were its quantity to stay from an instant on.
 struct Stage {
     at: Timestamp,
     quantity: Decimal,
-    /// Before adjustments.
+    /// Amount before adjustments.
     amount: Decimal,
 }
 
 impl RatedInterval {
-    /// Returns what a fee has come to in one of its periods, from the start on.
+    /// Returns the charge of a fee in one of its periods, from the start on.
     ///
-    /// In advance, another quantity within the period is charged at its own instant, with what it
-    /// changes; in arrears the period is charged as a whole.
+    /// In advance, another quantity within the period is charged at its own instant, with the
+    /// difference; in arrears the period is charged as a whole.
     pub(super) fn fee(&self, period: Timeframe, until: Until) -> Charged {
         let Charge::Fixed { model, billing_mode, .. } = &self.price.charge else {
             return Charged::default();
@@ -52,8 +52,8 @@ impl RatedInterval {
         charged
     }
 
-    /// Returns what the fee comes to with the quantity that the period begins with, and with each other
-    /// one from its instant on.
+    /// Returns the amounts of the fee with the quantity that the period begins with, and with each
+    /// other one from its instant on.
     fn stages(&self, model: &Model, period: Timeframe) -> Vec<Stage> {
         let within = self.quantities.keys().copied().filter(|at| period.contains(*at));
         let instants: BTreeSet<_> = within.chain([period.start()]).collect();
@@ -70,17 +70,17 @@ impl RatedInterval {
     }
 }
 
-/// The days of a billing period, and what its fee is on each of them. A day on which it changes is
-/// one of the later stretch.
+/// Days of a billing period, with the fee on each of them. A day on which it changes is one of the
+/// later stretch.
 #[derive(Default)]
 struct Stretches {
     days_over: u32,
-    /// What the fee was on days that are over, all in all.
+    /// Sum of the fee over the days that are over.
     over: Decimal,
-    /// What it was on each of them, where that is the same.
+    /// Fee of each of those days, where it is the same.
     each_over: Option<Decimal>,
     days_left: u32,
-    /// What it is on those that are left.
+    /// Fee of each of the days that are left.
     amount: Decimal,
 }
 
@@ -98,7 +98,7 @@ impl Stretches {
         }
     }
 
-    /// Returns what the fee comes to, where a cycle has so many days: rounded once, and not where it is
+    /// Returns the amount of the fee, where a cycle has so many days: rounded once, and not where it is
     /// the same on each day of a whole cycle.
     fn prorate(&self, whole: u32, places: u32) -> Decimal {
         if self.days_over == 0 || self.each_over.as_ref() == Some(&self.amount) {

@@ -10,19 +10,19 @@ use crate::{
 /// Intervals of a card that adjustments join: one, or those that share what is spread over them.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// Their places on the card.
+    /// Places of its intervals on the card.
     pub(super) members: Vec<usize>,
     pub(super) billing_mode: BillingMode,
-    /// In the order in which they apply.
+    /// Adjustments, in the order in which they apply.
     pub(super) adjustments: Vec<(Reaching, Adjustment)>,
 }
 
-/// When an adjustment is in force, and for which of a group's members.
+/// Reach of an adjustment: the time while it is in force, and the members of a group that it applies to.
 #[derive(Clone, Debug)]
 pub(super) struct Reaching {
     start: Timestamp,
     end: Option<Timestamp>,
-    /// The places of members.
+    /// Places of the members that it reaches.
     pub(super) reaches: Vec<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Group {
         groups.collect()
     }
 
-    /// Returns the units that are taken off before what falls due at an instant is rated.
+    /// Returns the units that are taken off before the usage that falls due at an instant is rated.
     pub(super) fn units_off(&self, member: usize, due: Timestamp) -> Option<Decimal> {
         let off = self.adjustments.iter().filter_map(|(of, adjustment)| match adjustment {
             Adjustment::Discount(Discount::Usage(units)) => {
@@ -112,8 +112,8 @@ impl Reaching {
         (!own.reaches.is_empty()).then(|| (own, of.adjustment.clone()))
     }
 
-    /// Tells whether it applies to what falls due at an instant: in advance from its start on and before
-    /// its end, in arrears behind its start and up to its end (subscriptions 2.4).
+    /// Tells whether it applies to charges that fall due at an instant: in advance from its start on
+    /// and before its end, in arrears behind its start and up to its end (subscriptions 2.4).
     pub(super) fn is_in_force(&self, due: Timestamp, mode: BillingMode) -> bool {
         match mode {
             BillingMode::InAdvance => self.start <= due && self.end.is_none_or(|end| due < end),

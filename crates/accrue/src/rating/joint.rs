@@ -1,33 +1,25 @@
-//! What falls due together is adjusted together.
+//! Periods that fall due together, and are adjusted together.
 
 use std::collections::BTreeSet;
 
-use super::{
-    Line, RateCard, Used,
-    group::{Group, Reaching},
-    line::Charged,
-    until::Until,
-};
+use super::{Line, RateCard, Used, group::Group, line::Charged, step::Step, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
-    price::{Adjustment, BillingMode, Discount, round_lines},
+    price::{Adjustment, BillingMode, Discount},
     time::INSTANT,
 };
 
-/// Digits that a share is computed with, behind those that it is rounded to.
-const EXACT: u32 = 20;
-
-/// The periods of a group's intervals that fall due together: those in advance that begin at one
-/// instant, those in arrears that end at one (invoicing 7.4).
+/// Periods of a group's intervals that fall due together: those in advance that begin at one instant,
+/// those in arrears that end at one (invoicing 7.4).
 #[derive(Clone, Debug)]
 pub(super) struct Joint {
-    /// From the first start to the last end.
+    /// Timeframe from the first start to the last end.
     pub(super) timeframe: Timeframe,
     billing_mode: BillingMode,
     pub(super) members: Vec<Member>,
-    /// In order.
+    /// Discounts, in order.
     discounts: Vec<Step>,
-    /// Those of the days, in order.
+    /// Minimums, each as the share of its days, in order.
     minimums: Vec<Step>,
     maximums: Vec<Step>,
 }
@@ -42,29 +34,16 @@ pub(super) struct Member {
     pub(super) units_off: Option<Decimal>,
 }
 
-/// An adjustment of amounts that fall due together.
-#[derive(Clone, Debug)]
-struct Step {
-    adjustment: Adjustment,
-    of: Reaching,
-    /// The places of the members that it reaches.
-    reaches: Vec<usize>,
-    /// Where the last of their periods ends: then a minimum counts.
-    end: Timestamp,
-    /// Digits behind the point that a share has at least.
-    places: u32,
-}
-
-/// What the members have come to.
+/// Totals of the members.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     pub(super) totals: Vec<Decimal>,
-    /// Which of them a minimum added something to; empty before the end.
+    /// Members that a minimum added something to; empty before the end.
     pub(super) topped_up: Vec<bool>,
 }
 
 impl Group {
-    /// Returns what falls due together, of all periods that share an instant with a timeframe.
+    /// Returns the periods that fall due together, of all that share an instant with a timeframe.
     pub(super) fn joints(&self, card: &RateCard, timeframe: Timeframe) -> Vec<Joint> {
         let periods = |place: &usize, within| {
             card.intervals.get(*place).map(|of| of.periods_in(within)).unwrap_or_default()
@@ -102,7 +81,7 @@ impl Group {
 }
 
 impl Joint {
-    /// The periods of some of a group's members, each with the member's place in the group.
+    /// Joins the periods of some of a group's members, each given with the member's place in the group.
     fn new(group: &Group, card: &RateCard, periods: &[(usize, Timeframe)]) -> Option<Self> {
         let timeframe = hull(periods.iter().map(|(_, period)| *period))?;
         let due = group.due(timeframe);
@@ -146,7 +125,7 @@ impl Joint {
         Some(joint)
     }
 
-    /// Returns what its members have come to, in order.
+    /// Returns the cumulative lines of its members, in order.
     pub(super) fn cumulative(&self, card: &RateCard, used: &Used<'_>, until: Until) -> Vec<Line> {
         let members = self.members.iter();
         let charged = members.map(|member| match card.intervals.get(member.interval) {
@@ -165,7 +144,8 @@ impl Joint {
         lines.collect()
     }
 
-    /// Takes discounts off what is due: at each instant those in force then, off what falls due then.
+    /// Takes discounts off due amounts: at each instant those in force then, off the amounts that fall
+    /// due then.
     fn discounted(&self, charged: &[Charged]) -> Vec<Decimal> {
         let instants: BTreeSet<_> =
             charged.iter().flat_map(|of| of.due.iter().map(|(at, _)| *at)).collect();
@@ -211,7 +191,7 @@ impl Joint {
     }
 }
 
-/// From the first start to the last end.
+/// Returns the timeframe from the first start to the last end.
 fn hull(periods: impl Iterator<Item = Timeframe>) -> Option<Timeframe> {
     periods.reduce(|one, other| {
         Timeframe::nothing_at(one.start().min(other.start())).until(one.end().max(other.end()))
@@ -222,58 +202,5 @@ impl Charged {
     fn amount_at(&self, at: Timestamp) -> Decimal {
         let due = self.due.iter().rev().find(|(from, _)| *from <= at);
         due.map(|(_, amount)| amount.clone()).unwrap_or_default()
-    }
-}
-
-impl Step {
-    fn apply(&self, amounts: &mut [Decimal]) {
-        let reached = || self.reaches.iter().filter_map(|place| amounts.get(*place));
-        let positive = || reached().filter(|amount| **amount > Decimal::zero()).sum::<Decimal>();
-        let by = match &self.adjustment {
-            Adjustment::Discount(discount @ Discount::Percentage(_)) => {
-                for place in &self.reaches {
-                    if let Some(amount) = amounts.get_mut(*place) {
-                        let off = discount.off(amount).max(Decimal::zero());
-                        *amount -= off;
-                    }
-                }
-                return;
-            }
-            Adjustment::Discount(discount) => {
-                let sum = positive();
-                Decimal::zero() - discount.off(&sum).min(sum)
-            }
-            Adjustment::Minimum(least) => {
-                (least.clone() - reached().sum::<Decimal>()).max(Decimal::zero())
-            }
-            Adjustment::Maximum(most) => {
-                (most.clone() - reached().sum::<Decimal>()).min(Decimal::zero())
-            }
-        };
-        if !by.is_zero() {
-            self.spread(&by, amounts);
-        }
-    }
-
-    /// Spreads an amount over those that it reaches, in proportion to them; equally where none is above
-    /// zero.
-    fn spread(&self, by: &Decimal, amounts: &mut [Decimal]) {
-        if let [alone] = self.reaches.as_slice() {
-            amounts.iter_mut().skip(*alone).take(1).for_each(|amount| *amount += by);
-            return;
-        }
-        let reached = || self.reaches.iter().filter_map(|place| amounts.get(*place));
-        let mut weights: Vec<_> = reached().map(|of| of.clone().max(Decimal::zero())).collect();
-        if weights.iter().all(Decimal::is_zero) {
-            weights.fill(Decimal::from(1));
-        }
-        let sum: Decimal = weights.iter().sum();
-        // As many digits as any of them has: then none is taken below zero.
-        let places = by.places().max(sum.places()).max(self.places);
-        let exact = weights.iter().map(|of| by.share(of, &sum, places.saturating_add(EXACT)));
-        let exact: Vec<_> = exact.collect();
-        for (place, share) in self.reaches.iter().zip(round_lines(&exact, places)) {
-            amounts.iter_mut().skip(*place).take(1).for_each(|amount| *amount += &share);
-        }
     }
 }

@@ -4,21 +4,21 @@ use crate::{
     price::{Part, Quantity, Rating},
 };
 
-/// What a price comes to in a timeframe.
+/// Line of a price in a timeframe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) quantity: Decimal,
-    /// Before adjustments.
+    /// Amount before adjustments.
     pub(crate) subtotal: Decimal,
-    /// After them.
+    /// Amount after adjustments.
     pub(crate) total: Decimal,
-    /// What the subtotal is made of, where that is all of one period from its start on.
+    /// Parts of the subtotal, where that is all of one period from its start on.
     pub(crate) parts: Vec<Part>,
-    /// How often something was charged, or whether something was used.
+    /// Number of charges, or of periods in which something was used.
     pub(super) charges: usize,
-    /// How often a minimum added something.
+    /// Number of times that a minimum added something.
     pub(super) top_ups: usize,
-    /// How many periods it is of.
+    /// Number of periods that the line is of.
     pub(super) periods: usize,
 }
 
@@ -29,18 +29,18 @@ pub(crate) struct Amounts {
     pub(crate) total: Option<Decimal>,
 }
 
-/// What an interval has come to in one of its periods, from the start on, before what is adjusted
-/// together with others.
+/// Charge of an interval in one of its periods, from the start on, before the adjustments that it
+/// shares with others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Charged {
-    /// Its total is not there yet.
+    /// Line of it, whose total is not there yet.
     pub(super) line: Line,
     /// The amount that is adjusted, as of each instant at which something of it falls due.
     pub(super) due: Vec<(Timestamp, Decimal)>,
 }
 
 impl Line {
-    /// Adds what one period came to between two instants.
+    /// Adds the amounts of one period between two instants.
     pub(super) fn add(&mut self, after: &Self, before: &Self) {
         if after.periods == 0 {
             return;
@@ -71,7 +71,7 @@ impl Line {
 }
 
 impl RatedInterval {
-    /// Returns what it has come to in one of its periods.
+    /// Returns its charge in one of its periods.
     pub(super) fn charged(&self, member: &Member, used: &Used<'_>, until: Until) -> Charged {
         if self.is_fee() { self.fee(member.period, until) } else { self.usage(member, used, until) }
     }

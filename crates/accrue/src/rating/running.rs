@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{Decimal, PricingUnit, Timeframe, Timestamp, meter::CellId, price::Price};
 
-/// What a timeframe has come to, followed while events are added: constant work for each.
+/// Running amounts of a timeframe, followed while events are added: constant work for each.
 ///
-/// A price may have periods of its own that begin before the timeframe or end behind it: of those it is
-/// what they have come to at the end of the timeframe less that at its start.
+/// A price may have periods of its own that begin before the timeframe or end behind it: of those the
+/// amount is that at the end of the timeframe less that at its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
     card: Arc<RateCard>,
@@ -23,22 +23,22 @@ pub(crate) struct Running {
 #[derive(Clone, Debug, Default)]
 struct RunningLine {
     amounts: Amounts,
-    /// Whether something was used within the timeframe, or charged.
+    /// True where something was used within the timeframe, or charged.
     is_charged: bool,
     /// Its periods within the timeframe: the place of a joint, and of a member there.
     periods: Vec<(usize, usize)>,
 }
 
-/// What falls due together, within a timeframe.
+/// Periods that fall due together, within a timeframe.
 #[derive(Clone, Debug)]
 struct RunningJoint {
     joint: Joint,
-    /// What it came to up to the start of the timeframe, where it begins before that.
+    /// Amounts up to the start of the timeframe, where the periods begin before that.
     before: Option<Cumulative>,
     after: Cumulative,
 }
 
-/// What it has come to from its start up to an instant.
+/// Cumulative amounts from the start up to an instant.
 #[derive(Clone, Debug)]
 struct Cumulative {
     until: Until,
@@ -48,21 +48,21 @@ struct Cumulative {
 
 #[derive(Clone, Debug, Default)]
 struct RunningMember {
-    /// What was used of each cell, and what that costs; none of a fee.
+    /// Usage of each cell, with its amount; none for a fee.
     cells: Vec<(Decimal, Decimal)>,
     subtotal: Decimal,
     /// The amount that is adjusted.
     rated: Decimal,
-    /// Whether a fee was charged.
+    /// True where a fee was charged.
     is_charged: bool,
 }
 
-/// A line that has moved: its place, and by how much.
+/// Line that has moved: its place, and the difference of its amounts.
 pub(crate) type Moved = (usize, Amounts);
 
 impl Running {
-    /// Rates what a timeframe has come to, as of an instant. What was used in all of the timeframe is
-    /// asked for too, as if it were a period.
+    /// Rates a timeframe, as of an instant. The usage in all of the timeframe is asked for too, as if
+    /// it were a period.
     pub(crate) fn new(
         card: Arc<RateCard>,
         timeframe: Timeframe,
@@ -72,7 +72,7 @@ impl Running {
         Self::rate(card, timeframe, used, at, |_| true)
     }
 
-    /// Rates only the usage prices of which the timeframe is a period: what credits pay for.
+    /// Rates only the usage prices of which the timeframe is a period: those that credits pay for.
     pub(crate) fn of_period(
         card: Arc<RateCard>,
         period: Timeframe,
@@ -154,14 +154,15 @@ impl Running {
         lines
     }
 
-    /// Returns what credits of a currency or pricing unit pay for of lines that have moved, of prices of
-    /// which the timeframe is a period: what they cost more before adjustments.
+    /// Returns the amount that credits of a currency or pricing unit pay for, of lines that have moved,
+    /// of prices of which the timeframe is a period: the difference of their amounts before
+    /// adjustments.
     pub(crate) fn drawn_in(&self, unit: &PricingUnit, moved: &[Moved]) -> Decimal {
         let moved = moved.iter().filter(|(index, _)| self.draws(*index, unit));
         moved.filter_map(|(_, amounts)| amounts.subtotal.clone()).sum()
     }
 
-    /// Returns what they pay for of everything that was used.
+    /// Returns the amount that they pay for of all usage.
     pub(crate) fn used_in(&self, unit: &PricingUnit) -> Decimal {
         let lines = self.lines.iter().enumerate().filter(|(index, _)| self.draws(*index, unit));
         lines.filter_map(|(_, line)| line.amounts.subtotal.clone()).sum()
@@ -178,7 +179,7 @@ impl Running {
         })
     }
 
-    /// Returns the prices, in order, with what each has come to.
+    /// Returns the prices, in order, each with its amounts.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&Price, &Amounts)> {
         let lines = self.card.intervals.iter().zip(&self.lines);
         lines.map(|(interval, line)| (&*interval.price, &line.amounts))
@@ -200,7 +201,7 @@ impl Running {
 }
 
 impl Amounts {
-    /// Returns by how much they have moved.
+    /// Returns the difference of the amounts.
     fn since(&self, before: Self) -> Self {
         // What a minimum added may be used up, so that there is nothing any more.
         let moved = |after: &Option<Decimal>, before: Option<Decimal>| {
@@ -214,15 +215,15 @@ impl Amounts {
     }
 }
 
-/// One of a line's periods: a member of a joint, and where that stands.
+/// Period of a line: a member of a joint, with its amounts.
 struct RunningPeriod<'a> {
     member: &'a Member,
-    before: Option<Standing<'a>>,
-    after: Standing<'a>,
+    before: Option<Reached<'a>>,
+    after: Reached<'a>,
 }
 
-/// What a member has come to.
-struct Standing<'a> {
+/// Amounts of a member.
+struct Reached<'a> {
     of: &'a RunningMember,
     total: &'a Decimal,
     is_topped_up: bool,
@@ -249,7 +250,7 @@ impl RunningLine {
 }
 
 impl RunningPeriod<'_> {
-    fn moved(&self, of: impl for<'a> Fn(&Standing<'a>) -> &'a Decimal) -> Decimal {
+    fn moved(&self, of: impl for<'a> Fn(&Reached<'a>) -> &'a Decimal) -> Decimal {
         match &self.before {
             Some(before) => of(&self.after) - of(before),
             None => of(&self.after).clone(),
@@ -277,8 +278,7 @@ impl RunningJoint {
         Self { before, after, joint }
     }
 
-    /// Rates what was used of the cells that have moved, and returns the places of the members that
-    /// it is of.
+    /// Rates the usage of the cells that have moved, and returns the places of the members that it is of.
     fn follow(
         &mut self,
         card: &RateCard,
@@ -304,11 +304,11 @@ impl RunningJoint {
     }
 
     fn period(&self, place: usize) -> Option<RunningPeriod<'_>> {
-        let before = self.before.as_ref().and_then(|before| before.standing(place));
+        let before = self.before.as_ref().and_then(|before| before.reached(place));
         Some(RunningPeriod {
             member: self.joint.members.get(place)?,
             before,
-            after: self.after.standing(place)?,
+            after: self.after.reached(place)?,
         })
     }
 }
@@ -348,9 +348,9 @@ impl Cumulative {
         self.adjusted = joint.bounded(amounts, self.until);
     }
 
-    fn standing(&self, place: usize) -> Option<Standing<'_>> {
+    fn reached(&self, place: usize) -> Option<Reached<'_>> {
         let Totals { totals, topped_up } = &self.adjusted;
-        Some(Standing {
+        Some(Reached {
             of: self.members.get(place)?,
             total: totals.get(place)?,
             is_topped_up: topped_up.get(place).copied().unwrap_or_default(),
@@ -381,7 +381,7 @@ impl RunningMember {
         new
     }
 
-    /// Rates what was used of the cells that have moved.
+    /// Rates the usage of the cells that have moved.
     fn follow(
         &mut self,
         interval: &RatedInterval,

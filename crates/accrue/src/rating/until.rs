@@ -1,18 +1,18 @@
 use crate::Timestamp;
 
-/// Up to where something counts.
+/// End up to which usage and charges count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until {
-    /// Usage before it.
+    /// Instant before which usage counts.
     pub(super) used: Timestamp,
-    /// Charges in advance before it, those in arrears up to and including it.
+    /// Instant before which charges in advance count, and up to and including which those in arrears do.
     charged: Timestamp,
-    /// Whether charges in advance at that very instant count too.
+    /// True where charges in advance at that very instant count too.
     is_inclusive: bool,
 }
 
 impl Until {
-    /// Up to the end of a timeframe; of charges, those of the future are not there.
+    /// Counts up to the end of a timeframe; of charges, those of the future are not there.
     pub(super) fn before(end: Timestamp, now: Timestamp) -> Self {
         Self { used: end, charged: end.min(now), is_inclusive: now < end }
     }

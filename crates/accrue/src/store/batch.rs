@@ -1,33 +1,33 @@
 use super::{Document, Key, Version};
 
-/// What to commit: preconditions in order, and changes.
+/// Batch to commit: preconditions in order, and changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// What must hold, judged in this order.
+    /// Preconditions, judged in this order.
     pub preconditions: Vec<Precondition>,
-    /// What to apply, each key at most once.
+    /// Changes to apply, each key at most once.
     pub changes: Vec<Change>,
 }
 
-/// What must hold of one key.
+/// Precondition on one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Precondition {
-    /// The key.
+    /// Key that it is about.
     pub key: Key,
-    /// What its row must be.
+    /// State that its row must have.
     pub expected: Expected,
 }
 
-/// What a row must be for a commit to happen.
+/// State that a row must have for a commit to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// There is none.
+    /// No row under the key.
     Absent,
-    /// It has this version.
+    /// Row with this version.
     Version(Version),
 }
 
-/// One change of a commit.
+/// Change of one row by a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Writes the document, whether or not there is a row.
@@ -46,7 +46,7 @@ impl Change {
     }
 }
 
-/// What became of a batch.
+/// Outcome of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commit {
     /// Every change was applied; the rows put have this version. Without changes nothing was made,
@@ -57,7 +57,7 @@ pub enum Commit {
 }
 
 impl Batch {
-    /// A batch of nothing.
+    /// Creates an empty batch.
     #[must_use]
     pub const fn new() -> Self {
         Self { preconditions: Vec::new(), changes: Vec::new() }

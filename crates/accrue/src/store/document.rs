@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 use crate::limits;
 
-/// A JSON object with a version field, as text. Cheap to clone.
+/// JSON object with a version field, as text. Cheap to clone.
 ///
 /// Quantities, amounts and other exact numbers in it are strings; its JSON numbers are integers
 /// below 2^53. So any backend can keep it in the JSON form that it has.
@@ -81,23 +81,23 @@ impl fmt::Debug for Document {
     }
 }
 
-/// Why a text is no document.
+/// Reason why a text is no document.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// The text is longer than [`limits::DOCUMENT_BYTES`].
+    /// Text that is longer than [`limits::DOCUMENT_BYTES`].
     #[error("document has {bytes} bytes, expected at most {}", limits::DOCUMENT_BYTES)]
     TooLarge {
-        /// How long it is.
+        /// Length of the text in bytes.
         bytes: usize,
     },
-    /// The text is JSON, but no object.
+    /// Text that is JSON, but no object.
     #[error("document is not a JSON object")]
     NotAnObject,
-    /// The text is not JSON.
+    /// Text that is not JSON.
     #[error("document is not JSON")]
     Syntax(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The bytes are not UTF-8.
+    /// Bytes that are not UTF-8.
     #[error("document is not UTF-8")]
     Encoding(#[source] std::str::Utf8Error),
 }

@@ -1,50 +1,50 @@
 use std::error::Error as StdError;
 
-/// Why a store gave no answer.
+/// Error of a store that gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Nothing was applied, for certain; the call may be made again.
     #[error("store is unavailable: {reason}")]
     Unavailable {
-        /// What happened.
+        /// Description of the failure.
         reason: String,
-        /// The backend's own error.
+        /// Error of the backend itself.
         #[source]
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
     /// The commit was applied or not: nobody knows.
     #[error("outcome of the commit is unknown: {reason}")]
     Indeterminate {
-        /// What happened.
+        /// Description of the failure.
         reason: String,
-        /// The backend's own error.
+        /// Error of the backend itself.
         #[source]
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
     /// Stored bytes are not what was written.
     #[error("store is corrupt: {reason}")]
     Corrupt {
-        /// What was found.
+        /// Description of the bytes that were found.
         reason: String,
-        /// The backend's own error.
+        /// Error of the backend itself.
         #[source]
         source: Option<Box<dyn StdError + Send + Sync>>,
     },
 }
 
 impl StoreError {
-    /// Nothing was applied, for certain.
+    /// Creates the error for the case that nothing was applied, for certain.
     pub fn unavailable(reason: impl Into<String>) -> Self {
         Self::Unavailable { reason: reason.into(), source: None }
     }
 
-    /// The outcome is unknown.
+    /// Creates the error for an unknown outcome.
     pub fn indeterminate(reason: impl Into<String>) -> Self {
         Self::Indeterminate { reason: reason.into(), source: None }
     }
 
-    /// Stored bytes are not what was written.
+    /// Creates the error for stored bytes that are not what was written.
     pub fn corrupt(reason: impl Into<String>) -> Self {
         Self::Corrupt { reason: reason.into(), source: None }
     }

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-/// The name of a table: lower-case ASCII letters and underscores.
+/// Name of a table: lower-case ASCII letters and underscores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Table(&'static str);
 
@@ -38,7 +38,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A key: a table, and bytes that order the rows within it. Cheap to clone.
+/// Key of a row: a table, and bytes that order the rows within it. Cheap to clone.
 ///
 /// ```
 /// use accrue::store::{Key, Table};
@@ -54,7 +54,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Makes a key from its table and its bytes.
+    /// Creates a key from its table and its bytes.
     #[must_use]
     pub fn new(table: Table, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { table, bytes: bytes.into() }

@@ -9,7 +9,7 @@ use super::{
     Batch, Change, Commit, Document, Key, Order, Row, Scan, Store, StoreError, Table, Version,
 };
 
-/// A store in memory: everything is gone with it.
+/// Store in memory: everything is gone with it.
 ///
 /// ```
 /// use accrue::store::{Key, MemoryStore, Store, Table};
@@ -33,7 +33,7 @@ struct State {
 type Rows = BTreeMap<Arc<[u8]>, (Document, Version)>;
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -2,7 +2,7 @@ use std::{ops::Bound, sync::Arc};
 
 use super::Table;
 
-/// A range of keys of one table, half open, and how many rows of it to give.
+/// Range of keys of one table, half open, with the most rows of it to return.
 ///
 /// ```
 /// use accrue::store::{Scan, Table};
@@ -12,22 +12,22 @@ use super::Table;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scan {
-    /// The table.
+    /// Table that is scanned.
     pub table: Table,
-    /// The first key of the range.
+    /// First key of the range.
     pub from: Arc<[u8]>,
-    /// The first key after the range; `None` where it ends with the table.
+    /// First key after the range; `None` where it ends with the table.
     pub until: Option<Arc<[u8]>>,
-    /// From which end the rows are given.
+    /// Order of the rows, by their keys.
     pub order: Order,
-    /// How many rows at most.
+    /// Most rows to return.
     pub limit: usize,
 }
 
-/// The ends of a range of keys, as ordered maps take them.
+/// Ends of a range of keys, as ordered maps take them.
 pub type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
-/// The order of a scan.
+/// Order of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Smallest key first.
@@ -37,27 +37,27 @@ pub enum Order {
 }
 
 impl Scan {
-    /// The keys from `from` up to, not including, `until`, smallest first.
+    /// Scans the keys from `from` up to, not including, `until`, smallest first.
     #[must_use]
     pub fn range(table: Table, from: &[u8], until: &[u8], limit: usize) -> Self {
         let (from, until) = (from.into(), Some(until.into()));
         Self { table, from, until, order: Order::Ascending, limit }
     }
 
-    /// The keys that begin with `prefix`, smallest first.
+    /// Scans the keys that begin with `prefix`, smallest first.
     #[must_use]
     pub fn prefix(table: Table, prefix: &[u8], limit: usize) -> Self {
         let (from, until) = (prefix.into(), successor(prefix));
         Self { table, from, until, order: Order::Ascending, limit }
     }
 
-    /// The same range, greatest key first.
+    /// Returns the same range, greatest key first.
     #[must_use]
     pub fn descending(self) -> Self {
         Self { order: Order::Descending, ..self }
     }
 
-    /// The same range, without the keys up to and including `key` (in the order of the scan).
+    /// Returns the same range, without the keys up to and including `key` (in the order of the scan).
     #[must_use]
     pub fn after(self, key: &[u8]) -> Self {
         match self.order {
@@ -79,7 +79,7 @@ impl Scan {
         *self.from <= *key && self.until.as_deref().is_none_or(|until| key < until)
     }
 
-    /// The range as bounds, or nothing where it is empty: ordered maps panic on inverted ranges.
+    /// Returns the range as bounds, or nothing where it is empty: ordered maps panic on inverted ranges.
     #[must_use]
     pub fn bounds(&self) -> Option<Bounds<'_>> {
         match self.until.as_deref() {
@@ -90,7 +90,7 @@ impl Scan {
     }
 }
 
-/// The smallest key that is greater than every key with this prefix.
+/// Returns the smallest key that is greater than every key with this prefix.
 fn successor(prefix: &[u8]) -> Option<Arc<[u8]>> {
     let kept = prefix.iter().rposition(|byte| *byte != 0xFF)?;
     let (head, _) = prefix.split_at_checked(kept.checked_add(1)?)?;

@@ -9,25 +9,25 @@ use crate::{
     price::{Adjustment, Price},
 };
 
-/// An adjustment while it is in force for a subscription (subscriptions 2.4).
+/// Adjustment while it is in force for a subscription (subscriptions 2.4).
 ///
-/// It applies to what falls due while it is: in advance from its start on and before its end, in arrears
-/// behind its start and up to its end. So for one month of both, it is the month itself.
+/// It applies to charges that fall due while it is: in advance from its start on and before its end, in
+/// arrears behind its start and up to its end. So for one month of both, it is the month itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AdjustmentInterval {
     /// Its id.
     pub id: AdjustmentIntervalId,
-    /// What it does.
+    /// Adjustment that is in force.
     pub adjustment: Adjustment,
-    /// The prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
+    /// Prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
     /// spread over those that fall due together.
     pub price_ids: BTreeSet<PriceId>,
-    /// The version of the plan that it was cut from.
+    /// Version of the plan that it was cut from.
     pub plan_version: PlanVersion,
     /// Its first instant.
     pub start_date: Timestamp,
-    /// The first instant after it; `None` where no end is known.
+    /// First instant after it; `None` where no end is known.
     pub end_date: Option<Timestamp>,
 }
 

@@ -2,17 +2,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// On which day the billing cycles of a subscription begin, in the time zone of its customer.
+/// Day on which the billing cycles of a subscription begin, in the time zone of its customer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BillingAnchor {
-    /// On the first of a month, at midnight: where nothing else is said.
+    /// First day of a month, at midnight: the default.
     #[default]
     FirstOfMonth,
-    /// With the subscription's first instant: `align_billing_with_subscription_start_date`.
+    /// First instant of the subscription: `align_billing_with_subscription_start_date`.
     SubscriptionStart,
-    /// On a day of a month, at midnight: `billing_cycle_anchor_configuration`.
+    /// Day of a month, at midnight: `billing_cycle_anchor_configuration`.
     ///
     /// Without a month, cycles of several months begin with the last such day at or before the
     /// subscription's start. With one, they begin in months that are whole cycles away from it, in
@@ -20,17 +20,17 @@ pub enum BillingAnchor {
     /// twelve months. Cycles of days begin on that very date; where it is not given in full, on the
     /// last such day at or before the start.
     Day {
-        /// The day, 1 to 31: the last one of a month that is shorter.
+        /// Day, 1 to 31: the last one of a month that is shorter.
         day: u8,
-        /// The month that a longer cycle begins in, 1 to 12.
+        /// Month that a longer cycle begins in, 1 to 12.
         month: Option<u8>,
-        /// The year that a cycle of several years begins in. It takes a month.
+        /// Year that a cycle of several years begins in. It takes a month.
         year: Option<u16>,
     },
 }
 
 impl BillingAnchor {
-    /// Checks what a caller gave.
+    /// Checks the day, the month and the year that a caller gave.
     ///
     /// # Errors
     ///

@@ -3,21 +3,21 @@ use serde::Serialize;
 use super::{Subscription, SubscriptionStatus};
 use crate::{Error, Timeframe, Timestamp};
 
-/// When a subscription is to end (wire 5.1).
+/// End that a cancellation gives a subscription (wire 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cancellation {
-    /// Now; one that has not begun never does.
+    /// Now; a subscription that has not begun never begins.
     Immediate,
-    /// When the current term ends (subscriptions 0.2). Not for one that has not begun.
+    /// End of the current term (subscriptions 0.2). Not for one that has not begun.
     EndOfSubscriptionTerm,
-    /// At a date that has not passed. Not for one that has not begun.
+    /// Date that has not passed. Not for one that has not begun.
     RequestedDate(Timestamp),
 }
 
 impl Cancellation {
-    /// Decides when the subscription ends.
+    /// Decides the end of the subscription.
     pub(crate) fn decide(
         self,
         subscription: &Subscription,
@@ -46,7 +46,7 @@ impl Cancellation {
     }
 }
 
-/// Decides which end of a subscription is taken back: any that lies in the future, whoever gave it.
+/// Decides the end of a subscription that is taken back: any that lies in the future, whoever gave it.
 pub(crate) fn unscheduled_end(
     subscription: &Subscription,
     now: Timestamp,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Subscription, SubscriptionStatus};
 use crate::{AlertId, Timeframe, Timestamp};
 
-/// A subscription, and what the engine keeps beside it in the same row.
+/// Subscription, with the values that the engine keeps beside it in the same row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SubscriptionEntry {
     pub(crate) subscription: Subscription,
@@ -15,23 +15,23 @@ pub(crate) struct SubscriptionEntry {
     pub(crate) muted: BTreeSet<AlertId>,
     /// The last revision of its plan version's alerts that it has applied.
     pub(crate) revision: u64,
-    /// How much of its life was notified of.
+    /// Part of its life that was notified of.
     pub(crate) notified: Notified,
     /// The last turn that it has applied.
     pub(crate) rated_until: Option<Timestamp>,
     /// The last end of a period whose grace is over as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) closed_until: Option<Timestamp>,
-    /// The start of the latest billing period in which something was used, where prices have different
-    /// periods: up to there what they came to is kept in parts.
+    /// Start of the latest billing period in which something was used, where prices have different
+    /// periods: up to there their states are kept in parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parts_until: Option<Timestamp>,
-    /// How many rows its intervals are in: here they are joined with it.
+    /// Number of rows that its intervals are in: here they are joined with it.
     #[serde(default)]
     pub(crate) terms_parts: u16,
 }
 
-/// How much of a life was notified of.
+/// Part of a life that was notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notified {
@@ -41,15 +41,16 @@ pub(crate) enum Notified {
 }
 
 impl SubscriptionEntry {
-    /// Returns when time brings the next thing, where events are taken for so long behind a period.
+    /// Returns the next instant at which something is due, where events are taken for so long behind a
+    /// period.
     pub(crate) fn deadline(&self, grace: Duration) -> Option<Timestamp> {
         let notified = self.next_notified().map(|(at, _)| at);
         let closing = self.next_closing().map(|end| end.saturating_add(grace));
         [notified, self.next_turn(), closing].into_iter().flatten().min()
     }
 
-    /// Returns when something is charged next: with the begin or the end of a period of its prices or
-    /// of a billing period, or with another quantity of a fee.
+    /// Returns the instant of the next charge: the begin or the end of a period of its prices or of a
+    /// billing period, or another quantity of a fee.
     pub(crate) fn next_turn(&self) -> Option<Timestamp> {
         let of = &self.subscription;
         let Some(rated_until) = self.rated_until else {
@@ -62,13 +63,13 @@ impl SubscriptionEntry {
         next.chain(of.next_fee_change(rated_until)).min()
     }
 
-    /// Returns which end of a period is next to be left behind for good: a grace period after it, when no
+    /// Returns the next end of a period to be left behind for good: a grace period after it, when no
     /// more events are taken for the period.
     pub(crate) fn next_closing(&self) -> Option<Timestamp> {
         self.next_end(self.closed_until.unwrap_or(self.subscription.start_date))
     }
 
-    /// Returns when a period of its prices, or a billing period, ends next.
+    /// Returns the next end of a period of its prices, or of a billing period.
     fn next_end(&self, after: Timestamp) -> Option<Timestamp> {
         let of = &self.subscription;
         let grids = of.grids(|_| true).into_iter().chain([of.periods()]);
@@ -76,7 +77,7 @@ impl SubscriptionEntry {
         grids.filter_map(|grid| grid.overlapping(later).next()).map(Timeframe::end).min()
     }
 
-    /// Returns where it stood when messages last told of it.
+    /// Returns the status that messages last told of.
     pub(crate) const fn status_notified(&self) -> SubscriptionStatus {
         match self.notified {
             Notified::Created => SubscriptionStatus::Upcoming,
@@ -85,7 +86,7 @@ impl SubscriptionEntry {
         }
     }
 
-    /// Returns what of its life comes next, and when: its start or its end.
+    /// Returns the next part of its life, with its instant: its start or its end.
     pub(crate) fn next_notified(&self) -> Option<(Timestamp, Notified)> {
         let Subscription { start_date, end_date, .. } = self.subscription;
         match self.notified {

@@ -3,53 +3,53 @@ use serde::{Deserialize, Serialize};
 use super::{Subscription, SubscriptionStatus};
 use crate::{Decimal, Error, IdOr, PriceId, Timeframe, Timestamp, limits};
 
-/// Another quantity of a fixed fee, from an instant on (wire 5.1).
+/// Change of the quantity of a fixed fee, from an instant on (wire 5.1).
 ///
 /// It holds until the next change of that fee that is scheduled: a change leaves later ones as they
 /// are, and replaces one at its own instant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FeeQuantityChange {
-    /// The fee: a fixed price of the plan version.
+    /// Fee: a fixed price of the plan version.
     pub price: IdOr<PriceId>,
-    /// How many from then on, zero or more.
+    /// Quantity from then on, zero or more.
     pub quantity: Decimal,
-    /// When it takes effect.
+    /// Timing: when it takes effect.
     pub when: ChangeTiming,
 }
 
-/// When a change takes effect (wire 5.1).
+/// Timing of a change: when it takes effect (wire 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeTiming {
     /// Now; with the start of a subscription that has not begun.
     Immediate,
-    /// With the next billing period of the fee to begin.
+    /// Start of the next billing period of the fee.
     UpcomingInvoice,
-    /// At an instant: no earlier than the current billing period of the fee and that of the
+    /// Instant, no earlier than the current billing period of the fee and that of the
     /// subscription begin, and before the subscription ends.
     EffectiveDate(Timestamp),
 }
 
-/// How many of a fixed fee a subscription has, and from when until when.
+/// Stretch of time in which a fixed fee of a subscription has one quantity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FeeStretch {
-    /// From when: the start of the subscription, or a change.
+    /// Start: that of the subscription, or a change.
     pub start_date: Timestamp,
-    /// Until when: the next change, or the end of the subscription; `None` where none is known.
+    /// End: the next change, or the end of the subscription; `None` where none is known.
     pub end_date: Option<Timestamp>,
-    /// How many.
+    /// Quantity in the stretch.
     pub quantity: Decimal,
 }
 
 impl FeeQuantityChange {
-    /// Another quantity from now on.
+    /// Changes the quantity from now on.
     pub fn immediate(price: impl Into<IdOr<PriceId>>, quantity: Decimal) -> Self {
         Self { price: price.into(), quantity, when: ChangeTiming::Immediate }
     }
 
-    /// Says what is wrong with it, whatever there is.
+    /// Says everything that is wrong with it.
     pub(crate) fn check(&self) -> Result<(), Error> {
         check_quantity("quantity", &self.quantity)
     }
@@ -65,7 +65,7 @@ pub(super) fn check_quantity(field: impl Into<String>, quantity: &Decimal) -> Re
 }
 
 impl ChangeTiming {
-    /// Decides at which instant a fee of a subscription changes.
+    /// Decides the instant at which a fee of a subscription changes.
     pub(crate) fn decide(
         self,
         subscription: &Subscription,
@@ -115,8 +115,8 @@ impl ChangeTiming {
 }
 
 impl Subscription {
-    /// Returns when the quantity of a fee changes next after an instant, while the subscription
-    /// lives.
+    /// Returns the next instant behind another one at which the quantity of a fee changes, while the
+    /// subscription lives.
     pub(super) fn next_fee_change(&self, after: Timestamp) -> Option<Timestamp> {
         let changes = self.price_intervals.iter().flat_map(|of| of.quantities.keys());
         changes.copied().filter(|at| after < *at && self.covers(*at)).min()

@@ -1,16 +1,16 @@
 use super::SubscriptionStatus;
 use crate::{CustomerId, IdOr, InstantRange, PlanId};
 
-/// Which subscriptions of the list.
+/// Filter of a list of subscriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubscriptionFilter {
-    /// When they were created.
+    /// Range of the instants at which they were created.
     pub created: InstantRange,
-    /// Of one of these customers, at most 100, in any order; of any where none is named. One that is
-    /// not there has none.
+    /// Customers that they belong to, at most 100, in any order; any where none is named. One that does
+    /// not exist has none.
     pub customers: Vec<IdOr<CustomerId>>,
-    /// Of one plan. One that is not there has none.
+    /// Plan that they are on. One that does not exist has none.
     pub plan: Option<IdOr<PlanId>>,
-    /// Where they stand now: one of these; anywhere where none is named.
+    /// Statuses of which they have one now; any where none is named.
     pub statuses: Vec<SubscriptionStatus>,
 }

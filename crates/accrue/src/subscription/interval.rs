@@ -9,41 +9,41 @@ use crate::{
     price::{Cadence, Charge, Cycle, Price},
 };
 
-/// A price while it is in force for a subscription (subscriptions 2.3).
+/// Price while it is in force for a subscription (subscriptions 2.3).
 ///
 /// A plan version is a template: its prices become intervals when a subscription is created. From then
-/// on the intervals alone say what the subscription is charged (`docs/decisions/terms-are-intervals.md`).
+/// on the intervals alone decide the charges of the subscription
+/// (`docs/decisions/terms-are-intervals.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PriceInterval {
     /// Its id.
     pub id: PriceIntervalId,
-    /// The price.
+    /// Price that is in force.
     pub price_id: PriceId,
-    /// The version of the plan that it was cut from.
+    /// Version of the plan that it was cut from.
     pub plan_version: PlanVersion,
     /// Its first instant.
     pub start_date: Timestamp,
-    /// The first instant after it; `None` where it ends with the subscription.
+    /// First instant after it; `None` where it ends with the subscription.
     pub end_date: Option<Timestamp>,
-    /// How long its periods are.
+    /// Cadence: how long its periods are.
     pub cadence: Cadence,
-    /// On which day its periods begin.
+    /// Day on which its periods begin.
     pub anchor: BillingAnchor,
-    /// How many of a fee there are, each from an instant on, the first from the start on; none for
-    /// usage.
+    /// Quantities of a fee, each from an instant on, the first from the start on; none for usage.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub quantities: BTreeMap<Timestamp, Decimal>,
 }
 
-/// What intervals are cut for.
+/// Subscription that intervals are cut for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut<'a> {
     pub(crate) subscription_id: SubscriptionId,
     pub(crate) plan_version: PlanVersion,
     pub(crate) start_date: Timestamp,
     pub(crate) anchor: BillingAnchor,
-    /// When they are cut.
+    /// Instant at which they are cut.
     pub(crate) created_at: Timestamp,
     /// Quantities of fees, instead of the prices' own.
     pub(crate) quantities: &'a BTreeMap<PriceId, Decimal>,
@@ -98,7 +98,7 @@ impl PriceInterval {
         }
     }
 
-    /// Returns how many of a fee there are at an instant; `None` for usage.
+    /// Returns the quantity of a fee at an instant; `None` for usage.
     #[must_use]
     pub fn quantity(&self, at: Timestamp) -> Option<&Decimal> {
         let later = self.quantities.range(..=at).next_back();
@@ -107,14 +107,14 @@ impl PriceInterval {
 }
 
 impl Subscription {
-    /// Returns how long its billing periods are: the shortest cadence of its prices, and a month where
+    /// Returns the length of its billing periods: the shortest cadence of its prices, and a month where
     /// none has one (subscriptions 0.2).
     #[must_use]
     pub fn billing_cycle(&self) -> Cycle {
         Cycle::shortest(self.cadences())
     }
 
-    /// Returns how long its terms are: the longest cadence of its prices (subscriptions 0.2).
+    /// Returns the length of its terms: the longest cadence of its prices (subscriptions 0.2).
     #[must_use]
     pub fn term_cycle(&self) -> Cycle {
         Cycle::longest(self.cadences())
@@ -166,14 +166,14 @@ impl Subscription {
         latest.or_else(|| own.min_by_key(|(_, of)| of.start_date)).map(|(index, _)| index)
     }
 
-    /// Returns how many of a fixed fee there are at an instant; `None` for a price that is none.
+    /// Returns the quantity of a fixed fee at an instant; `None` for a price that is none.
     #[must_use]
     pub fn fee_quantity(&self, id: PriceId, at: Timestamp) -> Option<&Decimal> {
         self.fee_interval(id, at)?.quantity(at)
     }
 
-    /// Returns how many of a fee there are while one of its intervals is in force, oldest first:
-    /// nothing for usage, or a life that is empty. Changes behind the end are left out.
+    /// Returns the quantities of a fee while one of its intervals is in force, oldest first: nothing
+    /// for usage, or a life that is empty. Changes behind the end are left out.
     #[must_use]
     pub fn fee_schedule(&self, interval: &PriceInterval) -> Vec<FeeStretch> {
         let end = self.end_of(interval);
@@ -188,14 +188,14 @@ impl Subscription {
         stretches.collect()
     }
 
-    /// Returns where an interval ends: with its own end or the subscription's, whichever comes first.
+    /// Returns the end of an interval: its own or the subscription's, whichever comes first.
     #[must_use]
     pub fn end_of(&self, interval: &PriceInterval) -> Option<Timestamp> {
         interval.end_date.into_iter().chain(self.end_date).min()
     }
 
-    /// Returns the period of an interval that holds an instant: what is charged once has the first
-    /// billing period alone.
+    /// Returns the period of an interval that holds an instant: for a price that is charged once, the
+    /// first billing period alone.
     #[must_use]
     pub fn period_of(&self, interval: &PriceInterval, at: Timestamp) -> Option<Timeframe> {
         let periods = self.periods_of_interval(interval);

@@ -8,24 +8,24 @@ use crate::{
     SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Price,
 };
 
-/// A subscription to create (wire 5.3).
+/// Subscription to create (wire 5.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewSubscription {
-    /// Who subscribes.
+    /// Customer that subscribes.
     pub customer: IdOr<CustomerId>,
-    /// To which plan.
+    /// Plan that it is on.
     pub plan: IdOr<PlanId>,
-    /// To which version of it; its default version where none is given.
+    /// Version of the plan that it is on; its default version where none is given.
     pub plan_version: Option<PlanVersion>,
-    /// The currency that it is invoiced in: the plan's, where one is given.
+    /// Currency that it is invoiced in: the plan's, where one is given.
     pub currency: Option<Currency>,
     /// Its name.
     pub name: Option<Name>,
     /// Its first instant, also in the past; now where none is given.
     pub start_date: Option<Timestamp>,
-    /// The first instant after it.
+    /// First instant after it.
     pub end_date: Option<Timestamp>,
-    /// On which day its billing cycles begin.
+    /// Day on which its billing cycles begin.
     pub anchor: BillingAnchor,
     /// Quantities of fixed fees of the version, instead of the prices' own.
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
@@ -35,7 +35,7 @@ pub struct NewSubscription {
     pub carried: Carried,
 }
 
-/// The version of a plan that a subscription is created on.
+/// Version of a plan that a subscription is created on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) plan_id: PlanId,
@@ -44,7 +44,7 @@ pub(crate) struct Terms {
 }
 
 impl NewSubscription {
-    /// A subscription that begins now, and whose billing cycles begin on the first of a month.
+    /// Prepares a subscription that begins now, and whose billing cycles begin on the first of a month.
     pub fn new(customer: impl Into<IdOr<CustomerId>>, plan: impl Into<IdOr<PlanId>>) -> Self {
         Self {
             customer: customer.into(),
@@ -61,7 +61,7 @@ impl NewSubscription {
         }
     }
 
-    /// Says what is wrong with it, whatever there is.
+    /// Says everything that is wrong with it.
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         self.anchor.check()?;

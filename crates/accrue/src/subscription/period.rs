@@ -5,7 +5,7 @@ use self::grid::Grid;
 use super::BillingAnchor;
 use crate::{Timeframe, Timestamp, Zone, price::Cycle};
 
-/// The billing periods of a subscription: the cycles of its anchor, cut to its life.
+/// Billing periods of a subscription: the cycles of its anchor, cut to its life.
 ///
 /// The grid of cycles is infinite both ways. The periods tile the life: each begins where the one
 /// before ends, the first begins with the life and the last ends with it, or with time itself.
@@ -40,21 +40,21 @@ pub struct BillingPeriods {
     grid: Grid,
     start: Timestamp,
     end: Timestamp,
-    /// Where a life ends that was cut further.
+    /// End of a life that was cut further.
     cut: Timestamp,
 }
 
-/// How much of a billing cycle a period is, in days.
+/// Share of a billing cycle that a period is, in days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Days {
-    /// The days of the cycle that the period touches.
+    /// Days of the cycle that the period touches.
     pub part: u32,
-    /// The days of the whole cycle.
+    /// Days of the whole cycle.
     pub whole: u32,
 }
 
-/// Names a stretch of a subscription's life: where it begins, and where it ends, were the subscription to
-/// go on. So another end of the subscription leaves the key as it is.
+/// Key of a stretch of a subscription's life: its start, and its end, were the subscription to go on.
+/// So another end of the subscription leaves the key as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PeriodKey {
     pub(crate) start: Timestamp,
@@ -62,7 +62,7 @@ pub(crate) struct PeriodKey {
 }
 
 impl BillingPeriods {
-    /// The cycles of an anchor in a zone, from `start` up to `end` where there is one.
+    /// Creates the cycles of an anchor in a zone, from `start` up to `end` where there is one.
     #[must_use]
     pub fn new(
         cycle: Cycle,
@@ -118,13 +118,13 @@ impl BillingPeriods {
         self.grid == other.grid
     }
 
-    /// Names one of the periods.
+    /// Returns the key of one of the periods.
     pub(crate) fn key(&self, period: Timeframe) -> PeriodKey {
         let start = period.start();
         PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end).min(self.cut) }
     }
 
-    /// Returns how much of a whole cycle a period of this life is, in days of the zone.
+    /// Returns the share of a whole cycle that a period of this life is, in days of the zone.
     ///
     /// A day lasts from one time of day to the same on the next date, 23 or 25 hours where the
     /// clocks change; the first begins with the cycle. One that the period touches counts. One
@@ -139,7 +139,7 @@ impl BillingPeriods {
     }
 }
 
-/// Cuts what lies before the first instant or after the last.
+/// Cuts an instant before the first or after the last one to that.
 fn timestamp(instant: jiff::Timestamp) -> Timestamp {
     let micros = instant.as_microsecond();
     let micros = micros.clamp(Timestamp::MIN.micros(), Timestamp::MAX.micros());

@@ -6,14 +6,14 @@ use crate::{
     customer::{AttributeValue, PreviousAttributes, carried_before},
 };
 
-/// What to change of a subscription (wire 5.1).
+/// Changes to a subscription (wire 5.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SubscriptionUpdate {
-    /// Its name.
+    /// Change of its name.
     pub name: Patch<Name>,
-    /// The caller's own strings.
+    /// Changes to its metadata.
     pub metadata: MetadataUpdate,
-    /// Fields that the engine has no use for.
+    /// Changes to the fields that the engine has no use for.
     pub carried: CarriedUpdate,
 }
 

@@ -1,6 +1,6 @@
 //! Instants of the standard library and of other crates. None of them reads a clock.
 //!
-//! What comes in is cut to the microsecond that it lies in. What goes out is exact.
+//! Instants that come in are cut to the microsecond that they lie in. Instants that go out are exact.
 
 use std::time::{Duration, SystemTime};
 

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Decimal, EventKey, Timestamp};
 
-/// What events add up to: exact, and the same in whatever order they come.
+/// Aggregate of events: exact, and the same in whatever order they come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Aggregate {
@@ -11,7 +11,7 @@ pub(crate) enum Aggregate {
     Min(Decimal),
     Max(Decimal),
     Latest(Latest),
-    /// How many distinct values. Who adds one must know that it is new.
+    /// Number of distinct values. Whoever adds one must know that it is new.
     Distinct(u64),
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Latest {
 }
 
 impl Aggregate {
-    /// Adds what another aggregate of the same kind holds.
+    /// Adds the events of another aggregate of the same kind.
     ///
     /// Two kinds never meet: the kind is the metric's, and a metric's SQL never changes.
     pub(crate) fn add(&mut self, other: Self) {
@@ -44,7 +44,7 @@ impl Aggregate {
         }
     }
 
-    /// Returns the figure that it stands for.
+    /// Returns its figure.
     pub(crate) fn figure(&self) -> Decimal {
         match self {
             Self::Count(count) | Self::Distinct(count) => Decimal::from(*count),

@@ -5,21 +5,21 @@ use serde::{Deserialize, Serialize};
 use super::{Event, Properties};
 use crate::{CustomerId, Error, EventKey, EventName, IdOr, Timestamp, limits};
 
-/// What an event is to say from now on (wire 3.5). Its id stays.
+/// Content that an event has from now on (wire 3.5). Its id stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amendment {
-    /// What happened.
+    /// Name of the event.
     pub event_name: EventName,
-    /// When it happened: what the event said first.
+    /// Instant at which it happened, the same as that of the event.
     pub timestamp: Timestamp,
-    /// What is measured of it.
+    /// Properties that are measured.
     pub properties: Properties,
-    /// Whose usage it is: whose the event was first.
+    /// Customer whose usage it is, the same as that of the event.
     pub customer: IdOr<CustomerId>,
 }
 
 impl Amendment {
-    /// Refuses what no event may say.
+    /// Refuses content that no event may have.
     pub(crate) fn check(&self, id: &EventKey) -> Result<(), Error> {
         let event = Event {
             idempotency_key: id.clone(),

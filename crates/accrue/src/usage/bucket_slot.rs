@@ -1,16 +1,16 @@
 use serde::{Deserialize, Serialize};
 
-/// Which of the two sets of buckets and distinct values a day has: one counts, and a correction
-/// builds the other beside it.
+/// Slot of the buckets and distinct values of a day, which has two sets of them: one counts, and a
+/// correction builds the other beside it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BucketSlot {
-    /// The one that events are added to at first.
+    /// Slot that events are added to at first.
     #[default]
     A,
-    /// The one that the first correction builds.
+    /// Slot that the first correction builds.
     B,
 }
 
@@ -22,7 +22,7 @@ impl BucketSlot {
         }
     }
 
-    /// Returns what stands for it in a key.
+    /// Returns the byte that represents it in a key.
     pub(crate) const fn byte(self) -> u8 {
         match self {
             Self::A => 0,

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use super::{Event, Incoming, PropertyValue};
 use crate::{CustomerId, IdOr, hex};
 
-/// Tells whether two events have the same content, their customer resolved.
+/// Hash of the content of an event, its customer resolved: it tells whether two events have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContentHash([u8; 32]);
 
@@ -56,7 +56,7 @@ pub(crate) fn identity(batch: &[Incoming]) -> Vec<u8> {
     parts.0
 }
 
-/// Parts of what is hashed, each with a tag and its length before it: none runs into the next.
+/// Parts of a hashed text, each with a tag and its length before it: none runs into the next.
 struct Parts(Vec<u8>);
 
 impl Parts {
@@ -66,7 +66,7 @@ impl Parts {
         self.0.extend(part);
     }
 
-    /// Adds what an event says, but for its key and its customer.
+    /// Adds the content of an event, but for its key and its customer.
     fn content(&mut self, event: &Event) {
         self.part(b'e', event.event_name.as_bytes());
         self.part(b'@', &event.timestamp.micros().to_be_bytes());

@@ -1,12 +1,12 @@
 use super::stretch::Window;
 use crate::Timeframe;
 
-/// A timeframe cut at the windows: the whole ones, and what is left at its ends.
+/// Timeframe cut at the windows: the whole ones, and the rest at its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The whole windows, from the first start to the last end.
+    /// Whole windows, from the first start to the last end.
     pub(crate) whole: Timeframe,
-    /// What comes before them and after them.
+    /// Parts of windows before them and after them.
     pub(crate) partial: [Timeframe; 2],
 }
 

@@ -5,24 +5,24 @@ use serde::{Deserialize, Serialize};
 use super::reading::Digest;
 use crate::{Timeframe, Timestamp, limits, meter::CellId};
 
-/// When one value of one metric was seen for one customer: enough to tell, for any billing period,
-/// whether the value is new in it.
+/// Instants at which one value of one metric was seen for one customer: enough to tell, for any billing
+/// period, whether the value is new in it.
 ///
 /// Kept once per customer and metric, whatever subscriptions there are, and in bounded space: the
 /// instants of a day are one span of which the first and the last instant are known, and so are
 /// all that are older than any event which is still taken, up to the end of their day.
-/// What lies between the two ends of a span is not known; a timeframe strictly inside of one cannot
+/// The time between the two ends of a span is not known; a timeframe strictly inside of one cannot
 /// be judged, nor one that touches a stretch of which a correction has left nothing known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DistinctIndex {
-    /// Disjoint and in order; both ends of each are instants at which the value was seen.
+    /// Spans, disjoint and in order; both ends of each are instants at which the value was seen.
     spans: Vec<(Timestamp, Timestamp)>,
-    /// Disjoint and in order: where the value may be or not, besides within spans.
+    /// Timeframes, disjoint and in order, in which the value may be or not, besides within spans.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<Timeframe>,
 }
 
-/// When each distinct value was seen.
+/// Instants at which each distinct value was seen.
 pub(crate) type Seen = BTreeMap<(CellId, Digest), DistinctIndex>;
 
 impl DistinctIndex {
@@ -38,7 +38,7 @@ impl DistinctIndex {
         known.then_some(false)
     }
 
-    /// Forgets what is known of a timeframe: the value is not there any more.
+    /// Forgets the instants of a timeframe: the value is not there any more.
     pub(crate) fn forget(&mut self, timeframe: Timeframe) {
         let mut cut = Vec::new();
         self.spans.retain_mut(|(first, last)| {
@@ -78,8 +78,8 @@ impl DistinctIndex {
         self.spans.is_empty() && self.unknown.is_empty()
     }
 
-    /// Keeps stretches of which nothing is known. Where there are too many, what lies between those
-    /// that are closest becomes unknown too, which is never wrong.
+    /// Keeps stretches of which nothing is known. Where there are too many, the time between those that
+    /// are closest becomes unknown too, which is never wrong.
     fn set_unknown(&mut self, mut stretches: Vec<Timeframe>) {
         let within_span = |stretch: &Timeframe| {
             self.spans

@@ -8,7 +8,7 @@ use crate::{EventKey, IdOr, Timestamp, text::json_bytes};
 /// Events of one minute that were accepted for a customer in one commit: they share a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventBlock<'a> {
-    /// In the order in which they were accepted.
+    /// Events in the order in which they were accepted.
     pub(crate) events: Vec<BlockEvent<'a>>,
 }
 
@@ -16,7 +16,7 @@ pub(crate) struct EventBlock<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlockEvent<'a> {
     pub(crate) key: Cow<'a, EventKey>,
-    /// How many microseconds after the beginning of the minute it lies.
+    /// Microseconds from the beginning of the minute to the event.
     micros: u64,
     pub(crate) event: StoredEvent<'a>,
 }
@@ -27,11 +27,11 @@ impl<'a> BlockEvent<'a> {
         Self { key: Cow::Borrowed(key), micros: u64::try_from(micros).unwrap_or_default(), event }
     }
 
-    /// Returns how many bytes an event takes in a row, at most.
+    /// Returns the most bytes that an event takes in a row.
     pub(crate) fn most_bytes(event: &Event) -> usize {
-        /// The names of its members, its numbers, and what separates them.
+        /// Bytes of the names of its members, its numbers, and the separators.
         const FRAME: usize = 160;
-        /// What a property has beside its name and the digits of its value.
+        /// Bytes of a property beside its name and the digits of its value.
         const SEPARATORS: usize = 16;
         let alias = match &event.customer {
             IdOr::Id(_) => 0,
@@ -41,8 +41,8 @@ impl<'a> BlockEvent<'a> {
         [alias, separators, FRAME].iter().fold(event.bytes(), |sum, more| sum.saturating_add(*more))
     }
 
-    /// Returns where it stands among the events of its customer; `None` where that is beyond the last
-    /// minute of time.
+    /// Returns its place among the events of its customer; `None` where that is beyond the last minute
+    /// of time.
     pub(crate) fn place(&self, minute: Minute) -> Option<EventPlace> {
         let micros = minute.start().micros().checked_add_unsigned(self.micros)?;
         let at = Timestamp::from_micros(micros).ok()?;

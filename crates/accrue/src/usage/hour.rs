@@ -2,7 +2,7 @@ use super::stretch::Hour;
 use crate::{Timeframe, Timestamp};
 
 impl Hour {
-    /// Returns which hour of its day it is.
+    /// Returns the number of the hour within its day.
     pub(crate) fn of_day(self) -> u8 {
         let into = self.start().micros().rem_euclid(24 * 60 * 60 * 1_000_000);
         u8::try_from(into / (60 * 60 * 1_000_000)).unwrap_or_default()
@@ -14,22 +14,22 @@ impl Hour {
 pub(crate) struct Hours(Timeframe);
 
 impl Hours {
-    /// The hours that a timeframe touches: an instant that lies within one takes all of it.
+    /// Returns the hours that a timeframe touches: an instant that lies within one takes all of it.
     pub(crate) fn touched_by(timeframe: Timeframe) -> Self {
         Self(Hour::covering(timeframe))
     }
 
-    /// Only those before an hour.
+    /// Keeps only those before an hour.
     pub(crate) fn before(self, hour: Hour) -> Self {
         Self(self.0.until(self.0.end().min(hour.start())))
     }
 
-    /// Only those after an hour.
+    /// Keeps only those after an hour.
     pub(crate) fn after(self, hour: Hour) -> Self {
         self.from(hour.end())
     }
 
-    /// Only so many of the newest.
+    /// Keeps only so many of the newest.
     pub(crate) fn newest(self, count: usize) -> Self {
         match self.iter().take(count).last() {
             Some(oldest) => self.from(oldest.start()),

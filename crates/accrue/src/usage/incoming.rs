@@ -6,20 +6,20 @@ use serde_json::value::RawValue;
 use super::{Event, Properties, PropertyValue};
 use crate::{CustomerId, Decimal, EventKey, EventName, ExternalId, IdOr, PropertyName, Timestamp};
 
-/// An event that comes in: well formed, or with the reasons why it is not.
+/// Event that comes in: well formed, or with the reasons why it is not.
 ///
-/// Both go into a batch, so that the answer lists what is wrong with each event at once.
+/// Both go into a batch, so that the answer lists the errors of each event at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Incoming {
-    /// A well-formed event.
+    /// Well-formed event.
     Event(Event),
-    /// A text that is no event.
+    /// Text that is no event.
     Malformed {
-        /// Its key, where it has one.
+        /// Key of the event, where it has one.
         idempotency_key: Option<String>,
-        /// What is wrong, each with the field that it is about.
+        /// Reasons why it is no event, each with the field that it is about.
         reasons: Vec<String>,
     },
 }
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// The members that an event has on the wire, as they came.
+/// Members that an event has on the wire, as they came.
 #[derive(Default)]
 struct Wire<'a> {
     event_name: Option<&'a RawValue>,
@@ -195,7 +195,7 @@ fn properties(reasons: &mut Vec<String>, value: Option<&RawValue>) -> Properties
     found.into_iter().collect()
 }
 
-/// As much of a caller's text as a message shows.
+/// Returns as much of a caller's text as a message shows.
 fn shown(text: &str) -> &str {
     const MOST: usize = 1_024;
     let end = (0..=text.len().min(MOST)).rev().find(|at| text.is_char_boundary(*at));
@@ -229,7 +229,7 @@ fn scalar(value: &str) -> Result<PropertyValue, String> {
     }
 }
 
-/// Says what a JSON value is, by its first character.
+/// Names the kind of a JSON value, by its first character.
 fn kind(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'"') => "a string",

@@ -5,42 +5,42 @@ use serde::{Deserialize, Serialize};
 use super::{ContentHash, Event, Properties};
 use crate::{BackfillId, CustomerId, EventName, ExternalId, IdOr, Timestamp};
 
-/// What became of a batch of events.
+/// Result of the ingestion of a batch of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ingestion {
-    /// How many were new.
+    /// Number of events that were new.
     pub ingested: usize,
-    /// How many were there already, with the same content: successes that change nothing.
+    /// Number of events that were there already, with the same content: successes that change nothing.
     pub duplicates: usize,
 }
 
-/// What is kept of an event under its key, for as long as the account lives: by whom it was brought.
+/// Entry of an event under its key, kept for as long as the account lives: those that brought it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventKeyEntry {
-    /// Those that brought it, in the order in which they did: each once.
+    /// Slots of those that brought it, in the order in which they did: each once.
     pub(crate) slots: Vec<EventSlot>,
 }
 
-/// An event as it was brought: by a backfill, or by none.
+/// Event as it was brought: by a backfill, or by none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventSlot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) backfill_id: Option<BackfillId>,
     pub(crate) customer_id: CustomerId,
     pub(crate) timestamp: Timestamp,
-    /// What it said when it was accepted, whatever amendments say since.
+    /// Content when it was accepted, before any amendment.
     pub(crate) content: ContentHash,
-    /// Whether it was deprecated.
+    /// True where it was deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deprecated: bool,
-    /// The number of the row that it is in, among those of its minute; none before it is written.
+    /// Number of the row that it is in, among those of its minute; none before it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) block: Option<u64>,
 }
 
 impl EventKeyEntry {
-    /// The same where the event that a backfill has brought, or none, lies in a row.
+    /// Returns the entry with the event that a backfill has brought, or none, in a row.
     pub(crate) fn in_block(mut self, source: Option<BackfillId>, block: u64) -> Self {
         for slot in self.slots.iter_mut().filter(|of| of.backfill_id == source) {
             slot.block = Some(block);
@@ -66,17 +66,18 @@ impl EventSlot {
     }
 }
 
-/// What is kept of an event beside its key and its instant.
+/// Event in a row, without its key and its instant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredEvent<'a> {
     pub(crate) event_name: Cow<'a, EventName>,
     pub(crate) properties: Cow<'a, Properties>,
-    /// The alias that the event named its customer by.
+    /// Alias that the event named its customer by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) external_customer_id: Option<Cow<'a, ExternalId>>,
-    /// As the customer's so-many-th event it was accepted. An amendment does not change that.
+    /// Number of the event among those of its customer when it was accepted. An amendment does not
+    /// change it.
     pub(crate) accepted: u64,
-    /// Whether it was deprecated.
+    /// True where it was deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deprecated: bool,
 }

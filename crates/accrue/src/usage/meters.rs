@@ -11,57 +11,58 @@ use crate::{
     metric::{Function, Metric},
 };
 
-/// What events are held against: metrics, and meters that divide some of them.
+/// Set that events are held against: metrics, and meters that divide some of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meters {
-    /// How often the account's set of them has grown.
+    /// Revision of the set: how often the account's has grown.
     pub(crate) revision: u64,
     pub(crate) metrics: Vec<Metric>,
     pub(crate) divided: Vec<Meter>,
-    /// Only events that this is true of.
+    /// Condition on the events.
     filter: Option<Expression>,
-    /// The groups that there are, of meters with groups.
+    /// Groups that there are, of meters with groups.
     groups: BTreeMap<MeterId, BTreeSet<Values>>,
-    /// Only those that were there in some revisions: a metric can be in the list for its meters.
+    /// Revisions in which they were there, where only those count: a metric can be in the list for its
+    /// meters.
     revisions: Option<RangeInclusive<u64>>,
 }
 
 impl Meters {
-    /// Only one metric.
+    /// Returns the set of only one metric.
     pub(crate) fn one(metric: Metric) -> Self {
         Self { revision: metric.since, metrics: vec![metric], ..Self::default() }
     }
 
-    /// All metrics and meters of an account.
+    /// Returns the set of all metrics and meters of an account.
     pub(crate) fn all(revision: u64, metrics: Vec<Metric>, divided: Vec<Meter>) -> Self {
         Self { revision, metrics, divided, ..Self::default() }
     }
 
-    /// Only the metrics as a whole.
+    /// Keeps only the metrics as a whole.
     pub(crate) fn only_metrics(&self) -> Self {
         Self { divided: Vec::new(), ..self.clone() }
     }
 
-    /// Only what counts distinct values.
+    /// Keeps only those that count distinct values.
     pub(crate) fn only_distinct(mut self) -> Self {
         self.metrics.retain(|metric| matches!(metric.sql.function(), Function::CountDistinct(_)));
         self
     }
 
-    /// All metrics, but only some of the meters that divide them.
+    /// Keeps all metrics, but only some of the meters that divide them.
     pub(crate) fn with_divided(&self, meters: &[MeterId]) -> Self {
         let wanted = self.divided.iter().filter(|meter| meters.contains(&meter.id));
         Self { divided: wanted.cloned().collect(), ..self.clone() }
     }
 
-    /// Only some metrics, and some of the meters that divide them.
+    /// Keeps only some metrics, and some of the meters that divide them.
     pub(crate) fn only(&self, metrics: &BTreeSet<MetricId>, meters: &[MeterId]) -> Self {
         let mut meters = self.with_divided(meters);
         meters.metrics.retain(|metric| metrics.contains(&metric.id));
         meters
     }
 
-    /// Only those that were there in some revisions of the set.
+    /// Keeps only those that were there in some revisions of the set.
     pub(crate) fn since(mut self, revisions: RangeInclusive<u64>) -> Self {
         self.divided.retain(|meter| revisions.contains(&meter.since));
         let divided = &self.divided;
@@ -72,12 +73,12 @@ impl Meters {
         Self { revisions: Some(revisions), ..self }
     }
 
-    /// Only of the events that a filter is true of.
+    /// Restricts it to the events that a filter is true of.
     pub(crate) fn of_events(self, filter: Option<Expression>) -> Self {
         Self { filter, ..self }
     }
 
-    /// The same, with groups that there are.
+    /// Adds groups that there are.
     pub(crate) fn in_groups(self, groups: BTreeMap<MeterId, BTreeSet<Values>>) -> Self {
         Self { groups, ..self }
     }
@@ -97,7 +98,7 @@ impl Meters {
         self.filter.as_ref().is_none_or(|filter| filter.matches(fields))
     }
 
-    /// Adds what an event contributes to one of the metrics, and to the meters that divide it.
+    /// Adds the contribution of an event to one of the metrics, and to the meters that divide it.
     pub(crate) fn read(
         &self,
         metric: &Metric,
@@ -120,18 +121,18 @@ impl Meters {
         }
     }
 
-    /// Returns how many comparisons it takes at most to tell whether an event is taken.
+    /// Returns the most comparisons that it takes to tell whether an event is taken.
     pub(crate) fn terms_of_filter(&self) -> usize {
         self.filter.as_ref().map_or(0, Expression::terms)
     }
 
-    /// Returns how many comparisons reading a metric of an event takes at most.
+    /// Returns the most comparisons that reading a metric of an event takes.
     pub(crate) fn terms_of(&self, metric: &Metric) -> usize {
         let divided = self.divided(metric).map(Meter::terms).fold(0, usize::saturating_add);
         metric.sql.terms().saturating_add(divided)
     }
 
-    /// Returns how many comparisons an event takes at most.
+    /// Returns the most comparisons that an event takes.
     pub(crate) fn terms(&self) -> usize {
         let metrics = self.metrics.iter().map(|metric| self.terms_of(metric));
         metrics.fold(self.terms_of_filter(), usize::saturating_add)

@@ -1,29 +1,29 @@
 use super::View;
 use crate::{Decimal, MetricId, Name, PropertyName, Timeframe};
 
-/// The usage of a subscription in one billing period.
+/// Usage of a subscription in one billing period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The billing period.
+    /// Billing period of the usage.
     pub timeframe: Timeframe,
-    /// One figure for each metric of the account, in order of creation.
+    /// Figures, one for each metric of the account, in order of creation.
     pub metrics: Vec<MetricUsage>,
 }
 
-/// The usage of one metric.
+/// Usage of one metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetricUsage {
-    /// The metric.
+    /// Metric that measured it.
     pub metric_id: MetricId,
-    /// Its name.
+    /// Name of the metric.
     pub name: Name,
-    /// The figure; `None` where min, max or latest has no event.
+    /// Figure of the metric; `None` where min, max or latest has no event.
     pub quantity: Option<Decimal>,
 }
 
-/// Which usage of a subscription to compute, and how to cut it (wire 5.1).
+/// Query of the usage of a subscription: the figures to compute, and the cuts between them (wire 5.1).
 ///
 /// ```
 /// use accrue::{PropertyName, usage::{UsageQuery, View}};
@@ -38,46 +38,46 @@ pub struct MetricUsage {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageQuery {
-    /// Between which instants; the current billing period where none are given.
+    /// Timeframe of the usage; the current billing period where none is given.
     pub timeframe: Option<Timeframe>,
-    /// How to cut the timeframe.
+    /// View: how the timeframe is cut.
     pub view: View,
-    /// Of which metric; of all where none is given.
+    /// Metric to compute; all where none is given.
     pub metric_id: Option<MetricId>,
-    /// By the values of which property.
+    /// Property by whose values events are grouped.
     pub group_by: Option<PropertyName>,
 }
 
-/// The usage of one metric, or of one group of its events.
+/// Usage of one metric, or of one group of its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UsageSeries {
-    /// The metric.
+    /// Metric that measured it.
     pub metric_id: MetricId,
-    /// Its name.
+    /// Name of the metric.
     pub name: Name,
-    /// The group; `None` where usage is not grouped.
+    /// Group of the events; `None` where usage is not grouped.
     pub group: Option<PropertyGroup>,
-    /// The figures, oldest first.
+    /// Figures, oldest first.
     pub usage: Vec<UsageSlot>,
 }
 
-/// The events that share a value of a property.
+/// Group of the events that share a value of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PropertyGroup {
-    /// The property.
+    /// Property that they share.
     pub property: PropertyName,
-    /// The text of its value; `None` where it is missing.
+    /// Text of its value; `None` where it is missing.
     pub value: Option<String>,
 }
 
-/// The usage between two instants.
+/// Usage between two instants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UsageSlot {
-    /// Between which instants.
+    /// Timeframe of the slot.
     pub timeframe: Timeframe,
-    /// The figure; `None` where min, max or latest has no event.
+    /// Figure of the slot; `None` where min, max or latest has no event.
     pub quantity: Option<Decimal>,
 }

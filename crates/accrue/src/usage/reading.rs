@@ -5,13 +5,13 @@ use crate::{
     metric::{Contribution, Function},
 };
 
-/// What one event adds to one cell.
+/// Contribution of one event to one cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) cell: CellId,
-    /// The meter that it is a cell of, where it is no whole metric.
+    /// Meter that it is a cell of, where it is no whole metric.
     pub(crate) meter: Option<MeterId>,
-    /// The group that it is a cell of, where the meter has groups.
+    /// Group that it is a cell of, where the meter has groups.
     pub(crate) group: Option<Group>,
     pub(crate) amount: Amount,
 }
@@ -23,20 +23,20 @@ pub(crate) struct Group {
     pub(crate) values: Values,
 }
 
-/// What an event adds, ready to be added.
+/// Amount of a contribution, ready to be added.
 #[derive(Clone, Debug)]
 pub(crate) enum Amount {
-    /// To an aggregate that only needs to be added to.
+    /// Amount for an aggregate that only needs to be added to.
     Plain(Aggregate),
-    /// One value, of which it must be known whether it is new.
+    /// Value of which it must be known whether it is new.
     Distinct(Digest),
 }
 
-/// What a distinct value is recognized by.
+/// Digest that identifies a distinct value.
 pub(crate) type Digest = [u8; 32];
 
 impl Reading {
-    /// Reads what an event contributes to a metric.
+    /// Reads the contribution of an event to a metric.
     pub(crate) fn new(
         metric_id: MetricId,
         function: &Function,

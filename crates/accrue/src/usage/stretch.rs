@@ -1,34 +1,34 @@
 use crate::{Timeframe, Timestamp};
 
-/// So many minutes in UTC, counted from 1970: such stretches adjoin.
+/// Stretch of so many minutes in UTC, counted from 1970: such stretches adjoin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Stretch<const MINUTES: i64>(Timestamp);
 
-/// A minute: events of one can share a row.
+/// Minute: events of one can share a row.
 pub(crate) type Minute = Stretch<1>;
 
-/// 15 minutes: what one bucket covers.
+/// Window of 15 minutes: one bucket covers one.
 pub(crate) type Window = Stretch<15>;
 
-/// An hour: what events are counted by.
+/// Hour: events are counted by it.
 pub(crate) type Hour = Stretch<60>;
 
-/// A day: what is corrected as a whole.
+/// Day: it is corrected as a whole.
 pub(crate) type Day = Stretch<{ 24 * 60 }>;
 
-/// Four weeks: what the groups of a meter are known for.
+/// Four weeks: the groups of a meter are known for them.
 pub(crate) type FourWeeks = Stretch<{ 28 * 24 * 60 }>;
 
 impl<const MINUTES: i64> Stretch<MINUTES> {
     const MICROS: i64 = MINUTES * 60 * 1_000_000;
 
-    /// The one that holds an instant.
+    /// Returns the one that holds an instant.
     pub(crate) fn of(instant: Timestamp) -> Self {
         let into = instant.micros().rem_euclid(Self::MICROS);
         Self(Timestamp::from_micros(instant.micros().saturating_sub(into)).unwrap_or(instant))
     }
 
-    /// Those that a timeframe touches, in order.
+    /// Returns those that a timeframe touches, in order.
     pub(crate) fn touched_by(timeframe: Timeframe) -> impl Iterator<Item = Self> {
         let within = move |of: &Self| of.start() < timeframe.end();
         let first = Some(Self::of(timeframe.start())).filter(within);
@@ -38,7 +38,7 @@ impl<const MINUTES: i64> Stretch<MINUTES> {
         })
     }
 
-    /// The timeframe of all that another one touches.
+    /// Returns the timeframe of all that another one touches.
     pub(crate) fn covering(timeframe: Timeframe) -> Timeframe {
         let (start, end) = (Self::of(timeframe.start()).start(), Self::of(timeframe.end()));
         let ends_with_one = end.start() == timeframe.end();
@@ -46,7 +46,7 @@ impl<const MINUTES: i64> Stretch<MINUTES> {
         Timeframe::nothing_at(start).until(end)
     }
 
-    /// The timeframe of all that overlap another one: where that has no length, neither has this.
+    /// Returns the timeframe of all that overlap another one: where that has no length, neither has this.
     pub(crate) fn overlapping(timeframe: Timeframe) -> Timeframe {
         if timeframe.start() == timeframe.end() { timeframe } else { Self::covering(timeframe) }
     }

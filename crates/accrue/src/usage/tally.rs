@@ -11,8 +11,7 @@ use crate::{
     meter::{CellHash, CellId, MeterId, Values},
 };
 
-/// What a billing period of a subscription, or any timeframe, adds up to: of all meters that have
-/// anything.
+/// Aggregates of a billing period of a subscription, or of any timeframe: of all meters that have anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Total {
     pub(crate) metrics: BTreeMap<MetricId, Aggregate>,
@@ -46,13 +45,13 @@ fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
     }
 }
 
-/// One customer's usage while events are added to it, one by one: buckets and distinct values.
+/// Usage of one customer while events are added to it, one by one: buckets and distinct values.
 ///
-/// The engine loads it, adds events and saves it. What comes out does not depend on how events are
-/// cut into batches.
+/// The engine loads it, adds events and saves it. The outcome does not depend on how events are cut
+/// into batches.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Everything before this instant is too old to be taken.
+    /// Instant before which everything is too old to be taken.
     pub(crate) oldest_taken: Timestamp,
     pub(crate) buckets: BTreeMap<(CellId, Window), Aggregate>,
     pub(crate) distinct: BTreeMap<DistinctValue, Membership>,
@@ -66,12 +65,12 @@ pub(crate) type Groups = BTreeMap<(MeterId, FourWeeks, CellHash), Values>;
 /// A distinct value of a bucket.
 pub(crate) type DistinctValue = (CellId, Window, Digest);
 
-/// Since when a distinct value is one of its bucket.
+/// Membership of a distinct value in its bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Membership {
-    /// Since before.
+    /// Value that was there before.
     Stored,
-    /// Since an event that was added here.
+    /// Value of an event that was added here.
     Added,
 }
 
@@ -86,7 +85,7 @@ impl Tally {
         }
     }
 
-    /// Adds what an event contributes.
+    /// Adds the contributions of an event.
     pub(crate) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
         for reading in readings {
             self.add_to_bucket(at, reading);

@@ -4,16 +4,16 @@ use crate::{
     subscription::{BillingAnchor, BillingPeriods},
 };
 
-/// How a timeframe is cut. A day is one of the customer's time zone.
+/// View of a timeframe: how it is cut. A day is one of the customer's time zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum View {
-    /// Not at all.
+    /// The timeframe as a whole.
     #[default]
     Whole,
-    /// From its beginning to the end of each day.
+    /// Slots from its beginning to the end of each day.
     Cumulative,
-    /// Day by day.
+    /// Slots of one day each.
     Periodic,
 }
 

@@ -1,7 +1,7 @@
 use super::hour::Hours;
 use crate::{Error, Timeframe, Timestamp};
 
-/// In which hours to count events (wire 3.5).
+/// Query for the number of events in each hour (wire 3.5).
 ///
 /// ```
 /// use accrue::{Timestamp, usage::EventVolumeQuery};
@@ -12,14 +12,15 @@ use crate::{Error, Timeframe, Timestamp};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventVolumeQuery {
-    /// From when on: an hour that it lies in counts as a whole.
+    /// Start of the timeframe: an hour that it lies in counts as a whole.
     pub timeframe_start: Timestamp,
-    /// Until before when, now where none is given: an hour that it lies in counts as a whole.
+    /// End of the timeframe, not part of it, now where none is given: an hour that it lies in counts as
+    /// a whole.
     pub timeframe_end: Option<Timestamp>,
 }
 
 impl EventVolumeQuery {
-    /// The hours from an instant on, until now.
+    /// Asks for the hours from an instant on, until now.
     #[must_use]
     pub const fn since(timeframe_start: Timestamp) -> Self {
         Self { timeframe_start, timeframe_end: None }
@@ -40,14 +41,14 @@ impl From<Timeframe> for EventVolumeQuery {
     }
 }
 
-/// How many events an hour has.
+/// Number of events of an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventVolume {
-    /// The hour, in UTC.
+    /// Hour, in UTC.
     pub timeframe: Timeframe,
-    /// How many events with a timestamp in it count: none twice, those of customers that are yet to
-    /// be created too, and none that was deprecated or replaced by a backfill.
+    /// Number of events with a timestamp in it that count: none twice, those of customers that are yet
+    /// to be created too, and none that was deprecated or replaced by a backfill.
     pub count: u64,
 }
 

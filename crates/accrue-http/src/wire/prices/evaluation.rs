@@ -15,19 +15,19 @@ use crate::{
 };
 
 request! {
-    /// Which usage to rate by a price.
+    /// The usage to rate by a price.
     pub(crate) struct Evaluate => its_rules {
-        /// From when.
+        /// Start of the timeframe.
         timeframe_start: Moment,
-        /// Until when.
+        /// End of the timeframe.
         timeframe_end: Moment,
-        /// Whose usage: that of all customers is not available.
+        /// Customer of the usage: that of all customers is not available.
         customer_id: Option<CustomerId>,
-        /// Whose usage, by the caller's alias.
+        /// External id of that customer.
         external_customer_id: Option<ExternalId>,
-        /// Which events: a condition over their properties.
+        /// Condition over the properties of the events that count.
         filter: Option<Expression>,
-        /// By the values of which properties. Other expressions are not available.
+        /// Properties to group the usage by. Other expressions are not available.
         grouping_keys: Option<Vec<GroupingKey>>,
         /// Not available with a value.
         metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
@@ -35,13 +35,13 @@ request! {
 }
 
 response! {
-    /// The usage of one group of events, and what it costs.
+    /// The usage of one group of events, and its cost.
     pub(crate) struct EvaluatedPrice {
-        /// The values of the properties that were grouped by; an empty text where events have none.
+        /// Values of the properties that were grouped by; an empty text where events have none.
         grouping_values: Vec<Scalar>,
-        /// What was used.
+        /// Quantity that was used.
         quantity: JsonNumber,
-        /// What it costs.
+        /// Cost of the quantity.
         amount: Decimal,
     }
 }

@@ -64,133 +64,133 @@ choices! {
 }
 
 request! {
-    /// The same for every unit.
+    /// One amount for every unit.
     pub(crate) struct UnitConfigIn {
-        /// What a unit costs.
+        /// Amount per unit.
         unit_amount: Decimal,
-        /// Whether it is prorated by days: fees always are, and usage never is.
+        /// True if it is prorated by days: fees always are, and usage never is.
         prorated: Option<bool>,
     }
 
-    /// So much for each started package of units.
+    /// An amount for each started package of units.
     pub(crate) struct PackageConfigIn {
-        /// What a package costs.
+        /// Amount per package.
         package_amount: Decimal,
-        /// How many units it has.
+        /// Number of units of a package.
         package_size: Whole<0, 9_007_199_254_740_991>,
     }
 
-    /// Graduated: each tier prices the units that lie in it.
+    /// Graduated tiers: each prices the units that lie in it.
     pub(crate) struct TieredConfigIn {
-        /// The tiers, each from where the one before ends.
+        /// Tiers, each from where the one before ends.
         tiers: Vec<TierIn>,
-        /// Whether it is prorated by days: fees always are, and usage never is.
+        /// True if it is prorated by days: fees always are, and usage never is.
         prorated: Option<bool>,
     }
 
     /// A tier of a graduated price.
     pub(crate) struct TierIn {
-        /// Where it begins; not part of it.
+        /// Lower bound of the tier; not part of it.
         first_unit: JsonNumber,
         /// Its last unit; null for the last tier.
         last_unit: Option<JsonNumber>,
-        /// What each unit of it costs.
+        /// Amount per unit of the tier.
         unit_amount: Decimal,
     }
 
-    /// Volume: the tier that the quantity lies in prices all units.
+    /// Volume tiers: the one that the quantity lies in prices all units.
     pub(crate) struct BulkConfigIn {
-        /// The tiers, by rising maximum.
+        /// Tiers, by rising maximum.
         tiers: Vec<BulkTierIn>,
     }
 
     /// A tier of a volume price.
     pub(crate) struct BulkTierIn {
-        /// The largest quantity that lies in it; null for the last tier.
+        /// Largest quantity that lies in it; null for the last tier.
         maximum_units: Option<JsonNumber>,
-        /// What each unit costs.
+        /// Amount per unit.
         unit_amount: Decimal,
     }
 
     /// A unit amount for each combination of values of one or two properties.
     pub(crate) struct MatrixConfigIn {
-        /// The properties, one or two; a null second one is none.
+        /// Properties, one or two; a null second one is none.
         dimensions: Vec<Option<PropertyName>>,
-        /// What a unit costs that is in no cell.
+        /// Amount per unit that is in no cell.
         default_unit_amount: Decimal,
-        /// The cells.
+        /// Cells.
         matrix_values: Vec<MatrixValueIn>,
     }
 
     /// A cell of a matrix.
     pub(crate) struct MatrixValueIn {
-        /// The values of the dimensions; null for events that have none.
+        /// Values of the dimensions; null for events that have none.
         dimension_values: Vec<Option<String>>,
-        /// What a unit costs.
+        /// Amount per unit.
         unit_amount: Decimal,
     }
 }
 
 response! {
-    /// The same for every unit.
+    /// One amount for every unit.
     pub(crate) struct UnitConfig {
-        /// What a unit costs.
+        /// Amount per unit.
         unit_amount: Decimal,
     }
 
-    /// So much for each started package of units.
+    /// An amount for each started package of units.
     pub(crate) struct PackageConfig {
-        /// What a package costs.
+        /// Amount per package.
         package_amount: Decimal,
-        /// How many units it has.
+        /// Number of units of a package.
         package_size: u64,
     }
 
-    /// Graduated: each tier prices the units that lie in it.
+    /// Graduated tiers: each prices the units that lie in it.
     pub(crate) struct TieredConfig {
-        /// The tiers, each from where the one before ends.
+        /// Tiers, each from where the one before ends.
         tiers: Vec<Tier>,
     }
 
     /// A tier of a graduated price.
     pub(crate) struct Tier {
-        /// Where it begins; not part of it.
+        /// Lower bound of the tier; not part of it.
         first_unit: JsonNumber,
         /// Its last unit; null for the last tier.
         last_unit: Option<JsonNumber>,
-        /// What each unit of it costs.
+        /// Amount per unit of the tier.
         unit_amount: Decimal,
     }
 
-    /// Volume: the tier that the quantity lies in prices all units.
+    /// Volume tiers: the one that the quantity lies in prices all units.
     pub(crate) struct BulkConfig {
-        /// The tiers, by rising maximum.
+        /// Tiers, by rising maximum.
         tiers: Vec<BulkTier>,
     }
 
     /// A tier of a volume price.
     pub(crate) struct BulkTier {
-        /// The largest quantity that lies in it; null for the last tier.
+        /// Largest quantity that lies in it; null for the last tier.
         maximum_units: Option<JsonNumber>,
-        /// What each unit costs.
+        /// Amount per unit.
         unit_amount: Decimal,
     }
 
     /// A unit amount for each combination of values of one or two properties.
     pub(crate) struct MatrixConfig {
-        /// The properties, one or two.
+        /// Properties, one or two.
         dimensions: Vec<PropertyName>,
-        /// What a unit costs that is in no cell.
+        /// Amount per unit that is in no cell.
         default_unit_amount: Decimal,
-        /// The cells.
+        /// Cells.
         matrix_values: Vec<MatrixValue>,
     }
 
     /// A cell of a matrix.
     pub(crate) struct MatrixValue {
-        /// The values of the dimensions; null for events that have none.
+        /// Values of the dimensions; null for events that have none.
         dimension_values: Vec<Option<String>>,
-        /// What a unit costs.
+        /// Amount per unit.
         unit_amount: Decimal,
     }
 }

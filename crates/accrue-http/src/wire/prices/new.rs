@@ -31,7 +31,7 @@ pub(crate) struct PlanPriceIn {
     terms: Terms,
 }
 
-/// What the fields of a price come to.
+/// The terms that the fields of a price come to.
 #[derive(Clone, Debug)]
 struct Terms {
     cadence: Cadence,
@@ -43,57 +43,57 @@ struct Terms {
 request! {
     /// A price to create. Of the objects of models it has the one that its type names.
     struct PriceFields {
-        /// What people call it.
+        /// Its name.
         name: Name,
-        /// What it sells.
+        /// Id of the item that it sells.
         item_id: ItemId,
-        /// How often it bills.
+        /// Cadence at which it bills.
         cadence: CadenceWord,
-        /// How its quantity becomes an amount.
+        /// Type of the model that makes an amount of its quantity.
         model_type: ModelType,
-        /// The object of the model `unit`.
+        /// Object of the model `unit`.
         unit_config: Option<UnitConfigIn>,
-        /// The object of the model `package`.
+        /// Object of the model `package`.
         package_config: Option<PackageConfigIn>,
-        /// The object of the model `tiered`.
+        /// Object of the model `tiered`.
         tiered_config: Option<TieredConfigIn>,
-        /// The object of the model `bulk`.
+        /// Object of the model `bulk`.
         bulk_config: Option<BulkConfigIn>,
-        /// The object of the model `matrix`.
+        /// Object of the model `matrix`.
         matrix_config: Option<MatrixConfigIn>,
-        /// What its amounts are in.
+        /// Currency or pricing unit of its amounts.
         currency: Option<PricingUnit>,
-        /// What it measures: a price of usage has one, and a fee has none.
+        /// Id of the metric that measures its usage: a price of usage has one, and a fee has none.
         billable_metric_id: Option<MetricId>,
-        /// How many units there are of a fee: one where nothing is said.
+        /// Number of units of a fee: one where nothing is said.
         fixed_price_quantity: Option<JsonNumber>,
-        /// Whether a fee falls due when its billing period begins, and not when it ends: it does
-        /// where nothing is said.
+        /// True if a fee falls due when its billing period begins, and not when it ends: true where
+        /// nothing is said.
         billed_in_advance: Option<bool>,
-        /// How long its billing periods are, for the cadence `custom`.
+        /// Length of its billing periods, for the cadence `custom`.
         billing_cycle_configuration: Option<CycleConfigurationIn>,
-        /// How long the periods are that it is invoiced in: stored and given back.
+        /// Length of the periods that it is invoiced in: stored and given back.
         invoicing_cycle_configuration: Option<Kept<CycleConfigurationIn>>,
-        /// How much of the invoicing currency one of its unit is worth.
+        /// Amount of the invoicing currency that one unit of its currency is worth.
         conversion_rate: Option<JsonNumber>,
-        /// The same as an object.
+        /// Conversion rate, as an object.
         conversion_rate_config: Option<Kept<ConversionRateConfig>>,
-        /// What it is grouped by on invoices: stored and given back.
+        /// Key that it is grouped by on invoices: stored and given back.
         invoice_grouping_key: Option<Kept<GroupingKey>>,
-        /// The caller's alias for its id.
+        /// External id: the caller's own alias.
         external_price_id: Option<ExternalId>,
-        /// A name of the caller's for it within the request: stored.
+        /// Name that the caller gives it within the request: stored.
         reference_id: Option<Kept<String>>,
         /// Not available with a value.
         dimensional_price_configuration: Option<NotBuilt<AnyObject>>,
         /// Not available with a value.
         license_type_id: Option<NotBuilt<String>>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
     }
 }
 
-/// What prices are grouped by on invoices: a text that is not empty (wire 5.2).
+/// The key that prices are grouped by on invoices: a text that is not empty (wire 5.2).
 #[derive(Clone, Copy, Debug)]
 struct GroupingKey;
 

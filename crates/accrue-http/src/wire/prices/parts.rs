@@ -71,7 +71,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Reads how often a price bills: a length of its own belongs to the cadence `custom`.
+    /// Reads the cadence of a price: a length of its own belongs to the cadence `custom`.
     pub(super) fn cadence(&self, reader: &mut Reader) -> Option<Cadence> {
         let given = self.cycle.as_ref()?.as_ref().map(CycleConfigurationIn::cycle);
         let pointer = member(self.at, "billing_cycle_configuration");
@@ -93,7 +93,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Reads what a price charges for: what a metric measures, or else so many of a fee.
+    /// Reads the charge of a price: usage that a metric measures, or else a quantity of a fee.
     pub(super) fn charge(&self, reader: &mut Reader) -> Option<Charge> {
         let model = self.model(reader);
         if !matches!(self.metric_id, Some(None)) && !matches!(self.quantity, Some(None)) {
@@ -146,7 +146,7 @@ impl<'a> Parts<'a> {
         own.filter(|_| !is_wrong)
     }
 
-    /// Reads what the unit of a price is worth, from the number or from the object.
+    /// Reads the conversion rate of a price, from the number or from the object.
     pub(super) fn rate(&self, reader: &mut Reader) -> Part<Decimal> {
         let number = self.rate.clone().flatten().map(|JsonNumber(rate)| rate);
         let Some(config) = self.rate_config.as_ref()? else { return Some(number) };
@@ -178,32 +178,32 @@ fn model<T: Into<Model>>(config: Part<T>) -> Part<Model> {
 }
 
 request! {
-    /// How long a period is.
+    /// The length of a period.
     pub(crate) struct CycleConfigurationIn {
-        /// How many of the unit.
+        /// Number of units.
         duration: Whole<1, 3_660>,
-        /// Days or months.
+        /// Unit: days or months.
         duration_unit: CycleUnit,
     }
 
-    /// What the unit of a price is worth.
+    /// The conversion rate of a price.
     pub(super) struct ConversionRateConfig {
-        /// One rate for all.
+        /// Type of the rate: one rate for all.
         conversion_rate_type: ConversionRateType,
-        /// The rate.
+        /// Rate.
         unit_config: Option<ConversionRate>,
-        /// Rates in tiers are not available.
+        /// Rates in tiers: not available.
         tiered_config: Option<NotBuilt<AnyObject>>,
     }
 
-    /// A rate.
+    /// A conversion rate.
     pub(super) struct ConversionRate {
-        /// How much of the invoicing currency one unit is worth.
+        /// Amount of the invoicing currency that one unit is worth.
         unit_amount: Decimal,
     }
 }
 
-/// How a unit is converted.
+/// The type of a conversion rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConversionRateType {
     Unit,

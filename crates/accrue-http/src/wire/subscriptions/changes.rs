@@ -14,50 +14,50 @@ use crate::{
 };
 
 request! {
-    /// What to change of a subscription.
+    /// Changes to a subscription.
     pub(crate) struct UpdateSubscription {
-        /// What people call it; null gives it the name of its plan.
+        /// Its name; null gives it the name of its plan.
         name: Maybe<Name>,
-        /// Texts to set, or to remove where they are null; null removes all.
+        /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
-        /// Whether its invoices are collected without being asked for: stored and given back.
+        /// True if its invoices are collected without a request: stored and given back.
         auto_collection: Maybe<Kept<bool>>,
-        /// Whether its invoices are issued without being approved: stored and given back.
+        /// True if its invoices are issued without approval: stored and given back.
         auto_issuance: Maybe<Kept<bool>>,
-        /// What its invoices say: stored and given back.
+        /// Memo of its invoices: stored and given back.
         default_invoice_memo: Maybe<Kept<String>>,
-        /// How much may be used before an invoice is issued: stored and given back.
+        /// Amount that may be used before an invoice is issued: stored and given back.
         invoicing_threshold: Maybe<Kept<Decimal>>,
-        /// How many days after its issue an invoice is due: stored and given back.
+        /// Number of days between issue and due date of an invoice: stored and given back.
         net_terms: Maybe<Kept<Whole<0, 1_000_000>>>,
     }
 
-    /// When a subscription is to end.
+    /// The cancellation of a subscription.
     pub(crate) struct Cancel {
-        /// How that is decided.
+        /// Option that decides when it ends.
         cancel_option: CancelOption,
-        /// The date, for the option `requested_date`.
+        /// Date, for the option `requested_date`.
         cancellation_date: Option<Moment>,
-        /// Whether invoices may be changed: there are none.
+        /// True if invoices may be changed: there are none.
         allow_invoice_credit_or_void: Option<bool>,
     }
 
     /// Another quantity of a fee.
     pub(crate) struct UpdateFixedFeeQuantity {
-        /// Of which price.
+        /// Id of the price of the fee.
         price_id: PriceId,
-        /// How many from then on.
+        /// Quantity from then on.
         quantity: JsonNumber,
-        /// When it takes effect: at the date where one is given, else at once.
+        /// Option that decides when it takes effect: at the date where one is given, else at once.
         change_option: Option<ChangeOption>,
-        /// The date: a day of the customer's zone, or an instant.
+        /// Date: a day of the customer's zone, or an instant.
         effective_date: Option<DayOrMoment>,
-        /// Whether invoices may be changed: there are none.
+        /// True if invoices may be changed: there are none.
         allow_invoice_credit_or_void: Option<bool>,
     }
 }
 
-/// How it is decided when a subscription ends.
+/// The option that decides when a subscription ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CancelOption {
     EndOfSubscriptionTerm,
@@ -65,7 +65,7 @@ pub(crate) enum CancelOption {
     RequestedDate,
 }
 
-/// How it is decided when a quantity changes.
+/// The option that decides when a quantity changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeOption {
     Immediate,
@@ -163,7 +163,7 @@ impl UpdateFixedFeeQuantity {
         matches!(self.effective_date, Some(DayOrMoment::Day(_)))
     }
 
-    /// Makes what the engine is asked for, where days are those of a zone.
+    /// Makes the change for the engine, where days are those of a zone.
     pub(crate) fn into_change(self, zone: &Zone) -> Result<FeeQuantityChange, Problem> {
         // There are no invoices that could be changed.
         let _ = self.allow_invoice_credit_or_void;

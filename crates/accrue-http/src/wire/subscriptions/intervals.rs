@@ -14,21 +14,21 @@ response! {
     pub(crate) struct PriceInterval {
         /// Its id.
         id: String,
-        /// The price.
+        /// Price.
         price: Price,
-        /// When it begins: with the subscription.
+        /// Its start: that of the subscription.
         start_date: Moment,
-        /// When it ends: with the subscription; null where no end is known.
+        /// Its end: that of the subscription; null where no end is known.
         end_date: Option<Moment>,
-        /// On which day of a month its billing periods begin.
+        /// Day of the month on which its billing periods begin.
         billing_cycle_day: u32,
-        /// When its current billing period began; null where it has none.
+        /// Start of its current billing period; null where it has none.
         current_billing_period_start_date: Option<Moment>,
-        /// When its current billing period ends; null where it has none.
+        /// End of its current billing period; null where it has none.
         current_billing_period_end_date: Option<Moment>,
-        /// How many there are of a fee, each from when on; null for usage.
+        /// Quantities of a fee, each with its start; null for usage.
         fixed_fee_quantity_transitions: Option<Vec<QuantityTransition>>,
-        /// Never: nothing of it is billed later.
+        /// Always false: nothing of it is billed later.
         can_defer_billing: bool,
         /// Always null: usage of a price is not filtered.
         filter: Nothing,
@@ -38,25 +38,25 @@ response! {
         metric_parameter_overrides: Nothing,
     }
 
-    /// How many of a fee there are from an instant on.
+    /// The quantity of a fee from an instant on.
     pub(crate) struct QuantityTransition {
-        /// From when.
+        /// Start of the quantity.
         effective_date: Moment,
-        /// Of which price.
+        /// Id of the price of the fee.
         price_id: String,
-        /// How many.
+        /// Quantity.
         quantity: JsonNumber,
     }
 
-    /// How many of a fee there are, and from when until when.
+    /// The quantity of a fee from its start to its end.
     pub(crate) struct QuantityEntry {
-        /// Of which price.
+        /// Id of the price of the fee.
         price_id: String,
-        /// How many.
+        /// Quantity.
         quantity: JsonNumber,
-        /// From when.
+        /// Start of the quantity.
         start_date: Moment,
-        /// Until when; null where no end is known.
+        /// End of the quantity; null where no end is known.
         end_date: Option<Moment>,
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn intervals(
     intervals.filter_map(|of| PriceInterval::of(subscription, of, related, now)).collect()
 }
 
-/// Writes how many of its fees a subscription has over its life.
+/// Writes the quantities of the fees of a subscription over its life.
 pub(super) fn schedule(subscription: &Subscription) -> Vec<QuantityEntry> {
     let fees = subscription.price_intervals.iter().filter(|interval| interval.is_fee());
     let entries = fees.flat_map(|interval| {

@@ -15,35 +15,35 @@ use crate::{
 };
 
 request! {
-    /// Which page of the subscriptions, and which of them.
+    /// Filters and page of a list of subscriptions.
     pub(crate) struct SubscriptionListQuery {
-        /// How many rows a page has at most.
+        /// Maximum number of rows on a page.
         limit: Option<Whole<1, 100>>,
-        /// Where the page begins: `next_cursor` of the one before.
+        /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
-        /// Of a customer.
+        /// Customer of the subscriptions.
         customer_id: Option<Sought<CustomerId>>,
-        /// Of one of several customers.
+        /// Customers of the subscriptions: any of them.
         "customer_id[]" customer_ids: Option<Vec<Sought<CustomerId>>>,
-        /// Of a customer, by the caller's alias.
+        /// External id of the customer.
         external_customer_id: Option<ExternalId>,
-        /// Of one of several customers, by the caller's aliases.
+        /// External ids of the customers: any of them.
         "external_customer_id[]" external_customer_ids: Option<Vec<ExternalId>>,
-        /// Of a plan.
+        /// Plan of the subscriptions.
         plan_id: Option<Sought<PlanId>>,
-        /// Of a plan, by the caller's alias.
+        /// External id of the plan.
         external_plan_id: Option<ExternalId>,
-        /// Where they stand now.
+        /// Status of the subscriptions now.
         status: Option<SubscriptionStatus>,
-        /// Where they stand now: one of several.
+        /// Statuses of the subscriptions now: any of them.
         "status[]" statuses: Option<Vec<SubscriptionStatus>>,
-        /// Created at this instant or later.
+        /// Subscriptions created at this instant or later.
         "created_at[gte]" created_at_gte: Option<Moment>,
-        /// Created later.
+        /// Subscriptions created after this instant.
         "created_at[gt]" created_at_gt: Option<Moment>,
-        /// Created earlier.
+        /// Subscriptions created before this instant.
         "created_at[lt]" created_at_lt: Option<Moment>,
-        /// Created at this instant or earlier.
+        /// Subscriptions created at this instant or earlier.
         "created_at[lte]" created_at_lte: Option<Moment>,
     }
 }
@@ -53,21 +53,21 @@ response! {
     pub(crate) struct SubscriptionSummary {
         /// Its id.
         id: String,
-        /// What people call it: as its plan, where it has no name of its own.
+        /// Its name: that of its plan where it has none of its own.
         name: String,
-        /// Where it stands.
+        /// Its status.
         status: SubscriptionStatus,
-        /// When it was created.
+        /// Instant of its creation.
         created_at: Moment,
         /// Its first instant.
         start_date: Moment,
-        /// The first instant after it; null where no end is known.
+        /// First instant after it; null where no end is known.
         end_date: Option<Moment>,
-        /// Who subscribed.
+        /// Customer of the subscription.
         customer: CustomerMinified,
-        /// To what.
+        /// Plan of the subscription.
         plan: PlanMinified,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
 
@@ -75,15 +75,15 @@ response! {
     pub(crate) struct PlanMinified {
         /// Its id.
         id: String,
-        /// The caller's alias for the id.
+        /// External id: the caller's own alias.
         external_plan_id: Option<ExternalId>,
-        /// What people call it.
+        /// Its name.
         name: Option<String>,
     }
 }
 
 impl SubscriptionListQuery {
-    /// Returns what is asked for; `None` where there can be no such subscription.
+    /// Returns the filter of the list; `None` where there can be no such subscription.
     pub(crate) fn filter(&self) -> Result<Option<SubscriptionFilter>, Problem> {
         let plan = match (self.plan_id, self.external_plan_id.clone()) {
             (Some(_), Some(_)) => {

@@ -16,45 +16,45 @@ use crate::{
 request! {
     /// A subscription to create.
     pub(crate) struct NewSubscription {
-        /// Who subscribes.
+        /// Customer of the subscription.
         customer_id: Option<CustomerId>,
-        /// Who subscribes, by the caller's alias.
+        /// External id of the customer.
         external_customer_id: Option<ExternalId>,
-        /// To which plan.
+        /// Plan of the subscription.
         plan_id: Option<PlanId>,
-        /// To which plan, by the caller's alias.
+        /// External id of the plan.
         external_plan_id: Option<ExternalId>,
-        /// To which version of it: its default one where nothing is said.
+        /// Version of the plan: its default one where nothing is said.
         plan_version_number: Option<Whole<1, 4_294_967_295>>,
-        /// What people call it.
+        /// Its name.
         name: Option<Name>,
-        /// The currency that it is invoiced in: that of the plan.
+        /// Currency of its invoices: that of the plan.
         currency: Option<Currency>,
         /// Its first instant: now where nothing is said.
         start_date: Option<Moment>,
-        /// The first instant after it.
+        /// First instant after it.
         end_date: Option<Moment>,
-        /// Whether its billing periods begin with it, and not with a month.
+        /// True if its billing periods begin with it, and not with a month.
         align_billing_with_subscription_start_date: Option<bool>,
-        /// On which day its billing periods begin.
+        /// Day on which its billing periods begin.
         billing_cycle_anchor_configuration: Option<AnchorIn>,
-        /// Texts of the caller's own.
+        /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-        /// Whether its invoices are collected without being asked for: stored and given back.
+        /// True if its invoices are collected without a request: stored and given back.
         auto_collection: Option<Kept<bool>>,
-        /// Whether its invoices are issued without being approved: stored and given back.
+        /// True if its invoices are issued without approval: stored and given back.
         auto_issuance: Option<Kept<bool>>,
-        /// What its invoices say: stored and given back.
+        /// Memo of its invoices: stored and given back.
         default_invoice_memo: Option<Kept<String>>,
-        /// How much may be used before an invoice is issued: stored and given back.
+        /// Amount that may be used before an invoice is issued: stored and given back.
         invoicing_threshold: Option<Kept<Decimal>>,
-        /// How many days after its issue an invoice is due: stored and given back.
+        /// Number of days between issue and due date of an invoice: stored and given back.
         net_terms: Option<Kept<Whole<0, 1_000_000>>>,
-        /// The marketplace that it was bought in: stored.
+        /// Marketplace that it was bought in: stored.
         external_marketplace: Option<Kept<Marketplace>>,
-        /// What it is called there: stored.
+        /// Its id in the marketplace: stored.
         external_marketplace_reporting_id: Option<Kept<String>>,
-        /// The region of the marketplace: stored.
+        /// Region of the marketplace: stored.
         aws_region: Option<Kept<String>>,
         /// Not available with a value.
         add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
@@ -80,19 +80,19 @@ request! {
         replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
         /// Not available with a value.
         replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// How many days it is tried for: not available but for none.
+        /// Number of days of its trial: only zero is available.
         trial_duration_days: Option<Whole<0, 999_999>>,
         /// Not available with a value.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
     }
 
-    /// On which day billing periods begin.
+    /// The day on which billing periods begin.
     pub(crate) struct AnchorIn {
-        /// The day of a month: the last one of a month that is shorter.
+        /// Day of a month: the last one of a month that is shorter.
         day: Whole<1, 31>,
-        /// The month that a longer period begins in.
+        /// Month that a longer period begins in.
         month: Option<Whole<1, 12>>,
-        /// The year that a longer period begins in.
+        /// Year that a longer period begins in.
         year: Option<Whole<1, 9_999>>,
     }
 }
@@ -177,7 +177,7 @@ impl NewSubscription {
     }
 }
 
-/// Reads an id or the caller's alias: one of them has to be there.
+/// Reads an id or an external id: one of them has to be there.
 fn one_of<Id>(
     what: &str,
     id: Option<Id>,

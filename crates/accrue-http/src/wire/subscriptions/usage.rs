@@ -14,19 +14,20 @@ use crate::{
 };
 
 request! {
-    /// Which usage, and how it is cut.
+    /// Filters of usage, and the division of its timeframe.
     pub(crate) struct UsageQueryIn => ends_after_its_start {
-        /// Of which metric: of all where nothing is said.
+        /// Metric of the usage: all metrics where nothing is said.
         billable_metric_id: Option<MetricId>,
-        /// By the values of which property.
+        /// Property to group the usage by.
         group_by: Option<PropertyName>,
-        /// Day by day, or not cut where nothing is said.
+        /// Division of the timeframe: day by day, or none where nothing is said.
         granularity: Option<Granularity>,
-        /// Each day alone, as where nothing is said, or from the beginning to the end of each.
+        /// View of the days: each day alone, the default, or from the start of the timeframe to the
+        /// end of each.
         view_mode: Option<ViewMode>,
-        /// From when: the current billing period where nothing is said.
+        /// Start of the timeframe, which is the current billing period where none is given.
         timeframe_start: Option<Moment>,
-        /// Until when.
+        /// End of the timeframe.
         timeframe_end: Option<Moment>,
         /// Not available with a value.
         first_dimension_key: Option<NotBuilt<String>>,
@@ -42,23 +43,23 @@ request! {
 response! {
     /// The usage of one metric.
     struct Ungrouped {
-        /// The metric.
+        /// Metric.
         billable_metric: NamedMetric,
-        /// How it is cut.
+        /// View of the days.
         view_mode: ViewMode,
-        /// The figures, oldest first.
+        /// Figures, oldest first.
         usage: Vec<Slot>,
     }
 
     /// The usage of one metric, of the events that share a value.
     struct Grouped {
-        /// The metric.
+        /// Metric.
         billable_metric: NamedMetric,
-        /// The value.
+        /// Value that the events share.
         metric_group: MetricGroup,
-        /// How it is cut.
+        /// View of the days.
         view_mode: ViewMode,
-        /// The figures, oldest first.
+        /// Figures, oldest first.
         usage: Vec<Slot>,
     }
 
@@ -66,25 +67,25 @@ response! {
     struct NamedMetric {
         /// Its id.
         id: String,
-        /// What people call it.
+        /// Its name.
         name: String,
     }
 
     /// A value of a property.
     struct MetricGroup {
-        /// The property.
+        /// Property.
         property_key: PropertyName,
-        /// The text of the value; empty where events have none.
+        /// Text of the value; empty where events have none.
         property_value: String,
     }
 
-    /// The usage between two instants.
+    /// The usage in a timeframe.
     struct Slot {
-        /// From when.
+        /// Start of the timeframe.
         timeframe_start: Moment,
-        /// Until when.
+        /// End of the timeframe.
         timeframe_end: Moment,
-        /// The figure; 0 where there are no events.
+        /// Figure; 0 where there are no events.
         quantity: JsonNumber,
     }
 }
@@ -105,16 +106,16 @@ enum Series {
 }
 
 response! {
-    /// All groups are on one page.
+    /// The pagination of usage: all groups are on one page.
     struct OnePage {
-        /// Never.
+        /// Always false.
         has_more: bool,
         /// Always null.
         next_cursor: Option<String>,
     }
 }
 
-/// How usage is cut.
+/// The division of a timeframe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Granularity {
     Day,
@@ -125,7 +126,7 @@ choices! {
 }
 
 impl UsageQueryIn {
-    /// Makes what the engine is asked for, and says how the answer is cut.
+    /// Makes the query for the engine, and returns the view of the answer.
     pub(crate) fn into_query(self) -> Result<(UsageQuery, ViewMode), Problem> {
         let mode = self.view_mode.unwrap_or(ViewMode::Periodic);
         let query = UsageQuery {

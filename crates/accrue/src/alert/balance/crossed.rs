@@ -5,7 +5,7 @@ use crate::{
     alert::{Alert, Cause},
 };
 
-/// An alert on a balance of credits fired.
+/// Firing of an alert on a credit balance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BalanceCrossed {
@@ -17,11 +17,11 @@ pub struct BalanceCrossed {
     pub value_before: Option<Decimal>,
     /// The balance right after.
     pub value_after: Decimal,
-    /// The most advanced of the thresholds crossed: the smallest. `None` of an alert without
+    /// The most advanced of the thresholds crossed: the smallest. `None` for an alert without
     /// thresholds, which watches zero.
     pub threshold: Option<Decimal>,
-    /// All thresholds crossed, greatest first. None of an alert without thresholds.
+    /// All thresholds crossed, greatest first. Empty for an alert without thresholds.
     pub thresholds: Vec<Decimal>,
-    /// What made it fire.
+    /// Cause that made it fire.
     pub cause: Cause,
 }

@@ -5,7 +5,7 @@ use crate::{
     alert::{Alert, Condition, Scope, Thresholds, creation::check_siblings},
 };
 
-/// An alert to create on what a customer has of credits (wire 1.3).
+/// An alert to create on a credit balance of a customer (wire 1.3).
 ///
 /// ```
 /// use accrue::{Decimal, PricingUnit, alert::{NewBalanceAlert, Thresholds}};
@@ -22,40 +22,40 @@ pub struct NewBalanceAlert {
     /// The currency or pricing unit of the ledger whose balance it watches, whether or not the
     /// customer has one yet.
     pub currency: PricingUnit,
-    /// What of the balance it watches.
+    /// Condition of the balance that it watches.
     pub condition: NewBalanceCondition,
 }
 
-/// What of a balance a new alert is to watch (wire 1.3).
+/// Condition of a balance that a new alert watches (wire 1.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NewBalanceCondition {
-    /// That it is zero or below: `credit_balance_depleted`.
+    /// Balance at zero or below: `credit_balance_depleted`.
     Depleted,
-    /// That it is at or below a threshold: `credit_balance_dropped`.
+    /// Balance at or below a threshold: `credit_balance_dropped`.
     Dropped {
-        /// At which values it fires.
+        /// Values at which it fires.
         thresholds: Thresholds,
     },
-    /// That it is above zero again: `credit_balance_recovered`.
+    /// Balance above zero again: `credit_balance_recovered`.
     Recovered,
 }
 
 impl NewBalanceAlert {
-    /// An alert on a balance that is zero or below.
+    /// Creates an alert on a balance that is zero or below.
     #[must_use]
     pub const fn credit_balance_depleted(currency: PricingUnit) -> Self {
         Self { currency, condition: NewBalanceCondition::Depleted }
     }
 
-    /// An alert on a balance that is at or below a threshold.
+    /// Creates an alert on a balance that is at or below a threshold.
     #[must_use]
     pub const fn credit_balance_dropped(currency: PricingUnit, thresholds: Thresholds) -> Self {
         Self { currency, condition: NewBalanceCondition::Dropped { thresholds } }
     }
 
-    /// An alert on a balance that is above zero again.
+    /// Creates an alert on a balance that is above zero again.
     #[must_use]
     pub const fn credit_balance_recovered(currency: PricingUnit) -> Self {
         Self { currency, condition: NewBalanceCondition::Recovered }

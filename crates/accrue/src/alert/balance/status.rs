@@ -5,20 +5,20 @@ use crate::{
     alert::{Alert, Condition, InAlert},
 };
 
-/// Where a threshold of an alert on a balance stands (wire 1.2).
+/// Status of a threshold of an alert on a balance (wire 1.2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BalanceAlertStatus {
-    /// The threshold; zero of an alert without thresholds.
+    /// The threshold; zero for an alert without thresholds.
     pub threshold_value: Decimal,
-    /// Whether it is in alert: it has fired, and the balance has not come back since. So a
-    /// threshold that the balance passed while the alert was disabled is not. An alert that has
-    /// recovered is in alert until the balance is zero or below again.
+    /// True if the threshold is in alert: it has fired, and the balance has not come back since. So
+    /// a threshold that the balance passed while the alert was disabled is not. A recovery alert
+    /// that has fired is in alert until the balance is zero or below again.
     pub in_alert: bool,
 }
 
 impl Alert {
-    /// Takes its status, of an alert on a balance: so it is as an operation answers it.
+    /// Sets the status of an alert on a balance, as operations return it.
     pub(crate) fn show_status(&mut self, in_alert: &InAlert) {
         self.balance_alert_status = match &self.condition {
             Condition::CreditBalanceDropped { .. } => {

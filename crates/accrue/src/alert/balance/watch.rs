@@ -8,14 +8,14 @@ use crate::{
     alert::{Alert, BalanceCrossed, Cause, Condition, InAlert},
 };
 
-/// The alerts on one ledger of a customer, the disabled ones too, and which of their thresholds are
-/// in alert.
+/// Alerts on one ledger of a customer, the disabled ones too, and those of their thresholds that
+/// are in alert.
 ///
 /// To ensure correctness, everything that moves the balance is judged, also while no alert may fire:
 /// it can arm a threshold again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BalanceWatch {
-    /// In the order in which they fire.
+    /// Guards in the order in which they fire.
     guards: Vec<Guard>,
 }
 
@@ -24,13 +24,13 @@ pub(crate) struct BalanceWatch {
 struct Guard {
     rule: Rule,
     alert: Alert,
-    /// What it compares the balance with: its thresholds, or zero.
+    /// Levels that it compares the balance with: its thresholds, or zero.
     levels: BTreeSet<Decimal>,
     in_alert: InAlert,
     has_moved: bool,
 }
 
-/// When an alert on a balance fires.
+/// Rule by which an alert on a balance fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     Dropped,
@@ -106,7 +106,7 @@ impl Guard {
         Some(Self { rule, alert, levels, in_alert, has_moved: false })
     }
 
-    /// Arms what a balance has come back from.
+    /// Arms the levels that a balance has come back from.
     fn arm(&mut self, balance: &Decimal) {
         self.has_moved |= match self.rule {
             Rule::Dropped | Rule::Depleted => self.in_alert.arm_below(balance),

@@ -2,7 +2,7 @@ use super::{Book, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{CreditBlockId, Decimal, Error, Timestamp, credit::EntryType};
 
 impl Book {
-    /// Gives something back to a block that was taken from it: it may open again.
+    /// Returns an amount to the block from which it was taken: the block may open again.
     pub(super) fn amend(
         &mut self,
         new: &NewLedgerEntry,

@@ -29,7 +29,7 @@ impl Book {
         }
     }
 
-    /// Says that there are as many open blocks as there may be. `closing` of them are about to close.
+    /// Refuses one open block more than there may be. `closing` of them are about to close.
     pub(super) fn check_room(&self, closing: usize) -> Result<(), Error> {
         let open = self.ledger.open.len().saturating_sub(closing);
         if open < limits::CREDIT_BLOCKS {
@@ -42,7 +42,7 @@ impl Book {
         Err(Error::constraint(detail))
     }
 
-    /// Makes a block of which nothing is left yet, with the number of the next entry.
+    /// Creates a block with a balance of zero, with the number of the next entry.
     pub(super) fn blank(&self, word: &[u8], at: Timestamp) -> Block {
         let number = self.next_number();
         let block = CreditBlock {
@@ -71,17 +71,17 @@ impl Book {
         self.moved_blocks.insert(id);
     }
 
-    /// Takes something from a block that can be given back to it.
+    /// Takes an amount from a block that can be given back to it.
     pub(super) fn take_from(&mut self, id: CreditBlockId, amount: &Decimal) {
         self.shift(id, -amount, amount.clone());
     }
 
-    /// Gives something back to a block that was taken from it.
+    /// Returns an amount to the block from which it was taken.
     pub(super) fn return_to(&mut self, id: CreditBlockId, amount: &Decimal) {
         self.shift(id, amount.clone(), -amount);
     }
 
-    /// Takes something from a block for good.
+    /// Takes an amount from a block for good.
     pub(super) fn lose_from(&mut self, id: CreditBlockId, amount: &Decimal) {
         self.shift(id, -amount, Decimal::zero());
     }

@@ -57,8 +57,8 @@ impl Book {
         Ok(last.filter(|_| self.ledger.entries > entries).map(|booked| booked.entry.clone()))
     }
 
-    /// Says that there are as many deletions to remember as there may be: what is drawn instead of one
-    /// block can be drawn instead of the next, and giving back has to follow all of it.
+    /// Refuses one deletion more than may be remembered: what is drawn instead of one block can be
+    /// drawn instead of the next, and giving back has to follow all of it.
     fn check_deletions(&self) -> Result<(), Error> {
         let (found, most) = (self.ledger.deleted.len(), limits::DELETED_BLOCKS);
         if found < most {

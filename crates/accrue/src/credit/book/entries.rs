@@ -6,12 +6,12 @@ use crate::{
     subscription::{BillingAnchor, BillingPeriods},
 };
 
-/// What an entry says, but for its place in the ledger.
+/// Content of an entry, but for its place in the ledger.
 pub(super) struct Draft<'a> {
     pub(super) entry_type: EntryType,
     pub(super) amount: Decimal,
     pub(super) block_id: CreditBlockId,
-    /// What the caller asked for, in whose words the entry speaks.
+    /// Request of the caller, in whose words the entry speaks.
     pub(super) asked: Option<&'a NewLedgerEntry>,
 }
 
@@ -20,7 +20,7 @@ impl Book {
         self.ledger.entries.saturating_add(1)
     }
 
-    /// Returns what the id of a thing of this ledger is derived from.
+    /// Returns the parts from which the id of a thing of this ledger is derived.
     pub(super) fn names<'a>(&'a self, word: &'a [u8], number: &'a [u8]) -> [&'a [u8]; 4] {
         let Self { ledger, .. } = self;
         [word, ledger.customer_id.as_bytes(), ledger.currency.as_bytes(), number]
@@ -32,8 +32,8 @@ impl Book {
         self.enter(draft, at, None)
     }
 
-    /// Books what usage has taken from a block: with what it took of the same block on the same day
-    /// where no entry has come between that is not usage.
+    /// Books an amount that usage has taken from a block: with what it took of the same block on
+    /// the same day where no entry has come between that is not usage.
     pub(super) fn append_usage(&mut self, block_id: CreditBlockId, taken: Decimal, at: Timestamp) {
         let amount = -taken;
         let pending = self.ledger.pending.iter().rev().find(|entry| entry.block_id == block_id);

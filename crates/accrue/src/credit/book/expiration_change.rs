@@ -4,7 +4,7 @@ use crate::{
     credit::{CreditBlock, EntryType},
 };
 
-/// What the caller gives another expiry date.
+/// Expiration change that the caller asks for.
 pub(super) struct Extension<'a> {
     pub(super) target_expiry_date: Timestamp,
     pub(super) amount: Option<&'a Decimal>,

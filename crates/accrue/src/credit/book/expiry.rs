@@ -2,7 +2,7 @@ use super::{Book, entries::Draft};
 use crate::{CreditBlockId, Decimal, Timestamp, credit::EntryType};
 
 impl Book {
-    /// Returns when the next block expires that has something left.
+    /// Returns the instant at which the next block expires that has something left.
     pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
         self.order.first_key_value().and_then(|(place, _)| place.expiry_date())
     }

@@ -6,7 +6,7 @@ use crate::{
     credit::{EntryType, block::Deletion, shares},
 };
 
-/// What was given back to blocks, in the order in which the first of each was.
+/// Amounts given back to blocks, in the order in which the first of each was.
 #[derive(Debug, Default)]
 pub(crate) struct Returned {
     given: Vec<(CreditBlockId, Decimal)>,
@@ -51,8 +51,8 @@ impl Book {
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
     /// blocks that it was drawn from, the last one first. It is still to be booked.
     ///
-    /// What no block can take, since it was given back already, makes no credit: [`Drawn`] knows how
-    /// much that is. So it is with what was used before the ledger had an entry.
+    /// The amount that no block can take, since it was given back already, makes no credit:
+    /// [`Drawn`] knows how much that is. The same holds for usage before the ledger had an entry.
     pub(crate) fn hand_back(
         &mut self,
         amount: &Decimal,
@@ -78,8 +78,8 @@ impl Book {
         }
     }
 
-    /// Gives back what was drawn from a block, and returns how much that is: to itself, or to those
-    /// that stand for it.
+    /// Gives back what was drawn from a block, to itself or to those that stand for it, and returns
+    /// the amount.
     ///
     /// Each turn but the last uses up a share or what was drawn from a block, and looks at no block
     /// twice: so the work is bounded by the bounds of the lists, however their ways meet.
@@ -154,7 +154,7 @@ impl Book {
         self.blocks.get(&id).map(Block::instead).unwrap_or_default()
     }
 
-    /// Makes the share less that one block has of another that it stands for.
+    /// Reduces the share that one block has of another that it stands for.
     fn reduce_share(&mut self, of: CreditBlockId, id: CreditBlockId, amount: &Decimal) {
         if self.ledger.overdraft == Some(of) {
             return shares::reduce(&mut self.ledger.payers, id, amount);

@@ -5,7 +5,7 @@ use crate::{
 };
 
 impl Book {
-    /// Gives a new block, which first pays off what was overdrawn.
+    /// Adds a new block, which first pays off the overdraft.
     pub(super) fn increment(
         &mut self,
         new: &NewLedgerEntry,

@@ -33,7 +33,7 @@ impl Place {
         self.effective_date.is_none_or(|effective| effective <= at) && Expiry::At(at) < self.expiry
     }
 
-    /// Returns when a block there expires, if ever.
+    /// Returns the instant at which a block there expires, if ever.
     pub(super) const fn expiry_date(&self) -> Option<Timestamp> {
         match self.expiry {
             Expiry::At(expiry) => Some(expiry),

@@ -20,7 +20,8 @@ impl Book {
         }
     }
 
-    /// Takes what the caller asks for, with an entry for each block, and returns the last one.
+    /// Takes the amount that the caller asks for, with an entry for each block, and returns the
+    /// last one.
     pub(super) fn decrement(
         &mut self,
         new: &NewLedgerEntry,

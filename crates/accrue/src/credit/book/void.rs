@@ -4,7 +4,7 @@ use crate::{
     credit::{EntryType, VoidReason},
 };
 
-/// What the caller makes void.
+/// Void that the caller asks for.
 pub(super) struct Voided<'a> {
     pub(super) amount: &'a Decimal,
     pub(super) block_id: CreditBlockId,
@@ -12,8 +12,8 @@ pub(super) struct Voided<'a> {
 }
 
 impl Book {
-    /// Makes something of what is left of a block void, and returns the first of the two entries
-    /// that say so.
+    /// Makes an amount that is left of a block void, and returns the first of the two entries that
+    /// say so.
     pub(super) fn void(
         &mut self,
         new: &NewLedgerEntry,

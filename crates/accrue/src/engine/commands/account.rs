@@ -1,4 +1,4 @@
-//! The handle on one account, and what it configures.
+//! Configuration of an account: operations.
 
 use crate::{
     Error,
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Account {
-    /// Sets what the account configures.
+    /// Sets the configuration of the account.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Account {
         )
     }
 
-    /// Returns what the account configures.
+    /// Returns the configuration of the account.
     pub async fn configuration(&self) -> Result<Configuration, Error> {
         rows::account::configuration(&mut self.reading()).await
     }

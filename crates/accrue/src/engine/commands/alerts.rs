@@ -26,8 +26,7 @@ use crate::{
 };
 
 impl Account {
-    /// Creates an alert on one subscription (wire 1.3). It is judged at once on the usage that
-    /// there is.
+    /// Creates an alert on one subscription (wire 1.3). It is judged at once on the current usage.
     ///
     /// # Errors
     ///
@@ -81,8 +80,8 @@ impl Account {
         )
     }
 
-    /// Creates an alert on what a customer has of credits in one currency or pricing unit (wire
-    /// 1.3). It is judged at once on the balance that there is.
+    /// Creates an alert on the credit balance of a customer in one currency or pricing unit
+    /// (wire 1.3). It is judged at once on the balance that there is.
     ///
     /// The customer need not have credits in it yet: without a ledger there is no balance, and
     /// nothing fires.
@@ -144,7 +143,7 @@ impl Account {
         self.change_alert(id, Change::Disable)
     }
 
-    /// Enables an alert for one subscription: a plan alert that was disabled for it alone. Answers
+    /// Enables an alert for one subscription: a plan alert that was disabled for it alone. Returns
     /// the alert as that subscription sees it.
     ///
     /// # Errors
@@ -156,7 +155,7 @@ impl Account {
     }
 
     /// Disables an alert for one subscription (§3, §4.2): a plan alert goes on to watch the others.
-    /// Answers the alert as that subscription sees it.
+    /// Returns the alert as that subscription sees it.
     ///
     /// # Errors
     ///

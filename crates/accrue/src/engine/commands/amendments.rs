@@ -1,5 +1,5 @@
-//! Amends and deprecates single events; figures, alerts and credits follow in the same commit
-//! (`docs/decisions/amendments-in-place.md`).
+//! Amendments and deprecations of single events; figures, alerts and credits follow in the same
+//! commit (`docs/decisions/amendments-in-place.md`).
 
 mod found;
 #[cfg(test)]
@@ -7,7 +7,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use self::found::{Found, Standing, check_open, find_event};
+use self::found::{EventStatus, Found, check_open, find_event};
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Timestamp,
     alert::Cause,
@@ -28,13 +28,13 @@ use crate::{
 };
 
 impl Account {
-    /// Amends an event (wire 3.5): it says something else from now on, as if it had never said what
-    /// it said. Its id, its timestamp and its customer stay.
+    /// Amends an event (wire 3.5): its new content counts from now on, as if it had always been
+    /// that. Its id, its timestamp and its customer stay.
     ///
-    /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
-    /// to. An event may be amended any number of times, and the last one holds. To let it say what it
-    /// says already changes nothing, is not counted, and is taken when the billing period is over too:
-    /// a caller who lost the answer can ask again.
+    /// Usage, cost and credits follow in the same commit, and alerts are judged on the new values.
+    /// An event may be amended any number of times, and the last amendment holds. One that has the
+    /// same content changes nothing, is not counted, and is accepted also when the billing period
+    /// is over: a caller who lost the answer can ask again.
     ///
     /// # Errors
     ///
@@ -85,9 +85,9 @@ impl Account {
 
     /// Deprecates an event (wire 3.5): it counts no longer, and its key is not taken again.
     ///
-    /// Usage, cost and credits follow in the same commit, and alerts are judged on where they move
-    /// to. To deprecate it once more changes nothing, unless another event counts under its key by then:
-    /// one that a backfill has brought, or had hidden (wire 3.3). It is that one then.
+    /// Usage, cost and credits follow in the same commit, and alerts are judged on the new values.
+    /// A second deprecation changes nothing, unless another event counts under its key by then: one
+    /// that a backfill has brought, or had hidden (wire 3.3). That one is deprecated then.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ async fn amend_event(
     amendment: &Amendment,
 ) -> Result<EventKey, Stop> {
     amendment.check(id)?;
-    let Found { mut entry, customer_id, place, standing } = find_event(tx, id).await?;
+    let Found { mut entry, customer_id, place, status } = find_event(tx, id).await?;
     if rows::customers::customer(tx, &amendment.customer).await?.id != customer_id {
         return Err(Error::constraint("the event is of another customer").into());
     }
@@ -138,12 +138,12 @@ async fn amend_event(
         let message = format!("found {found}, expected that of the event: {expected}");
         return Err(Error::invalid("timestamp", message).into());
     }
-    let found = match standing {
-        Standing::Counts(found) => *found,
-        Standing::Deprecated => {
+    let found = match status {
+        EventStatus::Counts(found) => *found,
+        EventStatus::Deprecated => {
             return Err(Error::constraint(format!("the event {id} was deprecated")).into());
         }
-        Standing::Replaced(by) => return Err(replaced(id, by).into()),
+        EventStatus::Replaced(by) => return Err(replaced(id, by).into()),
     };
     let says = (&*found.event.event_name, &*found.event.properties);
     if says == (&amendment.event_name, &amendment.properties) {
@@ -162,11 +162,11 @@ async fn amend_event(
 }
 
 async fn deprecate_event(tx: &mut Transaction<'_>, id: &EventKey) -> Result<EventKey, Stop> {
-    let Found { mut entry, customer_id, place, standing } = find_event(tx, id).await?;
-    let found = match standing {
-        Standing::Counts(found) => *found,
-        Standing::Deprecated => return Ok(id.clone()),
-        Standing::Replaced(by) => return Err(replaced(id, by).into()),
+    let Found { mut entry, customer_id, place, status } = find_event(tx, id).await?;
+    let found = match status {
+        EventStatus::Counts(found) => *found,
+        EventStatus::Deprecated => return Ok(id.clone()),
+        EventStatus::Replaced(by) => return Err(replaced(id, by).into()),
     };
     check_open(tx, customer_id, place.at).await?;
     count(tx, customer_id, "deprecated", |of| &mut of.deprecated).await?;
@@ -209,8 +209,8 @@ async fn write_anew(
     tx.put(&schema::event_key(tx.account, &place.key), entry)
 }
 
-/// Corrects what a customer's events come to, where the one that counted at a place is written
-/// anew, or deprecated.
+/// Corrects the figures of a customer, where the event that counted at a place is written anew, or
+/// deprecated.
 async fn correct(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
@@ -242,7 +242,8 @@ async fn correct(
     rows::customers::touch(tx, customer_id).await
 }
 
-/// The row of an hour stays as long as there are events in it, whether or not they count.
+/// Counts one event less in the row of an hour, which stays as long as there are events in it,
+/// whether or not they count.
 async fn count_one_less(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,

@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Billing {
-    /// Returns the account whose API key a token is of; none where it is no token, of no key, or not
-    /// good any more: which of them, nobody is told.
+    /// Returns the account of the API key that a token is for; none where it is no token, for no
+    /// key, or no longer valid. Nobody is told which of these.
     ///
     /// It reads at most one row.
     ///
@@ -66,7 +66,7 @@ impl Billing {
 
 /// API keys. Their operations take no idempotency key: a stored answer would keep a secret.
 impl Account {
-    /// Issues an API key, and shows its token, which nothing shows again.
+    /// Issues an API key, and returns its token, which is shown only once.
     ///
     /// Where the outcome is unknown, the list tells whether there is a key whose token is lost: it can
     /// be revoked.
@@ -84,11 +84,11 @@ impl Account {
         apply_open(self.shared(), self.id(), &IssueApiKey { name }).await
     }
 
-    /// Gives an API key a new secret. The one that it had is good for `overlap` more, 30 days at most;
-    /// where another overlap has not ended, the one before that is good no longer.
+    /// Rotates an API key: it gets a new secret. The current one stays valid for `overlap`, 30 days
+    /// at most; where another overlap has not ended, the one before that is no longer valid.
     ///
     /// Where the outcome is unknown, [`fetch_api_key`](Self::fetch_api_key) tells when it was last
-    /// rotated: before another rotation, which would cut the overlap short.
+    /// rotated: ask it before another rotation, which would cut the overlap short.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl Account {
         apply_open(self.shared(), self.id(), &RotateApiKey { id, overlap }).await
     }
 
-    /// Revokes an API key: from now on none of its tokens is good. A second time changes nothing, so
-    /// that it can be done again where the outcome is unknown.
+    /// Revokes an API key: from now on none of its tokens is valid. A second time changes nothing,
+    /// so that it can be done again where the outcome is unknown.
     pub async fn revoke_api_key(&self, id: ApiKeyId) -> Result<ApiKey, Error> {
         apply_open(self.shared(), self.id(), &RevokeApiKey { id }).await
     }

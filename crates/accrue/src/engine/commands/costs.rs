@@ -25,12 +25,12 @@ use crate::{
 };
 
 impl Account {
-    /// Computes what a subscription costs: in the current billing period, or in any timeframe; as
+    /// Computes the cost of a subscription: in the current billing period, or in any timeframe; as
     /// one, or day by day (wire 5.1).
     ///
-    /// The current billing period is answered from running totals. Any other timeframe costs the
-    /// aggregates of its billing periods, and the events of at most two windows of 15 minutes for each
-    /// instant at which it is cut, however long the history is.
+    /// The current billing period is answered from running totals. For any other timeframe it reads
+    /// the aggregates of the billing periods, and the events of at most two windows of 15 minutes
+    /// for each instant at which the timeframe is cut, however long the history is.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Computes what all subscriptions of a customer cost together, line by line for each price
+    /// Computes the cost of all subscriptions of a customer together, line by line for each price
     /// (wire 4.1): in any timeframe, or each in its own current billing period.
     ///
     /// # Errors
@@ -132,10 +132,10 @@ impl Account {
     }
 }
 
-/// How many slots are rated before others get their turn.
+/// Number of slots that are rated before others get their turn.
 const SLOTS_TOGETHER: usize = 16;
 
-/// What was used of a billing period from its start up to an instant.
+/// Usage of a billing period from its start up to an instant.
 struct Sum {
     running: Running,
     to: Timestamp,
@@ -156,7 +156,7 @@ fn marks(slots: &[Timeframe], period: Timeframe) -> BTreeSet<Timestamp> {
     bounds.filter(|at| period.start() < *at).collect()
 }
 
-/// Returns what a subscription costs, slot by slot.
+/// Returns the costs of a subscription, slot by slot.
 pub(in crate::engine) async fn costs(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
@@ -181,8 +181,8 @@ pub(in crate::engine) async fn costs(
     Ok(costs)
 }
 
-/// Returns what was used from the start of each billing period up to where slots begin and end in
-/// it. Those that go on behind the slots are summed further next time.
+/// Returns the usage from the start of each billing period up to the instants at which slots begin
+/// and end in it. Those that go on behind the slots are summed further next time.
 async fn used_in(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,

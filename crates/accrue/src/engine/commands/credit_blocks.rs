@@ -1,4 +1,4 @@
-//! Credit blocks: read and deleted.
+//! Credit blocks: operations.
 
 use crate::{
     CreditBlockId, Error, MetadataUpdate,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Account {
-    /// Changes the metadata of a block of credits (wire 5.1).
+    /// Changes the metadata of a credit block (wire 5.1).
     ///
     /// # Errors
     ///
@@ -35,8 +35,8 @@ impl Account {
         )
     }
 
-    /// Deletes a block of credits, as if it had never been given (wire 5.1). What was drawn from it is
-    /// drawn anew from the blocks that are there now, and beyond them from the overdraft.
+    /// Deletes a credit block, as if it had never been given (wire 5.1). The amount drawn from it
+    /// is drawn anew from the blocks that are there now, and beyond them from the overdraft.
     ///
     /// Its entries stay in the ledger, and others follow them: an amendment and a void, which empty
     /// the block, and a decrement for each block that is drawn from instead. A block that was made of
@@ -89,7 +89,7 @@ async fn applied_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<Bl
     Ok(block)
 }
 
-/// Returns the caller's own strings of a block: they have a row of their own.
+/// Returns the metadata of a block, which has a row of its own.
 async fn block_metadata(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,

@@ -29,10 +29,10 @@ use crate::{
 
 impl Account {
     /// Adds an entry to a ledger of a customer (wire 4.4). The first one in a currency or pricing
-    /// unit makes the ledger: from then on usage that is priced in it draws on it.
+    /// unit creates the ledger: from then on usage that is priced in it draws on it.
     ///
-    /// A void is two entries: the first is answered. A decrement from several blocks is one for each:
-    /// the last is answered.
+    /// A void makes two entries, and returns the first. A decrement from several blocks makes one
+    /// for each, and returns the last.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Account {
         )
     }
 
-    /// Returns what a customer has of a currency or pricing unit.
+    /// Returns the credit balance of a customer in a currency or pricing unit.
     ///
     /// # Errors
     ///
@@ -102,7 +102,8 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Returns what a customer has of every currency and pricing unit that it has a ledger in.
+    /// Returns the credit balances of a customer: one for each currency and pricing unit that it
+    /// has a ledger in.
     ///
     /// # Errors
     ///
@@ -126,7 +127,7 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Returns a block of credits.
+    /// Returns a credit block.
     ///
     /// # Errors
     ///
@@ -154,7 +155,7 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Lists the blocks of a customer's credits, newest first (wire 4.4): those that have something
+    /// Lists the credit blocks of a customer, newest first (wire 4.4): those that have something
     /// left and have not expired, unless all are asked for.
     ///
     /// # Errors
@@ -200,8 +201,8 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Lists the entries of a customer's ledger, newest first (wire 4.4). What is pending is listed
-    /// with what it is now.
+    /// Lists the entries of a customer's ledger, newest first (wire 4.4). A pending entry is listed
+    /// as it is now.
     ///
     /// A filter by status or amount has no index: it looks at entry after entry until the page is full.
     ///
@@ -263,7 +264,7 @@ async fn read_ledger(
     Ok((customer, ledger))
 }
 
-/// A ledger's entries as they were when it was read, whatever is added to it meanwhile.
+/// Returns a ledger's entries as they were when it was read, whatever is added to it meanwhile.
 async fn entries(
     tx: &mut Transaction<'_>,
     customer: CustomerId,

@@ -1,4 +1,4 @@
-//! Events of an account hour by hour.
+//! Number of events of an account, hour by hour.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Ingests usage events: sorts a batch, adds it up, judges alerts and draws credits, in one commit.
+//! Ingestion of usage events: sorts a batch, adds it up, judges alerts and draws credits, in one commit.
 
 mod acceptance;
 mod keys;
@@ -35,8 +35,8 @@ impl Account {
     /// Ingests a batch of usage events (wire 3.4): 1 to 1,000, all of them or none.
     ///
     /// An event whose key is there already with the same content is a duplicate: a success that
-    /// changes nothing. The alerts that the batch makes fire, and their messages, are in the same
-    /// commit; neither depends on how events are cut into batches.
+    /// changes nothing. The alerts that the batch fires, and their messages, are in the same commit;
+    /// neither depends on how events are cut into batches.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Removes idempotency records that are no longer good.
+//! Removal of idempotency records that are no longer good.
 
 use crate::{
     Error, Timeframe,
@@ -10,13 +10,13 @@ use crate::{
     usage::Hour,
 };
 
-/// What a collection of garbage did.
+/// Result of a garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Collected {
-    /// How many idempotency records it removed.
+    /// Number of idempotency records that were removed.
     pub removed: usize,
-    /// Whether there is more to look at: call again.
+    /// True where there is more to look at: call again.
     pub more: bool,
 }
 
@@ -53,8 +53,8 @@ impl Billing {
         }
     }
 
-    /// What to remove for one expiry: the expiry itself, and the record where no later operation has
-    /// replaced it. Each is as it was read, or nothing is removed.
+    /// Returns the changes that remove one expiry: the expiry itself, and the record where no later
+    /// operation has replaced it. Each is as it was read, or nothing is removed.
     async fn removal(&self, expiry: &Row) -> Result<(Batch, usize), Error> {
         let shared = self.shared();
         let Expiry { account, key } = schema::read_expiry(&expiry.key, &expiry.document)?;

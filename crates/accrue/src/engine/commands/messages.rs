@@ -1,4 +1,4 @@
-//! Messages: what is told, the outbox that a host reads, and acknowledgements.
+//! Webhook messages: their texts, the outbox that a host reads, and acknowledgements.
 
 #[cfg(test)]
 mod tests;
@@ -18,12 +18,12 @@ use crate::{
 
 impl Account {
     /// Lists the messages that wait: queue by queue, those of one customer in the order in which they
-    /// came about.
+    /// were created.
     ///
     /// A message waits until it is acknowledged, so it is read at least once. Whoever delivers it
     /// keeps its id over all retries. A cursor is good for as long as one likes, also once the messages
-    /// before it are acknowledged: so a message that cannot be delivered holds up no other. What comes
-    /// about behind a cursor is read with the next walk from the first page.
+    /// before it are acknowledged: so a message that cannot be delivered holds up no other. Messages
+    /// that are created behind a cursor are read with the next walk from the first page.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ async fn render(
     Ok(messages)
 }
 
-/// Returns what a row says that was fetched, where one is named.
+/// Returns the decoded row that was fetched, where one is named.
 fn found<T: Says>(tx: &Transaction<'_>, slot: Option<Slot<T>>) -> Result<Option<T>, Error> {
     match slot {
         Some(slot) => tx.row(&slot),

@@ -35,7 +35,7 @@ impl Account {
         Call::new(self, Op::new("create_metric", new, |tx, new| Box::pin(create_metric(tx, new))))
     }
 
-    /// Changes a metric. What it measures never changes.
+    /// Changes a metric. Its query never changes.
     pub fn update_metric(&self, id: MetricId, update: MetricUpdate) -> Call<Metric> {
         Call::new(
             self,

@@ -70,9 +70,8 @@ impl Account {
         )
     }
 
-    /// Creates a version of a plan from its latest one, numbered one above: prices come to those of
-    /// that, go, or take the place of others (wire 5.1). Subscriptions stay on the version that they
-    /// are on.
+    /// Creates a version of a plan from its latest one, numbered one above: prices are added to
+    /// those of that, removed or replaced (wire 5.1). Subscriptions stay on the version that they are on.
     ///
     /// # Errors
     ///
@@ -210,7 +209,7 @@ async fn plan_prices(tx: &mut Transaction<'_>, prices: &[Placed]) -> Result<Vec<
     Ok(all)
 }
 
-/// The rows that a price of a version rests on, to be read in one call of the store.
+/// Returns the rows that a price of a version rests on, to be read in one call of the store.
 fn keys_of(tx: &Transaction<'_>, price: &PlanPrice) -> Vec<Key> {
     let account = tx.account;
     let alias = |external| schema::price_external(account, external).key().clone();
@@ -230,13 +229,13 @@ fn keys_of(tx: &Transaction<'_>, price: &PlanPrice) -> Vec<Key> {
     }
 }
 
-/// The meters that some prices need.
+/// Returns the meters that some prices need.
 fn meters_of(prices: &[Price]) -> Vec<MeterId> {
     let meters = prices.iter().filter_map(|price| price.charge.meter(0));
     meters.map(|meter| meter.id).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The currencies and pricing units that usage is priced in, with the metrics that measure it.
+/// Returns the currencies and pricing units that usage is priced in, with the metrics that measure it.
 fn usage_units(prices: &[Price]) -> BTreeMap<PricingUnit, BTreeSet<MetricId>> {
     let mut units = BTreeMap::<_, BTreeSet<_>>::new();
     for price in prices {

@@ -38,8 +38,8 @@ impl Account {
         Call::new(self, Op::new("create_plan", new, |tx, new| Box::pin(create_plan(tx, new))))
     }
 
-    /// Changes a plan, found by its id or its external id. What it charges never changes, but by
-    /// [another version](Self::create_plan_version).
+    /// Changes a plan, found by its id or its external id. Its prices never change, but by [another
+    /// version](Self::create_plan_version).
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! Previews: run an operation and drop its commit
-//! (`docs/decisions/previews-run-the-operation.md`).
+//! Previews: they run an operation and drop its commit (`docs/decisions/previews-run-the-operation.md`).
 
 mod period;
 mod price;
@@ -19,18 +18,18 @@ use crate::{
 };
 
 impl<T: Send + 'static> Call<T> {
-    /// Answers what the operation would bring, and writes nothing: the alerts that would fire, and
-    /// the balances that would move.
+    /// Runs the operation without writing anything, and returns its effects: the answer, the alerts
+    /// that would fire, and the balances that would move.
     ///
     /// An alert on a plan is judged for each subscription of its version.
     ///
     /// # Errors
     ///
-    /// What the operation answers;
+    /// Errors of the operation;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
-    /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a
-    /// plan with 1,000 subscriptions or more, or more transitions wait for the customer than one commit applies,
-    /// or a backfill concerns 1,000 customers or more, or days with more than 100,000 events;
+    /// previews; [`TooManyResults`](crate::ErrorKind::TooManyResults) where the alert is on a plan
+    /// with 1,000 subscriptions or more, or more transitions wait for the customer than one commit
+    /// applies, or a backfill concerns 1,000 customers or more, or days with more than 100,000 events;
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a backfill for all
     /// customers is to be reflected or reverted first.
     ///
@@ -55,7 +54,7 @@ impl<T: Send + 'static> Call<T> {
     }
 }
 
-/// Runs an operation without a commit, and tells what it would have written.
+/// Runs an operation without a commit, and returns the effects that it would have.
 async fn preview<C: Command + ?Sized>(
     account: &Account,
     command: &C,

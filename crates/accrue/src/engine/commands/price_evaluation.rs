@@ -1,4 +1,4 @@
-//! Rates what a customer used in any timeframe by a price, filtered and grouped.
+//! Evaluation of a price: rates the usage of a customer in any timeframe, filtered and grouped.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -27,11 +27,10 @@ impl Account {
     /// that the customer is subscribed to (wire 5.1): as one group, or one for each combination of
     /// values of some properties. Nothing is written.
     ///
-    /// A group is rated as if it were all there is: tiers and packages begin anew in each. What it
-    /// costs is what the model says, before discounts, minima and maxima. An event that contributes
-    /// nothing to the metric makes no group; without grouping there always is one, with the quantity
-    /// zero where there are no events. Groups are in the order of their values: null, booleans,
-    /// numbers, strings.
+    /// A group is rated as if it were all there is: tiers and packages begin anew in each. Its cost is
+    /// the amount of the model, before discounts, minima and maxima. An event that contributes nothing
+    /// to the metric makes no group; without grouping there always is one, with the quantity zero where
+    /// there are no events. Groups are in the order of their values: null, booleans, numbers, strings.
     ///
     /// Without filter and groups it costs the aggregates of the timeframe, and the events of at most
     /// two windows of 15 minutes; otherwise its events.
@@ -65,11 +64,11 @@ impl Account {
     }
 }
 
-/// What events add up to, by the values that they are grouped by.
+/// Aggregates of events, by the values that they are grouped by.
 #[derive(Default)]
 struct Groups {
     by_values: BTreeMap<Vec<PropertyValue>, Running>,
-    /// The bytes of all values.
+    /// Bytes of all values.
     bytes: usize,
 }
 
@@ -93,7 +92,7 @@ async fn evaluate(
     Ok((customer_id, groups.collect()))
 }
 
-/// Returns what a price measures: its metric, and the meter that divides it.
+/// Returns the meters of a price: its metric, and the meter that divides it.
 async fn meters_of(tx: &mut Transaction<'_>, price: &Price) -> Result<Meters, Error> {
     let Charge::Usage { metric_id, .. } = price.charge else {
         let detail = format!("the price {} is a fixed price: it rates no usage", price.id);

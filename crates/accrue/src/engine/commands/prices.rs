@@ -48,7 +48,7 @@ impl Account {
         )
     }
 
-    /// Changes the metadata of a price: what it charges never changes (wire 5.1).
+    /// Changes the metadata of a price: its charge never changes (wire 5.1).
     pub fn update_price(&self, id: impl Into<IdOr<PriceId>>, update: PriceUpdate) -> Call<Price> {
         Call::new(
             self,
@@ -102,8 +102,7 @@ pub(in crate::engine) async fn create_price(
     Ok(price)
 }
 
-/// Makes sure that what a price needs is metered: of earlier events too, where it was not
-/// before.
+/// Makes sure that the meters of a price are kept: of earlier events too, where they were not before.
 async fn meter(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
     let slot = schema::metric_catalogue(tx.account);
     let mut catalogue = tx.get(&slot).await?.unwrap_or_default();

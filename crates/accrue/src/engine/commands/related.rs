@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Account {
-    /// Returns what resources name that were read.
+    /// Returns the resources that `named` names.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Name, item::NewItem, metric::{MetricQuery, NewMetric}};
@@ -40,7 +40,7 @@ impl Account {
 }
 
 impl<T: Naming + Send + Sync + 'static> Call<T> {
-    /// Returns beside the outcome what it names, read in the same commit.
+    /// Returns the outcome with the resources that it names, read in the same commit.
     pub fn with_related(self) -> Call<(T, Related)> {
         let (account, request) = self.into_parts();
         Call::new(&account, WithRelated { request })

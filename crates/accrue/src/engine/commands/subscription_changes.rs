@@ -1,4 +1,4 @@
-//! Edits and cancels subscriptions, takes ends back, and changes quantities of fees.
+//! Changes of subscriptions: edits, cancellations, ends that are taken back, and quantities of fees.
 
 use crate::{
     Error, IdOr, PriceId, SubscriptionId,
@@ -36,7 +36,7 @@ impl Account {
         )
     }
 
-    /// Cancels a subscription: now, when its billing period ends, or at a date.
+    /// Cancels a subscription: now, when its term ends, or at a date.
     ///
     /// # Errors
     ///
@@ -55,12 +55,12 @@ impl Account {
         )
     }
 
-    /// Takes the end of a subscription back that lies in the future (wire 5.1): it goes on without
+    /// Takes back the end of a subscription where it lies in the future (wire 5.1): it goes on without
     /// one. Whether a cancellation or its creation gave it that end is the same; an end that a
     /// cancellation had replaced does not come back.
     ///
-    /// What the end had changed is judged anew at once, as where one is given: fees that were prorated
-    /// to it are whole again.
+    /// Charges that depend on the end are judged anew at once, as where an end is given: fees that were
+    /// prorated to it are whole again.
     ///
     /// # Errors
     ///
@@ -135,8 +135,7 @@ impl Account {
     }
 }
 
-/// Writes a subscription whose life or fees have changed, and when time brings its customer the
-/// next thing.
+/// Writes a subscription whose life or fees have changed, with the next deadline of its customer.
 async fn save_change(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Result<(), Error> {
     let customer_id = entry.subscription.customer_id;
     rows::subscriptions::save_subscription(tx, entry)?;

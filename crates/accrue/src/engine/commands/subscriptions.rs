@@ -1,4 +1,4 @@
-//! Creates, fetches and lists subscriptions.
+//! Subscriptions: creation, look-up and lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +51,7 @@ impl Account {
         Ok(rows::subscriptions::subscription_entry(&mut self.reading(), id).await?.subscription)
     }
 
-    /// Lists the subscriptions, newest first. Where one stands is told for now: by status alone a page
+    /// Lists the subscriptions, newest first. The status of each is that of now: by status alone a page
     /// is found through an index, and otherwise looked for among all that the customers or else the
     /// plan of the filter have.
     ///
@@ -109,7 +109,7 @@ impl Account {
     }
 }
 
-/// The same filter, however its caller has ordered or doubled what it names: a cursor is good for
+/// Returns the same filter, however its caller has ordered or doubled its names: a cursor is good for
 /// either.
 fn in_order(mut filter: SubscriptionFilter) -> SubscriptionFilter {
     filter.customers.sort();
@@ -314,7 +314,7 @@ fn check_count(entries: &[SubscriptionEntry], now: Timestamp) -> Result<(), Erro
         |entry: &&SubscriptionEntry| entry.subscription.status(now) != SubscriptionStatus::Ended;
     let (count, most, what) = match entries.iter().filter(live).count() {
         live if live >= limits::SUBSCRIPTIONS => (live, limits::SUBSCRIPTIONS, "live"),
-        _ => (entries.len(), limits::ROSTER, "live or recent"),
+        _ => (entries.len(), limits::ACTIVE_SUBSCRIPTIONS, "live or recent"),
     };
     if count < most {
         return Ok(());

@@ -57,8 +57,8 @@ impl Account {
         Err(Error::contended())
     }
 
-    /// Looks for events by their keys (wire 3.5). Those that are not there are left out,
-    /// those that are asked for twice come once. The order is that of the keys.
+    /// Searches for events by their keys (wire 3.5). Those that are not there are left out, those that
+    /// are asked for twice come once. The order is that of the keys.
     ///
     /// An event is shown as it was last amended. One that was deprecated, or replaced by a backfill,
     /// is there and is said not to count; one of a backfill is there once that is reflected.
@@ -130,7 +130,7 @@ async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Er
     Ok(Usage { timeframe, metrics: metrics.collect() })
 }
 
-/// Reads what most events need to be shown, in few calls of the store.
+/// Reads the rows that most events need to be shown, in few calls of the store.
 async fn fetch_searched(
     tx: &mut Transaction<'_>,
     all: &[(EventKey, Vec<EventSlot>)],

@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl Account {
-    /// Computes what a subscription used: in the current billing period or in any timeframe, as one
+    /// Computes the usage of a subscription: in the current billing period or in any timeframe, as one
     /// or day by day, by metric and by the values of a property (wire 5.1).
     ///
     /// A figure is that of the events of its slot alone: a day's greatest, a day's distinct values.
@@ -53,7 +53,7 @@ impl Account {
     }
 }
 
-/// What one group of events adds up to, slot by slot.
+/// Aggregates of one group of events, slot by slot.
 type Slots = Vec<Total>;
 
 async fn usage_series(

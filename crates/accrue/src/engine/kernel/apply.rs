@@ -1,5 +1,5 @@
-//! Runs a command and commits it: the one place that does. What time has brought comes first, in
-//! commits of its own (`docs/decisions/transitions-before-the-operation.md`).
+//! The one loop that runs a command and commits it. Transitions that time has brought come first, in
+//! commits of their own (`docs/decisions/transitions-before-the-operation.md`).
 
 use std::{pin::Pin, time::Duration};
 
@@ -14,12 +14,12 @@ use crate::{
     store::{Batch, Commit, Key, StoreError, Version},
 };
 
-/// An operation that writes: it loads, decides and saves, in one unit of work.
+/// Operation that writes: it loads, decides and saves, in one unit of work.
 ///
 /// It may be run several times, and must not remember an earlier run.
 #[async_trait]
 pub(in crate::engine) trait Command: Send + Sync {
-    /// What it answers.
+    /// Answer of the operation.
     type Outcome: Send;
 
     /// Names it, in its fingerprint and its span.
@@ -29,13 +29,13 @@ pub(in crate::engine) trait Command: Send + Sync {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Self::Outcome, Stop>;
 }
 
-/// An operation that a caller asks for, and can ask for under an idempotency key.
+/// Operation that a caller asks for, and can ask for under an idempotency key.
 pub(in crate::engine) trait Request: Command {
-    /// Returns what the key is held against: its name and its arguments.
+    /// Returns the fingerprint that the key is held against: of its name and its arguments.
     fn fingerprint(&self) -> Result<Fingerprint, Error>;
 }
 
-/// An operation of the library: its name, what it is called with, and what it does with that.
+/// Operation of the library: its name, its arguments, and the function that runs it.
 pub(in crate::engine) struct Op<A, T> {
     name: &'static str,
     arguments: A,
@@ -81,7 +81,7 @@ pub(in crate::engine) fn fingerprint(
     Ok(Fingerprint::of(["library", operation, &payload]))
 }
 
-/// What goes into the commit beside the effect of the operation.
+/// Keeper of an answer in the commit of the effect of the operation.
 pub(in crate::engine) trait Door<T>: Send + Sync {
     /// Names the row that is the first precondition, as it was found.
     fn record(&self) -> (Key, Option<Version>);
@@ -94,9 +94,9 @@ pub(in crate::engine) trait Door<T>: Send + Sync {
     ) -> Result<Option<String>, Error>;
 }
 
-/// What became of an operation.
+/// Outcome of the attempt to apply an operation.
 pub(in crate::engine) enum Applied<T> {
-    /// It was decided, and what was to be written is.
+    /// The operation was decided, and its writes are committed.
     Done(Decided<T>),
     /// Another attempt under the same key was first.
     LostTheKey,
@@ -104,10 +104,10 @@ pub(in crate::engine) enum Applied<T> {
     Unknown(Decided<T>, StoreError),
 }
 
-/// What an operation came to.
+/// Decision of an operation.
 pub(in crate::engine) struct Decided<T> {
     pub(in crate::engine) result: Result<T, Error>,
-    /// The answer that the door keeps.
+    /// Answer that the door keeps.
     pub(in crate::engine) answer: Option<String>,
 }
 
@@ -124,8 +124,8 @@ pub(in crate::engine) async fn apply_open<C: Command + ?Sized>(
     }
 }
 
-/// Tells whether an operation took so long to decide that it is to be decided anew: others have gone
-/// on meanwhile, and what was to come then has been applied.
+/// Tells whether an operation took so long to decide that it is to be decided anew: others have gone on
+/// meanwhile, and transitions that were due then have been applied.
 fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {
     at.saturating_add(Duration::from_secs(limits::DECISION_SECONDS)) < now
 }
@@ -211,8 +211,8 @@ async fn apply_within<C: Command + ?Sized>(
     Err(Error::contended())
 }
 
-/// A run that is ready to be committed. An error that is not kept is committed too, without a
-/// change: it holds only where what was read still is as it was read.
+/// Run that is ready to be committed. An error that is not kept is committed too, without a change: it
+/// holds only where the rows that were read still are as they were read.
 struct Sealed<'a, T> {
     decided: Decided<T>,
     batch: Batch,

@@ -1,4 +1,4 @@
-//! A call that is yet to be awaited.
+//! Calls that are yet to be awaited.
 
 use std::{fmt, future::IntoFuture, pin::Pin};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::Error;
 
-/// A future that a host can run on any executor.
+/// Future that a host can run on any executor.
 pub(super) type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An operation that writes, ready to be awaited.
+/// Operation that writes, ready to be awaited.
 ///
 /// All of its effect is one commit: dropping the future anywhere leaves all of it or nothing.
 #[must_use = "nothing happens before it is awaited"]
@@ -28,7 +28,7 @@ impl<T: Send + 'static> Call<T> {
         Self { account: account.clone(), request: Box::new(request) }
     }
 
-    /// Takes it apart: for whom it is, and what it does.
+    /// Takes it apart into its account and its request.
     pub(in crate::engine) fn into_parts(self) -> (Account, Box<dyn Request<Outcome = T>>) {
         (self.account, self.request)
     }

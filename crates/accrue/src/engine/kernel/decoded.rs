@@ -15,12 +15,12 @@ use crate::{
     store::{Key, Row, Version},
 };
 
-/// What an entry takes beside what its document says, in bytes.
+/// Bytes of an entry beside those of its decoded row.
 const ENTRY_BYTES: u64 = 200;
-/// How much longer than its document is what it says, about.
+/// Size of a decoded row, about, in the length of its document.
 const GROWTH: u64 = 2;
 
-/// What a document says.
+/// Type that a document is decoded into.
 pub(in crate::engine) trait Says:
     DeserializeOwned + Clone + Send + Sync + 'static
 {
@@ -28,7 +28,7 @@ pub(in crate::engine) trait Says:
 
 impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Says for T {}
 
-/// What the rows say that are read often, decoded once for each version of a row.
+/// Cache of decoded rows, by row version.
 ///
 /// It spares no look-up in the store: a row that has another version there is decoded again.
 pub(in crate::engine) struct Decoded {
@@ -59,7 +59,7 @@ impl Decoded {
         Self { values: Cache::with(entries, bytes, Weight, RandomState::default(), lifecycle) }
     }
 
-    /// Returns what a row says.
+    /// Returns the decoded row, for rows that are read often from the cache.
     pub(in crate::engine) fn decode<T: Says, G>(
         &self,
         slot: &Slot<T, G>,

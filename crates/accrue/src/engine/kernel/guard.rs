@@ -12,10 +12,10 @@ use crate::{
     store::{Document, Key, Scan},
 };
 
-/// A row that was read, and guards others: what is read under it holds as long as it does.
+/// Guard: a row that was read and guards others, which hold as long as it does when read under it.
 ///
-/// It is a precondition of the commit; what it guards is none. Whoever writes a row that it guards, which can
-/// be done through it alone, writes it too. So two that meet conflict at the guard.
+/// It is a precondition of the commit; the rows that it guards are none. Whoever writes a row that it
+/// guards, which can be done through it alone, writes it too. So two that meet conflict at the guard.
 pub(in crate::engine) struct Guard<G: Guards> {
     of: G::Of,
     slot: Slot<G>,
@@ -34,7 +34,7 @@ impl Transaction<'_> {
         Ok(Guard { of, slot })
     }
 
-    /// Reads some of them, all in one call of the store.
+    /// Reads several guards, all in one call of the store.
     pub(in crate::engine) async fn guards<G: Guards + Says>(
         &mut self,
         of: impl IntoIterator<Item = G::Of> + Send,
@@ -48,17 +48,17 @@ impl Transaction<'_> {
 }
 
 impl<G: Guards + Says + Serialize> Guard<G> {
-    /// Returns whose rows it guards.
+    /// Returns the owner of the rows that it guards.
     pub(in crate::engine) const fn of(&self) -> G::Of {
         self.of
     }
 
-    /// Returns what it says itself, with what was written to it.
+    /// Returns its own decoded row, with the writes to it.
     pub(in crate::engine) fn head(&self, tx: &Transaction<'_>) -> Result<G, Error> {
         Ok(tx.row(&self.slot)?.unwrap_or_default())
     }
 
-    /// Writes what it says itself.
+    /// Writes its own row.
     pub(in crate::engine) fn put_head(
         &self,
         tx: &mut Transaction<'_>,
@@ -67,7 +67,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.put(&self.slot, head)
     }
 
-    /// Writes itself as it is, so that whoever has read it has to read again.
+    /// Writes its own row as it is, so that whoever has read it has to read again.
     pub(in crate::engine) fn touch(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         match tx.touch(self.slot.key()) {
             Touched::Written => Ok(()),
@@ -75,7 +75,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         }
     }
 
-    /// Reads rows that some of them guard, all in one call of the store.
+    /// Reads rows that some guards guard, all in one call of the store.
     pub(in crate::engine) async fn fetch(
         _guards: &[Self],
         tx: &mut Transaction<'_>,
@@ -84,7 +84,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.fetch_guarded(keys).await
     }
 
-    /// Fetches a row and returns what it says.
+    /// Fetches a row and returns it decoded.
     pub(in crate::engine) async fn get<T: Says, H>(
         &self,
         tx: &mut Transaction<'_>,
@@ -94,7 +94,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.row(slot)
     }
 
-    /// Fetches rows and returns what they say, in the order asked.
+    /// Fetches rows and returns them decoded, in the order asked.
     pub(in crate::engine) async fn get_all<T: Says, H>(
         &self,
         tx: &mut Transaction<'_>,
@@ -104,7 +104,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.read_all(slots).await
     }
 
-    /// Reads a part of a range, with what is written here.
+    /// Reads a part of a range, with the rows that are written here.
     pub(in crate::engine) async fn range(
         &self,
         tx: &Transaction<'_>,
@@ -113,7 +113,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.range_now(scan).await
     }
 
-    /// Reads a range to its end, with what is written here.
+    /// Reads a range to its end, with the rows that are written here.
     pub(in crate::engine) async fn range_all(
         &self,
         tx: &Transaction<'_>,

@@ -1,11 +1,11 @@
-//! The handles that a host embeds.
+//! Handles that a host embeds.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Shared, Transaction};
 use crate::{AccountId, Timestamp};
 
-/// The handle on a store: what a host embeds. Cheap to clone; all clones are one.
+/// Handle on a store, which a host embeds. Cheap to clone; all clones are one.
 ///
 /// ```
 /// use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::MemoryStore};
@@ -35,10 +35,10 @@ impl Billing {
         self.0.now()
     }
 
-    /// Returns how far [`now`](Self::now) is ahead of the clock, where that was set back: none where
-    /// it was not, or has caught up since.
+    /// Returns the time by which [`now`](Self::now) is ahead of the clock, where that was set back:
+    /// none where it was not, or has caught up since.
     ///
-    /// Until it has, the present instant stands still, and how old events are is judged by it. A host
+    /// Until it has, the present instant stands still, and the age of events is judged by it. A host
     /// logs it: only a restart, or that much time, ends it.
     ///
     /// ```
@@ -74,9 +74,9 @@ impl fmt::Debug for Billing {
     }
 }
 
-/// The handle on one account (tenant): it has the operations. Cheap to clone.
+/// Handle on one account (tenant), with its operations. Cheap to clone.
 ///
-/// What belongs to another account does not exist here.
+/// Resources of another account do not exist here.
 #[derive(Clone, Debug)]
 pub struct Account {
     billing: Billing,
@@ -100,7 +100,7 @@ impl Account {
         self.billing.shared()
     }
 
-    /// A transaction for an operation that only reads.
+    /// Begins a transaction for an operation that only reads.
     pub(in crate::engine) fn reading(&self) -> Transaction<'_> {
         Transaction::dry(self.shared(), &self.id)
     }

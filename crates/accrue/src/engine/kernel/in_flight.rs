@@ -7,13 +7,13 @@ use std::{
 
 use crate::{AccountId, Error, IdempotencyKey, idempotency::Fingerprint, limits};
 
-/// The keyed operations that run in this process now (§4.5.7).
+/// Keyed operations that run in this process now (§4.5.7).
 #[derive(Default)]
 pub(in crate::engine) struct InFlight(Mutex<Running>);
 
 type Running = HashMap<(AccountId, IdempotencyKey), Fingerprint>;
 
-/// A place among them, given back when it is dropped: also when a caller goes away.
+/// Place among them, given back when it is dropped: also when a caller goes away.
 pub(in crate::engine) struct Place {
     in_flight: Arc<InFlight>,
     owner: (AccountId, IdempotencyKey),

@@ -20,7 +20,7 @@ use crate::{
     store::{Key, Row, Version},
 };
 
-/// An operation under an idempotency key, ready to be awaited.
+/// Operation under an idempotency key, ready to be awaited.
 #[must_use = "nothing happens before it is awaited"]
 pub struct KeyedCall<T> {
     call: Call<T>,
@@ -61,8 +61,8 @@ impl<T> fmt::Debug for KeyedCall<T> {
 }
 
 impl Account {
-    /// Looks under an idempotency key, for a door of the host's own (§4.5): whether a request with
-    /// this fingerprint is to be run, or was, and what was answered then.
+    /// Looks under an idempotency key, for a door of the host's own (§4.5): returns whether a request
+    /// with this fingerprint is to be run, or the answer of its earlier run.
     ///
     /// This comes before a request is judged in any other way, so that a key that is used with
     /// another payload is a conflict however broken that payload is.
@@ -112,17 +112,17 @@ impl Account {
     }
 }
 
-/// What is to be done with a request under an idempotency key.
+/// Decision on a request under an idempotency key.
 #[derive(Debug)]
 #[must_use = "it is in flight until it is dropped"]
 pub enum Admitted {
-    /// Run it.
+    /// The request is to be run.
     Run(Box<Attempt>),
-    /// It has run: this is what was answered (§4.5.6).
+    /// The request has run: this was its answer (§4.5.6).
     Replay(String),
 }
 
-/// A request under an idempotency key that is to be run. The key is in flight until it is dropped.
+/// Request under an idempotency key that is to be run. The key is in flight until it is dropped.
 #[must_use = "it is in flight until it is dropped"]
 pub struct Attempt {
     account: Account,
@@ -136,12 +136,12 @@ pub struct Attempt {
 impl Attempt {
     /// Runs an operation in the account of the key, and keeps its answer in the commit of its effect.
     ///
-    /// `encode` writes the answer down, which is at most 12 MiB; it may be called several times. It
-    /// is asked for business errors too, which are answers as well.
+    /// `encode` writes the answer down, which is at most 12 MiB; it may be called several times. It is
+    /// called for business errors too, which are answers as well.
     ///
     /// # Errors
     ///
-    /// Those that are no answers: nothing is kept, and the key can be used again.
+    /// Errors that are no answers: nothing is kept, and the key can be used again.
     pub async fn run<T: Send + 'static>(
         self,
         call: Call<T>,
@@ -151,7 +151,7 @@ impl Attempt {
         self.commit(&*request, &encode).await
     }
 
-    /// Completes without an effect: so that a request that only reads has its key taken.
+    /// Completes without an effect, so that a request that only reads takes its key.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Attempt {
         }
     }
 
-    /// Reads the record again: it tells whether the commit happened, and whose it is.
+    /// Reads the record again, which tells whether the commit happened, and of which attempt it is.
     async fn look_again<T>(
         &self,
         decided: Decided<T>,
@@ -230,7 +230,7 @@ where
     }
 }
 
-/// A record, and the version of its row.
+/// Record, with the version of its row.
 struct Found {
     record: Record,
     version: Version,
@@ -245,7 +245,8 @@ async fn look(account: &Account, key: &IdempotencyKey) -> Result<Option<Found>, 
     Ok(Some(Found { record: slot.decode(&document)?, version }))
 }
 
-/// An answer is kept with every result but an error that is none, which is told as it is.
+/// Returns the answer, which is kept with every result but an error that is none: that one is told as
+/// it is.
 fn fresh<T>(decided: Decided<T>) -> Result<Answer<String>, Error> {
     match (decided.answer, decided.result) {
         (Some(outcome), _) => Ok(Answer { outcome, freshness: Freshness::Fresh }),
@@ -254,7 +255,7 @@ fn fresh<T>(decided: Decided<T>) -> Result<Answer<String>, Error> {
     }
 }
 
-/// Returns what was answered the first time.
+/// Returns the answer of the first time.
 async fn stored(account: &Account, key: &IdempotencyKey, record: &Record) -> Result<String, Error> {
     match &record.answer {
         StoredAnswer::Inline(text) => Ok(text.clone()),
@@ -274,7 +275,7 @@ async fn parts(account: &Account, key: &IdempotencyKey, count: u32) -> Result<St
     Ok(text)
 }
 
-/// What the library keeps as an answer.
+/// Answer as the library keeps it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kept<T> {
@@ -283,7 +284,8 @@ enum Kept<T> {
 }
 
 impl<T: Serialize> Kept<T> {
-    /// What cannot be written is kept as a text that cannot be read: no domain type is such.
+    /// Encodes a result. One that cannot be written becomes a text that cannot be read: no domain type
+    /// is such.
     fn encode(result: Result<&T, &Error>) -> String {
         let kept = match result {
             Ok(outcome) => Kept::Outcome(outcome),
@@ -295,7 +297,7 @@ impl<T: Serialize> Kept<T> {
 
 type Encode<'a, T> = dyn Fn(Result<&T, &Error>) -> String + Send + Sync + 'a;
 
-/// The door with a key: the answer goes into the commit of the effect.
+/// Door with a key: the answer goes into the commit of the effect.
 struct KeyedDoor<'a, T> {
     attempt: &'a Attempt,
     encode: &'a Encode<'a, T>,
@@ -329,7 +331,7 @@ impl<T> Door<T> for KeyedDoor<'_, T> {
     }
 }
 
-/// What a request does that only reads.
+/// Command of a request that only reads.
 struct NoEffect;
 
 #[async_trait]

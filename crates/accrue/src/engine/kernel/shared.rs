@@ -1,4 +1,4 @@
-//! What all clones of a handle share: who does what comes before a command, too.
+//! State that all clones of a handle share, with the work that comes before a command.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use super::{Decoded, Patience, in_flight::InFlight, stripes::Stripes};
 use crate::{AccountId, Clock, Entropy, Error, Timestamp, schema::Owner, store::Store};
 
-/// What all clones of a handle share.
+/// State that all clones of a handle share.
 pub(in crate::engine) struct Shared {
     pub(in crate::engine) store: Arc<dyn Store>,
     pub(in crate::engine) entropy: Arc<dyn Entropy>,
@@ -51,7 +51,7 @@ impl Shared {
         Timestamp::from_micros(latest).map_or(now, |latest| latest.max(now))
     }
 
-    /// Returns how far that is ahead of the clock; none where it is not.
+    /// Returns the time by which that is ahead of the clock; none where it is not.
     pub(super) fn clock_lag(&self) -> Option<Duration> {
         // Before the clock: whoever moves it on meanwhile makes no lag.
         let latest = self.latest.load(Ordering::SeqCst);
@@ -60,10 +60,10 @@ impl Shared {
     }
 }
 
-/// Does what time has brought, in commits of its own.
+/// Catching up: applies the transitions that time has brought, in commits of its own.
 #[async_trait]
 pub(in crate::engine) trait CatchUp: Send + Sync {
-    /// Does it for some owners, or fails where patience ends before.
+    /// Applies those of some owners, or fails where patience ends before.
     async fn catch_up(
         &self,
         shared: &Shared,

@@ -17,10 +17,10 @@ use crate::{AccountId, CustomerId, IdOr};
 /// to be fair, it lets those in who are polled first, so that a run can be repeated.
 pub(in crate::engine) struct Stripes(Vec<Arc<Semaphore>>);
 
-/// Enough that two customers rarely share a lock.
+/// Number of locks: enough that two customers rarely share one.
 const STRIPES: usize = 1024;
 
-/// The locks that an operation holds, over all of its runs.
+/// Locks that an operation holds, over all of its runs.
 pub(in crate::engine) struct Held<'a> {
     stripes: &'a Stripes,
     guards: BTreeMap<usize, SemaphoreGuardArc>,
@@ -44,8 +44,8 @@ impl Stripes {
 }
 
 impl Held<'_> {
-    /// Names the locks of some customers and those that are held, where not all of the customers'
-    /// are.
+    /// Returns the locks of some customers together with those that are held; none where all of the
+    /// customers' are held.
     pub(in crate::engine) fn missing(
         &self,
         account: &AccountId,

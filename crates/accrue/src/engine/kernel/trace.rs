@@ -1,5 +1,5 @@
-//! Spans of operations, with the feature `tracing`. Without it the same types are empty, and so is what
-//! they do (`docs/decisions/spans-with-tracing.md`).
+//! Spans of operations, with the feature `tracing`. Without it the same types are empty and do nothing
+//! (`docs/decisions/spans-with-tracing.md`).
 
 pub(in crate::engine) use self::imp::{RowsRead, Span};
 
@@ -17,7 +17,7 @@ mod imp {
 
     use crate::AccountId;
 
-    /// Span of an operation, with what it takes.
+    /// Span of an operation, with its figures.
     ///
     /// The figures are recorded once, when it is dropped: a subscriber may write down every value that it
     /// is given, and a future may be dropped at any await.
@@ -29,7 +29,7 @@ mod imp {
         rows_written: AtomicUsize,
     }
 
-    /// Rows that the runs of an operation have read: each of them counts on.
+    /// Number of rows that the runs of an operation have read: each of them counts on.
     #[derive(Clone, Default)]
     pub(in crate::engine) struct RowsRead(Arc<AtomicUsize>);
 
@@ -55,12 +55,12 @@ mod imp {
             Self { span, attempts, conflicts, rows_read: RowsRead::default(), rows_written }
         }
 
-        /// Does work in the span: what it begins is within it.
+        /// Runs work in the span: spans that it begins are within it.
         pub(in crate::engine) fn around<F: Future>(&self, work: F) -> Instrumented<F> {
             work.instrument(self.span.clone())
         }
 
-        /// Notes that a run begins, and returns what counts the rows that it reads.
+        /// Notes that a run begins, and returns the counter of the rows that it reads.
         pub(in crate::engine) fn attempt(&self) -> RowsRead {
             self.attempts.fetch_add(1, Ordering::Relaxed);
             self.rows_read.clone()
@@ -71,7 +71,7 @@ mod imp {
             self.conflicts.fetch_add(1, Ordering::Relaxed);
         }
 
-        /// Notes what was committed.
+        /// Notes the rows that were committed.
         pub(in crate::engine) fn committed(&self, rows_written: usize) {
             self.rows_written.store(rows_written, Ordering::Relaxed);
         }

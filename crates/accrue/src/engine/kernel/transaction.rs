@@ -15,9 +15,9 @@ use crate::{
 
 /// Unit of work: one run of an operation.
 ///
-/// Every row read through it becomes a precondition, or is read under a [`Guard`](super::Guard) that is one;
-/// every write is buffered, and one commit ends it. So what an operation decides holds at the instant of its commit,
-/// or it is run again.
+/// Every row read through it becomes a precondition, or is read under a [`Guard`](super::Guard) that is
+/// one; every write is buffered, and one commit ends it. So the decision of an operation holds at the
+/// instant of its commit, or the operation is run again.
 pub(in crate::engine) struct Transaction<'a> {
     pub(in crate::engine) account: &'a AccountId,
     pub(in crate::engine) now: Timestamp,
@@ -25,54 +25,53 @@ pub(in crate::engine) struct Transaction<'a> {
     pub(in crate::engine) rows_read: RowsRead,
     shared: &'a Shared,
     held: Held<'a>,
-    /// What ids are drawn from where it is never committed: such a transaction takes nothing from the host's
+    /// Source of ids of a transaction that is never committed: such a one takes nothing from the host's
     /// entropy, and no locks.
     dry: Option<SeededEntropy>,
-    /// For whom it has made something due.
+    /// Owners for whom it has made something due.
     made_due: BTreeSet<Owner>,
-    /// Keys are hashed with a seed of their own, and faster than by the standard library: an ingest
-    /// hashes each several times.
+    /// Rows as the store has them. Keys are hashed with a seed of their own, and faster than by the
+    /// standard library: an ingest hashes each several times.
     rows: HashMap<Key, Fetched, RandomState>,
-    /// What was read of the keys of `rows`, but for those that are guarded, in the order in which they
-    /// were read.
+    /// Preconditions in read order; guarded rows excluded.
     read: Vec<Precondition>,
-    /// What is to be written, in the order of the first write of each key.
+    /// Writes, in the order of the first write of each key.
     writes: Vec<(Key, Option<Document>)>,
-    /// Where in `writes` a key is.
+    /// Place of a key in `writes`.
     written: HashMap<Key, usize, RandomState>,
-    /// What documents are written by way of.
+    /// Buffer that documents are written in.
     text: Vec<u8>,
 }
 
-/// A row as the store has it.
+/// Row as the store has it.
 struct Fetched {
     row: Option<Row>,
-    /// Whether it was read under its guard alone.
+    /// True where it was read under its guard alone.
     is_guarded: bool,
 }
 
-/// Whether what is read becomes a precondition.
+/// Holder of a row that is read: a precondition of its own, or its guard.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holding {
     Rows,
     Guard,
 }
 
-/// What came of writing a row as it is.
+/// Outcome of writing a row as it is.
 pub(super) enum Touched {
-    /// It is to be written.
+    /// The row is to be written.
     Written,
-    /// There is none.
+    /// There is no such row.
     Absent,
 }
 
-/// Why a run ended without a decision.
+/// Reason why a run ended without a decision.
 pub(in crate::engine) enum Stop {
-    /// It failed.
+    /// The run failed.
     Error(Error),
-    /// Time has brought these something, which comes first.
+    /// Owners whose transitions come first.
     First(Vec<Owner>),
-    /// It needs these locks, and all of them from the beginning.
+    /// Locks that the run needs, all of them from the beginning.
     Locks(BTreeSet<usize>),
 }
 
@@ -106,7 +105,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// A transaction that is never committed.
+    /// Begins a transaction that is never committed.
     pub(in crate::engine) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
         let tx = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
         Self { dry: Some(SeededEntropy::new(0)), ..tx }
@@ -147,7 +146,7 @@ impl<'a> Transaction<'a> {
         self.load(keys, Holding::Rows).await
     }
 
-    /// The same, of rows that a row guards which was read: none becomes a precondition, unless it is
+    /// Reads rows that are guarded by a row that was read: none becomes a precondition, unless it is
     /// read without its guard too.
     pub(super) async fn fetch_guarded(
         &mut self,
@@ -194,7 +193,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Returns what a row says that was fetched, or was written here.
+    /// Returns the decoded row that was fetched, or was written here.
     pub(in crate::engine) fn row<T: Says, G>(&self, slot: &Slot<T, G>) -> Result<Option<T>, Error> {
         let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
         if let Some((_, written)) = written {
@@ -208,7 +207,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Fetches a row and returns what it says.
+    /// Fetches a row and returns it decoded.
     pub(in crate::engine) async fn get<T: Says, G>(
         &mut self,
         slot: &Slot<T, G>,
@@ -219,7 +218,7 @@ impl<'a> Transaction<'a> {
         self.row(slot)
     }
 
-    /// Fetches rows and returns what they say, in the order asked.
+    /// Fetches rows and returns them decoded, in the order asked.
     pub(in crate::engine) async fn get_all<T: Says, G>(
         &mut self,
         slots: &[Slot<T, G>],
@@ -247,9 +246,9 @@ impl<'a> Transaction<'a> {
         if rows.len() == keys.len() { Ok(rows) } else { Err(wrong_count()) }
     }
 
-    /// Tells whether everything that was read still is as it was read: all of it at one instant.
+    /// Tells whether all rows that were read still are as they were read: all of them at one instant.
     ///
-    /// What was written here, to read as if it were there, is dropped.
+    /// Rows that were written here, to read as if they were there, are dropped.
     pub(in crate::engine) async fn holds(mut self) -> Result<bool, Error> {
         let shared = self.shared;
         self.discard_writes();
@@ -270,7 +269,7 @@ impl<'a> Transaction<'a> {
         self.put_row(slot, value)
     }
 
-    /// The same of a row with a guard or without.
+    /// Writes a row with a guard or without.
     pub(super) fn put_row<T: Serialize, G>(
         &mut self,
         slot: &Slot<T, G>,
@@ -313,12 +312,12 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Returns what is to be written so far.
+    /// Returns the writes so far.
     pub(in crate::engine) fn writes(&self) -> &[(Key, Option<Document>)] {
         &self.writes
     }
 
-    /// Goes back to what was to be written once.
+    /// Goes back to earlier writes.
     pub(in crate::engine) fn set_writes(&mut self, writes: Vec<(Key, Option<Document>)>) {
         self.written = writes.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
         self.writes = writes;
@@ -329,23 +328,23 @@ impl<'a> Transaction<'a> {
         Some(&self.rows.get(key)?.row.as_ref()?.document)
     }
 
-    /// Remembers that it makes something due for somebody.
+    /// Notes that it makes something due for an owner.
     pub(in crate::engine) fn make_due(&mut self, owner: Owner) {
         self.made_due.insert(owner);
     }
 
-    /// Returns for whom something was made due.
+    /// Returns the owners for whom something was made due.
     pub(in crate::engine) fn take_made_due(&mut self) -> BTreeSet<Owner> {
         std::mem::take(&mut self.made_due)
     }
 
-    /// Forgets what was to be written.
+    /// Forgets the writes.
     pub(in crate::engine) fn discard_writes(&mut self) {
         self.writes.clear();
         self.written.clear();
     }
 
-    /// Makes sure that what was written behind the first rows would fit one commit.
+    /// Makes sure that the writes behind the first ones would fit one commit.
     pub(in crate::engine) fn check_writes(&self, first: usize) -> Result<(), Error> {
         let new = self.writes.get(first..).unwrap_or_default().iter().cloned();
         let changes = new.map(|(key, document)| match document {
@@ -355,7 +354,7 @@ impl<'a> Transaction<'a> {
         check_bounds(&Batch { preconditions: Vec::new(), changes: changes.collect() })
     }
 
-    /// Ends the transaction: what to commit, and the locks that go on to be held.
+    /// Ends the transaction: returns the batch to commit, and the locks that go on to be held.
     ///
     /// `record` is listed first, so that a race for an idempotency key is told from any other.
     pub(in crate::engine) fn into_batch(
@@ -379,7 +378,7 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// What reading a row, and what it says, is worth.
+/// Returns the work of reading and decoding a row.
 fn work_of(row: Option<&Row>) -> usize {
     let bytes = row.map_or(0, |row| row.document.as_str().len());
     Pace::work_of_bytes(bytes).saturating_add(Pace::ROW)
@@ -400,7 +399,7 @@ const fn expected(version: Option<Version>) -> Expected {
     }
 }
 
-/// Refuses what no store needs to take, before it is called.
+/// Refuses a batch that no store needs to take, before it is called.
 fn check_bounds(batch: &Batch) -> Result<(), Error> {
     let bytes = batch.changes.iter().fold(0_usize, |bytes, change| {
         let document = match change {

@@ -1,4 +1,4 @@
-//! Applies transitions of those whom nobody touches.
+//! Ticks: they apply transitions of customers and plans that nobody touches.
 
 use std::collections::BTreeSet;
 
@@ -22,15 +22,16 @@ use crate::{
     store::Row,
 };
 
-/// What a tick did.
+/// Result of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tick {
-    /// Owners whose transitions it applied, wholly or in part.
+    /// Number of owners whose transitions were applied, wholly or in part.
     pub applied: usize,
-    /// How many it could not apply, and no later call will: something is wrong with their rows.
+    /// Number of owners whose transitions could not be applied, and no later call will: something is
+    /// wrong with their rows.
     pub failed: usize,
-    /// Whether more is to be applied: call again.
+    /// True where more is to be applied: call again.
     pub more: bool,
 }
 
@@ -38,8 +39,8 @@ impl Billing {
     /// Applies the transitions that time has brought, for at most `limit` customers or plans, in the
     /// order of their instants.
     ///
-    /// No outcome depends on when or how often this runs: whatever touches a customer applies it
-    /// first. A host calls it so that messages do not wait for that.
+    /// No outcome depends on when or how often this runs: whatever touches a customer applies it first.
+    /// A host calls it so that messages do not wait for that.
     ///
     /// ```
     /// # use accrue::{Billing, store::MemoryStore};
@@ -92,7 +93,7 @@ impl Billing {
         }
     }
 
-    /// Returns the instant of the next transition: when to call [`tick`](Self::tick) again.
+    /// Returns the instant of the next transition, at which to call [`tick`](Self::tick) again.
     pub async fn next_deadline(&self) -> Result<Option<Timestamp>, Error> {
         let ever = Timeframe::through(Timestamp::MAX);
         let rows = self.shared().store.scan(&schema::deadlines(ever, 1)).await?;
@@ -101,10 +102,10 @@ impl Billing {
     }
 }
 
-/// How many subscriptions of a plan one step applies.
+/// Number of subscriptions of a plan that one step applies.
 const SUBSCRIPTIONS_TOGETHER: usize = 100;
 
-/// How many applied changes one step removes.
+/// Number of applied changes that one step removes.
 const CHANGES_TOGETHER: u64 = 1_000;
 
 /// Applies the next subscriptions of a plan version that have not seen all changes to its alerts.
@@ -156,7 +157,7 @@ async fn apply_plan_changes(
     }
 }
 
-/// Keeps how far the applying of a plan's subscriptions has come, and removes the changes that all
+/// Command that keeps the progress of applying a plan's subscriptions, and removes the changes that all
 /// of them have seen.
 struct EndPlanStep {
     plan_id: PlanId,

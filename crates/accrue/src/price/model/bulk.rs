@@ -8,16 +8,16 @@ use crate::{Decimal, Error, price::check_bounds};
 /// One part: that tier, with all units. A quantity that is exactly the maximum of a tier lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bulk {
-    /// The tiers, by rising maximum; the last has none.
+    /// Tiers, by rising maximum; the last has none.
     pub tiers: Vec<BulkTier>,
 }
 
-/// A tier of a volume price.
+/// Tier of a volume price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BulkTier {
-    /// The largest quantity that lies in it; `None` for the last tier.
+    /// Largest quantity that lies in it; `None` for the last tier.
     pub maximum_units: Option<Decimal>,
-    /// What each unit costs.
+    /// Amount for each unit.
     pub unit_amount: Decimal,
 }
 

@@ -12,21 +12,21 @@ use crate::{Decimal, Error, PropertyName, limits, price::check_bounds};
 /// cell lies in the default cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// The properties whose values decide on the cell, 1 to 10 different ones.
+    /// Properties whose values decide on the cell, 1 to 10 different ones.
     pub dimensions: Vec<PropertyName>,
-    /// What a unit costs that is in no cell.
+    /// Amount for a unit that is in no cell.
     pub default_unit_amount: Decimal,
-    /// The cells.
+    /// Cells of the matrix.
     pub matrix_values: Vec<MatrixCell>,
 }
 
-/// A cell of a matrix.
+/// Cell of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixCell {
-    /// The values of the dimensions that its events have, in their order; `None` where the property
-    /// is missing. A number or a boolean is compared by its shortest text: `1` and not `1.0`.
+    /// Values of the dimensions that its events have, in their order; `None` where the property is
+    /// missing. A number or a boolean is compared by its shortest text: `1` and not `1.0`.
     pub dimension_values: Vec<Option<String>>,
-    /// What a unit costs.
+    /// Amount for a unit.
     pub unit_amount: Decimal,
 }
 

@@ -5,20 +5,20 @@ use serde::{Deserialize, Serialize};
 use super::{Part, PartOf, Quantity, Rates, Rating};
 use crate::{Decimal, Error, limits, price::check_bounds};
 
-/// So much for each started package of units.
+/// One amount for each started package of units.
 ///
 /// One part, whose quantity is the number of packages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Package {
-    /// What a package costs.
+    /// Amount for a package.
     pub package_amount: Decimal,
-    /// How many units it has: a whole number, at least 1. A size of 0, which no price is created
+    /// Number of units of a package: a whole number, at least 1. A size of 0, which no price is created
     /// with, rates as 1.
     pub package_size: u64,
 }
 
 impl Package {
-    /// Returns how many packages a quantity starts.
+    /// Returns the number of packages that a quantity starts.
     fn packages(&self, quantity: &Decimal) -> Decimal {
         let size = NonZeroU64::new(self.package_size).unwrap_or(NonZeroU64::MIN);
         quantity.clone().max(Decimal::zero()).div_ceil(size)

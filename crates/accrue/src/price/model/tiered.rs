@@ -35,19 +35,18 @@ use crate::{Decimal, Error, price::check_bounds};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tiered {
-    /// The tiers: the first begins at zero, each begins where the one before ends, and the last has
-    /// no end.
+    /// Tiers: the first begins at zero, each begins where the one before ends, and the last has no end.
     pub tiers: Vec<Tier>,
 }
 
-/// A tier of a graduated price.
+/// Tier of a graduated price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tier {
-    /// Where it begins; not part of it.
+    /// Lower bound of the tier, not part of it.
     pub first_unit: Decimal,
     /// Its last unit; `None` for the last tier.
     pub last_unit: Option<Decimal>,
-    /// What each unit of it costs.
+    /// Amount for each unit of it.
     pub unit_amount: Decimal,
 }
 
@@ -120,7 +119,7 @@ impl Tier {
         Part::new(of, self.units(quantity), &self.unit_amount)
     }
 
-    /// Returns how many units of a quantity lie in the tier.
+    /// Returns the number of units of a quantity that lie in the tier.
     fn units(&self, quantity: &Decimal) -> Decimal {
         let end = self.last_unit.as_ref().map_or(quantity, |last| last.min(quantity));
         (end - &self.first_unit).max(Decimal::zero())

@@ -3,12 +3,12 @@ use serde::{Deserialize, Serialize};
 use super::{Part, PartOf, Quantity, Rates, Rating};
 use crate::{Decimal, Error, price::check_bounds};
 
-/// The same for every unit.
+/// One amount for every unit.
 ///
 /// One part: all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
-    /// What a unit costs.
+    /// Amount for a unit.
     pub unit_amount: Decimal,
 }
 

@@ -5,14 +5,14 @@ use crate::price::Cycle;
 /// Dates at equal distances, numbered both ways. Beyond the calendar's ends they saturate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dates {
-    /// A day of every so many months, the last one of a month that is shorter.
+    /// Day of every so many months, the last one of a month that is shorter.
     Months { first: i64, step: i64, day: i8 },
     /// Every so many days.
     Days { first: Date, step: i64 },
 }
 
 impl Dates {
-    /// A date, and those whole cycles away from it.
+    /// Creates a date, and those whole cycles away from it.
     pub(super) fn new(cycle: Cycle, first: Date) -> Self {
         match cycle {
             Cycle::Months(_) => {
@@ -47,7 +47,7 @@ impl Dates {
     }
 }
 
-/// Returns how many of its units a cycle lasts. None lasts nothing: the grid would not move.
+/// Returns the number of units that a cycle lasts. None lasts nothing: the grid would not move.
 pub(super) fn step(cycle: Cycle) -> i64 {
     let (Cycle::Days(units) | Cycle::Months(units)) = cycle;
     i64::from(units.max(1))

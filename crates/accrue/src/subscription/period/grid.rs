@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{Timestamp, Zone, price::Cycle};
 
-/// The boundaries of billing cycles: a time of day in a zone, on dates at equal distances.
+/// Boundaries of billing cycles: a time of day in a zone, on dates at equal distances.
 ///
 /// A cycle may begin before 1970 or end after 9998: its instants are those of the calendar, and
 /// saturate beyond its ends.
@@ -17,7 +17,7 @@ pub(super) struct Grid {
     zone: Zone,
 }
 
-/// What lies between two boundaries. It is not empty.
+/// Cell between two boundaries. It is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     index: i64,

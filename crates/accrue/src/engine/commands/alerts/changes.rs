@@ -74,7 +74,7 @@ pub(super) async fn change_alert(
     Ok(stored::shown(tx, alert).await?)
 }
 
-/// A change to what one subscription sees of an alert.
+/// A change to an alert as one subscription sees it.
 #[derive(Clone, Copy, serde::Serialize)]
 pub(super) enum ChangeFor {
     Enable,

@@ -66,7 +66,7 @@ pub(super) async fn alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert
     Ok(entry.alert)
 }
 
-/// Makes sure that the metric that a new alert is to watch can be.
+/// Checks that the metric of a new alert can be watched.
 pub(super) async fn check_metric(tx: &mut Transaction<'_>, new: &NewAlert) -> Result<(), Error> {
     let NewCondition::UsageExceeded { metric_id } = new.condition else { return Ok(()) };
     let metric = rows::metrics::metric(tx, metric_id).await?;
@@ -76,8 +76,8 @@ pub(super) async fn check_metric(tx: &mut Transaction<'_>, new: &NewAlert) -> Re
     Ok(())
 }
 
-/// Makes sure that what the price filters of an alert name is there: a filter by a mistyped id would
-/// let the alert never fire.
+/// Checks that the prices and items that the filters of an alert name exist: a filter by a mistyped
+/// id would let the alert never fire.
 pub(super) async fn check_filters(
     tx: &mut Transaction<'_>,
     filters: &[PriceFilter],
@@ -124,7 +124,7 @@ pub(super) async fn require_alerts(tx: &mut Transaction<'_>) -> Result<(), Error
     Err(Error::feature("alerts are not available to this account"))
 }
 
-/// Writes an alert. What of it has fired is kept by value, so that only so many can be given.
+/// Writes an alert. Its fired thresholds are kept by value, so that only so many can be given.
 pub(super) async fn save_alert(tx: &mut Transaction<'_>, alert: &Alert) -> Result<(), Error> {
     let slot = schema::alert(tx.account, alert.id);
     let before = tx.get(&slot).await?;
@@ -160,7 +160,7 @@ pub(super) async fn save_watched(
     rows::customers::touch(tx, entry.subscription.customer_id).await
 }
 
-/// Makes sure that each of some resources was found.
+/// Checks that each of some resources was found.
 pub(super) fn check_there<I: fmt::Display, T>(
     what: &str,
     ids: &BTreeSet<I>,
@@ -172,7 +172,7 @@ pub(super) fn check_there<I: fmt::Display, T>(
     }
 }
 
-/// An alert as one subscription sees it.
+/// Returns an alert as one subscription sees it.
 pub(super) fn as_seen_by(entry: &SubscriptionEntry, mut alert: Alert) -> Alert {
     alert.enabled &= !entry.muted.contains(&alert.id);
     alert

@@ -1,4 +1,4 @@
-//! Finds the event that a key stands for, and where it stands.
+//! Look-up of the event that a key stands for, and of its place.
 
 use std::collections::BTreeSet;
 
@@ -23,18 +23,18 @@ pub(super) struct Found {
     pub(super) entry: EventKeyEntry,
     pub(super) customer_id: CustomerId,
     pub(super) place: EventPlace,
-    pub(super) standing: Standing,
+    pub(super) status: EventStatus,
 }
 
-/// Whether an event counts.
-pub(super) enum Standing {
+/// Status of an event: whether it counts.
+pub(super) enum EventStatus {
     Counts(Box<SourcedEvent>),
     Deprecated,
     Replaced(BackfillId),
 }
 
-impl Standing {
-    /// What becomes of an event at a place where none counts, and something is known.
+impl EventStatus {
+    /// Returns the status of an event at a place where none counts, and something is known.
     fn without_count(known: &[Known]) -> Option<Self> {
         match known.iter().any(|known| known.sourced.event.deprecated) {
             true => Some(Self::Deprecated),
@@ -62,24 +62,24 @@ pub(super) async fn find_event(tx: &mut Transaction<'_>, key: &EventKey) -> Resu
             continue;
         }
         let known = places::events_at(tx, slot.customer_id, &place, &entry.slots).await?;
-        let without_count = Standing::without_count(&known);
-        let brought = counting(known).map(|brought| Standing::Counts(Box::new(brought)));
+        let without_count = EventStatus::without_count(&known);
+        let brought = counting(known).map(|brought| EventStatus::Counts(Box::new(brought)));
         let counts = brought.is_some();
-        if let Some(standing) = brought.or(without_count).filter(|_| counts || first.is_none()) {
-            first = Some((slot.customer_id, place, standing));
+        if let Some(status) = brought.or(without_count).filter(|_| counts || first.is_none()) {
+            first = Some((slot.customer_id, place, status));
         }
         if counts {
             break;
         }
     }
-    let (customer_id, place, standing) = first.ok_or_else(unknown)?;
+    let (customer_id, place, status) = first.ok_or_else(unknown)?;
     rows::customers::customer(tx, &customer_id.into()).await?;
-    Ok(Found { entry, customer_id, place, standing })
+    Ok(Found { entry, customer_id, place, status })
 }
 
-/// Makes sure that an event at an instant may still be corrected: that it lies in the current
-/// billing period of each subscription that covers it, or in the one before as long as that one
-/// takes events.
+/// Checks that an event at an instant may still be corrected: that it lies in the current billing
+/// period of each subscription that covers it, or in the one before as long as that one takes
+/// events.
 pub(super) async fn check_open(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,

@@ -12,8 +12,8 @@ use crate::{
     schema::{self, OpenBackfill},
 };
 
-/// Makes sure that a backfill may be open beside those that are: none of them overlaps it that
-/// has a customer in common with it, and they are not too many. Their corrections up to now come first.
+/// Checks that a backfill may be open beside those that are: none of them overlaps it that has a
+/// customer in common with it, and they are not too many. Their corrections up to now come first.
 pub(super) async fn check_apart(tx: &mut Transaction<'_>, backfill: &Backfill) -> Result<(), Stop> {
     let slot = schema::open_backfills(tx.account);
     let open = tx.get(&slot).await?.unwrap_or_default().backfills;

@@ -1,4 +1,4 @@
-//! What is found and checked before a backfill is changed.
+//! Look-ups and checks before a backfill is changed.
 
 use crate::{
     CustomerId, Error, IdOr,
@@ -33,7 +33,7 @@ pub(super) async fn backfilled_customer(
     }
 }
 
-/// Returns a backfill with how many events it has.
+/// Returns a backfill with the number of its events.
 pub(super) async fn counted(tx: &Transaction<'_>, backfill: Backfill) -> Result<Backfill, Error> {
     if !backfill.is_counted_by_customer() {
         return Ok(backfill);
@@ -55,8 +55,8 @@ pub(super) async fn current_owner(
     Ok(())
 }
 
-/// Makes sure that a backfill takes events, and can be closed. Where it is for all customers, the
-/// clock of another process may be ahead that has begun to reflect it.
+/// Checks that a backfill takes events, and can be closed. Where it is for all customers, the clock
+/// of another process may be ahead that has begun to reflect it.
 pub(super) async fn check_taking(
     tx: &mut Transaction<'_>,
     backfill: &Backfill,

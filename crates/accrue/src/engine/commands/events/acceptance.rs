@@ -1,4 +1,4 @@
-//! Which new events are taken, by their timestamps and customers.
+//! Acceptance of new events, by their timestamps and customers.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::{
     limits,
 };
 
-/// Which new events are taken: of when, and of whom.
+/// Bounds of the new events that are taken: their timestamps and their customers.
 pub(super) struct Acceptance<'b> {
     newest: Timestamp,
     taker: Taker<'b>,
 }
 
-/// What takes them.
+/// Taker of the events.
 enum Taker<'b> {
     /// A backfill, however old they are.
     Backfill(&'b Backfill),

@@ -16,7 +16,7 @@ use crate::{
     usage::{EventKeyEntry, EventPlace},
 };
 
-/// Returns what the backfills say that the entries of some keys name.
+/// Returns the rules of the backfills that the entries of some keys name.
 pub(super) async fn rules<'b>(
     tx: &mut Transaction<'_>,
     entries: &[Option<EventKeyEntry>],
@@ -38,7 +38,7 @@ pub(super) async fn rules<'b>(
     Ok(KeyRules { into, others, begun, now: tx.now })
 }
 
-/// Says why a key is refused.
+/// Returns the reason why a key is refused.
 pub(super) fn reason(verdict: Verdict) -> Option<String> {
     match verdict {
         Verdict::New | Verdict::Duplicate => None,

@@ -1,4 +1,4 @@
-//! A customer's share of a batch: what its events are added to, loaded and saved.
+//! Share of a customer in a batch: the figures that its events are added to, loaded and saved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,19 +30,19 @@ use crate::{
     usage::{Event, Hour, Meters, Reading, Tally},
 };
 
-/// One customer's share of a batch: its new events, and the billing periods that they fall in.
+/// Share of one customer in a batch: its new events, and the billing periods that they fall in.
 pub(super) struct Share<'a> {
     pub(super) customer_id: CustomerId,
-    /// Those that count, with what they contribute.
+    /// Events that count, with their contributions.
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
-    /// All of them.
+    /// All events of the share.
     new: Vec<&'a New<'a>>,
     bucket_slots: BucketSlots,
-    /// The billing periods that the events move, of each subscription that they count for.
+    /// Billing periods that the events move, of each subscription that they count for.
     periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
-    /// In which currencies and pricing units usage draws credits, of subscriptions that draw any.
+    /// Currencies and pricing units in which usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
-    /// The metrics that some event adds to.
+    /// Metrics that some event adds to.
     moved: BTreeSet<CellId>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Share<'a> {
     /// Splits a batch by customer. Within one, the order of the batch stays.
     ///
     /// Refuses one that would take too much work: the comparisons of the metrics for each event, which
-    /// are [few enough](limits::METRIC_TERMS) for the largest batch, and what each adds to for each
+    /// are [few enough](limits::METRIC_TERMS) for the largest batch, and the additions of each for each
     /// subscription.
     pub(super) async fn split(
         tx: &Transaction<'_>,
@@ -103,7 +103,7 @@ impl<'a> Share<'a> {
         event_blocks::accept(tx, self.customer_id, None, &self.new, metrics).await
     }
 
-    /// Finds out which bucket slots the events are added to.
+    /// Finds the bucket slots that the events are added to.
     pub(super) async fn find_bucket_slots(
         &mut self,
         tx: &mut Transaction<'_>,
@@ -116,7 +116,7 @@ impl<'a> Share<'a> {
         Ok(())
     }
 
-    /// Finds out which ledgers the events draw on. The customer's credits were fetched.
+    /// Finds the ledgers that the events draw on. The customer's credits were fetched.
     pub(super) async fn find_ledgers(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let Some(credits) = tx.row(&schema::credits(tx.account, self.customer_id))? else {
             return Ok(());
@@ -132,12 +132,12 @@ impl<'a> Share<'a> {
         Ok(())
     }
 
-    /// The ledgers that the events draw on.
+    /// Returns the currencies and pricing units of the ledgers that the events draw on.
     fn units(&self) -> BTreeSet<&PricingUnit> {
         self.draws_in.values().flatten().collect()
     }
 
-    /// Loads what the events are added to. Its rows were fetched.
+    /// Loads the figures that the events are added to. Their rows were fetched.
     pub(super) async fn load(
         &mut self,
         tx: &mut Transaction<'_>,
@@ -194,7 +194,7 @@ impl<'a> Share<'a> {
         Ok(ledgers)
     }
 
-    /// Saves what has moved.
+    /// Saves the figures that have moved.
     pub(super) async fn save(
         &self,
         tx: &mut Transaction<'_>,
@@ -229,7 +229,7 @@ impl<'a> Share<'a> {
         Ok(alerts)
     }
 
-    /// How many of the events count in each hour that has any.
+    /// Counts the events that count, by hour.
     fn hours(&self) -> BTreeMap<Hour, u64> {
         let mut hours = BTreeMap::<_, u64>::new();
         for New { event, counts, .. } in &self.new {
@@ -258,7 +258,7 @@ fn check_work(work: usize) -> Result<(), Error> {
     )))
 }
 
-/// The billing periods of a subscription that some events move.
+/// Returns the billing periods of a subscription that some events move.
 fn periods_of(
     entry: &SubscriptionEntry,
     events: &[(&Event, Vec<Reading>)],
@@ -280,7 +280,7 @@ fn periods_of(
     found.into_iter().collect()
 }
 
-/// The rows of the alerts that watch the subscriptions. Those of their plans were fetched.
+/// Returns the rows of the alerts that watch the subscriptions. Those of their plans were fetched.
 pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
     let mut keys = BTreeSet::new();
     for (entry, _) in shares.iter().flat_map(|share| &share.periods) {
@@ -293,7 +293,7 @@ pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<V
     Ok(keys.into_iter().collect())
 }
 
-/// The rows that events are added to. Those of the alerts were fetched.
+/// Returns the rows that events are added to. Those of the alerts were fetched.
 pub(super) async fn figure_keys(
     tx: &mut Transaction<'_>,
     shares: &[Share<'_>],

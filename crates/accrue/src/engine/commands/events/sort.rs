@@ -1,4 +1,4 @@
-//! Sorts a batch into new events and duplicates, or refuses it with everything that is wrong.
+//! Sorting of a batch into new events and duplicates, or refusal with everything that is wrong.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ use crate::{
     usage::{ContentHash, Event, EventSlot, Incoming},
 };
 
-/// The events of a batch that are new, in their order; nothing of the batch is refused.
+/// Events of a batch that are new, in their order; nothing of the batch is refused.
 pub(in crate::engine) struct Sorted<'a> {
     pub(in crate::engine) new: Vec<New<'a>>,
     pub(in crate::engine) duplicates: usize,
@@ -110,13 +110,13 @@ fn refusal(index: usize, event: &Event, reasons: Vec<String>) -> RefusedEvent {
     RefusedEvent { index, idempotency_key: Some(event.idempotency_key.to_string()), reasons }
 }
 
-/// What became of a customer that a batch names.
+/// Result of the search for a customer that a batch names.
 enum Found<'a> {
-    /// It is there, or events wait for it already.
+    /// Customer that is there, or that events wait for already.
     Known(CustomerId),
-    /// Nobody has this external id: this id is reserved for the customer that will.
+    /// External id that nobody has: this id is reserved for the customer that will.
     Reserved(CustomerId, &'a ExternalId),
-    /// There is no such service id.
+    /// Id that no customer has.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! What a correction changes of billing periods.
+//! Changes of billing periods by a correction.
 
 use std::collections::BTreeSet;
 
@@ -17,39 +17,39 @@ use crate::{
     usage::{Day, Total},
 };
 
-/// A billing period of a subscription that an operation would correct.
+/// Change of a billing period of a subscription that an operation would correct.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PeriodChange {
-    /// Whose subscription it is.
+    /// Customer of the subscription.
     pub customer_id: CustomerId,
-    /// The subscription.
+    /// Subscription that has the billing period.
     pub subscription_id: SubscriptionId,
-    /// The billing period.
+    /// Billing period that would be corrected.
     pub timeframe: Timeframe,
-    /// What was used, of each metric that would move.
+    /// Usage of each metric that would move.
     pub usage: Vec<UsageChange>,
-    /// The currency of the subscription, which the costs are in.
+    /// Currency of the subscription, which the costs are in.
     pub currency: PricingUnit,
-    /// What it costs now, after adjustments and before credits.
+    /// Cost now, after adjustments and before credits.
     pub cost_before: Decimal,
-    /// What it would cost.
+    /// Cost that it would have.
     pub cost_after: Decimal,
 }
 
-/// What was used in a billing period.
+/// Change of the usage of a metric in a billing period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UsageChange {
-    /// The metric.
+    /// Metric that would move.
     pub metric_id: MetricId,
-    /// What it is now; `None` where nothing was measured.
+    /// Figure now; `None` where nothing was measured.
     pub before: Option<Decimal>,
-    /// What it would be.
+    /// Figure that it would have.
     pub after: Option<Decimal>,
 }
 
-/// Where a billing period stands.
+/// Figures of a billing period.
 pub(super) struct PeriodFigures {
     customer_id: CustomerId,
     subscription_id: SubscriptionId,
@@ -131,7 +131,7 @@ pub(super) async fn corrected_customers(
     Ok(customers.into_iter().collect())
 }
 
-/// Returns where the billing periods of some customers stand that overlap a timeframe.
+/// Returns the figures of the billing periods of some customers that overlap a timeframe.
 pub(super) async fn period_figures(
     tx: &mut Transaction<'_>,
     customers: &[CustomerId],

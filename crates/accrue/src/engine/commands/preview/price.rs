@@ -1,4 +1,4 @@
-//! What another price would change of a subscription.
+//! Changes of a subscription by another price.
 
 use async_trait::async_trait;
 
@@ -26,28 +26,28 @@ use crate::{
     subscription::SubscriptionEntry,
 };
 
-/// What a subscription costs in its current billing period, and what it would.
+/// Cost of a subscription in its current billing period, now and with another price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CostChange {
-    /// What it costs now.
+    /// Cost now.
     pub before: Cost,
-    /// What it would cost.
+    /// Cost that it would have.
     pub after: Cost,
 }
 
 impl Account {
-    /// Answers what another price in the place of one of its own would bring to a subscription, from
-    /// the begin of its current billing period on: what it would cost, the alerts that would fire,
-    /// and the balances that would move. Nothing is written.
+    /// Previews another price in the place of one of a subscription's own, from the begin of its
+    /// current billing period on: returns the cost that it would have, the alerts that would fire, and
+    /// the balances that would move. Nothing is written.
     ///
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where the subscription has no
-    /// such price or ended long ago, or the new one cannot stand beside the others or has another
+    /// such price or ended long ago, or the new one cannot be in one version with the others or has another
     /// billing cycle;
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription or price;
-    /// what creating the price answers;
+    /// errors of creating the price;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no
     /// previews.
     pub async fn preview_price(
@@ -60,7 +60,7 @@ impl Account {
     }
 }
 
-/// Puts another price in the place of one. It is only ever rehearsed.
+/// Command that puts another price in the place of one. It is only ever rehearsed.
 struct ReplacePrice {
     id: SubscriptionId,
     replaced: IdOr<PriceId>,

@@ -1,4 +1,4 @@
-//! Runs a command in a transaction that is never committed, with the transitions before it.
+//! Rehearsal of a command in a transaction that is never committed, with the transitions before it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,10 +24,10 @@ use crate::{
     store::{Document, Key},
 };
 
-/// The run of an operation that nothing comes of.
+/// Run of an operation that nothing comes of.
 #[derive(Default)]
 pub(super) struct Rehearsal {
-    /// What was written before it: transitions.
+    /// Writes before it: transitions.
     applied: Vec<(Key, Option<Document>)>,
 }
 
@@ -179,7 +179,7 @@ const fn backfill(owner: &Owner) -> Option<BackfillId> {
     if let Owner::Backfill(id) = owner { Some(*id) } else { None }
 }
 
-/// What a command has come to that takes no locks, and finds no transitions.
+/// Returns the result of a command that takes no locks, and finds no transitions.
 fn ended<T>(result: Result<T, Stop>) -> Result<T, Error> {
     match result {
         Ok(outcome) => Ok(outcome),

@@ -1,49 +1,49 @@
-//! What a preview tells.
+//! Reports of previews.
 
 use serde::Serialize;
 
 use super::period::PeriodChange;
 use crate::{CustomerId, Decimal, PricingUnit, Timestamp, webhook::Body};
 
-/// What an operation would bring, had it been asked for now.
+/// Preview of an operation: its effects, had it been asked for now.
 ///
-/// It was run as it runs, on what there is once the transitions of its customer are applied, and nothing was
-/// written. Ids in it are left open: the operation draws others.
+/// The operation was run on the rows as they are once the transitions of its customer are applied, and
+/// nothing was written. Ids in it are left open: the operation draws others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Preview<T> {
-    /// What it would answer.
+    /// Answer that it would give.
     pub answer: T,
-    /// The messages that it would write, in order: the alerts that would fire are among them.
+    /// Messages that it would write, in order: the alerts that would fire are among them.
     pub messages: Vec<PreviewedMessage>,
-    /// The balances that it would move.
+    /// Balances that it would move.
     pub balances: Vec<BalanceChange>,
-    /// The billing periods that it would correct, where it closes or reverts a backfill.
+    /// Billing periods that it would correct, where it closes or reverts a backfill.
     pub periods: Vec<PeriodChange>,
 }
 
-/// A message that an operation would write.
+/// Message that an operation would write.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PreviewedMessage {
-    /// The customer that it is about; `None` where it is about a backfill for all customers.
+    /// Customer that it is about; `None` where it is about a backfill for all customers.
     pub customer_id: Option<CustomerId>,
-    /// When it would have come about.
+    /// Instant at which it would have been created.
     pub created_at: Timestamp,
-    /// What it says.
+    /// Body: its type and its properties.
     pub body: Body,
 }
 
-/// A balance that an operation would move.
+/// Change of a balance that an operation would move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BalanceChange {
-    /// Whose balance it is.
+    /// Customer that has the balance.
     pub customer_id: CustomerId,
-    /// The currency or pricing unit.
+    /// Currency or pricing unit of the balance.
     pub currency: PricingUnit,
-    /// What it is now; `None` where there is none yet.
+    /// Balance now; `None` where there is none yet.
     pub before: Option<Decimal>,
-    /// What it would be.
+    /// Balance that there would be.
     pub after: Decimal,
 }

@@ -1,4 +1,4 @@
-//! What is read as it is now, and holds nothing: walks of any length, and ranges.
+//! Reads of rows as they are now, which hold nothing: walks of any length, and ranges.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::{
     store::{Document, Key, Order, Row, Scan},
 };
 
-/// A part of a range, from its beginning on.
+/// Part of a range, from its beginning on.
 pub(in crate::engine) struct Part {
     pub(in crate::engine) rows: Vec<(Key, Document)>,
-    /// What is still to be read of it.
+    /// Rest of it that is still to be read.
     pub(in crate::engine) rest: Option<Scan>,
 }
 
@@ -31,7 +31,7 @@ impl Transaction<'_> {
         Ok(found)
     }
 
-    /// The same of two kinds of rows, all in one call of the store.
+    /// Reads two kinds of rows so, all in one call of the store.
     pub(in crate::engine) async fn peek_both<T: Says, U: Says>(
         &self,
         ones: &[Slot<T>],
@@ -61,7 +61,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Reads a range as the store has it now, without what is written here: the rows are no
+    /// Reads a range as the store has it now, without the rows that are written here: its rows are no
     /// preconditions.
     pub(in crate::engine) async fn scan_now(&self, scan: &Scan) -> Result<Vec<Row>, Error> {
         let rows = self.shared.store.scan(scan).await?;
@@ -71,13 +71,14 @@ impl Transaction<'_> {
     }
 
     /// Reads the keys of a range as it is now, with those of the rows that are written here: a read can
-    /// see what it has applied.
+    /// see the transitions that it has applied.
     pub(in crate::engine) async fn keys_now(&self, scan: &Scan) -> Result<Vec<Key>, Error> {
         let keys = self.range_now(scan).await?.rows.into_iter().map(|(key, _)| key);
         Ok(keys.take(scan.limit).collect())
     }
 
-    /// Reads a part of a range as it is now, with what is written here: the rows are no preconditions.
+    /// Reads a part of a range as it is now, with the rows that are written here: they are no
+    /// preconditions.
     pub(in crate::engine) async fn range_now(&self, scan: &Scan) -> Result<Part, Error> {
         if scan.bounds().is_none() {
             return Ok(Part { rows: Vec::new(), rest: None });
@@ -104,7 +105,7 @@ impl Transaction<'_> {
         Ok(Part { rows, rest })
     }
 
-    /// Returns what is written here of a range, up to and including a key.
+    /// Returns the writes in a range, up to and including a key.
     fn written_in(
         &self,
         scan: &Scan,
