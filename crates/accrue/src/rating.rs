@@ -7,6 +7,7 @@
 mod card;
 mod fees;
 mod group;
+mod interval;
 mod joint;
 mod line;
 mod running;
@@ -16,7 +17,8 @@ mod tests;
 mod until;
 
 pub(crate) use self::{
-    card::{RateCard, RatedInterval},
+    card::RateCard,
+    interval::RatedInterval,
     line::{Amounts, Line},
     running::{Moved, Running},
 };

@@ -3,12 +3,11 @@ use std::{
     sync::Arc,
 };
 
-use super::group::Group;
+use super::{group::Group, interval::RatedInterval};
 use crate::{
-    Currency, Decimal, MetricId, Timeframe, Timestamp,
-    meter::CellId,
-    price::{BillingMode, Charge, Price, Share},
-    subscription::{BillingPeriods, Days, PeriodKey, PriceInterval, Subscription},
+    Currency, MetricId, Timeframe,
+    price::{Charge, Price},
+    subscription::{PeriodKey, Subscription},
 };
 
 /// Prices in force for a subscription, ready to rate what it used.
@@ -17,18 +16,6 @@ pub(crate) struct RateCard {
     pub(crate) invoiced_in: Currency,
     pub(crate) intervals: Vec<RatedInterval>,
     pub(super) groups: Vec<Group>,
-}
-
-/// A price while it is in force, with the cells that its quantity is added up under: none for a fee.
-#[derive(Clone, Debug)]
-pub(crate) struct RatedInterval {
-    pub(crate) price: Arc<Price>,
-    pub(crate) cells: Vec<CellId>,
-    /// Quantities of a fee, from each instant on.
-    pub(super) quantities: BTreeMap<Timestamp, Decimal>,
-    pub(super) periods: BillingPeriods,
-    /// True where only the first of the periods is charged.
-    pub(super) is_once: bool,
 }
 
 impl RateCard {
@@ -58,51 +45,5 @@ impl RateCard {
             of.periods_in(timeframe).into_iter().map(key)
         });
         periods.collect()
-    }
-}
-
-impl RatedInterval {
-    fn new(subscription: &Subscription, interval: &PriceInterval, price: Arc<Price>) -> Self {
-        let quantities = interval.quantities.clone();
-        let periods = subscription.periods_of_interval(interval);
-        let is_once = interval.cadence.cycle().is_none();
-        Self { cells: price.charge.cells(), price, quantities, periods, is_once }
-    }
-
-    pub(super) fn is_fee(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    pub(super) fn billing_mode(&self) -> BillingMode {
-        match &self.price.charge {
-            Charge::Fixed { billing_mode, .. } => *billing_mode,
-            Charge::Usage { .. } => BillingMode::InArrear,
-        }
-    }
-
-    /// Tells whether one adjustment may be spread over both: they fall due alike, in one unit.
-    pub(super) fn is_billed_with(&self, other: &Self) -> bool {
-        let terms = |of: &Self| (of.price.cadence, of.billing_mode());
-        terms(self) == terms(other)
-            && self.price.currency == other.price.currency
-            && self.periods.has_grid_of(&other.periods)
-    }
-
-    /// Returns its periods that share an instant with a timeframe.
-    pub(crate) fn periods_in(&self, timeframe: Timeframe) -> Vec<Timeframe> {
-        if !self.is_once {
-            return self.periods.overlapping(timeframe).collect();
-        }
-        self.periods.first().into_iter().filter(|first| first.overlaps(timeframe)).collect()
-    }
-
-    /// Returns the share of a whole cycle that one of its periods is. One that is charged once has no days.
-    pub(super) fn share(&self, period: Timeframe) -> Share {
-        let Days { part, whole } = self.days(period);
-        Share { part, whole, places: self.price.currency.places() }
-    }
-
-    pub(super) fn days(&self, stretch: Timeframe) -> Days {
-        if self.is_once { Days { part: 1, whole: 1 } } else { self.periods.days(stretch) }
     }
 }

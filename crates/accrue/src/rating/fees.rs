@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Line, card::RatedInterval, line::Charged, until::Until};
+use super::{Line, interval::RatedInterval, line::Charged, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
     price::{BillingMode, Charge, Model, Quantity},

@@ -1,6 +1,6 @@
 //! Intervals whose amounts are adjusted together.
 
-use super::card::RatedInterval;
+use super::interval::RatedInterval;
 use crate::{
     Decimal, Timestamp,
     price::{Adjustment, BillingMode, Discount},

@@ -2,7 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Line, RateCard, Used, group::Group, line::Charged, step::Step, until::Until};
+use super::{
+    Line, RateCard, Used,
+    group::Group,
+    line::{Charged, Member},
+    step::Step,
+    until::Until,
+};
 use crate::{
     Decimal, Timeframe, Timestamp,
     price::{Adjustment, BillingMode, Discount},
@@ -22,16 +28,6 @@ pub(super) struct Joint {
     /// Minimums, each as the share of its days, in order.
     minimums: Vec<Step>,
     maximums: Vec<Step>,
-}
-
-/// A period of an interval.
-#[derive(Clone, Debug)]
-pub(super) struct Member {
-    /// The place of the interval on the card.
-    pub(super) interval: usize,
-    pub(super) period: Timeframe,
-    /// Units that are taken off before they are rated.
-    pub(super) units_off: Option<Decimal>,
 }
 
 /// Totals of the members.

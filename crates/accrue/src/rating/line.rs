@@ -1,6 +1,6 @@
-use super::{Used, card::RatedInterval, joint::Member, until::Until};
+use super::{Used, interval::RatedInterval, until::Until};
 use crate::{
-    Decimal, Timestamp,
+    Decimal, Timeframe, Timestamp,
     price::{Part, Quantity, Rating},
 };
 
@@ -37,6 +37,16 @@ pub(super) struct Charged {
     pub(super) line: Line,
     /// The amount that is adjusted, as of each instant at which something of it falls due.
     pub(super) due: Vec<(Timestamp, Decimal)>,
+}
+
+/// A period of an interval.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// The place of the interval on the card.
+    pub(super) interval: usize,
+    pub(super) period: Timeframe,
+    /// Units that are taken off before they are rated.
+    pub(super) units_off: Option<Decimal>,
 }
 
 impl Line {

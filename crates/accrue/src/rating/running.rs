@@ -2,8 +2,9 @@ use std::sync::Arc;
 
 use super::{
     Amounts, Line, RateCard, Used,
-    card::RatedInterval,
-    joint::{Joint, Member, Totals},
+    interval::RatedInterval,
+    joint::{Joint, Totals},
+    line::Member,
     until::Until,
 };
 use crate::{Decimal, PricingUnit, Timeframe, Timestamp, meter::CellId, price::Price};
