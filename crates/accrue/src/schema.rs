@@ -425,7 +425,7 @@ tables! {
         list subscriptions(account);
     }
 
-    /// Price intervals of a subscription, as many as fit a row.
+    /// Price intervals and adjustment intervals of a subscription, as many as fit a row.
     terms(account, subscription: SubscriptionId, part: u16) -> Terms, read_often;
 
     /// Aggregates of a billing period, or of another stretch of a subscription's life, by metric.

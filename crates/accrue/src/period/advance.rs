@@ -84,15 +84,11 @@ impl Periods {
         if self.draws_in.is_empty() {
             return;
         }
-        for billing in &self.billing {
-            let periods: BTreeSet<_> = match self.rated.get(&billing.timeframe) {
-                Some(running) => running.usage_periods().collect(),
-                None => card.usage_periods(billing.timeframe).into_keys().collect(),
-            };
-            for period in periods {
-                let rated = || Running::of_period(Arc::clone(card), period, &used, at);
-                self.rated.entry(period).or_insert_with(rated);
-            }
+        let periods =
+            self.billing.iter().flat_map(|of| card.usage_periods(of.timeframe).into_keys());
+        for period in periods {
+            let rated = || Running::of_period(Arc::clone(card), period, &used, at);
+            self.rated.entry(period).or_insert_with(rated);
         }
     }
 

@@ -29,6 +29,8 @@ use crate::{
 };
 
 const METRIC: MetricId = MetricId::from_bytes([7; 16]);
+const ON_USAGE: AlertId = AlertId::from_bytes([1; 16]);
+const ON_COST: AlertId = AlertId::from_bytes([2; 16]);
 const DAYS: u64 = 70;
 
 fn number(text: &str) -> Decimal {
@@ -127,14 +129,14 @@ fn price(index: usize, cadence: Cadence, minimum: Option<u32>) -> Arc<Price> {
     Arc::new(new.decide(id, day(0)).unwrap())
 }
 
-fn alert(id: u8, condition: Condition) -> Alert {
+fn alert(id: AlertId, condition: Condition) -> Alert {
     let values = ["5", "12", "30", "60"].map(number).to_vec();
     let scope = Scope::Subscription {
         subscription_id: SubscriptionId::from_bytes([1; 16]),
         customer_id: CustomerId::from_bytes([1; 16]),
     };
     Alert {
-        id: AlertId::from_bytes([id; 16]),
+        id,
         condition,
         thresholds: Some(Thresholds::new(values).unwrap()),
         scope,
@@ -233,8 +235,8 @@ impl Story {
         let mut periods = Periods::new(id, Vec::new(), states.collect(), billing.collect());
         let currency = PricingUnit::from(usd());
         periods.alerts = vec![
-            alert(1, Condition::UsageExceeded { metric_id: METRIC }),
-            alert(2, Condition::CostExceeded { currency: currency.clone() }),
+            alert(ON_USAGE, Condition::UsageExceeded { metric_id: METRIC }),
+            alert(ON_COST, Condition::CostExceeded { currency: currency.clone() }),
         ];
         periods.draws_in = vec![currency];
         periods.rate(&self.card, self.now);
@@ -264,7 +266,7 @@ impl Story {
                 }
             }
             Step::Watch => {
-                let cause = Cause::Configuration { alert_id: AlertId::from_bytes([1; 16]) };
+                let cause = Cause::Configuration { alert_id: ON_USAGE };
                 let effects = self.periods.advance(Change::Watched { cause: &cause });
                 self.take(effects);
             }
@@ -368,7 +370,9 @@ proptest! {
         }
     }
 
-    /// Two changes at one instant leave the same in either order.
+    /// Two changes at one instant leave the same in either order. Only a cost that adjustments spread over
+    /// prices of several cadences may fall again when more is used, so that the thresholds it came by on its
+    /// way depend on the order: they are held to its values above.
     #[test]
     fn changes_of_one_instant_have_one_outcome(
         terms in terms(),
@@ -376,7 +380,10 @@ proptest! {
         (one, other) in (step(), step()),
     ) {
         let mut story = Story::new(&terms);
-        steps.iter().for_each(|step| story.apply(step));
+        for step in &steps {
+            story.apply(step);
+            story.check();
+        }
         let at_once = |step: &Step| match step {
             Step::Time(_) => Step::Time(0),
             other => other.clone(),
@@ -393,6 +400,8 @@ proptest! {
             // Whoever has not been told of the instant is now.
             story.turn(soon);
             let totals: Vec<_> = story.periods.states.into_values().map(|of| of.total).collect();
+            let Terms(_, spread) = &terms;
+            story.fired.retain(|(id, _, _)| spread.is_empty() || *id == ON_USAGE);
             (totals, story.drawn, story.fired)
         };
         prop_assert_eq!(outcome([&one, &other]), outcome([&other, &one]));

@@ -14,16 +14,23 @@ pub(super) struct Group {
     pub(super) members: Vec<usize>,
     pub(super) billing_mode: BillingMode,
     /// Adjustments, in the order in which they apply.
-    pub(super) adjustments: Vec<(Reaching, Adjustment)>,
+    pub(super) adjustments: Vec<Reaching>,
 }
 
-/// Reach of an adjustment: the time while it is in force, and the members of a group that it applies to.
+/// Adjustment of some members of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Reaching {
-    start: Timestamp,
-    end: Option<Timestamp>,
+    pub(super) adjustment: Adjustment,
+    pub(super) force: Force,
     /// Places of the members that it reaches.
     pub(super) reaches: Vec<usize>,
+}
+
+/// Time while an adjustment is in force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Force {
+    start: Timestamp,
+    end: Option<Timestamp>,
 }
 
 impl Group {
@@ -67,10 +74,10 @@ impl Group {
 
     /// Returns the units that are taken off before the usage that falls due at an instant is rated.
     pub(super) fn units_off(&self, member: usize, due: Timestamp) -> Option<Decimal> {
-        let off = self.adjustments.iter().filter_map(|(of, adjustment)| match adjustment {
+        let off = self.adjustments.iter().filter_map(|of| match &of.adjustment {
             Adjustment::Discount(Discount::Usage(units)) => {
                 let reaches = of.reaches.contains(&member);
-                (reaches && of.is_in_force(due, self.billing_mode)).then_some(units)
+                (reaches && of.force.holds(due, self.billing_mode)).then_some(units)
             }
             _ => None,
         });
@@ -103,18 +110,21 @@ impl Reaching {
         of: &AdjustmentInterval,
         members: &[usize],
         intervals: &[RatedInterval],
-    ) -> Option<(Self, Adjustment)> {
+    ) -> Option<Self> {
         let is_reached =
             |place: &usize| intervals.get(*place).is_some_and(|own| of.reaches(own.price.id));
         let reached = members.iter().enumerate().filter(|(_, place)| is_reached(place));
         let reaches: Vec<_> = reached.map(|(member, _)| member).collect();
-        let own = Self { start: of.start_date, end: of.end_date, reaches };
-        (!own.reaches.is_empty()).then(|| (own, of.adjustment.clone()))
+        let force = Force { start: of.start_date, end: of.end_date };
+        let adjustment = of.adjustment.clone();
+        (!reaches.is_empty()).then_some(Self { adjustment, force, reaches })
     }
+}
 
+impl Force {
     /// Tells whether it applies to charges that fall due at an instant: in advance from its start on
     /// and before its end, in arrears behind its start and up to its end (subscriptions 2.4).
-    pub(super) fn is_in_force(&self, due: Timestamp, mode: BillingMode) -> bool {
+    pub(super) fn holds(self, due: Timestamp, mode: BillingMode) -> bool {
         match mode {
             BillingMode::InAdvance => self.start <= due && self.end.is_none_or(|end| due < end),
             BillingMode::InArrear => self.start < due && self.end.is_none_or(|end| due <= end),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Line, RateCard, Used,
-    group::Group,
+    group::{Group, Reaching},
     line::{Charged, Member},
     step::Step,
     until::Until,
@@ -94,14 +94,14 @@ impl Joint {
             minimums: Vec::new(),
             maximums: Vec::new(),
         };
-        for (of, adjustment) in &group.adjustments {
+        for Reaching { adjustment, force, reaches } in &group.adjustments {
             let reached = || {
                 let all = periods.iter().enumerate();
-                all.filter(|(_, (member, _))| of.reaches.contains(member))
+                all.filter(|(_, (member, _))| reaches.contains(member))
             };
             let Some(timeframe) = hull(reached().map(|(_, (_, period))| *period)) else { continue };
             let share = first.share(timeframe);
-            let is_in_force = of.is_in_force(due, group.billing_mode);
+            let is_in_force = force.holds(due, group.billing_mode);
             let (adjustment, steps) = match adjustment {
                 Adjustment::Discount(Discount::Usage(_)) => continue,
                 // Of what falls due later within a period in advance, others may be in force.
@@ -115,8 +115,8 @@ impl Joint {
                 }
             };
             let reaches = reached().map(|(place, _)| place).collect();
-            let (of, end) = (of.clone(), timeframe.end());
-            steps.push(Step { adjustment, of, reaches, end, places: share.places });
+            let (force, end) = (*force, timeframe.end());
+            steps.push(Step { adjustment, force, reaches, end, places: share.places });
         }
         Some(joint)
     }
@@ -163,7 +163,7 @@ impl Joint {
     /// Takes the discounts off amounts that fall due at an instant.
     pub(super) fn discount(&self, amounts: &mut [Decimal], at: Timestamp) {
         let mode = self.billing_mode;
-        let in_force = self.discounts.iter().filter(|step| step.of.is_in_force(at, mode));
+        let in_force = self.discounts.iter().filter(|step| step.force.holds(at, mode));
         in_force.for_each(|step| step.apply(amounts));
     }
 

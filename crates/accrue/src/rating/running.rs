@@ -186,16 +186,6 @@ impl Running {
         lines.map(|(interval, line)| (&*interval.price, &line.amounts))
     }
 
-    /// Returns the periods of usage prices that the timeframe touches.
-    pub(crate) fn usage_periods(&self) -> impl Iterator<Item = Timeframe> {
-        let members = self.joints.iter().flat_map(|of| &of.joint.members);
-        let is_usage = |of: &&Member| {
-            self.card.intervals.get(of.interval).is_some_and(|interval| !interval.is_fee())
-        };
-        let periods = members.filter(is_usage).map(|member| member.period);
-        periods.filter(|period| period.overlaps(self.timeframe))
-    }
-
     pub(crate) fn card(&self) -> &RateCard {
         &self.card
     }
@@ -367,11 +357,13 @@ impl RunningMember {
             let (subtotal, rated) = (line.subtotal.clone(), line.subtotal);
             return Self { cells: Vec::new(), subtotal, rated, is_charged };
         }
+        if until.used <= member.period.start() {
+            // Nothing can be used of it up to there.
+            return Self::default();
+        }
         let model = interval.price.charge.model();
-        let has_begun = member.period.start() < until.used;
         let cells = interval.cells.iter().enumerate().map(|(index, cell)| {
-            let figure = has_begun.then(|| used(member.period, until.used, *cell)).flatten();
-            let figure = figure.unwrap_or_default();
+            let figure = used(member.period, until.used, *cell).unwrap_or_default();
             let amount = model.amount(index, &figure);
             (figure, amount)
         });

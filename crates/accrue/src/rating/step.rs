@@ -1,6 +1,6 @@
 //! One adjustment, applied to amounts: of each by itself, or spread over them.
 
-use super::group::Reaching;
+use super::group::Force;
 use crate::{
     Decimal, Timestamp,
     price::{Adjustment, Discount, round_lines},
@@ -13,7 +13,7 @@ const EXACT: u32 = 20;
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) adjustment: Adjustment,
-    pub(super) of: Reaching,
+    pub(super) force: Force,
     /// The places of the members that it reaches.
     pub(super) reaches: Vec<usize>,
     /// End of the last of their periods, at which a minimum counts.

@@ -238,8 +238,7 @@ async fn correct(
     let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
     // The periods that it lies in are open: each has a running total.
     let untotalled = Untotalled::new();
-    recount::count_corrected(tx, customer_id, only(*at), &untotalled, &cause, tx.now).await?;
-    rows::customers::touch(tx, customer_id).await
+    recount::count_corrected(tx, customer_id, only(*at), &untotalled, &cause, tx.now).await
 }
 
 /// Counts one event less in the row of an hour, which stays as long as there are events in it,

@@ -124,14 +124,14 @@ fn a_share_takes_no_line_below_zero() {
 #[test]
 fn subscriptions_2_4_what_is_not_billed_alike_shares_no_minimum() {
     let least = always(Adjustment::Minimum(number("100")), &[0, 1]);
-    let weekly = Priced { cadence: Cadence::Quarterly, ..fee_of("10") };
+    let quarterly = Priced { cadence: Cadence::Quarterly, ..fee_of("10") };
     // The quarter ends with May, and so does its minimum.
-    assert_eq!(april(&[fee_of("30"), weekly], &[least], "0"), ["100", "0"]);
+    assert_eq!(april(&[fee_of("30"), quarterly], &[least], "0"), ["100", "0"]);
 }
 
 #[test]
 fn subscriptions_2_4_an_adjustment_applies_by_when_a_charge_falls_due() {
-    // From the first of March's successor up to the first of May: one month.
+    // From the first of April up to the first of May: one month.
     let half =
         Adjusted { adjustment: percentage("0.5"), prices: vec![0, 1], start: 22, end: Some(52) };
     let priced = [
