@@ -9,6 +9,10 @@ mod filter;
 mod interval;
 mod new;
 mod period;
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
 mod update;
 
 use serde::{Deserialize, Serialize};

@@ -103,7 +103,7 @@ impl SubscriptionEntry {
         let within =
             Timeframe::nothing_at(from).until(to.saturating_add(INSTANT).min(period.end()));
         let starts = grid.overlapping(within).map(Timeframe::start);
-        starts.filter(|at| from <= *at && period.start() < *at && *at < period.end()).collect()
+        starts.filter(|at| from <= *at && period.start() < *at).collect()
     }
 
     /// Returns the parts that are to be there once something was used in a billing period, and were not

@@ -1,5 +1,7 @@
 //! The transition, held against the rater: whatever happens, and in which order.
 
+mod layout;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -11,7 +13,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     AdjustmentIntervalId, AlertId, Currency, CustomerId, Decimal, EventKey, ItemId, MetricId, Name,
-    PlanId, PriceId, PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
+    PriceId, PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
     alert::{Alert, Cause, Condition, Scope, Thresholds},
     credit::DrawDown,
     plan::PlanVersion,
@@ -21,8 +23,7 @@ use crate::{
     },
     rating::{RateCard, rate},
     subscription::{
-        AdjustmentInterval, BillingAnchor, Cut, Notified, PriceInterval, Subscription,
-        SubscriptionEntry,
+        AdjustmentInterval, Cut, PriceInterval, Subscription, SubscriptionEntry, sample,
     },
     time::INSTANT,
     usage::{Aggregate, Amount, Reading, Seen, Total},
@@ -148,34 +149,13 @@ fn alert(id: AlertId, condition: Condition) -> Alert {
 
 impl Story {
     fn new(Terms(terms, shared): &Terms) -> Self {
-        let mut of = Subscription {
-            id: SubscriptionId::from_bytes([1; 16]),
-            customer_id: CustomerId::from_bytes([1; 16]),
-            plan_id: PlanId::from_bytes([1; 16]),
-            plan_version: PlanVersion::FIRST,
-            name: None,
-            start_date: day(0),
-            end_date: None,
-            timezone: Zone::parse("Europe/Berlin").unwrap(),
-            anchor: BillingAnchor::FirstOfMonth,
-            currency: usd(),
-            price_intervals: Vec::new(),
-            adjustment_intervals: Vec::new(),
-            metadata: crate::Metadata::new(),
-            carried: crate::Carried::NONE,
-            created_at: day(0),
-        };
+        let timezone = Zone::parse("Europe/Berlin").unwrap();
+        let mut of = Subscription { timezone, ..sample::subscription() };
         let mut prices = Vec::new();
         for (index, (cadence, start, end, minimum)) in terms.iter().enumerate() {
             let price = price(index, *cadence, *minimum);
-            let cut = Cut {
-                subscription_id: of.id,
-                plan_version: of.plan_version,
-                start_date: day(*start),
-                anchor: of.anchor,
-                created_at: of.created_at,
-                quantities: &BTreeMap::new(),
-            };
+            let none = BTreeMap::new();
+            let cut = Cut { start_date: day(*start), ..sample::cut(&of, &none) };
             let id = PriceIntervalId::from_bytes([u8::try_from(index).unwrap(); 16]);
             let end_date = end.map(day);
             of.price_intervals.push(PriceInterval { id, end_date, ..cut.interval(&price) });
@@ -193,17 +173,7 @@ impl Story {
             });
         of.adjustment_intervals.extend(shared);
         let card = Arc::new(RateCard::new(&of, prices));
-        let mut entry = SubscriptionEntry {
-            subscription: of,
-            alerts: Vec::new(),
-            muted: BTreeSet::new(),
-            revision: 0,
-            notified: Notified::Started,
-            rated_until: Some(day(0)),
-            closed_until: None,
-            parts_until: None,
-            terms_parts: 0,
-        };
+        let mut entry = sample::entry(of);
         // Every part there will be, so that none has to begin.
         if !entry.subscription.has_one_grid() {
             entry.parts_until = billing_start_at(&entry, day(DAYS));

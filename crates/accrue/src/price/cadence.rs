@@ -60,6 +60,8 @@ impl Cycle {
 impl fmt::Display for Cycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Days(1) => f.write_str("day"),
+            Self::Months(1) => f.write_str("month"),
             Self::Days(days) => write!(f, "{days} days"),
             Self::Months(months) => write!(f, "{months} months"),
         }

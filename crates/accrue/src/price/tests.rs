@@ -338,3 +338,9 @@ fn units_are_taken_off_usage_whose_units_are_alike() {
         "found a discount of units on a matrix, whose units are not alike",
     );
 }
+
+#[test]
+fn cycles_are_shown_with_their_unit() {
+    let shown = [Cycle::Days(1), Cycle::Days(7), Cycle::Months(1), Cycle::Months(3)];
+    assert_eq!(shown.map(|of| of.to_string()), ["day", "7 days", "month", "3 months"]);
+}

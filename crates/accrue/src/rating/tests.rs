@@ -9,14 +9,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    AdjustmentIntervalId, Currency, CustomerId, Fraction, ItemId, MetricId, Name, PlanId, PriceId,
-    PropertyName, SubscriptionId, Zone,
-    plan::PlanVersion,
+    AdjustmentIntervalId, Currency, Fraction, ItemId, MetricId, Name, PriceId, PropertyName,
     price::{
         Adjustment, Adjustments, BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount,
         DiscountTier, Matrix, MatrixCell, Model, NewPrice, Package, Tier, Tiered, Unit,
     },
-    subscription::{AdjustmentInterval, BillingAnchor, Cut, Subscription},
+    subscription::{
+        AdjustmentInterval, BillingAnchor, Cut, PriceInterval,
+        sample::{cut, subscription},
+    },
     usage::{Aggregate, Total},
 };
 
@@ -30,27 +31,6 @@ fn at(text: &str) -> Timestamp {
 
 fn span(start: &str, end: &str) -> Timeframe {
     Timeframe::new(at(start), at(end)).unwrap()
-}
-
-/// From the tenth of March on, in billing periods of a month from the first.
-fn subscription() -> Subscription {
-    Subscription {
-        id: SubscriptionId::from_bytes([1; 16]),
-        customer_id: CustomerId::from_bytes([1; 16]),
-        plan_id: PlanId::from_bytes([1; 16]),
-        plan_version: PlanVersion::FIRST,
-        name: None,
-        start_date: at("2026-03-10T00:00:00Z"),
-        end_date: None,
-        timezone: Zone::parse("UTC").unwrap(),
-        anchor: BillingAnchor::FirstOfMonth,
-        currency: Currency::parse("USD").unwrap(),
-        price_intervals: Vec::new(),
-        adjustment_intervals: Vec::new(),
-        metadata: crate::Metadata::new(),
-        carried: crate::Carried::NONE,
-        created_at: at("2026-03-10T00:00:00Z"),
-    }
 }
 
 fn price(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<crate::price::Price> {
@@ -72,17 +52,6 @@ fn card(charge: Charge, cadence: Cadence, adjustments: Adjustments) -> Arc<RateC
     of.price_intervals.push(interval);
     of.adjustment_intervals = adjustments;
     Arc::new(RateCard::new(&of, vec![price]))
-}
-
-fn cut<'a>(of: &Subscription, quantities: &'a BTreeMap<PriceId, Decimal>) -> Cut<'a> {
-    Cut {
-        subscription_id: of.id,
-        plan_version: of.plan_version,
-        start_date: of.start_date,
-        anchor: of.anchor,
-        created_at: of.created_at,
-        quantities,
-    }
 }
 
 /// A price of several, while it is in force; a fee has other quantities from some days on.
@@ -254,6 +223,29 @@ fn adjustments() -> impl Strategy<Value = Adjustments> {
 /// The midnight so many days after the subscription's start.
 fn day(n: u64) -> Timestamp {
     at("2026-03-10T00:00:00Z").saturating_add(std::time::Duration::from_secs(n * 86_400))
+}
+
+#[test]
+fn timeframes_need_not_adjoin() {
+    let tier = |first: &str, last_unit: Option<&str>, each: &str| Tier {
+        first_unit: number(first),
+        last_unit: last_unit.map(number),
+        unit_amount: number(each),
+    };
+    let tiers = vec![tier("0", Some("60"), "1"), tier("60", None, "2")];
+    let charge = Charge::Usage { metric_id: METRIC, model: Model::Tiered(Tiered { tiers }) };
+    let card = card(charge, Cadence::Quarterly, Adjustments::default());
+    // One unit a day.
+    let used = |period: Timeframe, to: Timestamp, _: CellId| {
+        let days = to.to_jiff().duration_since(period.start().to_jiff()).as_hours() / 24;
+        Some(Decimal::from(days))
+    };
+    let days = |from, to| Timeframe::new(day(from), day(to)).unwrap();
+    // The first quarter ends with May: 83 days.
+    let timeframes = [days(5, 10), days(50, 70), days(70, 75), days(100, 110)];
+    let lines = rate(&card, &used, &timeframes, day(200));
+    let amounts: Vec<_> = lines.iter().map(|of| of[0].subtotal.to_string()).collect();
+    assert_eq!(amounts, ["5", "30", "10", "10"]);
 }
 
 proptest! {

@@ -112,6 +112,21 @@ fn an_event_that_comes_late_moves_the_months_behind_its_own() {
 }
 
 #[test]
+fn an_event_that_comes_late_moves_the_last_month_of_the_quarter_too() {
+    let priced = by_month_and_quarter();
+    ingest(&priced, "a", MONTHS[0], "6");
+    priced.fixture.set(MONTHS[2]);
+    ingest(&priced, "b", MONTHS[2], "6");
+    priced.alert(cost_alert(&["10"]));
+    assert_eq!(priced.told(), NOTHING);
+    // Up to May there were 6 units, and 10 afterwards: the six of May were 4 + 2 * 2.
+    ingest(&priced, "late", "2026-05-10T11:00:00Z", "4");
+    assert_eq!(priced.told(), ["cost 10: 8.6 -> 12.6 by event late"]);
+    assert_eq!(subtotals(&priced, MONTHS[1], MONTHS[2]), ["0.4", "4"]);
+    assert_eq!(subtotals(&priced, MONTHS[2], MONTHS[3]), ["0.6", "12"]);
+}
+
+#[test]
 fn a_minimum_of_a_longer_period_is_topped_up_when_that_ends() {
     let priced = priced(|fixture, metric| {
         let mut quarterly = fixture.per_unit(metric, Cadence::Quarterly);

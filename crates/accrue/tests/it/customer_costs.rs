@@ -1,8 +1,8 @@
 //! What all subscriptions of a customer cost together.
 
 use accrue::{
-    Currency, CustomerId, ErrorKind,
-    cost::{Cost, CostQuery},
+    Currency, CustomerId, Decimal, ErrorKind,
+    cost::{Cost, CostLine, CostQuery},
     plan::{NewPlan, Plan},
     price::NewPrice,
     subscription::{Cancellation, NewSubscription},
@@ -32,7 +32,7 @@ fn of_customer(fixture: &Fixture, customer: CustomerId, query: &CostQuery) -> Co
 fn a_customer_costs_what_its_subscriptions_do_together() {
     let priced = three_days();
     let fixture = &priced.fixture;
-    fixture.subscribe(priced.customer, &priced.plan);
+    let twin = fixture.subscribe(priced.customer, &priced.plan);
     let euros = plan_in(fixture, "EUR", fixture.advance_fee("100"));
     let new = NewSubscription::new(priced.customer, euros.id);
     let (kind, detail) = refused(fixture, fixture.account.create_subscription(new));
@@ -44,6 +44,14 @@ fn a_customer_costs_what_its_subscriptions_do_together() {
     assert_eq!(cost.timeframe.start(), priced.subscription.start_date);
     let lines = priced.fixture.cost(&priced.subscription, &CostQuery::default()).lines;
     assert_eq!(cost.lines.len(), lines.len(), "a line for each price");
+    let twins = fixture.cost(&twin, &CostQuery::default()).lines;
+    for (both, (one, other)) in cost.lines.iter().zip(lines.iter().zip(&twins)) {
+        let sum = |of: fn(&CostLine) -> &Decimal| of(one).clone() + of(other).clone();
+        assert_eq!(both.quantity, sum(|line| &line.quantity));
+        assert_eq!(both.subtotal, sum(|line| &line.subtotal));
+        assert_eq!(both.total, sum(|line| &line.total));
+    }
+    assert_eq!(cost.subtotal, cost.lines.iter().map(|line| line.subtotal.clone()).sum());
     let query = over("2026-03-10T12:00:00Z", "2026-03-11T00:00:00Z");
     assert_eq!(of_customer(fixture, priced.customer, &query).total, number("6"));
 }

@@ -122,6 +122,67 @@ fn a_share_takes_no_line_below_zero() {
 }
 
 #[test]
+fn invoicing_7_4_what_a_price_has_by_itself_comes_before_what_is_shared() {
+    let shared = always(amount_off("10"), &[0, 1]);
+    let own = always(amount_off("10"), &[0]);
+    for adjusted in [[shared.clone(), own.clone()], [own, shared]] {
+        assert_eq!(april(&[fee_of("30"), fee_of("20")], &adjusted, "0"), ["15", "15"]);
+    }
+}
+
+#[test]
+fn units_of_several_discounts_are_taken_off_together() {
+    let units = |of: u64| Adjustment::Discount(Discount::Usage(Decimal::from(of)));
+    let adjusted = [always(units(3), &[0]), always(units(4), &[0, 1])];
+    let priced = [monthly(usage("1")), monthly(usage("2"))];
+    assert_eq!(april(&priced, &adjusted, "10"), ["3", "12"]);
+    assert_eq!(april(&priced, &adjusted, "5"), ["0", "2"]);
+}
+
+#[test]
+fn subscriptions_2_4_prices_share_that_have_one_cadence_mode_currency_and_day() {
+    let groups = |change: fn(&mut crate::price::Price, &mut PriceInterval)| {
+        let (mut of, none) = (subscription(), BTreeMap::new());
+        let fee = || fee("1", BillingMode::InArrear);
+        let mut prices = [0, 1].map(|place| {
+            let mut price = price(fee(), Cadence::Monthly, Adjustments::default());
+            Arc::make_mut(&mut price).id = price_id(place);
+            price
+        });
+        of.price_intervals = prices.iter().map(|price| cut(&of, &none).interval(price)).collect();
+        change(Arc::make_mut(&mut prices[1]), &mut of.price_intervals[1]);
+        of.adjustment_intervals.push(AdjustmentInterval {
+            id: AdjustmentIntervalId::from_bytes([1; 16]),
+            adjustment: amount_off("1"),
+            price_ids: prices.iter().map(|price| price.id).collect(),
+            plan_version: of.plan_version,
+            start_date: of.start_date,
+            end_date: None,
+        });
+        RateCard::new(&of, prices.to_vec()).groups.len()
+    };
+    assert_eq!(groups(|_, _| ()), 1);
+    assert_eq!(groups(|price, _| price.charge = fee("1", BillingMode::InAdvance)), 2);
+    assert_eq!(groups(|price, _| price.currency = Currency::parse("EUR").unwrap().into()), 2);
+    assert_eq!(groups(|_, of| of.anchor = BillingAnchor::SubscriptionStart), 2);
+    let quarterly = |price: &mut crate::price::Price, of: &mut PriceInterval| {
+        (price.cadence, of.cadence) = (Cadence::Quarterly, Cadence::Quarterly);
+    };
+    assert_eq!(groups(quarterly), 2);
+}
+
+#[test]
+fn another_quantity_at_the_end_of_a_timeframe_is_in_the_next() {
+    let year = |quantities: &[(u64, u32)]| Priced {
+        cadence: Cadence::Annual,
+        quantities: quantities.iter().copied().collect(),
+        ..monthly(fee("365", BillingMode::InAdvance))
+    };
+    assert_eq!(april(&[year(&[(52, 2)])], &[], "0"), april(&[year(&[])], &[], "0"));
+    assert_ne!(april(&[year(&[(51, 2)])], &[], "0"), april(&[year(&[])], &[], "0"));
+}
+
+#[test]
 fn subscriptions_2_4_what_is_not_billed_alike_shares_no_minimum() {
     let least = always(Adjustment::Minimum(number("100")), &[0, 1]);
     let quarterly = Priced { cadence: Cadence::Quarterly, ..fee_of("10") };

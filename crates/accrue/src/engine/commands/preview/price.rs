@@ -143,7 +143,8 @@ impl ReplacePrice {
         after.subscription.replace_price(&replaced, price, version);
         let (found, cycle) = (after.subscription.billing_cycle(), of.subscription.billing_cycle());
         if found != cycle {
-            let detail = format!("the subscription would bill every {found}, it does {cycle}");
+            let detail =
+                format!("the subscription would bill every {found}, it bills every {cycle}");
             return Err(Error::constraint(detail));
         }
         rows::subscriptions::put_subscription(tx, &after, of.terms_parts)?;
