@@ -93,7 +93,7 @@
 //! 3. **Any store.** A backend is the three methods of [`store::Store`]: the suite, which the store
 //!    in memory, `accrue-fjall`, `accrue-sled` and `examples/custom-store` pass.
 //! 4. **Time is an input.** The engine reads no clock, no randomness, no environment and no file:
-//!    `clippy.toml` bans the calls, `tests/tests/tidy.rs` their names, and `.ci/run` holds the
+//!    `clippy.toml` bans the calls, `tests/tests/tidy` their names, and `.ci/run` holds the
 //!    dependencies to no runtime. [`ManualClock`] and [`SeededEntropy`] stand in for the machine.
 //! 5. **Exact numbers.** [`Decimal`] is exact, and no floating point touches a quantity: the tests
 //!    of `decimal.rs`, a lint against float arithmetic, and a pass of the core's tests under
