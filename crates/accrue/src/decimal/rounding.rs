@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_of_parts_of_any_digits() {
+        let check = |part: &str, whole: &str, places: u32, expect: &str| {
+            let found = number("10").share(&number(part), &number(whole), places);
+            assert_eq!(found.to_string(), expect, "{part} of {whole}");
+        };
+        check("1", "3", 2, "3.33");
+        check("0.25", "1", 2, "2.5");
+        check("0.125", "0.5", 2, "2.5");
+        check("2", "0.5", 2, "40");
+        check("-2", "3", 2, "-6.67");
+    }
+
+    #[test]
     fn halves_go_away_from_zero() {
         let check = |text: &str, places: u32, expect: &str| {
             assert_eq!(number(text).round(places).to_string(), expect, "{text} to {places}");

@@ -109,6 +109,7 @@ fn a_turn_is_due_with_every_interval_that_begins_in_a_life() {
     };
     let (mid, april) = ("2026-03-20T00:00:00Z", "2026-04-01T00:00:00Z");
     assert_eq!(next(mid, None, None), Some(at(START)));
+    assert_eq!(next(mid, None, Some(END)), Some(at(START)));
     assert_eq!(next(mid, Some(START), None), Some(at(mid)));
     assert_eq!(next(mid, Some(mid), None), Some(at(april)));
     // None begins with the end of the life, or behind it.

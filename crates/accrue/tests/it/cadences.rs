@@ -4,6 +4,7 @@ use accrue::{
     Timestamp, Zone,
     customer::NewCustomer,
     price::{BillingMode, Cadence, Charge, Cycle, Model, NewPrice, Tier, Tiered},
+    store::{Scan, Store as _},
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 
@@ -124,6 +125,33 @@ fn an_event_that_comes_late_moves_the_last_month_of_the_quarter_too() {
     assert_eq!(priced.told(), ["cost 10: 8.6 -> 12.6 by event late"]);
     assert_eq!(subtotals(&priced, MONTHS[1], MONTHS[2]), ["0.4", "4"]);
     assert_eq!(subtotals(&priced, MONTHS[2], MONTHS[3]), ["0.6", "12"]);
+}
+
+#[test]
+fn what_is_kept_of_a_long_period_does_not_grow_with_it() {
+    let weekly = Cadence::Custom(Cycle::Days(7));
+    let priced = priced(|fixture, metric| {
+        [fixture.per_unit(metric, weekly), tiered(fixture, metric, Cadence::Annual)]
+    });
+    let fixture = &priced.fixture;
+    let table = |name: &str| {
+        let mut tables = accrue::schema::TABLES.iter();
+        *tables.find(|table| table.name() == name).unwrap()
+    };
+    let totals = || {
+        let scan = Scan::prefix(table("total"), b"", usize::MAX);
+        block_on(fixture.store.scan(&scan)).unwrap().len()
+    };
+    let mut counts = Vec::new();
+    for week in 0..40 {
+        priced.use_now(&format!("week-{week}"), "1");
+        fixture.advance_days(7);
+        fixture.tick();
+        counts.push(totals());
+    }
+    // A week has one total of its own. Behind the grace period the year has as many parts as ever.
+    let grown: Vec<_> = counts.windows(2).map(|pair| pair[1] - pair[0]).skip(12).collect();
+    assert_eq!(grown, [1; 27], "{counts:?}");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! One run of an operation: what it reads, what it writes, and the commit that ends it.
+
 mod now;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

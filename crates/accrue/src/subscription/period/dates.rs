@@ -62,7 +62,8 @@ fn date_in(month: i64, day: i8) -> Date {
     let year = i16::try_from(month.div_euclid(12)).ok();
     let in_year = i8::try_from(month.rem_euclid(12).saturating_add(1)).ok();
     let first = year.zip(in_year).and_then(|(year, month)| Date::new(year, month, 1).ok());
-    let Some(first) = first else { return if month < 0 { Date::MIN } else { Date::MAX } };
+    // Cycles begin within the calendar, and end behind it at most.
+    let Some(first) = first else { return Date::MAX };
     let day = day.clamp(1, first.days_in_month());
     Date::new(first.year(), first.month(), day).unwrap_or(first)
 }
@@ -70,5 +71,5 @@ fn date_in(month: i64, day: i8) -> Date {
 fn days_after(first: Date, days: i64) -> Date {
     let later = SignedDuration::try_from_hours(days.saturating_mul(24))
         .and_then(|hours| first.checked_add(hours).ok());
-    later.unwrap_or(if days < 0 { Date::MIN } else { Date::MAX })
+    later.unwrap_or(Date::MAX)
 }

@@ -1,7 +1,7 @@
 //! Ledgers of credits, and what they tell, as short as tests like it.
 
 use accrue::{
-    CreditBlockId, CustomerId, Decimal, Error, PageRequest,
+    CreditBlockId, CustomerId, Decimal, Error, Page, PageRequest,
     alert::{Alert, BalanceCrossed, NewBalanceAlert},
     credit::{
         CreditBlock, CreditBlockFilter, EntryType, LedgerChange, LedgerEntry, LedgerFilter,
@@ -201,32 +201,31 @@ impl Fixture {
         customer: CustomerId,
         filter: CreditBlockFilter,
     ) -> Vec<CreditBlock> {
-        let (mut all, mut page) = (Vec::new(), PageRequest::first(3).unwrap());
-        loop {
-            let credits = unit(CREDITS);
-            let list = self.account.list_credit_blocks(customer, &credits, &filter, &page);
-            let found = block_on(list).unwrap();
-            all.extend(found.data);
-            let Some(next) = found.next_cursor else { break };
-            page = page.after(next);
-        }
-        all.reverse();
-        all
+        let credits = unit(CREDITS);
+        oldest_first(|page| {
+            block_on(self.account.list_credit_blocks(customer, &credits, &filter, page)).unwrap()
+        })
     }
 
     pub(crate) fn entries(&self, customer: CustomerId, filter: LedgerFilter) -> Vec<LedgerEntry> {
-        let (mut all, mut page) = (Vec::new(), PageRequest::first(3).unwrap());
-        loop {
-            let credits = unit(CREDITS);
-            let list = self.account.list_ledger_entries(customer, &credits, &filter, &page);
-            let found = block_on(list).unwrap();
-            all.extend(found.data);
-            let Some(next) = found.next_cursor else { break };
-            page = page.after(next);
-        }
-        all.reverse();
-        all
+        let credits = unit(CREDITS);
+        oldest_first(|page| {
+            block_on(self.account.list_ledger_entries(customer, &credits, &filter, page)).unwrap()
+        })
     }
+}
+
+/// Everything of a list that gives the newest first, in small pages.
+fn oldest_first<T>(list: impl Fn(&PageRequest) -> Page<T>) -> Vec<T> {
+    let (mut all, mut page) = (Vec::new(), PageRequest::first(3).unwrap());
+    loop {
+        let found = list(&page);
+        all.extend(found.data);
+        let Some(next) = found.next_cursor else { break };
+        page = page.after(next);
+    }
+    all.reverse();
+    all
 }
 
 /// What a test reads of an entry: `kind amount = ending balance`.

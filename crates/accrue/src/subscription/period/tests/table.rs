@@ -301,3 +301,13 @@ fn the_days_of_proration() {
         ",
     );
 }
+
+#[test]
+fn nothing_overlaps_a_timeframe_without_length() {
+    let zone = Zone::parse("UTC").unwrap();
+    let start = instant("2026-01-01T00:00");
+    let periods = BillingPeriods::new(Cycle::MONTH, BillingAnchor::FirstOfMonth, zone, start, None);
+    for at in ["2025-12-31T00:00", "2026-01-01T00:00", "2026-02-01T00:00", "2026-02-11T00:00"] {
+        assert_eq!(periods.overlapping(Timeframe::nothing_at(instant(at))).next(), None, "{at}");
+    }
+}
