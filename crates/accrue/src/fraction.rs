@@ -87,3 +87,24 @@ impl<'de> Deserialize<'de> for Fraction {
         Self::try_from(Decimal::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_is_a_number_from_zero_to_one() {
+        for text in ["0", "0.15", "1"] {
+            let fraction: Fraction = text.parse().unwrap();
+            assert_eq!(fraction.to_string(), text);
+            assert_eq!(Decimal::from(fraction.clone()), *fraction.as_decimal());
+            let json = serde_json::to_string(&fraction).unwrap();
+            assert_eq!(serde_json::from_str::<Fraction>(&json).unwrap(), fraction);
+        }
+        let refused = |text: &str| Fraction::parse(text).unwrap_err().to_string();
+        assert_eq!(refused("-0.1"), "found -0.1, expected a fraction of 0 to 1");
+        assert_eq!(refused("1.01"), "found 1.01, expected a fraction of 0 to 1");
+        assert!(matches!(Fraction::parse("half"), Err(FractionError::Number(_))));
+        assert!(serde_json::from_str::<Fraction>("\"2\"").is_err());
+    }
+}
