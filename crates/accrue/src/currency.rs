@@ -117,6 +117,7 @@ mod tests {
         let check = |unit: &str, currency: Option<&str>, places: u32| {
             let unit = PricingUnit::parse(unit).unwrap();
             assert_eq!(unit.currency().map(Currency::code), currency);
+            assert_eq!(unit.currency().map(|of| of.to_string()).as_deref(), currency);
             assert_eq!(unit.places(), places);
         };
         check("EUR", Some("EUR"), 2);

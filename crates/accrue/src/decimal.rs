@@ -270,7 +270,10 @@ mod tests {
 
     #[test]
     fn text_in_text_out() {
-        let check = |text: &str, expect: &str| assert_eq!(number(text).to_string(), expect);
+        let check = |text: &str, expect: &str| {
+            assert_eq!(number(text).to_string(), expect);
+            assert_eq!(text.parse(), Ok(number(text)));
+        };
         check("0", "0");
         check("-0", "0");
         check("0.000e99", "0");

@@ -35,7 +35,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use self::key::{KeyBytes, ReadPart, read_key};
+use self::key::{KeyBytes, Part as _, ReadPart, read_key};
 pub(crate) use self::{
     alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
     backfill::{BackfillShare, OpenBackfill, OpenBackfills},

@@ -23,11 +23,7 @@ const USUAL_BYTES: usize = 128;
 pub(super) struct KeyBytes(SmallVec<[u8; USUAL_BYTES]>);
 
 impl KeyBytes {
-    pub(super) fn part(mut self, part: &(impl Part + ?Sized)) -> Self {
-        part.add_to(&mut self);
-        self
-    }
-
+    #[inline]
     fn push(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -68,6 +64,7 @@ impl<T: Part + ?Sized> Part for &T {
 macro_rules! parts {
     ($($($type:ty),*: |$part:ident| $bytes:expr;)*) => {$($(
         impl Part for $type {
+            #[inline]
             fn add_to(&self, key: &mut KeyBytes) {
                 let $part = self;
                 key.push($bytes);
@@ -110,8 +107,10 @@ parts! {
 }
 
 impl Part for AccountId {
+    #[inline]
     fn add_to(&self, key: &mut KeyBytes) {
-        (self.as_str(), [0]).add_to(key);
+        key.push(self.as_str().as_bytes());
+        key.push(&[0]);
     }
 }
 

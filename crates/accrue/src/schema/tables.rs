@@ -72,7 +72,12 @@ macro_rules! part {
 
 /// The bytes of a key, or the first of it.
 macro_rules! key_of {
-    ($($part:expr),*) => { KeyBytes::default()$(.part(&$part))* };
+    ($($part:expr),*) => {{
+        #[allow(unused_mut, reason = "a key may have no part")]
+        let mut key = KeyBytes::default();
+        $($part.add_to(&mut key);)*
+        key
+    }};
 }
 
 macro_rules! slot {

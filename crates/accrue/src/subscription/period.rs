@@ -121,6 +121,10 @@ impl BillingPeriods {
     /// Returns the key of one of the periods.
     pub(crate) fn key(&self, period: Timeframe) -> PeriodKey {
         let start = period.start();
+        if period.end() < self.end {
+            // It ends with its cycle.
+            return PeriodKey { start, end: period.end() };
+        }
         PeriodKey { start, end: timestamp(self.grid.locate(start.to_jiff()).end).min(self.cut) }
     }
 
