@@ -372,7 +372,7 @@ fn the_adapter_is_read_in_the_order_of_its_map() {
     let adapter = Modules::of("crates/accrue-http/src/");
     let order = adapter.map();
     let place = |module: &str| order.iter().position(|listed| listed == top(module));
-    let missing = adapter.0.keys().filter(|module| !module.is_empty() && place(module).is_none());
+    let missing = adapter.paths().filter(|module| !module.is_empty() && place(module).is_none());
     check(missing.map(|module| format!("the map of accrue-http does not list {}", top(module))));
     let uses = adapter.uses().into_iter().filter(|used| top(&used.from) != top(&used.to));
     let against = uses.filter(|used| place(&used.from) <= place(&used.to));

@@ -6,7 +6,7 @@ use crate::sources::{Source, sources, word};
 
 /// The modules of a crate that are files, by their paths: `""` is the root, `shape::read` a file of a
 /// folder.
-pub(crate) struct Modules(pub(crate) BTreeMap<String, Module>);
+pub(crate) struct Modules(BTreeMap<String, Module>);
 
 pub(crate) struct Module {
     pub(crate) file: Source,
@@ -32,6 +32,11 @@ pub(crate) struct Use {
 }
 
 impl Modules {
+    /// Returns their paths.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+
     pub(crate) fn of(folder: &str) -> Self {
         let files = sources().filter_map(|file| {
             let inner = file.path.strip_prefix(folder)?.strip_suffix(".rs")?;

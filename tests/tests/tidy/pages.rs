@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use crate::{
     check,
-    sources::{Source, all_after, find, from_root, others_than_this, read, root, sources},
+    sources::{Source, all_after, find, others_than_this, read, root, sources},
 };
 
 /// The pages of `docs/spec` that have clauses: the name of the file, what stands before the number
@@ -84,7 +84,7 @@ fn the_specification_names_nothing_that_is_not_in_the_repository() {
 #[test]
 fn decisions_have_their_four_headings_in_order() {
     let expected = ["## Context", "## Options", "## Choice", "## What would change our mind"];
-    check(decisions().filter_map(|(path, text)| {
+    check(decisions().filter_map(|Source { path, text }| {
         let headings: Vec<_> = text.lines().filter(|line| line.starts_with("## ")).collect();
         let is_titled = text.starts_with("# ");
         (headings != expected || !is_titled)
@@ -107,7 +107,7 @@ fn the_readme_of_the_tests_names_every_suite() {
 #[test]
 fn decisions_are_in_the_index() {
     let index = fs::read_to_string(root().join("docs/decisions/README.md")).unwrap_or_default();
-    check(decisions().filter_map(|(path, text)| {
+    check(decisions().filter_map(|Source { path, text }| {
         let title = text.lines().next()?.trim_start_matches("# ").to_owned();
         let name = path.rsplit('/').next()?;
         let entry = format!("[{title}]({name})");
@@ -116,15 +116,11 @@ fn decisions_are_in_the_index() {
 }
 
 /// The pages of decisions, without their index.
-fn decisions() -> impl Iterator<Item = (String, String)> {
+fn decisions() -> impl Iterator<Item = Source> {
     let mut paths = Vec::new();
     find(&root().join("docs/decisions"), "md", &mut paths);
-    paths.sort();
-    let pages = paths.into_iter().filter(|path| !path.ends_with("README.md"));
-    pages.map(|path| {
-        let text = fs::read_to_string(&path).expect("a page can be read");
-        (from_root(&path), text)
-    })
+    paths.retain(|path| !path.ends_with("README.md"));
+    read(paths)
 }
 
 /// The pages and the data of the specification.

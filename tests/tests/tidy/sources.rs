@@ -173,11 +173,7 @@ pub(crate) fn sources() -> impl Iterator<Item = Source> {
         find(&root().join(folder), "rs", &mut paths);
     }
     assert!(paths.len() > 50, "found only {} sources", paths.len());
-    paths.sort();
-    paths.into_iter().map(|path| {
-        let text = fs::read_to_string(&path).expect("a source can be read");
-        Source { path: from_root(&path), text }
-    })
+    read(paths)
 }
 
 /// Every source but those of the rules, which name what they look for.

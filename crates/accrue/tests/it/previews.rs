@@ -168,6 +168,8 @@ fn a_price_that_would_change_the_billing_cycle_is_refused() {
     let preview = priced.fixture.account.preview_price(id, priced.prices()[0], yearly);
     let error = block_on(preview).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConstraintViolation, "{error}");
+    let detail = "the subscription would bill every 12 months, it bills every month";
+    assert!(error.to_string().contains(detail), "{error}");
 }
 
 /// A price of so many credits for each unit.

@@ -107,7 +107,7 @@ proptest! {
             expect.extend(touched.copied().map(key_of));
             let parts = of.parts().into_iter().filter(|(_, period)| period.overlaps(*own));
             let parts = parts.map(|(part, _)| part).filter(|part| own.start() <= part.end());
-            let parts = parts.filter(|of_| of.is_billing(*of_) || kept.contains(&key_of(*of_)));
+            let parts = parts.filter(|part| of.is_billing(*part) || kept.contains(&key_of(*part)));
             expect.extend(parts.map(key_of));
         }
         let found: BTreeSet<_> = of.entry.stretches(billing, day(now)).into_keys().collect();
