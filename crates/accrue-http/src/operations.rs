@@ -17,6 +17,7 @@ mod prices;
 mod subscriptions;
 mod timeframes;
 mod waiting;
+mod zones;
 
 #[cfg(test)]
 mod tests;

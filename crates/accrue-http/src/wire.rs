@@ -7,6 +7,7 @@ pub(crate) mod costs;
 pub(crate) mod credits;
 mod customer_fields;
 pub(crate) mod customers;
+pub(crate) mod dates;
 pub(crate) mod events;
 pub(crate) mod items;
 pub(crate) mod ledger;

@@ -67,13 +67,7 @@ impl Timestamp {
     ///
     /// If the text is no date and time, or one out of range.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
-        let at = |index: usize| text.as_bytes().get(index).copied().unwrap_or_default();
-        let separated = matches!(at(10), b'T' | b't' | b' ') && at(13) == b':' && at(16) == b':';
-        let is_leap_second = at(17) == b'6';
-        if !separated || is_leap_second || text.contains('[') || text.len() > 64 {
-            return Err(TimestampError);
-        }
-        let text = cut_finer_digits(text);
+        let text = readable(text).ok_or(TimestampError)?;
         let instant = match text.parse::<jiff::Timestamp>() {
             Ok(instant) => instant,
             Err(_) => {
@@ -106,6 +100,21 @@ impl Timestamp {
     pub(crate) fn to_jiff(self) -> jiff::Timestamp {
         jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
+}
+
+/// Reads a date and time that has no offset.
+pub(crate) fn civil_time(text: &str) -> Option<DateTime> {
+    let text = readable(text).filter(|text| text.parse::<jiff::Timestamp>().is_err())?;
+    text.parse().ok()
+}
+
+/// Returns the text of a date and time without the digits that are too fine; none where it cannot be one.
+fn readable(text: &str) -> Option<String> {
+    let at = |index: usize| text.as_bytes().get(index).copied().unwrap_or_default();
+    let separated = matches!(at(10), b'T' | b't' | b' ') && at(13) == b':' && at(16) == b':';
+    let is_leap_second = at(17) == b'6';
+    let is_readable = separated && !is_leap_second && !text.contains('[') && text.len() <= 64;
+    is_readable.then(|| cut_finer_digits(text))
 }
 
 /// Cuts the digits of a fraction behind the sixth.

@@ -9,7 +9,7 @@ use jiff::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Timestamp, TimestampError};
+use crate::{Timestamp, TimestampError, time::civil_time};
 
 /// IANA time zone, by name.
 ///
@@ -48,29 +48,38 @@ impl Zone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// Returns the instant at which a day begins, given as `YYYY-MM-DD`: midnight, or the first
-    /// instant after it where the clocks skip that.
+    /// Reads a date and time in ISO 8601 (subscriptions 0.1): with an offset an instant, without one what
+    /// the clocks of the zone show, and a plain `YYYY-MM-DD` the first instant of that day.
+    ///
+    /// A time that the clocks skip is the first instant after the gap, one that comes twice the first of the two.
     ///
     /// ```
     /// use accrue::{Timestamp, Zone};
     ///
-    /// let berlin = Zone::parse("Europe/Berlin")?;
-    /// let begin = berlin.begin_of_day("2026-07-01")?;
-    /// assert_eq!(begin, Timestamp::parse("2026-06-30T22:00:00Z")?);
+    /// let york = Zone::parse("America/New_York")?;
+    /// assert_eq!(york.instant("2026-03-08")?, Timestamp::parse("2026-03-08T05:00:00Z")?);
+    /// assert_eq!(york.instant("2026-03-08T12:00:00")?, Timestamp::parse("2026-03-08T16:00:00Z")?);
+    /// assert_eq!(york.instant("2026-03-08T12:00:00Z")?, Timestamp::parse("2026-03-08T12:00:00Z")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// If the text is no such date, or the instant is out of range.
-    pub fn begin_of_day(&self, date: &str) -> Result<Timestamp, TimestampError> {
-        let is_separated = matches!(date.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _]);
-        let day: Date = match date.parse() {
-            Ok(day) if is_separated => day,
-            _ => return Err(TimestampError),
-        };
-        let instant = self.first_showing(day.to_datetime(Time::midnight()));
-        Timestamp::from_micros(instant.as_microsecond())
+    /// If the text is neither, or the instant is out of range.
+    pub fn instant(&self, text: &str) -> Result<Timestamp, TimestampError> {
+        let civil = day(text).map(|day| day.to_datetime(Time::midnight()));
+        match civil.or_else(|| civil_time(text)) {
+            Some(civil) => Timestamp::from_micros(self.first_showing(civil).as_microsecond()),
+            None => Timestamp::parse(text),
+        }
+    }
+
+    /// Returns the first instant of the day that holds an instant.
+    pub(crate) fn begin_of_day_of(&self, instant: Timestamp) -> Timestamp {
+        let day = self.civil(instant.to_jiff()).date();
+        let begin = self.first_showing(day.to_datetime(Time::midnight()));
+        // Only the first day of all may begin before time does.
+        Timestamp::from_micros(begin.as_microsecond()).unwrap_or(Timestamp::MIN)
     }
 
     /// Returns the time that the clocks show at an instant.
@@ -136,6 +145,12 @@ pub struct ZoneError {
     name: String,
 }
 
+/// Reads a date as `YYYY-MM-DD`.
+fn day(text: &str) -> Option<Date> {
+    let is_separated = matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _]);
+    text.parse().ok().filter(|_| is_separated)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,7 +158,7 @@ mod tests {
     #[test]
     fn a_day_begins_where_the_clocks_first_show_it() {
         let check = |zone: &str, date: &str, expect: &str| {
-            let begin = Zone::parse(zone).unwrap().begin_of_day(date).unwrap();
+            let begin = Zone::parse(zone).unwrap().instant(date).unwrap();
             assert_eq!(begin, Timestamp::parse(expect).unwrap(), "{zone} {date}");
         };
         check("UTC", "2026-02-28", "2026-02-28T00:00:00Z");
@@ -157,6 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn subscriptions_0_1_a_time_without_an_offset_is_that_of_the_zone() {
+        let check = |zone: &str, text: &str, expect: &str| {
+            let instant = Zone::parse(zone).unwrap().instant(text).unwrap();
+            assert_eq!(instant, Timestamp::parse(expect).unwrap(), "{zone} {text}");
+        };
+        check("America/New_York", "2026-03-09", "2026-03-09T04:00:00Z");
+        check("America/New_York", "2026-03-08T12:00:00", "2026-03-08T16:00:00Z");
+        check("America/New_York", "2026-03-08T12:00:00.5", "2026-03-08T16:00:00.5Z");
+        check("America/New_York", "2026-03-08T12:00:00+02:00", "2026-03-08T10:00:00Z");
+        // Skipped, and twice.
+        check("Europe/Berlin", "2026-03-29T02:30:00", "2026-03-29T01:00:00Z");
+        check("Europe/Berlin", "2026-10-25T02:30:00", "2026-10-25T00:30:00Z");
+    }
+
+    #[test]
     fn what_is_no_date_or_beyond_time_begins_nowhere() {
         for text in [
             "",
@@ -164,14 +194,16 @@ mod tests {
             "2026-02-30",
             "2026-2-28",
             "20260228",
-            "2026-02-28T00:00:00Z",
+            "2026-02-28T",
+            "2026-02-28T25:00:00",
+            "2026-02-28T00:00:00[Europe/Berlin]",
             "26-02-2028",
             "1969-12-31",
             "9999-01-01",
         ] {
-            assert_eq!(Zone::UTC.begin_of_day(text), Err(TimestampError), "{text}");
+            assert_eq!(Zone::UTC.instant(text), Err(TimestampError), "{text}");
         }
         let east = Zone::parse("Europe/Berlin").unwrap();
-        assert_eq!(east.begin_of_day("1970-01-01"), Err(TimestampError));
+        assert_eq!(east.instant("1970-01-01"), Err(TimestampError));
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use accrue::{Account, AlertId, CustomerId, IdOr, ListFilter, Page, PlanId, SubscriptionId};
+use accrue::{Account, AlertId, CustomerId, IdOr, ListFilter, Page, PlanId, SubscriptionId, Zone};
 
 use crate::{
     operation::Operation,
@@ -14,7 +14,7 @@ use crate::{
             NewSubscriptionAlert, UpdateAlert,
         },
         customers::ExternalCustomerId,
-        pages::{Rows, range},
+        pages::Rows,
     },
 };
 
@@ -101,9 +101,8 @@ async fn update(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: AlertListQuery = request.query()?;
     let of = query.of()?;
+    let created = query.created().range(&Zone::UTC)?;
     let page = request.page(query.limit, query.cursor)?;
-    let created =
-        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let (account, filter) = (&request.account, ListFilter { created });
     let mut found = match (of.subscription, of.customers.as_slice()) {
         (Some(id), _) => account.list_subscription_alerts(id, &filter, &page).await?,

@@ -1,5 +1,6 @@
 use accrue::{BackfillId, Page};
 
+use super::zones;
 use crate::{
     operation::Operation,
     problem::Problem,
@@ -46,7 +47,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn create(request: Request) -> Result<Reply, Problem> {
     let new: NewBackfill = request.body()?;
-    let call = request.account.create_backfill(new.try_into()?);
+    let zone = match zones::of_customer(&request, new.customer_of_dates()).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.create_backfill(new.into_new(&zone)?);
     request.write(call, Backfill::of).await
 }
 

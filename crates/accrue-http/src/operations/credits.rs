@@ -1,5 +1,6 @@
-use accrue::{CreditBlockId, CustomerId, IdOr, Zone};
+use accrue::{CreditBlockId, CustomerId, IdOr};
 
+use super::zones;
 use crate::{
     Category,
     operation::Operation,
@@ -91,7 +92,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn list<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
     let (id, query, _) = request.read::<Id, CreditListQuery, NoBody>()?;
-    let filter = query.filter();
+    let id: IdOr<CustomerId> = id.into();
+    let dated = query.effective().are_local().then(|| id.clone());
+    let filter = query.filter(&zones::of_customer(&request, dated).await?)?;
     let page = request.page(query.limit, query.cursor)?;
     let currency = currency_or_credits(query.currency)?;
     let found = request.account.list_credit_blocks(id, &currency, &filter, &page).await?;
@@ -102,7 +105,9 @@ async fn list_ledger<Id: Read + Into<IdOr<CustomerId>>>(
     request: Request,
 ) -> Result<Reply, Problem> {
     let (id, query, _) = request.read::<Id, LedgerListQuery, NoBody>()?;
-    let filter = query.filter();
+    let id: IdOr<CustomerId> = id.into();
+    let dated = query.created().are_local().then(|| id.clone());
+    let filter = query.filter(&zones::of_customer(&request, dated).await?)?;
     let page = request.ledger_page(query.limit, query.cursor)?;
     let currency = currency_or_credits(query.currency)?;
     let found = request.account.list_ledger_entries(id, &currency, &filter, &page).await?;
@@ -115,13 +120,10 @@ async fn create_entry<Id: Read + Into<IdOr<CustomerId>>>(
 ) -> Result<Reply, Problem> {
     let (id, NoQuery {}, new) = request.read::<Id, NoQuery, NewEntry>()?;
     let id: IdOr<CustomerId> = id.into();
-    // The zone of a customer never changes, so that it can be read before the commit.
-    let zone = match new.names_days() {
-        true => match request.account.fetch_customer(id.clone()).await {
-            Ok(customer) => customer.timezone,
-            Err(error) => return request.refuse(&error).await,
-        },
-        false => Zone::UTC,
+    let dated = new.has_local_dates().then(|| id.clone());
+    let zone = match zones::of_customer(&request, dated).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
     };
     let call = request.account.create_ledger_entry(id, new.into_entry(&zone)?);
     request.write(call.with_related(), |(entry, related)| LedgerEntry::of(entry, related)).await

@@ -1,4 +1,4 @@
-use accrue::{CustomerId, IdOr, ListFilter, cost::CostQuery};
+use accrue::{CustomerId, IdOr, ListFilter, Zone, cost::CostQuery};
 
 use super::timeframes::complete;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     wire::{
         costs::{AggregatedCost, CostsQuery},
         customers::{Customer, ExternalCustomerId, NewCustomer, UpdateCustomer},
-        pages::{CreatedListQuery, Listed, Rows, range},
+        pages::{CreatedListQuery, Listed, Rows},
     },
 };
 
@@ -85,9 +85,8 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: CreatedListQuery = request.query()?;
+    let created = query.created().range(&Zone::UTC)?;
     let page = request.page(query.limit, query.cursor)?;
-    let created =
-        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let found = request.account.list_customers(&ListFilter { created }, &page).await?;
     request.answer_page(found, |customer| Customer::from(&customer)).await
 }

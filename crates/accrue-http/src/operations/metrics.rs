@@ -1,4 +1,4 @@
-use accrue::{MetricId, metric::MetricFilter};
+use accrue::{MetricId, Zone, metric::MetricFilter};
 
 use crate::{
     operation::Operation,
@@ -7,7 +7,7 @@ use crate::{
     request::{NoQuery, Request},
     wire::{
         metrics::{Metric, MetricListQuery, NewMetric, UpdateMetric},
-        pages::{Rows, range},
+        pages::Rows,
     },
 };
 
@@ -50,9 +50,8 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: MetricListQuery = request.query()?;
+    let created = query.created().range(&Zone::UTC)?;
     let page = request.page(query.limit, query.cursor)?;
-    let created =
-        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let filter = MetricFilter { created, status: query.status };
     let found = request.account.list_metrics(&filter, &page).await?;
     let related = request.account.related(&found).await?;

@@ -1,5 +1,5 @@
 use accrue::{
-    IdOr, PlanId,
+    IdOr, PlanId, Zone,
     plan::{self, PlanFilter, PlanVersion as Number, PricedVersion},
     related::Related,
 };
@@ -10,7 +10,7 @@ use crate::{
     reply::Reply,
     request::{NoBody, NoQuery, Request, external_id},
     wire::{
-        pages::{Rows, range},
+        pages::Rows,
         plans::{
             NewPlan, NewVersion, Plan, PlanListQuery, PlanVersion, SetDefaultVersion, UpdatePlan,
             VersionNumber, number,
@@ -118,9 +118,8 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: PlanListQuery = request.query()?;
+    let created = query.created().range(&Zone::UTC)?;
     let page = request.page(query.limit, query.cursor)?;
-    let created =
-        range(query.created_at_gte, query.created_at_gt, query.created_at_lt, query.created_at_lte);
     let filter = PlanFilter { created, status: query.status };
     let found = request.account.list_plans(&filter, &page).await?;
     let related = request.account.related(&found).await?;

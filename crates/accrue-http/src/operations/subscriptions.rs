@@ -2,10 +2,10 @@ use accrue::{
     Call, Page, SubscriptionId, Zone,
     cost::CostQuery,
     related::Related,
-    subscription::{self, Cancellation, SubscriptionUpdate},
+    subscription::{self, SubscriptionUpdate},
 };
 
-use super::timeframes::complete;
+use super::{timeframes::complete, zones};
 use crate::{
     Category,
     operation::Operation,
@@ -108,7 +108,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
 async fn create(request: Request) -> Result<Reply, Problem> {
     let new: NewSubscription = request.body()?;
     check_is_not_pending(&request)?;
-    let call = request.account.create_subscription(new.try_into()?);
+    let zone = match zones::of_customer(&request, new.customer_of_dates()).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.create_subscription(new.into_new(&zone)?);
     write(request, call).await
 }
 
@@ -126,7 +130,12 @@ async fn found(
     request: &Request,
     query: SubscriptionListQuery,
 ) -> Result<Page<subscription::Subscription>, Problem> {
-    let filter = query.filter()?;
+    let zone = match zones::of_customer(request, query.customer_of_dates()).await {
+        // Whoever is not there has no subscription.
+        Err(error) if error.is_not_found() => Zone::UTC,
+        zone => zone?,
+    };
+    let filter = query.filter(&zone)?;
     let page = request.page(query.limit, query.cursor)?;
     match filter {
         Some(filter) => Ok(request.account.list_subscriptions(&filter, &page).await?),
@@ -165,8 +174,12 @@ async fn update(request: Request) -> Result<Reply, Problem> {
 async fn cancel(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, Cancel>()?;
     check_is_not_pending(&request)?;
-    let cancellation: Cancellation = body.try_into()?;
-    let call = request.account.cancel_subscription(id, cancellation);
+    let dated = body.has_local_date().then_some(id);
+    let zone = match zones::of_subscription(&request, dated).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.cancel_subscription(id, body.into_cancellation(&zone)?);
     write(request, call).await
 }
 
@@ -181,13 +194,10 @@ async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
     let (id, NoQuery {}, body) =
         request.read::<SubscriptionId, NoQuery, UpdateFixedFeeQuantity>()?;
     check_is_not_pending(&request)?;
-    // The zone of a subscription never changes, so that it may be read before the commit.
-    let zone = match body.has_day() {
-        true => match request.account.fetch_subscription(id).await {
-            Ok(subscription) => subscription.timezone,
-            Err(error) => return request.refuse(&error).await,
-        },
-        false => Zone::UTC,
+    let dated = body.has_local_date().then_some(id);
+    let zone = match zones::of_subscription(&request, dated).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
     };
     let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
     write(request, call).await

@@ -16,6 +16,7 @@ use super::{
 use crate::{
     problem::{Problem, Violations},
     shape::{Anything, Fields, Moment, Reader, Source, Whole, choices, request, response},
+    wire::dates::{Date, created},
 };
 
 request! {
@@ -99,13 +100,13 @@ request! {
         /// Subscription of the alerts: its own, and those of its plan that reach it.
         subscription_id: Option<SubscriptionId>,
         /// Alerts created at this instant or later.
-        "created_at[gte]" created_at_gte: Option<Moment>,
+        "created_at[gte]" created_at_gte: Option<Date>,
         /// Alerts created after this instant.
-        "created_at[gt]" created_at_gt: Option<Moment>,
+        "created_at[gt]" created_at_gt: Option<Date>,
         /// Alerts created before this instant.
-        "created_at[lt]" created_at_lt: Option<Moment>,
+        "created_at[lt]" created_at_lt: Option<Date>,
         /// Alerts created at this instant or earlier.
-        "created_at[lte]" created_at_lte: Option<Moment>,
+        "created_at[lte]" created_at_lte: Option<Date>,
     }
 
     /// The scope in which an alert is enabled or disabled.
@@ -114,6 +115,8 @@ request! {
         subscription_id: Option<SubscriptionId>,
     }
 }
+
+created!(AlertListQuery);
 
 response! {
     /// An alert (§2.1).

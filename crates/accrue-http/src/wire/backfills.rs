@@ -1,24 +1,25 @@
 use accrue::{
-    CustomerId, ExternalId, IdOr, Timeframe,
+    CustomerId, ExternalId, IdOr, Timeframe, Zone,
     backfill::{self, BackfillFilter, BackfillStatus},
     expression::Expression,
 };
 
-use super::{costs::ends_after_its_start, customers::names_one_customer_at_most, pages::Sought};
+use super::{customers::names_one_customer_at_most, dates::Date, pages::Sought};
 use crate::{
     problem::{Problem, Violations},
-    shape::{Fields, Moment, Reader, Whole, choices, request, response},
+    shape::{Moment, Whole, choices, request, response},
 };
 
 request! {
     /// A backfill to create.
-    pub(crate) struct NewBackfill => its_rules {
+    pub(crate) struct NewBackfill => names_one_customer_at_most {
         /// Start of its timeframe, included.
-        timeframe_start: Moment,
-        /// End of its timeframe, excluded.
-        timeframe_end: Moment,
+        timeframe_start: Date,
+        /// End of its timeframe, excluded. Dates without an offset are in the customer's zone, and in UTC where it
+        /// is for all customers.
+        timeframe_end: Date,
         /// Instant at which it closes by itself; a day after its creation where it is not given.
-        close_time: Option<Moment>,
+        close_time: Option<Date>,
         /// Customer of its events; all customers where none is named.
         customer_id: Option<CustomerId>,
         /// External id of that customer.
@@ -81,27 +82,35 @@ choices! {
     }
 }
 
-fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
-    names_one_customer_at_most(fields, reader);
-    ends_after_its_start(fields, reader);
-}
+impl NewBackfill {
+    /// Returns the customer whose zone its dates are in, where they need one.
+    pub(crate) fn customer_of_dates(&self) -> Option<IdOr<CustomerId>> {
+        let dates = [&self.timeframe_start, &self.timeframe_end];
+        let is_local = dates.into_iter().chain(&self.close_time).any(Date::is_local);
+        self.customer().filter(|_| is_local)
+    }
 
-impl TryFrom<NewBackfill> for backfill::NewBackfill {
-    type Error = Problem;
+    fn customer(&self) -> Option<IdOr<CustomerId>> {
+        let external = self.external_customer_id.clone().map(IdOr::External);
+        self.customer_id.map(IdOr::Id).or(external)
+    }
 
-    fn try_from(new: NewBackfill) -> Result<Self, Problem> {
-        let timeframe = Timeframe::new(new.timeframe_start.0, new.timeframe_end.0);
-        // Told already.
+    /// Makes the backfill to create, where dates are those of a zone.
+    pub(crate) fn into_new(self, zone: &Zone) -> Result<backfill::NewBackfill, Problem> {
+        let start = self.timeframe_start.in_zone(zone, "/timeframe_start")?;
+        let end = self.timeframe_end.in_zone(zone, "/timeframe_end")?;
+        let timeframe = Timeframe::new(start, end);
         let timeframe =
             timeframe.map_err(|error| Violations::one("/timeframe_end", error.to_string()))?;
-        let mut backfill = Self::new(timeframe);
-        backfill.customer =
-            new.customer_id.map(IdOr::Id).or(new.external_customer_id.map(IdOr::External));
+        let mut backfill = backfill::NewBackfill::new(timeframe);
+        backfill.customer = self.customer();
+        let new = self;
         if let Some(replaces) = new.replace_existing_events {
             backfill.replace_existing_events = replaces;
         }
         backfill.deprecation_filter = new.deprecation_filter;
-        backfill.close_time = new.close_time.map(|at| at.0);
+        let close_time = new.close_time.map(|date| date.in_zone(zone, "/close_time"));
+        backfill.close_time = close_time.transpose()?;
         Ok(backfill)
     }
 }

@@ -1,9 +1,9 @@
 use accrue::{
-    Decimal, JsonNumber, Metadata, MetadataUpdate, PricingUnit,
+    Decimal, JsonNumber, Metadata, MetadataUpdate, PricingUnit, Zone,
     credit::{self, CreditBlockFilter},
 };
 
-use super::pages::range;
+use super::dates::{Bounds, Date};
 use crate::{
     problem::Problem,
     shape::{MetadataIn, Moment, Whole, metadata_update, request, response},
@@ -21,13 +21,13 @@ request! {
         /// True if blocks that have expired or are used up are listed too.
         include_all_blocks: Option<bool>,
         /// Blocks with an effective date at this instant or later.
-        "effective_date[gte]" effective_date_gte: Option<Moment>,
+        "effective_date[gte]" effective_date_gte: Option<Date>,
         /// Blocks with an effective date after this instant.
-        "effective_date[gt]" effective_date_gt: Option<Moment>,
+        "effective_date[gt]" effective_date_gt: Option<Date>,
         /// Blocks with an effective date before this instant.
-        "effective_date[lt]" effective_date_lt: Option<Moment>,
+        "effective_date[lt]" effective_date_lt: Option<Date>,
         /// Blocks with an effective date at this instant or earlier.
-        "effective_date[lte]" effective_date_lte: Option<Moment>,
+        "effective_date[lte]" effective_date_lte: Option<Date>,
     }
 
     /// Changes to a credit block.
@@ -84,17 +84,21 @@ pub(crate) fn currency_or_credits(currency: Option<PricingUnit>) -> Result<Prici
 }
 
 impl CreditListQuery {
-    /// Returns the filter of the list.
-    pub(crate) fn filter(&self) -> CreditBlockFilter {
-        CreditBlockFilter {
-            effective: range(
-                self.effective_date_gte,
-                self.effective_date_gt,
-                self.effective_date_lt,
-                self.effective_date_lte,
-            ),
-            include_all_blocks: self.include_all_blocks.unwrap_or(false),
+    /// Returns the bounds of the instants from which usage draws.
+    pub(crate) const fn effective(&self) -> Bounds<'_> {
+        Bounds {
+            field: "effective_date",
+            gte: &self.effective_date_gte,
+            gt: &self.effective_date_gt,
+            lt: &self.effective_date_lt,
+            lte: &self.effective_date_lte,
         }
+    }
+
+    /// Returns the filter of the list, where dates are those of a zone.
+    pub(crate) fn filter(&self, zone: &Zone) -> Result<CreditBlockFilter, Problem> {
+        let include_all_blocks = self.include_all_blocks.unwrap_or(false);
+        Ok(CreditBlockFilter { effective: self.effective().range(zone)?, include_all_blocks })
     }
 }
 

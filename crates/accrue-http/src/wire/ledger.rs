@@ -1,11 +1,16 @@
 use accrue::{
-    Decimal, Description, JsonNumber, Metadata, PricingUnit,
+    Decimal, Description, JsonNumber, Metadata, PricingUnit, Zone,
     credit::{self, EntryKind, EntryStatus, EntryType, LedgerFilter, VoidReason},
     related::Related,
 };
 use serde::Serialize;
 
-use super::{credits::BlockFilter, customers::CustomerMinified, pages::range};
+use super::{
+    credits::BlockFilter,
+    customers::CustomerMinified,
+    dates::{Date, created},
+};
+use crate::problem::Problem;
 use crate::shape::{Describe, Moment, Object, Schema, Whole, choices, request, response};
 
 request! {
@@ -24,13 +29,13 @@ request! {
         /// Status of the entries: pending ones can still grow.
         entry_status: Option<EntryStatus>,
         /// Entries created at this instant or later.
-        "created_at[gte]" created_at_gte: Option<Moment>,
+        "created_at[gte]" created_at_gte: Option<Date>,
         /// Entries created after this instant.
-        "created_at[gt]" created_at_gt: Option<Moment>,
+        "created_at[gt]" created_at_gt: Option<Date>,
         /// Entries created before this instant.
-        "created_at[lt]" created_at_lt: Option<Moment>,
+        "created_at[lt]" created_at_lt: Option<Date>,
         /// Entries created at this instant or earlier.
-        "created_at[lte]" created_at_lte: Option<Moment>,
+        "created_at[lte]" created_at_lte: Option<Date>,
     }
 }
 
@@ -182,20 +187,17 @@ fn described(name: &'static str, kind: EntryKind, of_type: Schema) -> Schema {
     Schema::Object(Object { name, description, is_closed: false, properties })
 }
 
+created!(LedgerListQuery);
+
 impl LedgerListQuery {
-    /// Returns the filter of the list.
-    pub(crate) fn filter(&self) -> LedgerFilter {
-        LedgerFilter {
-            created: range(
-                self.created_at_gte,
-                self.created_at_gt,
-                self.created_at_lt,
-                self.created_at_lte,
-            ),
+    /// Returns the filter of the list, where dates are those of a zone.
+    pub(crate) fn filter(&self, zone: &Zone) -> Result<LedgerFilter, Problem> {
+        Ok(LedgerFilter {
+            created: self.created().range(zone)?,
             entry_type: self.entry_type,
             entry_status: self.entry_status,
             minimum_amount: self.minimum_amount.clone(),
-        }
+        })
     }
 }
 

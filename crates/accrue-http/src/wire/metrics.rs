@@ -6,9 +6,10 @@ use accrue::{
 
 use super::items::Item;
 use crate::shape::{
-    Describe, Maybe, MetadataIn, Moment, Nullable, Schema, Whole, Words, choices, metadata_update,
+    Describe, Maybe, MetadataIn, Nullable, Schema, Whole, Words, choices, metadata_update,
     new_metadata, request, response, texts,
 };
+use crate::wire::dates::{Date, created};
 
 request! {
     /// A metric to create.
@@ -44,15 +45,17 @@ request! {
         /// Status of the metrics.
         status: Option<MetricStatus>,
         /// Metrics created at this instant or later.
-        "created_at[gte]" created_at_gte: Option<Moment>,
+        "created_at[gte]" created_at_gte: Option<Date>,
         /// Metrics created after this instant.
-        "created_at[gt]" created_at_gt: Option<Moment>,
+        "created_at[gt]" created_at_gt: Option<Date>,
         /// Metrics created before this instant.
-        "created_at[lt]" created_at_lt: Option<Moment>,
+        "created_at[lt]" created_at_lt: Option<Date>,
         /// Metrics created at this instant or earlier.
-        "created_at[lte]" created_at_lte: Option<Moment>,
+        "created_at[lte]" created_at_lte: Option<Date>,
     }
 }
+
+created!(MetricListQuery);
 
 response! {
     /// A metric: a figure that is measured of events (wire 5.2).

@@ -5,14 +5,13 @@ use accrue::{
 
 use super::{
     credits::currency_or_credits,
+    dates::{Date, any_is_local},
     not_built::{AnyObject, NotBuilt},
 };
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{
-        Describe, MetadataIn, Moment, Read, Reader, Schema, Words, choices, new_metadata, request,
-    },
+    shape::{Describe, MetadataIn, Read, Reader, Schema, Words, choices, new_metadata, request},
 };
 
 request! {
@@ -29,9 +28,10 @@ request! {
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
         /// First instant at which usage draws on the block; now where nothing is given.
-        effective_date: Option<Moment>,
-        /// Instant at which what is left of the block is lost, if ever.
-        expiry_date: Option<Moment>,
+        effective_date: Option<Date>,
+        /// Instant at which what is left of the block is lost, if ever. Dates without an offset are in the customer's
+        /// zone.
+        expiry_date: Option<Date>,
         /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<Decimal>,
         /// Settings of the invoice for it: not available.
@@ -64,8 +64,8 @@ request! {
         amount: Option<JsonNumber>,
         /// Id of the credit block: where none is given, the only one that has the expiry date.
         block_id: Option<CreditBlockId>,
-        /// Expiry date that the block has now, as an instant or as a day.
-        expiry_date: Option<MomentOrDay>,
+        /// Expiry date that the block has now: without an offset in the customer's zone.
+        expiry_date: Option<Date>,
         /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
         /// Its description.
@@ -178,9 +178,9 @@ pub(crate) struct Day(String);
 impl Read for Day {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
         let text = String::read(json, at, reader)?;
-        match Zone::UTC.begin_of_day(&text) {
-            Ok(_) => Some(Self(text)),
-            Err(_) => reader.wrong(at, "expected a date as YYYY-MM-DD from 1970 to 9998"),
+        match Zone::UTC.instant(&text) {
+            Ok(_) if text.len() == "2026-03-08".len() => Some(Self(text)),
+            _ => reader.wrong(at, "expected a date as YYYY-MM-DD from 1970 to 9998"),
         }
     }
 }
@@ -194,58 +194,32 @@ impl Describe for Day {
 impl Day {
     /// Returns the instant at which it begins. At the ends of time not every zone has one.
     fn begin(&self, zone: &Zone, pointer: &str) -> Result<Timestamp, Problem> {
-        let begin = zone.begin_of_day(&self.0);
+        let begin = zone.instant(&self.0);
         begin.map_err(|error| Violations::one(pointer, error.to_string()).into())
     }
 }
 
-/// An instant, or a day that stands for its first one.
-#[derive(Clone, Debug)]
-pub(crate) enum MomentOrDay {
-    Moment(Moment),
-    Day(Day),
-}
-
-impl Read for MomentOrDay {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        match json {
-            Json::String(text) if Zone::UTC.begin_of_day(text).is_ok() => {
-                Some(Self::Day(Day(text.clone())))
-            }
-            _ => Moment::read(json, at, reader).map(Self::Moment),
-        }
-    }
-}
-
-impl Describe for MomentOrDay {
-    fn schema() -> Schema {
-        String::schema()
-    }
-}
-
-impl MomentOrDay {
-    fn instant(&self, zone: &Zone, pointer: &str) -> Result<Timestamp, Problem> {
-        match self {
-            Self::Moment(Moment(instant)) => Ok(*instant),
-            Self::Day(day) => day.begin(zone, pointer),
-        }
-    }
-}
-
 impl NewEntry {
-    /// Tells whether it names days: those of the customer's time zone.
-    pub(crate) const fn names_days(&self) -> bool {
-        matches!(self, Self::ExpirationChange(_))
+    /// Tells whether it has dates of the customer's time zone.
+    pub(crate) fn has_local_dates(&self) -> bool {
+        match self {
+            Self::Increment(new) => any_is_local([&new.effective_date, &new.expiry_date]),
+            Self::ExpirationChange(_) => true,
+            Self::Decrement(_) | Self::Void(_) | Self::Amendment(_) => false,
+        }
     }
 
-    /// Makes the entry of it, where its days are those of a time zone.
+    /// Makes the entry of it, where its dates are those of a time zone.
     pub(crate) fn into_entry(self, zone: &Zone) -> Result<NewLedgerEntry, Problem> {
         let (change, words) = match self {
             Self::Increment(new) => {
+                let effective_date =
+                    new.effective_date.map(|date| date.in_zone(zone, "/effective_date"));
+                let expiry_date = new.expiry_date.map(|date| date.in_zone(zone, "/expiry_date"));
                 let block = NewBlock {
                     amount: new.amount.0,
-                    effective_date: new.effective_date.map(|date| date.0),
-                    expiry_date: new.expiry_date.map(|date| date.0),
+                    effective_date: effective_date.transpose()?,
+                    expiry_date: expiry_date.transpose()?,
                     per_unit_cost_basis: new.per_unit_cost_basis,
                 };
                 (LedgerChange::Increment(block), (new.currency, new.description, new.metadata))
@@ -255,7 +229,7 @@ impl NewEntry {
                 (change, (new.currency, new.description, new.metadata))
             }
             Self::ExpirationChange(new) => {
-                let expiry_date = new.expiry_date.map(|date| date.instant(zone, "/expiry_date"));
+                let expiry_date = new.expiry_date.map(|date| date.in_zone(zone, "/expiry_date"));
                 let change = LedgerChange::ExpirationChange {
                     target_expiry_date: new
                         .target_expiry_date

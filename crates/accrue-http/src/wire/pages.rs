@@ -2,13 +2,14 @@
 
 use std::{marker::PhantomData, str::FromStr};
 
-use accrue::{InstantRange, Pace, Page};
+use accrue::{Pace, Page};
 use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
 use serde_json::value::RawValue;
 
+use super::dates::{Date, created};
 use crate::{
     json::Json,
-    shape::{Describe, Moment, Object, Property, Read, Reader, Schema, Whole, request, response},
+    shape::{Describe, Object, Property, Read, Reader, Schema, Whole, request, response},
 };
 
 request! {
@@ -27,29 +28,17 @@ request! {
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Rows created at this instant or later.
-        "created_at[gte]" created_at_gte: Option<Moment>,
+        "created_at[gte]" created_at_gte: Option<Date>,
         /// Rows created after this instant.
-        "created_at[gt]" created_at_gt: Option<Moment>,
+        "created_at[gt]" created_at_gt: Option<Date>,
         /// Rows created before this instant.
-        "created_at[lt]" created_at_lt: Option<Moment>,
+        "created_at[lt]" created_at_lt: Option<Date>,
         /// Rows created at this instant or earlier.
-        "created_at[lte]" created_at_lte: Option<Moment>,
+        "created_at[lte]" created_at_lte: Option<Date>,
     }
 }
 
-/// Makes a range of the bounds in brackets.
-pub(crate) fn range(
-    gte: Option<Moment>,
-    gt: Option<Moment>,
-    lt: Option<Moment>,
-    lte: Option<Moment>,
-) -> InstantRange {
-    let range = InstantRange::default();
-    let range = gte.map_or(range, |Moment(instant)| range.at_or_after(instant));
-    let range = gt.map_or(range, |Moment(instant)| range.after(instant));
-    let range = lt.map_or(range, |Moment(instant)| range.before(instant));
-    lte.map_or(range, |Moment(instant)| range.at_or_before(instant))
-}
+created!(CreatedListQuery);
 
 /// An id that is looked for. A text that is none is looked for in vain.
 #[derive(Clone, Copy, Debug)]

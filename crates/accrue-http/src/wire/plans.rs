@@ -21,6 +21,7 @@ use crate::{
         Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, Words, choices,
         metadata_update, new_metadata, request, response,
     },
+    wire::dates::{Date, created},
 };
 
 request! {
@@ -129,15 +130,17 @@ request! {
         /// Status of the plans.
         status: Option<PlanStatus>,
         /// Plans created at this instant or later.
-        "created_at[gte]" created_at_gte: Option<Moment>,
+        "created_at[gte]" created_at_gte: Option<Date>,
         /// Plans created after this instant.
-        "created_at[gt]" created_at_gt: Option<Moment>,
+        "created_at[gt]" created_at_gt: Option<Date>,
         /// Plans created before this instant.
-        "created_at[lt]" created_at_lt: Option<Moment>,
+        "created_at[lt]" created_at_lt: Option<Date>,
         /// Plans created at this instant or earlier.
-        "created_at[lte]" created_at_lte: Option<Moment>,
+        "created_at[lte]" created_at_lte: Option<Date>,
     }
 }
+
+created!(PlanListQuery);
 
 response! {
     /// A plan, with the prices of one of its versions.

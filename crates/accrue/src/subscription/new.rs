@@ -21,7 +21,7 @@ pub struct NewSubscription {
     pub currency: Option<Currency>,
     /// Its name.
     pub name: Option<Name>,
-    /// Its first instant, also in the past; now where none is given.
+    /// Its first instant, also in the past; the start of the current day in the customer's zone where none is given.
     pub start_date: Option<Timestamp>,
     /// First instant after it.
     pub end_date: Option<Timestamp>,
@@ -44,7 +44,7 @@ pub(crate) struct Terms {
 }
 
 impl NewSubscription {
-    /// Prepares a subscription that begins now, and whose billing cycles begin on the first of a month.
+    /// Prepares a subscription that begins with the current day of the customer, and whose billing cycles begin on the first of a month.
     pub fn new(customer: impl Into<IdOr<CustomerId>>, plan: impl Into<IdOr<PlanId>>) -> Self {
         Self {
             customer: customer.into(),
@@ -79,7 +79,8 @@ impl NewSubscription {
         prices: &[Price],
         now: Timestamp,
     ) -> Result<Subscription, Error> {
-        let start_date = self.start_date.unwrap_or(now);
+        let today = || customer.timezone.begin_of_day_of(now);
+        let start_date = self.start_date.unwrap_or_else(today);
         if let Some(end) = self.end_date.filter(|end| *end <= start_date) {
             let detail = format!("the end {end} is not after the start {start_date}");
             return Err(Error::constraint(detail));

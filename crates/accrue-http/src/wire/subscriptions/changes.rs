@@ -1,16 +1,15 @@
 use accrue::{
-    Decimal, JsonNumber, Name, PriceId, Timestamp, Zone,
+    Decimal, JsonNumber, Name, PriceId, Zone,
     subscription::{Cancellation, ChangeTiming, FeeQuantityChange, SubscriptionUpdate},
 };
 
 use crate::{
-    json::Json,
     problem::{Problem, Violations},
-    shape::{
-        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, choices, metadata_update,
-        request,
+    shape::{Maybe, MetadataIn, Whole, choices, metadata_update, request},
+    wire::{
+        carried::{Kept, change, changes},
+        dates::{Date, any_is_local},
     },
-    wire::carried::{Kept, change, changes},
 };
 
 request! {
@@ -36,8 +35,8 @@ request! {
     pub(crate) struct Cancel {
         /// Option that decides when it ends.
         cancel_option: CancelOption,
-        /// Date, for the option `requested_date`.
-        cancellation_date: Option<Moment>,
+        /// Date, for the option `requested_date`: without an offset in the customer's zone.
+        cancellation_date: Option<Date>,
         /// True if invoices may be changed: there are none.
         allow_invoice_credit_or_void: Option<bool>,
     }
@@ -50,8 +49,8 @@ request! {
         quantity: JsonNumber,
         /// Option that decides when it takes effect: at the date where one is given, else at once.
         change_option: Option<ChangeOption>,
-        /// Date: a day of the customer's zone, or an instant.
-        effective_date: Option<DayOrMoment>,
+        /// Date: without an offset in the customer's zone.
+        effective_date: Option<Date>,
         /// True if invoices may be changed: there are none.
         allow_invoice_credit_or_void: Option<bool>,
     }
@@ -86,42 +85,6 @@ choices! {
     }
 }
 
-/// A day of a zone, or an instant.
-#[derive(Clone, Debug)]
-pub(crate) enum DayOrMoment {
-    Day(String),
-    Moment(Timestamp),
-}
-
-impl Read for DayOrMoment {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a string with a date");
-        };
-        if Zone::UTC.begin_of_day(text).is_ok() {
-            return Some(Self::Day(text.clone()));
-        }
-        Moment::read(json, at, reader).map(|Moment(instant)| Self::Moment(instant))
-    }
-}
-
-impl Describe for DayOrMoment {
-    fn schema() -> Schema {
-        String::schema()
-    }
-}
-
-impl DayOrMoment {
-    fn instant(&self, zone: &Zone) -> Result<Timestamp, Problem> {
-        match self {
-            Self::Moment(instant) => Ok(*instant),
-            Self::Day(day) => zone
-                .begin_of_day(day)
-                .map_err(|error| Violations::one("/effective_date", error.to_string()).into()),
-        }
-    }
-}
-
 impl TryFrom<UpdateSubscription> for SubscriptionUpdate {
     type Error = Problem;
 
@@ -138,39 +101,45 @@ impl TryFrom<UpdateSubscription> for SubscriptionUpdate {
     }
 }
 
-impl TryFrom<Cancel> for Cancellation {
-    type Error = Problem;
+impl Cancel {
+    /// Tells whether its date is one of the customer's zone.
+    pub(crate) fn has_local_date(&self) -> bool {
+        any_is_local([&self.cancellation_date])
+    }
 
-    fn try_from(cancel: Cancel) -> Result<Self, Problem> {
+    /// Makes the cancellation, where dates are those of a zone.
+    pub(crate) fn into_cancellation(self, zone: &Zone) -> Result<Cancellation, Problem> {
         // There are no invoices that could be changed.
-        let _ = cancel.allow_invoice_credit_or_void;
+        let _ = self.allow_invoice_credit_or_void;
         let wrong = |message: &str| Err(Violations::one("/cancellation_date", message).into());
-        match (cancel.cancel_option, cancel.cancellation_date) {
-            (CancelOption::RequestedDate, Some(Moment(date))) => Ok(Self::RequestedDate(date)),
+        match (self.cancel_option, self.cancellation_date) {
+            (CancelOption::RequestedDate, Some(date)) => {
+                date.in_zone(zone, "/cancellation_date").map(Cancellation::RequestedDate)
+            }
             (CancelOption::RequestedDate, None) => {
                 wrong("is missing, which the option requested_date needs")
             }
             (_, Some(_)) => wrong("belongs to the option requested_date"),
-            (CancelOption::EndOfSubscriptionTerm, None) => Ok(Self::EndOfSubscriptionTerm),
-            (CancelOption::Immediate, None) => Ok(Self::Immediate),
+            (CancelOption::EndOfSubscriptionTerm, None) => Ok(Cancellation::EndOfSubscriptionTerm),
+            (CancelOption::Immediate, None) => Ok(Cancellation::Immediate),
         }
     }
 }
 
 impl UpdateFixedFeeQuantity {
-    /// Tells whether it names a day, which is one of the customer's zone.
-    pub(crate) const fn has_day(&self) -> bool {
-        matches!(self.effective_date, Some(DayOrMoment::Day(_)))
+    /// Tells whether its date is one of the customer's zone.
+    pub(crate) fn has_local_date(&self) -> bool {
+        any_is_local([&self.effective_date])
     }
 
-    /// Makes the change for the engine, where days are those of a zone.
+    /// Makes the change for the engine, where dates are those of a zone.
     pub(crate) fn into_change(self, zone: &Zone) -> Result<FeeQuantityChange, Problem> {
         // There are no invoices that could be changed.
         let _ = self.allow_invoice_credit_or_void;
         let wrong = |message: &str| Err(Violations::one("/effective_date", message).into());
         let when = match (self.change_option, &self.effective_date) {
             (None | Some(ChangeOption::EffectiveDate), Some(date)) => {
-                ChangeTiming::EffectiveDate(date.instant(zone)?)
+                ChangeTiming::EffectiveDate(date.in_zone(zone, "/effective_date")?)
             }
             (Some(ChangeOption::EffectiveDate), None) => {
                 return wrong("is missing, which the option effective_date needs");

@@ -1,5 +1,5 @@
 use accrue::{
-    CustomerId, ExternalId, IdOr, Metadata, PlanId, Timestamp,
+    CustomerId, ExternalId, IdOr, Metadata, PlanId, Timestamp, Zone,
     related::Related,
     subscription::{Subscription, SubscriptionFilter, SubscriptionStatus},
 };
@@ -8,10 +8,8 @@ use super::name;
 use crate::{
     problem::{Problem, Violations},
     shape::{Moment, Whole, request, response},
-    wire::{
-        customers::CustomerMinified,
-        pages::{Sought, range},
-    },
+    wire::dates::{Date, created},
+    wire::{customers::CustomerMinified, pages::Sought},
 };
 
 request! {
@@ -38,13 +36,13 @@ request! {
         /// Statuses of the subscriptions now: any of them.
         "status[]" statuses: Option<Vec<SubscriptionStatus>>,
         /// Subscriptions created at this instant or later.
-        "created_at[gte]" created_at_gte: Option<Moment>,
+        "created_at[gte]" created_at_gte: Option<Date>,
         /// Subscriptions created after this instant.
-        "created_at[gt]" created_at_gt: Option<Moment>,
+        "created_at[gt]" created_at_gt: Option<Date>,
         /// Subscriptions created before this instant.
-        "created_at[lt]" created_at_lt: Option<Moment>,
+        "created_at[lt]" created_at_lt: Option<Date>,
         /// Subscriptions created at this instant or earlier.
-        "created_at[lte]" created_at_lte: Option<Moment>,
+        "created_at[lte]" created_at_lte: Option<Date>,
     }
 }
 
@@ -82,9 +80,27 @@ response! {
     }
 }
 
+created!(SubscriptionListQuery);
+
 impl SubscriptionListQuery {
-    /// Returns the filter of the list; `None` where there can be no such subscription.
-    pub(crate) fn filter(&self) -> Result<Option<SubscriptionFilter>, Problem> {
+    /// Returns the customer whose zone its dates are in, where they need one and there is one.
+    pub(crate) fn customer_of_dates(&self) -> Option<IdOr<CustomerId>> {
+        let mut customers = self.customers();
+        let first = customers.next().filter(|_| self.created().are_local())?;
+        customers.next().is_none().then_some(first)
+    }
+
+    fn customers(&self) -> impl Iterator<Item = IdOr<CustomerId>> {
+        let ids = self.customer_id.iter().chain(self.customer_ids.iter().flatten());
+        let ids = ids.filter_map(|Sought(id)| id.map(IdOr::Id));
+        let external = self.external_customer_id.iter();
+        let external = external.chain(self.external_customer_ids.iter().flatten());
+        ids.chain(external.cloned().map(IdOr::External))
+    }
+
+    /// Returns the filter of the list, where dates are those of a zone; `None` where there can be no such
+    /// subscription.
+    pub(crate) fn filter(&self, zone: &Zone) -> Result<Option<SubscriptionFilter>, Problem> {
         let plan = match (self.plan_id, self.external_plan_id.clone()) {
             (Some(_), Some(_)) => {
                 let message = "is there beside plan_id, expected one of the two";
@@ -95,23 +111,13 @@ impl SubscriptionListQuery {
             (None, external) => external.map(IdOr::External),
         };
         let ids = self.customer_id.iter().chain(self.customer_ids.iter().flatten());
-        let is_by_customer = ids.clone().next().is_some();
-        let ids = ids.filter_map(|Sought(id)| id.map(IdOr::Id));
-        let external = self.external_customer_id.iter();
-        let external = external.chain(self.external_customer_ids.iter().flatten());
-        let external = external.cloned().map(IdOr::External);
-        let customers: Vec<_> = ids.chain(external).collect();
-        if is_by_customer && customers.is_empty() {
+        let customers: Vec<_> = self.customers().collect();
+        if ids.into_iter().next().is_some() && customers.is_empty() {
             return Ok(None);
         }
         let statuses = self.status.iter().chain(self.statuses.iter().flatten());
         Ok(Some(SubscriptionFilter {
-            created: range(
-                self.created_at_gte,
-                self.created_at_gt,
-                self.created_at_lt,
-                self.created_at_lte,
-            ),
+            created: self.created().range(zone)?,
             customers,
             plan,
             statuses: statuses.copied().collect(),

@@ -1,14 +1,15 @@
 use accrue::{
-    Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId,
+    Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId, Zone,
     plan::PlanVersion,
     subscription::{self, BillingAnchor},
 };
 
 use crate::{
     problem::{Problem, Violations},
-    shape::{Anything, MetadataIn, Moment, Whole, choices, new_metadata, request},
+    shape::{Anything, MetadataIn, Whole, choices, new_metadata, request},
     wire::{
         carried::{Kept, carried},
+        dates::{Date, any_is_local},
         not_built::{AnyObject, NotBuilt},
     },
 };
@@ -30,10 +31,11 @@ request! {
         name: Option<Name>,
         /// Currency of its invoices: that of the plan.
         currency: Option<Currency>,
-        /// Its first instant: now where nothing is said.
-        start_date: Option<Moment>,
-        /// First instant after it.
-        end_date: Option<Moment>,
+        /// Its first instant, a date without an offset in the customer's zone: the start of the current day there
+        /// where nothing is said.
+        start_date: Option<Date>,
+        /// First instant after it, likewise.
+        end_date: Option<Date>,
         /// True if its billing periods begin with it, and not with a month.
         align_billing_with_subscription_start_date: Option<bool>,
         /// Day on which its billing periods begin.
@@ -113,10 +115,17 @@ choices! {
     }
 }
 
-impl TryFrom<NewSubscription> for subscription::NewSubscription {
-    type Error = Problem;
+impl NewSubscription {
+    /// Returns the customer whose zone its dates are in, where they need one.
+    pub(crate) fn customer_of_dates(&self) -> Option<IdOr<CustomerId>> {
+        let is_local = any_is_local([&self.start_date, &self.end_date]);
+        let external = self.external_customer_id.clone().map(IdOr::External);
+        self.customer_id.map(IdOr::Id).or(external).filter(|_| is_local)
+    }
 
-    fn try_from(new: NewSubscription) -> Result<Self, Problem> {
+    /// Makes the subscription to create, where dates are those of a zone.
+    pub(crate) fn into_new(self, zone: &Zone) -> Result<subscription::NewSubscription, Problem> {
+        let new = self;
         let mut violations = Violations::default();
         let customer =
             one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
@@ -142,20 +151,20 @@ impl TryFrom<NewSubscription> for subscription::NewSubscription {
         if new.trial_duration_days.is_some_and(|days| days.0 > 0) {
             return Err(Problem::feature_not_available("trials are not available"));
         }
-        let mut subscription = Self::new(customer, plan);
+        let mut subscription = subscription::NewSubscription::new(customer, plan);
         subscription.plan_version = new.plan_version_number.map(version).map(PlanVersion::new);
         subscription.currency = new.currency;
         subscription.name = new.name;
-        subscription.start_date = new.start_date.map(|Moment(start)| start);
-        subscription.end_date = new.end_date.map(|Moment(end)| end);
+        let start_date = new.start_date.map(|date| date.in_zone(zone, "/start_date"));
+        let end_date = new.end_date.map(|date| date.in_zone(zone, "/end_date"));
+        (subscription.start_date, subscription.end_date) =
+            (start_date.transpose()?, end_date.transpose()?);
         subscription.anchor = anchor;
         subscription.metadata = new_metadata(new.metadata);
         subscription.carried = carried;
         Ok(subscription)
     }
-}
 
-impl NewSubscription {
     fn anchor(&self, violations: &mut Violations) -> Option<BillingAnchor> {
         let aligned = self.align_billing_with_subscription_start_date == Some(true);
         match (&self.billing_cycle_anchor_configuration, aligned) {

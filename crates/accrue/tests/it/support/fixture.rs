@@ -113,7 +113,7 @@ impl Fixture {
     ) -> Subscription {
         let mut new = NewSubscription::new(customer, plan.id);
         new.anchor = BillingAnchor::SubscriptionStart;
-        new.start_date = start.map(at);
+        new.start_date = Some(start.map_or_else(|| accrue::Clock::now(&self.clock), at));
         block_on(self.account.create_subscription(new).into_future()).unwrap()
     }
 

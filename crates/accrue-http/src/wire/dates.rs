@@ -1,0 +1,99 @@
+//! Dates of requests: with an offset or without, or plain days (subscriptions 0.1).
+
+use accrue::{InstantRange, Timestamp, Zone};
+
+use crate::{
+    json::Json,
+    problem::{Problem, Violations},
+    shape::{Describe, Read, Reader, Schema},
+};
+
+/// A date: an instant, or what the clocks of a zone show.
+#[derive(Clone, Debug)]
+pub(crate) struct Date(String);
+
+impl Read for Date {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a string with a date");
+        };
+        match Zone::UTC.instant(text) {
+            Ok(_) => Some(Self(text.clone())),
+            Err(error) => reader.wrong(at, error.to_string()),
+        }
+    }
+}
+
+impl Describe for Date {
+    fn schema() -> Schema {
+        String::schema()
+    }
+}
+
+impl Date {
+    /// Tells whether it has no offset, so that it depends on a zone.
+    pub(crate) fn is_local(&self) -> bool {
+        let time = self.0.get("2026-03-08".len()..).unwrap_or_default();
+        !time.contains(['Z', 'z', '+', '-'])
+    }
+
+    /// Returns its instant in a zone. At the ends of time not every zone has one.
+    pub(crate) fn in_zone(&self, zone: &Zone, pointer: &str) -> Result<Timestamp, Problem> {
+        let instant = zone.instant(&self.0);
+        instant.map_err(|error| Violations::one(pointer, error.to_string()).into())
+    }
+}
+
+/// Tells whether any of some dates depends on a zone.
+pub(crate) fn any_is_local<'a>(dates: impl IntoIterator<Item = &'a Option<Date>>) -> bool {
+    dates.into_iter().flatten().any(Date::is_local)
+}
+
+/// The bounds of a filter by date, with the name of the field that they are of.
+pub(crate) struct Bounds<'a> {
+    pub(crate) field: &'static str,
+    pub(crate) gte: &'a Option<Date>,
+    pub(crate) gt: &'a Option<Date>,
+    pub(crate) lt: &'a Option<Date>,
+    pub(crate) lte: &'a Option<Date>,
+}
+
+/// Gives a query with bounds of `created_at` a method that returns them.
+macro_rules! created {
+    ($query:ty) => {
+        impl $query {
+            /// Returns the bounds of the instants of creation.
+            pub(crate) const fn created(&self) -> $crate::wire::dates::Bounds<'_> {
+                $crate::wire::dates::Bounds {
+                    field: "created_at",
+                    gte: &self.created_at_gte,
+                    gt: &self.created_at_gt,
+                    lt: &self.created_at_lt,
+                    lte: &self.created_at_lte,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use created;
+
+impl Bounds<'_> {
+    /// Tells whether any of them depends on a zone.
+    pub(crate) fn are_local(&self) -> bool {
+        any_is_local([self.gte, self.gt, self.lt, self.lte])
+    }
+
+    /// Returns the range of instants, where dates are those of a zone.
+    pub(crate) fn range(&self, zone: &Zone) -> Result<InstantRange, Problem> {
+        let at = |date: &Option<Date>, sign: &str| {
+            let pointer = format!("/{}[{sign}]", self.field);
+            date.as_ref().map(|date| date.in_zone(zone, &pointer)).transpose()
+        };
+        let range = InstantRange::default();
+        let range = at(self.gte, "gte")?.map_or(range, |instant| range.at_or_after(instant));
+        let range = at(self.gt, "gt")?.map_or(range, |instant| range.after(instant));
+        let range = at(self.lt, "lt")?.map_or(range, |instant| range.before(instant));
+        Ok(at(self.lte, "lte")?.map_or(range, |instant| range.at_or_before(instant)))
+    }
+}
