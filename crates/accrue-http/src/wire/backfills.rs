@@ -4,15 +4,19 @@ use accrue::{
     expression::Expression,
 };
 
-use super::{customers::names_one_customer_at_most, dates::Date, pages::Sought};
+use super::{
+    customers::names_one_customer_at_most,
+    dates::{Date, ends_after_its_start},
+    pages::Sought,
+};
 use crate::{
     problem::{Problem, Violations},
-    shape::{Moment, Whole, choices, request, response},
+    shape::{Fields, Moment, Reader, Whole, choices, request, response},
 };
 
 request! {
     /// A backfill to create.
-    pub(crate) struct NewBackfill => names_one_customer_at_most {
+    pub(crate) struct NewBackfill => its_rules {
         /// Start of its timeframe, included.
         timeframe_start: Date,
         /// End of its timeframe, excluded. Dates without an offset are in the customer's zone, and in UTC where it
@@ -80,6 +84,11 @@ choices! {
         "pending_revert" => BackfillStatus::PendingRevert,
         "reverted" => BackfillStatus::Reverted,
     }
+}
+
+fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
+    names_one_customer_at_most(fields, reader);
+    ends_after_its_start(fields, reader);
 }
 
 impl NewBackfill {

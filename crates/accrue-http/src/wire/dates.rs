@@ -1,11 +1,11 @@
 //! Dates of requests: with an offset or without, or plain days (subscriptions 0.1).
 
-use accrue::{InstantRange, Timestamp, Zone};
+use accrue::{InstantRange, Timeframe, Timestamp, Zone};
 
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, Read, Reader, Schema},
+    shape::{Describe, Fields, Read, Reader, Schema},
 };
 
 /// A date: an instant, or what the clocks of a zone show.
@@ -41,6 +41,20 @@ impl Date {
     pub(crate) fn in_zone(&self, zone: &Zone, pointer: &str) -> Result<Timestamp, Problem> {
         let instant = zone.instant(&self.0);
         instant.map_err(|error| Violations::one(pointer, error.to_string()).into())
+    }
+}
+
+/// Refuses a timeframe that ends before it starts, where that can be told without the zone.
+pub(crate) fn ends_after_its_start(fields: &Fields<'_>, reader: &mut Reader) {
+    let peek = |name| fields.peek::<Date>(name, reader.source);
+    let (Some(start), Some(end)) = (peek("timeframe_start"), peek("timeframe_end")) else { return };
+    let (Ok(from), Ok(until)) = (Zone::UTC.instant(&start.0), Zone::UTC.instant(&end.0)) else {
+        return;
+    };
+    if let Err(error) = Timeframe::new(from, until)
+        && start.is_local() == end.is_local()
+    {
+        let _: Option<()> = reader.wrong(&fields.pointer("timeframe_end"), error.to_string());
     }
 }
 

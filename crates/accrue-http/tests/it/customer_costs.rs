@@ -36,6 +36,7 @@ fn spender() -> (Host, String, Value) {
         let plan = account.create_plan(plan).await.unwrap();
         let mut pro = NewSubscription::new(ada.parse::<CustomerId>().unwrap(), plan.id);
         pro.anchor = BillingAnchor::SubscriptionStart;
+        pro.start_date = Some(host.billing.now());
         account.create_subscription(pro).await.unwrap();
     });
     let event = json!({

@@ -160,6 +160,7 @@ fn fees_that_were_prorated_to_the_end_are_whole_again_and_judged_at_once() {
     let priced = priced(|fixture, _| [fixture.advance_fee("31"), fixture.arrear_fee("31")]);
     let mut new = NewSubscription::new(priced.customer, priced.plan.id);
     new.anchor = BillingAnchor::SubscriptionStart;
+    new.start_date = Some(at("2026-03-10T12:00:00Z"));
     new.end_date = Some(at("2026-03-20T12:00:00Z"));
     let id = priced.fixture.create(new).id;
     let account = &priced.fixture.account;

@@ -1,11 +1,12 @@
 use accrue::{
-    ErrorKind,
+    Email, ErrorKind, Zone,
     alert::Cause,
+    customer::NewCustomer,
     subscription::{Cancellation, NewSubscription, SubscriptionFilter, SubscriptionStatus},
     webhook::Body,
 };
 
-use crate::support::fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert};
+use crate::support::fixture::{COUNT, Fixture, SUM, at, block_on, event, name, run, usage_alert};
 
 #[test]
 fn one_in_the_past_counts_the_usage_of_its_open_periods() {
@@ -169,11 +170,26 @@ fn an_upcoming_one_cancelled_now_never_starts() {
 }
 
 #[test]
+fn it_starts_with_the_day_of_its_customer_where_nothing_is_said() {
+    let fixture = Fixture::new();
+    let mut new = NewCustomer::new(name("ada"), Email::parse("ada@example.com").unwrap());
+    new.timezone = Zone::parse("America/Los_Angeles").ok();
+    let ada = run(fixture.account.create_customer(new)).unwrap();
+    let start = |now: &str| {
+        fixture.set(now);
+        fixture.create(NewSubscription::new(ada.id, fixture.plan().id)).start_date
+    };
+    assert_eq!(start("2026-03-11T06:59:59Z"), at("2026-03-10T07:00:00Z"));
+    assert_eq!(start("2026-03-11T07:00:00Z"), at("2026-03-11T07:00:00Z"));
+}
+
+#[test]
 fn it_ends_after_it_starts() {
     let fixture = Fixture::new();
     let ada = fixture.customer("ada");
     let mut new = NewSubscription::new(ada.id, fixture.plan().id);
-    new.end_date = Some(at("2026-03-10T12:00:00Z"));
+    new.start_date = Some(at("2026-03-10T12:00:00Z"));
+    new.end_date = new.start_date;
     let before = fixture.dump();
     let refused = run(fixture.account.create_subscription(new)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::ConstraintViolation);
