@@ -16,6 +16,7 @@ mod bounds;
 mod credits;
 mod customer_costs;
 mod customers;
+mod dates;
 mod documents;
 mod errors;
 mod events;
