@@ -308,20 +308,18 @@ fn prices(item: ItemId, requests: MetricId, output: MetricId) -> Outcome<Vec<Pla
     let fee = Name::parse("monthly fee")?;
     let fee = NewPrice::builder(fee, item).billed(Cadence::Monthly, usd);
     let fee = fee.fee_in_advance(Decimal::from(20));
-    let tier = |first: u64, last: Option<u64>, unit_amount| Tier {
-        first_unit: first.into(),
-        last_unit: last.map(Decimal::from),
-        unit_amount,
+    let tier = |first: u64, last: Option<u64>, unit_amount| {
+        Tier::new(first.into(), last.map(Decimal::from), unit_amount)
     };
     let tiers = vec![
         tier(0, Some(100_000), amount("0.00001")?),
         tier(100_000, Some(300_000), amount("0.000008")?),
         tier(300_000, None, amount("0.000005")?),
     ];
-    let each = Model::Unit(Unit { unit_amount: amount("0.0025")? });
+    let each = Model::Unit(Unit::new(amount("0.0025")?));
     Ok(vec![
         fee.into(),
         usage("requests", requests, each)?,
-        usage("output tokens", output, Model::Tiered(Tiered { tiers }))?,
+        usage("output tokens", output, Model::Tiered(Tiered::new(tiers)))?,
     ])
 }

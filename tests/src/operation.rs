@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use accrue::{
-    Account, AlertId, Clock as _, Currency, CustomerId, Error, IdempotencyKey, ItemId, KeyedCall,
-    MetadataUpdate, MetricId, PageRequest, PlanId, PriceId, PricingUnit, SubscriptionId,
+    Account, AlertId, Clock as _, Currency, CustomerId, Decimal, Error, IdempotencyKey, ItemId,
+    KeyedCall, MetadataUpdate, MetricId, PageRequest, PlanId, PriceId, PricingUnit, SubscriptionId,
     alert::{NewAlert, NewBalanceAlert},
     customer::CustomerUpdate,
     idempotency::Freshness,
@@ -244,7 +244,7 @@ fn credits() -> PricingUnit {
 /// A monthly price in dollars for each unit of a metric.
 fn per_unit(metric: MetricId, item: ItemId, dollars: u64) -> NewPrice {
     let usd = Currency::parse("USD").unwrap();
-    let model = Model::Unit(Unit { unit_amount: dollars.into() });
+    let model = Model::Unit(Unit::new(Decimal::from(dollars)));
     NewPrice::builder(name("price"), item).billed(Cadence::Monthly, usd).usage(metric, model)
 }
 

@@ -34,7 +34,7 @@ fn story(days: u64, events_a_day: u64) -> Story {
     let host = Host::on(Arc::clone(&store));
     let metric = host.metric("SELECT sum(n) FROM events");
     let usd = Currency::parse("USD").unwrap();
-    let model = Model::Unit(Unit { unit_amount: number("0.5") });
+    let model = Model::Unit(Unit::new(number("0.5")));
     let monthly =
         |named| NewPrice::builder(name(named), metric.item_id).billed(Cadence::Monthly, usd);
     let mut plan = NewPlan::new(name("plan"), usd);

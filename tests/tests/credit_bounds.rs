@@ -29,7 +29,7 @@ fn plan(host: &Host, sql: &str) -> PlanId {
 }
 
 fn price(item: accrue::ItemId, metric: MetricId) -> NewPrice {
-    let one = Model::Unit(Unit { unit_amount: number("1") });
+    let one = Model::Unit(Unit::new(number("1")));
     NewPrice::builder(name("usage"), item).billed(Cadence::Monthly, credits()).usage(metric, one)
 }
 

@@ -65,7 +65,7 @@ fn crowd(host: &Host) -> CustomerId {
     let metric = host.metric("SELECT count(*) FROM events");
     let usd = Currency::parse("USD").unwrap();
     let credits = PricingUnit::parse("credits").unwrap();
-    let unit = Unit { unit_amount: number("0.25") };
+    let unit = Unit::new(number("0.25"));
     let price = NewPrice::builder(name("price"), metric.item_id);
     let fee = price.clone().billed(Cadence::Monthly, usd).fee_in_advance(5.into());
     let usage = price.billed(Cadence::Monthly, credits.clone());
@@ -185,7 +185,7 @@ fn an_event_draws_what_its_prices_come_to_together() {
         let credits = PricingUnit::parse("credits").unwrap();
         let mut plan = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
         let price = |amount: &str| {
-            let model = Model::Unit(Unit { unit_amount: number(amount) });
+            let model = Model::Unit(Unit::new(number(amount)));
             NewPrice::builder(name("price"), metric.item_id)
                 .billed(Cadence::Monthly, credits.clone())
                 .usage(metric.id, model)

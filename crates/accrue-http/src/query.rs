@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 
-use crate::{
-    json::Json,
-    problem::{Violations, push_name},
-};
+use crate::{json::Json, problem::Violations};
 
 /// Reads a query as clients encode it: `name=value`, `name[]=value` several times for a list, and
 /// names with brackets as they are (wire 6.3).
+///
+/// A parameter that is there several times is a list too.
 pub(crate) fn parse(query: &str) -> Result<Json, Violations> {
     let mut members: Vec<(String, Json)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -27,10 +26,8 @@ pub(crate) fn parse(query: &str) -> Result<Json, Violations> {
             None if name.ends_with("[]") => members.push((name, Json::Array(vec![value]))),
             None => members.push((name, value)),
             Some((_, Json::Array(values))) => values.push(value),
-            Some(_) => {
-                let mut pointer = String::new();
-                push_name(&mut pointer, &name);
-                violations.push(pointer, "is there twice");
+            Some((_, first)) => {
+                *first = Json::Array(vec![std::mem::replace(first, Json::Null), value])
             }
         }
     }
@@ -74,12 +71,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_twice_or_no_text_is_refused() {
-        let check = |query: &str, expect: &str| {
-            assert_eq!(parse(query).unwrap_err().to_string(), expect, "{query}");
-        };
-        check("limit=1&limit=2", "/limit: is there twice");
-        check("a=%ff", ": the query is not UTF-8 in percent encoding");
+    fn what_is_there_twice_is_a_list() {
+        let [one, two] = ["1", "2"].map(|text| Json::String(text.to_owned()));
+        let list = Json::Array(vec![one, two]);
+        assert_eq!(parse("a=1&a=2"), Ok(Json::Object(vec![("a".to_owned(), list)])));
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        let error = parse("a=%ff").unwrap_err().to_string();
+        assert_eq!(error, ": the query is not UTF-8 in percent encoding");
     }
 
     proptest! {

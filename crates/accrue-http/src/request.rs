@@ -9,8 +9,8 @@ use crate::{
     problem::{Problem, Violations},
     reply::Reply,
     settings::Settings,
-    shape::{Maybe, Read, Reader, Source, Whole},
-    wire::pages::{Listed, Rows},
+    shape::{Maybe, Read, Reader, Source},
+    wire::pages::{Limit, Listed, Rows},
 };
 
 /// A request that has passed the door, as an operation sees it.
@@ -162,22 +162,20 @@ impl Request {
     /// Makes the page that a query asks for.
     pub(crate) fn page(
         &self,
-        limit: Option<Whole<1, 100>>,
+        limit: Option<Limit>,
         cursor: Option<String>,
     ) -> Result<PageRequest, Problem> {
-        let most = self.settings.bounds.page_rows;
-        let limit = within(limit.map(Whole::size), PageRequest::default().limit(), most)?;
+        let limit = rows(limit, self.settings.bounds.page_rows);
         Ok(after(PageRequest::first(limit)?, cursor))
     }
 
     /// Makes the page of a ledger that a query asks for (wire 6.2).
     pub(crate) fn ledger_page(
         &self,
-        limit: Option<Whole<1, 1_000>>,
+        limit: Option<Limit>,
         cursor: Option<String>,
     ) -> Result<PageRequest, Problem> {
-        let most = self.settings.bounds.ledger_page_rows;
-        let limit = within(limit.map(Whole::size), PageRequest::default().limit(), most)?;
+        let limit = rows(limit, self.settings.bounds.ledger_page_rows);
         Ok(after(PageRequest::first_of_ledger(limit)?, cursor))
     }
 }
@@ -187,15 +185,9 @@ pub(crate) fn external_id(text: &str, what: &str) -> Result<ExternalId, Problem>
     ExternalId::parse(text).map_err(|_| Problem::not_found(what))
 }
 
-fn within(asked: Option<usize>, default: usize, most: usize) -> Result<usize, Problem> {
-    match asked {
-        None => Ok(default.min(most)),
-        Some(limit) if limit <= most => Ok(limit),
-        Some(_) => {
-            let message = format!("expected a whole number from 1 to {most}");
-            Err(Problem::invalid(Violations::one("/limit", message)))
-        }
-    }
+/// Returns the number of rows of a page, where it has so many at most.
+fn rows(asked: Option<Limit>, most: usize) -> usize {
+    asked.map_or(PageRequest::default().limit().min(most), |limit| limit.within(most))
 }
 
 fn after(page: PageRequest, cursor: Option<String>) -> PageRequest {

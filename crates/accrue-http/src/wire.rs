@@ -1,6 +1,7 @@
 //! The words of the wire, apart from the types of the engine: what requests bring and answers have.
 
 pub(crate) mod alerts;
+mod amounts;
 pub(crate) mod backfills;
 pub(crate) mod carried;
 pub(crate) mod costs;

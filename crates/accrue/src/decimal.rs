@@ -3,6 +3,7 @@
 mod arithmetic;
 mod json;
 mod rounding;
+mod written;
 
 use std::{fmt, str::FromStr};
 
@@ -12,7 +13,7 @@ use bigdecimal::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use self::json::JsonNumber;
+pub use self::{json::JsonNumber, written::WrittenDecimal};
 use crate::limits;
 
 /// An exact decimal number of any size.
@@ -79,6 +80,28 @@ impl Decimal {
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.sign() == Sign::NoSign
+    }
+
+    /// Returns its text with so many digits behind the point at least: 1.5 is `1.50` with two.
+    ///
+    /// ```
+    /// use accrue::Decimal;
+    ///
+    /// assert_eq!(Decimal::from(3).with_places(2), "3.00");
+    /// assert_eq!(Decimal::parse("0.125")?.with_places(2), "0.125");
+    /// # Ok::<(), accrue::DecimalError>(())
+    /// ```
+    #[must_use]
+    pub fn with_places(&self, places: u32) -> String {
+        let mut text = self.to_string();
+        let places = usize::try_from(places).unwrap_or(0);
+        let found = text.split_once('.').map(|(_, fraction)| fraction.len());
+        if found.is_none() && places > 0 {
+            text.push('.');
+        }
+        let missing = places.saturating_sub(found.unwrap_or(0));
+        text.extend(std::iter::repeat_n('0', missing));
+        text
     }
 
     /// Returns the number without its sign.

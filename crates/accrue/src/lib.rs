@@ -33,7 +33,7 @@
 //! let metric = NewMetric::new(Name::parse("Tokens")?, item.id, sql);
 //! let metric = account.create_metric(metric).await?;
 //! let usd = Currency::parse("USD")?;
-//! let each = Model::Unit(Unit { unit_amount: Decimal::parse("0.00001")? });
+//! let each = Model::Unit(Unit::new(Decimal::parse("0.00001")?));
 //! let tokens = NewPrice::builder(Name::parse("Output tokens")?, item.id)
 //!     .billed(Cadence::Monthly, usd)
 //!     .usage(metric.id, each);
@@ -190,7 +190,7 @@ pub use self::system::{SystemClock, SystemEntropy};
 pub use self::{
     carried::{Carried, CarriedUpdate},
     currency::{Currency, CurrencyError},
-    decimal::{Decimal, DecimalError, JsonNumber},
+    decimal::{Decimal, DecimalError, JsonNumber, WrittenDecimal},
     engine::{
         Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
         PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,

@@ -146,7 +146,7 @@ impl Meter {
     pub(crate) fn cells<'v>(
         &self,
         group: &Values,
-        values: impl IntoIterator<Item = &'v Values>,
+        values: impl IntoIterator<Item = &'v [Option<String>]>,
     ) -> Vec<CellId> {
         let cells = values.into_iter().map(|values| self.cell(group, values));
         cells.chain([self.cell(group, &[])]).collect()
@@ -154,7 +154,7 @@ impl Meter {
 
     /// Returns all cells of a group.
     pub(crate) fn all_cells(&self, group: &Values) -> Vec<CellId> {
-        self.cells(group, &self.cells.values)
+        self.cells(group, self.cells.values.iter().map(Vec::as_slice))
     }
 
     /// Returns the number of comparisons that finding the cell of an event is worth: its name is a hash.
@@ -254,7 +254,7 @@ mod tests {
             [&[Some("eu"), Some("1")], &[Some("eu"), None], &[Some("true"), Some("1.5")]];
         let meter = divided(metric_id(1), &["region", "size"], &own);
         let in_order: Vec<_> = own.iter().map(|of| values(of)).collect();
-        let cells = meter.cells(&Values::new(), &in_order);
+        let cells = meter.cells(&Values::new(), in_order.iter().map(Vec::as_slice));
         let check = |region: PropertyValue, size: PropertyValue, expect: usize| {
             let found = cell(&meter, &[("region", region), ("size", size)]);
             assert_eq!(found, Some(cells[expect]));

@@ -11,6 +11,7 @@ mod uses;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::adjustment::Share;
+pub(crate) use self::model::Parts;
 pub use self::{
     adjustment::{Adjustment, Adjustments, Discount, DiscountTier},
     builder::{BilledPriceBuilder, PriceBuilder},
@@ -88,7 +89,10 @@ impl Charge {
     pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
         match self {
             Self::Usage { metric_id, model: Model::Matrix(matrix) } => {
-                let cells = Cells::new(matrix.dimensions.clone(), matrix.values().cloned());
+                let cells = Cells::new(
+                    matrix.properties().cloned().collect(),
+                    matrix.values().map(<[_]>::to_vec),
+                );
                 Some(Meter::new(*metric_id, None, Vec::new(), cells, since))
             }
             _ => None,

@@ -33,13 +33,13 @@ pub(crate) use self::{
     reading::{Amount, Digest, Reading},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},
     tally::{Groups, Membership, Tally, Total},
-    view::cut,
+    view::{cut, cut_until},
 };
 pub use self::{
     amendment::Amendment,
     incoming::Incoming,
     ingestion::Ingestion,
-    query::{MetricUsage, PropertyGroup, Usage, UsageQuery, UsageSeries, UsageSlot},
+    query::{MetricUsage, PropertyGroup, Usage, UsageMetrics, UsageQuery, UsageSeries, UsageSlot},
     search::{EventSearch, FoundEvent},
     view::View,
     volume::{EventVolume, EventVolumeQuery},

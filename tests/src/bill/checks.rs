@@ -151,8 +151,13 @@ impl Bench {
             return;
         }
         let group_by = ask.by.map(|property| PropertyName::parse(property).unwrap());
-        let query =
-            UsageQuery { timeframe, view: ask.view, metric_id: None, group_by: group_by.clone() };
+        let query = UsageQuery {
+            timeframe,
+            view: ask.view,
+            group_by: group_by.clone(),
+            with_missing: true,
+            ..UsageQuery::default()
+        };
         let call = self.host.account.subscription_usage_over(self.lives[life], &query);
         let mut found = super::usage::Series::new();
         for series in block_on(call).unwrap() {

@@ -59,38 +59,31 @@ impl Discount {
 impl Model {
     fn to_engine(&self) -> price::Model {
         match self {
-            Self::Unit(each) => price::Model::Unit(price::Unit { unit_amount: decimal(each) }),
-            Self::Package(each, size) => price::Model::Package(price::Package {
-                package_amount: decimal(each),
-                package_size: *size,
-            }),
+            Self::Unit(each) => price::Model::Unit(price::Unit::new(decimal(each))),
+            Self::Package(each, size) => {
+                price::Model::Package(price::Package::new(decimal(each), *size))
+            }
             Self::Tiered(tiers) => {
                 let begins = [Decimal::zero()].into_iter().chain(tiers.iter().filter_map(end));
-                let tiers = tiers.iter().zip(begins).map(|(tier, first_unit)| price::Tier {
-                    first_unit,
-                    last_unit: end(tier),
-                    unit_amount: decimal(&tier.each),
+                let tiers = tiers.iter().zip(begins).map(|(tier, first_unit)| {
+                    price::Tier::new(first_unit, end(tier), decimal(&tier.each))
                 });
-                price::Model::Tiered(price::Tiered { tiers: tiers.collect() })
+                price::Model::Tiered(price::Tiered::new(tiers))
             }
             Self::Bulk(tiers) => {
-                let tiers = tiers.iter().map(|tier| price::BulkTier {
-                    maximum_units: end(tier),
-                    unit_amount: decimal(&tier.each),
-                });
-                price::Model::Bulk(price::Bulk { tiers: tiers.collect() })
+                let tiers =
+                    tiers.iter().map(|tier| price::BulkTier::new(end(tier), decimal(&tier.each)));
+                price::Model::Bulk(price::Bulk::new(tiers))
             }
             Self::Matrix { dimensions, others, cells } => {
-                let cells = cells.iter().map(|(values, each)| price::MatrixCell {
-                    dimension_values: values.iter().map(|of| of.map(str::to_owned)).collect(),
-                    unit_amount: decimal(each),
+                let cells = cells.iter().map(|(values, each)| {
+                    price::MatrixCell::new(
+                        values.iter().map(|of| of.map(str::to_owned)),
+                        decimal(each),
+                    )
                 });
                 let dimensions = dimensions.iter().map(|of| PropertyName::parse(*of).unwrap());
-                price::Model::Matrix(price::Matrix {
-                    dimensions: dimensions.collect(),
-                    default_unit_amount: decimal(others),
-                    matrix_values: cells.collect(),
-                })
+                price::Model::Matrix(price::Matrix::new(dimensions, decimal(others), cells))
             }
         }
     }

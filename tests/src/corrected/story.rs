@@ -80,30 +80,26 @@ impl Story {
         let (usd, credits) =
             (Currency::parse("USD").unwrap(), PricingUnit::parse("credits").unwrap());
         let mut plan = NewPlan::new(name("plan"), usd);
-        let tiers = [("0", Some("1000"), "0.5"), ("1000", None, "0.25")].map(|(from, to, each)| {
-            Tier { first_unit: number(from), last_unit: to.map(number), unit_amount: number(each) }
-        });
-        let matrix = Matrix {
-            dimensions: vec![accrue::PropertyName::parse("n").unwrap()],
-            default_unit_amount: number("1"),
-            matrix_values: vec![MatrixCell {
-                dimension_values: vec![Some("3".to_owned())],
-                unit_amount: number("7"),
-            }],
-        };
+        let tiers = [("0", Some("1000"), "0.5"), ("1000", None, "0.25")]
+            .map(|(from, to, each)| Tier::new(number(from), to.map(number), number(each)));
+        let matrix = Matrix::new(
+            vec![accrue::PropertyName::parse("n").unwrap()],
+            number("1"),
+            vec![MatrixCell::new(vec![Some("3".to_owned())], number("7"))],
+        );
         let price = |named, cadence, unit: &PricingUnit| {
             NewPrice::builder(name(named), item).billed(cadence, unit.clone())
         };
         let (monthly, dollars) = (Cadence::Monthly, PricingUnit::from(usd));
-        let tiered = Model::Tiered(Tiered { tiers: tiers.into() });
-        let unit = Model::Unit(Unit { unit_amount: number("2") });
+        let tiered = Model::Tiered(Tiered::new(tiers));
+        let unit = Model::Unit(Unit::new(number("2")));
         plan.prices = vec![
             price("tiers", monthly, &dollars).usage(metrics[0], tiered).into(),
             price("each", monthly, &credits).usage(metrics[1], unit).into(),
             price("cells", monthly, &dollars).usage(metrics[1], Model::Matrix(matrix)).into(),
         ];
         let mut by_day = NewPlan::new(name("by day"), usd);
-        let unit = Model::Unit(Unit { unit_amount: number("1") });
+        let unit = Model::Unit(Unit::new(number("1")));
         let day = Cadence::Custom(Cycle::Days(1));
         by_day.prices = vec![price("day", day, &credits).usage(metrics[0], unit).into()];
         let account = &host.account;

@@ -158,7 +158,7 @@ impl Bench {
                     amount: decimal(amount),
                     effective_date: effective.map(micros),
                     expiry_date: expiry.map(micros),
-                    per_unit_cost_basis: basis.as_ref().map(decimal),
+                    per_unit_cost_basis: basis.as_ref().map(|basis| decimal(basis).into()),
                 })
             }
             Change::Decrement(amount) => LedgerChange::Decrement { amount: decimal(amount) },

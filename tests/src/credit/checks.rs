@@ -121,7 +121,8 @@ impl Bench {
         assert_eq!(found.created_at.micros(), *at, "{what}");
         assert_eq!(found.credit_block.id, self.block(place, *block), "{what}");
         assert_eq!(found.credit_block.expiry_date.map(|at| at.micros()), of.expiry, "{what}");
-        let basis = found.credit_block.per_unit_cost_basis.as_ref().map(big);
+        let basis =
+            found.credit_block.per_unit_cost_basis.as_ref().map(|basis| big(basis.number()));
         assert_eq!(basis, of.basis, "{what}");
         let is_same = match (&found.entry_type, kind) {
             (EntryType::Increment, EntryKind::Increment)
@@ -176,7 +177,11 @@ impl Bench {
         let effective = given.as_ref().map(|_| *effective);
         assert_eq!(found.effective_date.map(|at| at.micros()), effective, "{what}");
         assert_eq!(found.expiry_date.map(|at| at.micros()), *expiry, "{what}");
-        assert_eq!(found.per_unit_cost_basis.as_ref().map(big), *basis, "{what}");
+        assert_eq!(
+            found.per_unit_cost_basis.as_ref().map(|basis| big(basis.number())),
+            *basis,
+            "{what}"
+        );
         assert_eq!(found.created_at.micros(), *created, "{what}");
         assert_eq!(found.is_overdraft(), given.is_none(), "{what}");
         let fetched = block_on(self.bill.host.account.fetch_credit_block(found.id));

@@ -8,7 +8,7 @@ use crate::{
     request::Request,
     wire::{
         backfills::{Backfill, BackfillListQuery, NewBackfill},
-        pages::Rows,
+        pages::{Limit, Rows},
     },
 };
 
@@ -58,7 +58,7 @@ async fn create(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: BackfillListQuery = request.query()?;
     let filter = query.filter();
-    let page = request.page(query.limit, query.cursor)?;
+    let page = request.page(query.limit.map(Limit::from), query.cursor)?;
     let found = match filter {
         Some(filter) => request.account.list_backfills(&filter, &page).await?,
         None => Page::default(),

@@ -54,6 +54,9 @@ impl Reader {
     }
 
     pub(crate) fn unexpected<T>(&mut self, json: &Json, at: &str, expected: &str) -> Option<T> {
+        if self.source == Source::Query && matches!(json, Json::Array(_)) {
+            return self.wrong(at, "is there twice");
+        }
         self.wrong(at, format!("found {}, expected {expected}", json.kind()))
     }
 
@@ -105,6 +108,8 @@ impl Reader {
         let Json::Object(members) = json else {
             return self.unexpected(json, at, "an object");
         };
+        // A query may have parameters that nobody knows.
+        let is_closed = is_closed && self.source == Source::Body;
         for (name, _) in members {
             if is_closed && !names.contains(&name.as_str()) {
                 let _: Option<()> = self.wrong(&member(at, name), "is unknown");

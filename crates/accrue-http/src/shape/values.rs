@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use accrue::{
     AlertId, BackfillId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email,
     EventKey, EventName, ExternalId, ItemId, JsonNumber, Metadata, MetadataUpdate, MetricId, Name,
-    PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId, Timestamp, Zone, limits,
+    PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId, Timestamp, WrittenDecimal, Zone,
+    limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -164,6 +165,25 @@ impl Read for Decimal {
 }
 
 impl Describe for Decimal {
+    fn schema() -> Schema {
+        Schema::Decimal
+    }
+}
+
+/// A number in a string that comes back as it was written.
+impl Read for WrittenDecimal {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a number in a string");
+        };
+        match Self::parse(text) {
+            Ok(number) => Some(number),
+            Err(error) => reader.wrong(at, error.to_string()),
+        }
+    }
+}
+
+impl Describe for WrittenDecimal {
     fn schema() -> Schema {
         Schema::Decimal
     }

@@ -13,6 +13,7 @@ use super::{
     not_built::{AnyObject, NotBuilt},
     price_filters::{PriceFilter, PriceFilterIn},
 };
+use crate::wire::pages::Limit;
 use crate::{
     problem::{Problem, Violations},
     shape::{Anything, Fields, Moment, Reader, Source, Whole, choices, request, response},
@@ -89,8 +90,8 @@ request! {
     /// subscription. One of the two is named; with both, or with both ids of the customer, those
     /// alone that are meant by all.
     pub(crate) struct AlertListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Customer whose credit balance the alerts watch.

@@ -1,14 +1,15 @@
 //! What something costs, on the wire (wire 5.1).
 
 use accrue::{
-    Decimal, JsonNumber, PricingUnit, Timeframe,
-    cost::{Cost, CostQuery},
+    JsonNumber, PricingUnit, Timeframe,
+    cost::{Cost, CostLine, CostQuery},
+    price::{self, Model, PartOf},
     related::Related,
     usage::View,
 };
 use serde::Serialize;
 
-use super::prices::Price;
+use super::{amounts::Amount, prices::Price};
 use crate::{
     problem::{Problem, Violations},
     shape::{Describe, Fields, Moment, Reader, Schema, choices, request, response},
@@ -37,9 +38,9 @@ response! {
         /// End of the timeframe.
         timeframe_end: Moment,
         /// Cost before adjustments.
-        subtotal: Decimal,
+        subtotal: Amount,
         /// Cost after adjustments.
-        total: Decimal,
+        total: Amount,
         /// Cost of each price.
         per_price_costs: Vec<PerPriceCost>,
     }
@@ -50,12 +51,30 @@ response! {
         price: ItsPrice,
         /// Id of the price.
         price_id: String,
+        /// Cost of each cell of a matrix, the default cell last; null for other models.
+        price_groups: Option<Vec<PriceGroup>>,
         /// Quantity that was used, or is owed.
         quantity: JsonNumber,
         /// Cost before adjustments.
-        subtotal: Decimal,
+        subtotal: Amount,
         /// Cost after adjustments.
-        total: Decimal,
+        total: Amount,
+    }
+}
+
+response! {
+    /// The cost of the usage that shares the values of one or two properties.
+    pub(crate) struct PriceGroup {
+        /// First property.
+        grouping_key: String,
+        /// Its value; null where events have none, and for the default cell.
+        grouping_value: Option<String>,
+        /// Second property; null where there is one only.
+        secondary_grouping_key: Option<String>,
+        /// Its value; null where events have none, and for the default cell.
+        secondary_grouping_value: Option<String>,
+        /// Cost before adjustments.
+        total: Amount,
     }
 }
 
@@ -129,19 +148,44 @@ pub(crate) fn timeframe(
 impl AggregatedCost {
     /// Writes a cost, with the prices that it is made of.
     pub(crate) fn of(cost: Cost, related: &Related) -> Self {
-        let lines = cost.lines.into_iter().map(|line| PerPriceCost {
-            price: ItsPrice(related.price(line.price_id).map(|price| Price::of(price, related))),
-            price_id: line.price_id.to_string(),
-            quantity: JsonNumber(line.quantity),
-            subtotal: line.subtotal,
-            total: line.total,
+        let lines = cost.lines.into_iter().map(|line| {
+            let price = related.price(line.price_id);
+            PerPriceCost {
+                price: ItsPrice(price.map(|price| Price::of(price, related))),
+                price_id: line.price_id.to_string(),
+                price_groups: price.and_then(|price| groups(price, &line)),
+                quantity: JsonNumber(line.quantity),
+                subtotal: Amount::of(&line.subtotal, &line.currency),
+                total: Amount::of(&line.total, &line.currency),
+            }
         });
         Self {
             timeframe_start: cost.timeframe.start().into(),
             timeframe_end: cost.timeframe.end().into(),
             per_price_costs: lines.collect(),
-            subtotal: cost.subtotal,
-            total: cost.total,
+            subtotal: Amount::of(&cost.subtotal, &cost.currency),
+            total: Amount::of(&cost.total, &cost.currency),
         }
     }
+}
+
+/// Returns the cost of each cell, where a price has cells.
+fn groups(price: &price::Price, line: &CostLine) -> Option<Vec<PriceGroup>> {
+    let Model::Matrix(matrix) = price.charge.model() else { return None };
+    let mut keys = matrix.properties().map(ToString::to_string);
+    let (first, second) = (keys.next()?, keys.next());
+    let groups = line.parts.iter().map(|part| {
+        let mut values = match &part.of {
+            PartOf::Cell { dimension_values } => dimension_values.iter().cloned(),
+            _ => [].iter().cloned(),
+        };
+        PriceGroup {
+            grouping_key: first.clone(),
+            grouping_value: values.next().flatten(),
+            secondary_grouping_key: second.clone(),
+            secondary_grouping_value: values.next().flatten(),
+            total: Amount::of(&part.amount, &line.currency),
+        }
+    });
+    Some(groups.collect())
 }

@@ -1,19 +1,20 @@
 use accrue::{
-    Decimal, JsonNumber, Metadata, MetadataUpdate, PricingUnit, Zone,
+    JsonNumber, Metadata, MetadataUpdate, PricingUnit, WrittenDecimal, Zone,
     credit::{self, CreditBlockFilter},
 };
 
 use super::dates::{Bounds, Date};
+use crate::wire::pages::Limit;
 use crate::{
     problem::Problem,
-    shape::{MetadataIn, Moment, Whole, metadata_update, request, response},
+    shape::{MetadataIn, Moment, metadata_update, request, response},
 };
 
 request! {
     /// Filters and page of a list of credit blocks.
     pub(crate) struct CreditListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Currency or pricing unit: `credits` where none is given.
@@ -49,7 +50,7 @@ response! {
         /// Instant at which what is left of it is lost, if ever.
         expiry_date: Option<Moment>,
         /// Amount that the customer paid for each unit.
-        per_unit_cost_basis: Option<Decimal>,
+        per_unit_cost_basis: Option<WrittenDecimal>,
         /// Its status: usage draws on it.
         status: &'static str,
         /// Amount that was given; null for what was drawn beyond the last block.

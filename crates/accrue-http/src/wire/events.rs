@@ -8,10 +8,11 @@ use accrue::{
 use serde::{Serialize, Serializer};
 
 use super::pages::PaginationMetadata;
+use crate::wire::pages::Limit;
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, Fields, Moment, Read, Reader, Schema, Whole, request, response},
+    shape::{Describe, Fields, Moment, Read, Reader, Schema, request, response},
 };
 
 request! {
@@ -74,8 +75,8 @@ request! {
         /// End of the timeframe: the hour that it lies in counts as a whole; now where it is not
         /// given.
         timeframe_end: Option<Moment>,
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
     }

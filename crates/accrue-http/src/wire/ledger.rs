@@ -1,5 +1,5 @@
 use accrue::{
-    Decimal, Description, JsonNumber, Metadata, PricingUnit, Zone,
+    Decimal, Description, JsonNumber, Metadata, PricingUnit, WrittenDecimal, Zone,
     credit::{self, EntryKind, EntryStatus, EntryType, LedgerFilter, VoidReason},
     related::Related,
 };
@@ -11,13 +11,14 @@ use super::{
     dates::{Date, created},
 };
 use crate::problem::Problem;
-use crate::shape::{Describe, Moment, Object, Schema, Whole, choices, request, response};
+use crate::shape::{Describe, Moment, Object, Schema, choices, request, response};
+use crate::wire::pages::Limit;
 
 request! {
     /// Filters and page of a list of ledger entries.
     pub(crate) struct LedgerListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 1_000>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Currency or pricing unit: `credits` where none is given.
@@ -104,7 +105,7 @@ response! {
         /// Instant at which what is left of it is lost, if ever.
         expiry_date: Option<Moment>,
         /// Amount that the customer paid for each unit.
-        per_unit_cost_basis: Option<Decimal>,
+        per_unit_cost_basis: Option<WrittenDecimal>,
         /// Filters of the prices that it pays for: always empty, it pays for everything.
         filters: Vec<BlockFilter>,
     }

@@ -6,10 +6,11 @@ use accrue::{
 
 use super::items::Item;
 use crate::shape::{
-    Describe, Maybe, MetadataIn, Nullable, Schema, Whole, Words, choices, metadata_update,
-    new_metadata, request, response, texts,
+    Describe, Maybe, MetadataIn, Nullable, Schema, Words, choices, metadata_update, new_metadata,
+    request, response, texts,
 };
 use crate::wire::dates::{Date, created};
+use crate::wire::pages::Limit;
 
 request! {
     /// A metric to create.
@@ -38,8 +39,8 @@ request! {
 
     /// Filters and page of a list of metrics.
     pub(crate) struct MetricListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Status of the metrics.

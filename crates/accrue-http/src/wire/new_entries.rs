@@ -1,5 +1,5 @@
 use accrue::{
-    CreditBlockId, Decimal, JsonNumber, Metadata, PricingUnit, Timestamp, Zone,
+    CreditBlockId, JsonNumber, Metadata, PricingUnit, Timestamp, WrittenDecimal, Zone,
     credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
 };
 
@@ -33,7 +33,7 @@ request! {
         /// zone.
         expiry_date: Option<Date>,
         /// Amount that the customer paid for each unit.
-        per_unit_cost_basis: Option<Decimal>,
+        per_unit_cost_basis: Option<WrittenDecimal>,
         /// Settings of the invoice for it: not available.
         invoice_settings: Option<NotBuilt<AnyObject>>,
         /// Filters of the prices that it pays for: not available.

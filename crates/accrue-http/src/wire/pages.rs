@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, str::FromStr};
 
-use accrue::{Pace, Page};
+use accrue::{Decimal, JsonNumber, Pace, Page};
 use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
 use serde_json::value::RawValue;
 
@@ -15,16 +15,16 @@ use crate::{
 request! {
     /// The page of a list.
     pub(crate) struct ListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
     }
 
     /// The page of a list, and the instants of creation of its rows.
     pub(crate) struct CreatedListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Rows created at this instant or later.
@@ -39,6 +39,40 @@ request! {
 }
 
 created!(CreatedListQuery);
+
+/// The number of rows that a page is asked to have. A number above the bound of the list is that bound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit(usize);
+
+impl Limit {
+    /// Returns the number of rows, where a list has so many at most.
+    pub(crate) fn within(self, most: usize) -> usize {
+        self.0.min(most)
+    }
+}
+
+impl Read for Limit {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let JsonNumber(number) = JsonNumber::read(json, at, reader)?;
+        let text = number.to_string();
+        if number < Decimal::from(1) || text.contains('.') {
+            return reader.wrong(at, "expected a whole number from 1");
+        }
+        Some(Self(text.parse().unwrap_or(usize::MAX)))
+    }
+}
+
+impl Describe for Limit {
+    fn schema() -> Schema {
+        Schema::Integer { least: 1, most: i64::MAX }
+    }
+}
+
+impl<const MOST: i64> From<Whole<1, MOST>> for Limit {
+    fn from(limit: Whole<1, MOST>) -> Self {
+        Self(limit.size())
+    }
+}
 
 /// An id that is looked for. A text that is none is looked for in vain.
 #[derive(Clone, Copy, Debug)]

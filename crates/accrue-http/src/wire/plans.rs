@@ -14,6 +14,7 @@ use super::{
     not_built::{AnyObject, NotBuilt},
     prices::{Nothing, PlanPriceIn, Price},
 };
+use crate::wire::pages::Limit;
 use crate::{
     json::Json,
     problem::{Problem, Violations},
@@ -123,8 +124,8 @@ request! {
 
     /// Filters and page of a list of plans.
     pub(crate) struct PlanListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Status of the plans.

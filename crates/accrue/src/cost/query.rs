@@ -1,6 +1,6 @@
 use crate::{
     Decimal, Name, PriceId, PricingUnit, Timeframe,
-    price::Part,
+    price::{Part, Parts},
     rating::{Line, RateCard, RatedInterval},
     usage::View,
 };
@@ -60,8 +60,8 @@ pub struct CostLine {
     pub subtotal: Decimal,
     /// Cost after adjustments, in the price's own unit.
     pub total: Decimal,
-    /// Parts that the subtotal is made of, where it is for usage from the start of one billing
-    /// period on.
+    /// Parts that the subtotal is made of: of usage, in the order of the model. There are none of a
+    /// fee, and none between two instants at which a volume price has different tiers.
     pub parts: Vec<Part>,
     /// Worth of one unit of the price's currency, in the currency of the whole; `None` where the
     /// price does not count.
@@ -152,9 +152,13 @@ impl Cost {
 
 impl CostLine {
     fn add(&mut self, other: Self) {
+        self.parts = self.parts_of_subtotal().and(&other.parts_of_subtotal());
         self.quantity += other.quantity;
         self.subtotal += other.subtotal;
         self.total += other.total;
-        self.parts = Vec::new();
+    }
+
+    fn parts_of_subtotal(&self) -> Parts<'_> {
+        Parts { amount: &self.subtotal, parts: &self.parts }
     }
 }

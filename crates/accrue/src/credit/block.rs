@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp};
+use crate::{CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp, WrittenDecimal};
 
 /// A credit block (wire 4.4): credits that were given at once, and what is left of them.
 ///
@@ -20,7 +20,7 @@ pub struct CreditBlock {
     /// Instant at which the rest of it is lost, if ever.
     pub expiry_date: Option<Timestamp>,
     /// Cost basis: the amount that the customer paid for one of the credits.
-    pub per_unit_cost_basis: Option<Decimal>,
+    pub per_unit_cost_basis: Option<WrittenDecimal>,
     /// Amount that was given. `None` for an overdraft.
     pub maximum_initial_balance: Option<Decimal>,
     /// The caller's own strings.

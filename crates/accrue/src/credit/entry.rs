@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::CreditBlock;
 use crate::{
     CreditBlockId, CustomerId, Decimal, Description, LedgerEntryId, Metadata, PricingUnit,
-    Timestamp,
+    Timestamp, WrittenDecimal,
 };
 
 /// An entry of a ledger (wire 4.4): a change of the balance, or of a block.
@@ -132,7 +132,7 @@ pub struct EntryBlock {
     /// Instant at which it expires, if ever.
     pub expiry_date: Option<Timestamp>,
     /// Cost basis: the amount that the customer paid for one of the credits.
-    pub per_unit_cost_basis: Option<Decimal>,
+    pub per_unit_cost_basis: Option<WrittenDecimal>,
 }
 
 impl EntryType {

@@ -2,7 +2,8 @@ use serde::Serialize;
 
 use super::VoidReason;
 use crate::{
-    CreditBlockId, Decimal, Description, Error, Metadata, PricingUnit, Timestamp, metadata,
+    CreditBlockId, Decimal, Description, Error, Metadata, PricingUnit, Timestamp, WrittenDecimal,
+    metadata,
 };
 
 /// An entry to add to a customer's ledger (wire 4.4).
@@ -79,7 +80,7 @@ pub struct NewBlock {
     /// Instant at which the rest of it is lost, if ever.
     pub expiry_date: Option<Timestamp>,
     /// Cost basis: the amount that the customer paid for one of the credits, zero or more.
-    pub per_unit_cost_basis: Option<Decimal>,
+    pub per_unit_cost_basis: Option<WrittenDecimal>,
 }
 
 impl NewBlock {
@@ -163,7 +164,9 @@ impl NewLedgerEntry {
         match &self.change {
             LedgerChange::Increment(NewBlock { amount, per_unit_cost_basis, .. }) => {
                 check_amount(amount)?;
-                per_unit_cost_basis.as_ref().map_or(Ok(()), check_cost_basis)
+                per_unit_cost_basis
+                    .as_ref()
+                    .map_or(Ok(()), |basis| check_cost_basis(basis.number()))
             }
             LedgerChange::ExpirationChange { amount, .. } => {
                 amount.as_ref().map_or(Ok(()), check_amount)

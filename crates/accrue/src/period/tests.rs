@@ -114,13 +114,11 @@ struct Story {
 }
 
 fn price(index: usize, cadence: Cadence, minimum: Option<u32>) -> Arc<Price> {
-    let tier = |first: &str, last_unit: Option<&str>, each: &str| Tier {
-        first_unit: number(first),
-        last_unit: last_unit.map(number),
-        unit_amount: number(each),
+    let tier = |first: &str, last_unit: Option<&str>, each: &str| {
+        Tier::new(number(first), last_unit.map(number), number(each))
     };
     let model =
-        Model::Tiered(Tiered { tiers: vec![tier("0", Some("20"), "1"), tier("20", None, "1.5")] });
+        Model::Tiered(Tiered::new(vec![tier("0", Some("20"), "1"), tier("20", None, "1.5")]));
     let item = ItemId::from_bytes([1; 16]);
     let new = NewPrice::builder(Name::parse("price").unwrap(), item).billed(cadence, usd());
     let mut new = new.charge(Charge::Usage { metric_id: METRIC, model });

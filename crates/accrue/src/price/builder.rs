@@ -12,7 +12,7 @@ use crate::{Carried, Decimal, ItemId, Metadata, MetricId, Name, PricingUnit};
 ///
 /// # fn prices(item_id: ItemId, metric_id: MetricId) -> Result<(), Box<dyn std::error::Error>> {
 /// let usd = Currency::parse("USD")?;
-/// let each = Model::Unit(Unit { unit_amount: Decimal::parse("0.00001")? });
+/// let each = Model::Unit(Unit::new(Decimal::parse("0.00001")?));
 /// let mut tokens = NewPrice::builder(Name::parse("Output tokens")?, item_id)
 ///     .billed(Cadence::Monthly, usd)
 ///     .usage(metric_id, each);
@@ -87,7 +87,7 @@ impl BilledPriceBuilder {
     }
 
     fn fee(self, unit_amount: Decimal, billing_mode: BillingMode) -> NewPrice {
-        let model = Model::Unit(Unit { unit_amount });
+        let model = Model::Unit(Unit::new(unit_amount));
         self.charge(Charge::Fixed { quantity: Decimal::from(1), model, billing_mode })
     }
 }

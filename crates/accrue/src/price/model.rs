@@ -6,18 +6,22 @@
 mod bulk;
 mod matrix;
 mod package;
+mod part;
 mod tiered;
 mod unit;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::part::Parts;
 pub use self::{
     bulk::{Bulk, BulkTier},
     matrix::{Matrix, MatrixCell},
     package::Package,
+    part::{Part, PartOf},
     tiered::{Tier, Tiered},
     unit::Unit,
 };
+use super::check_bounds;
 use crate::{Decimal, Error, limits};
 
 /// Quantity that a model rates.
@@ -38,44 +42,6 @@ pub struct Rating {
     pub amount: Decimal,
     /// Parts of the amount: their amounts add up to it.
     pub parts: Vec<Part>,
-}
-
-/// Part of an amount: so many units at so much each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Part {
-    /// Kind of the part.
-    pub of: PartOf,
-    /// Number of units (packages, for a package price).
-    pub quantity: Decimal,
-    /// Amount for each unit.
-    pub unit_amount: Decimal,
-    /// Amount for all of them together.
-    pub amount: Decimal,
-}
-
-/// Kind of a part: all of an amount, a tier, or a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum PartOf {
-    /// The whole amount.
-    Whole,
-    /// A tier: the units above the one bound, up to and including the other. For a volume price it is
-    /// the tier that prices all units.
-    Tier {
-        /// Lower bound of the tier, not part of it.
-        first_unit: Decimal,
-        /// Upper bound of the tier, part of it; `None` for the last tier.
-        last_unit: Option<Decimal>,
-    },
-    /// The units of one cell of a matrix.
-    Cell {
-        /// Values of the dimensions that its events have.
-        dimension_values: Vec<Option<String>>,
-    },
-    /// The units that are in no cell of the matrix.
-    DefaultCell,
 }
 
 /// Operations of every model.
@@ -103,7 +69,7 @@ macro_rules! models {
         /// };
         ///
         /// let package_amount = Decimal::parse("1.25")?;
-        /// let model = Model::Package(Package { package_amount, package_size: 1_000 });
+        /// let model = Model::Package(Package::new(package_amount, 1_000));
         /// let rating = model.rate(&Quantity::One(Decimal::from(1_001)));
         /// assert_eq!(rating.amount, Decimal::parse("2.50")?);
         /// assert_eq!(rating.parts[0].quantity, Decimal::from(2));
@@ -232,12 +198,22 @@ impl Rating {
     }
 }
 
-impl Part {
-    /// Prices so many units.
-    fn new(of: PartOf, quantity: Decimal, unit_amount: &Decimal) -> Self {
-        let amount = &quantity * unit_amount;
-        Self { of, quantity, unit_amount: unit_amount.clone(), amount }
+/// Returns a quantity times its scaling factor.
+fn scaled(quantity: Decimal, factor: Option<&Decimal>) -> Decimal {
+    match factor {
+        Some(factor) => quantity * factor,
+        None => quantity,
     }
+}
+
+fn check_scaling_factor(field: impl Into<String>, factor: Option<&Decimal>) -> Result<(), Error> {
+    let Some(factor) = factor else { return Ok(()) };
+    let field = field.into();
+    check_bounds(field.as_str(), factor)?;
+    if factor.is_negative() || factor.is_zero() {
+        return Err(Error::invalid(field, format!("found {factor}, expected more than 0")));
+    }
+    Ok(())
 }
 
 fn check_number_of_tiers(field: &str, found: usize) -> Result<(), Error> {

@@ -13,7 +13,7 @@ fn too_long() -> Decimal {
 }
 
 fn unit() -> Model {
-    Model::Unit(Unit { unit_amount: number("0.5") })
+    Model::Unit(Unit::new(number("0.5")))
 }
 
 fn usage(model: Model) -> Charge {
@@ -47,13 +47,9 @@ fn model_refused(model: Model, pointer: &str, message: &str) {
 #[test]
 fn a_unit_amount_has_the_digits_of_what_comes_in() {
     let digits = "number has 30 significant digits, expected at most 28";
-    model_refused(
-        Model::Unit(Unit { unit_amount: too_long() }),
-        "charge.model.unit.unit_amount",
-        digits,
-    );
+    model_refused(Model::Unit(Unit::new(too_long())), "charge.model.unit.unit_amount", digits);
     let package =
-        |package_amount, package_size| Model::Package(Package { package_amount, package_size });
+        |package_amount, package_size| Model::Package(Package::new(package_amount, package_size));
     model_refused(package(too_long(), 1), "charge.model.package.package_amount", digits);
     model_refused(
         package(number("1"), 0),
@@ -70,12 +66,10 @@ fn a_unit_amount_has_the_digits_of_what_comes_in() {
 }
 
 fn tiers(tiers: &[(&str, Option<&str>)]) -> Model {
-    let tier = |(first_unit, last_unit): &(&str, Option<&str>)| Tier {
-        first_unit: number(first_unit),
-        last_unit: last_unit.map(number),
-        unit_amount: number("1"),
+    let tier = |(first_unit, last_unit): &(&str, Option<&str>)| {
+        Tier::new(number(first_unit), last_unit.map(number), number("1"))
     };
-    Model::Tiered(Tiered { tiers: tiers.iter().map(tier).collect() })
+    Model::Tiered(Tiered::new(tiers.iter().map(tier)))
 }
 
 #[test]
@@ -113,12 +107,14 @@ fn tiers_follow_one_another() {
 #[test]
 fn tiers_are_counted() {
     let model = |count: u64| {
-        let tier = |index: u64| Tier {
-            first_unit: Decimal::from(index),
-            last_unit: (index + 1 < count).then(|| Decimal::from(index + 1)),
-            unit_amount: number("1"),
+        let tier = |index: u64| {
+            Tier::new(
+                Decimal::from(index),
+                (index + 1 < count).then(|| Decimal::from(index + 1)),
+                number("1"),
+            )
         };
-        Model::Tiered(Tiered { tiers: (0..count).map(tier).collect() })
+        Model::Tiered(Tiered::new((0..count).map(tier)))
     };
     created(price(usage(model(199))));
     created(price(usage(model(200))));
@@ -128,11 +124,8 @@ fn tiers_are_counted() {
 #[test]
 fn maxima_rise() {
     let bulk = |maxima: &[Option<&str>]| {
-        let tier = |maximum: &Option<&str>| BulkTier {
-            maximum_units: maximum.map(number),
-            unit_amount: number("1"),
-        };
-        Model::Bulk(Bulk { tiers: maxima.iter().map(tier).collect() })
+        let tier = |maximum: &Option<&str>| BulkTier::new(maximum.map(number), number("1"));
+        Model::Bulk(Bulk::new(maxima.iter().map(tier)))
     };
     let check = |found: &[Option<&str>], at: &str, message: &str| {
         model_refused(bulk(found), &format!("charge.model.bulk.tiers{at}"), message);
@@ -149,15 +142,12 @@ fn maxima_rise() {
 
 fn matrix(dimensions: &[&str], cells: &[&[Option<&str>]]) -> Model {
     let owned = |value: &Option<&str>| value.map(str::to_owned);
-    let cell = |values: &&[Option<&str>]| MatrixCell {
-        dimension_values: values.iter().map(owned).collect(),
-        unit_amount: number("1"),
-    };
-    Model::Matrix(Matrix {
-        dimensions: dimensions.iter().map(|name| PropertyName::parse(*name).unwrap()).collect(),
-        default_unit_amount: number("2"),
-        matrix_values: cells.iter().map(cell).collect(),
-    })
+    let cell = |values: &&[Option<&str>]| MatrixCell::new(values.iter().map(owned), number("1"));
+    Model::Matrix(Matrix::new(
+        dimensions.iter().map(|name| PropertyName::parse(*name).unwrap()),
+        number("2"),
+        cells.iter().map(cell),
+    ))
 }
 
 #[test]

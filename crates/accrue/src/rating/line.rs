@@ -1,7 +1,7 @@
 use super::{Used, interval::RatedInterval, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
-    price::{Part, Quantity, Rating},
+    price::{Part, Parts, Quantity, Rating},
 };
 
 /// Line of a price in a timeframe.
@@ -12,7 +12,7 @@ pub(crate) struct Line {
     pub(crate) subtotal: Decimal,
     /// Amount after adjustments.
     pub(crate) total: Decimal,
-    /// Parts of the subtotal, where that is all of one period from its start on.
+    /// Parts of the subtotal, where they can be told: those of a fee cannot.
     pub(crate) parts: Vec<Part>,
     /// Number of charges, or of periods in which something was used.
     pub(super) charges: usize,
@@ -58,17 +58,22 @@ impl Line {
         let moved = |sum: &mut Decimal, after: &Decimal, before: &Decimal| {
             *sum += after.clone() - before.clone();
         };
+        let parts = after.parts().less(&before.parts());
+        let subtotal = after.subtotal.clone() - before.subtotal.clone();
+        self.parts = self.parts().and(&Parts { amount: &subtotal, parts: &parts });
+        self.subtotal += subtotal;
         moved(&mut self.quantity, &after.quantity, &before.quantity);
-        moved(&mut self.subtotal, &after.subtotal, &before.subtotal);
         moved(&mut self.total, &after.total, &before.total);
         let more = |sum: &mut usize, after: usize, before: usize| {
             *sum = sum.saturating_add(after.saturating_sub(before));
         };
         more(&mut self.charges, after.charges, before.charges);
         more(&mut self.top_ups, after.top_ups, before.top_ups);
-        let is_whole = self.periods == 0 && before.periods == 0;
-        self.parts = if is_whole { after.parts.clone() } else { Vec::new() };
         self.periods = self.periods.saturating_add(1);
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts { amount: &self.subtotal, parts: &self.parts }
     }
 
     pub(crate) fn amounts(&self) -> Amounts {

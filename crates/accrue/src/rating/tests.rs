@@ -107,7 +107,7 @@ fn several(priced: &[Priced], adjusted: &[Adjusted]) -> Arc<RateCard> {
 }
 
 fn fee(unit_amount: &str, billing_mode: BillingMode) -> Charge {
-    let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
+    let model = Model::Unit(Unit::new(number(unit_amount)));
     Charge::Fixed { quantity: Decimal::from(1), model, billing_mode }
 }
 
@@ -142,7 +142,7 @@ fn fees_fall_on_the_start_or_the_end_of_their_period() {
 
 #[test]
 fn a_minimum_falls_on_the_end_and_has_the_days_of_its_period() {
-    let model = Model::Unit(Unit { unit_amount: number("0.5") });
+    let model = Model::Unit(Unit::new(number("0.5")));
     let charge = Charge::Usage { metric_id: METRIC, model };
     let adjustments = Adjustments { minimum: Some(number("31")), ..Adjustments::default() };
     let card = card(charge, Cadence::Monthly, adjustments);
@@ -165,30 +165,27 @@ fn amount() -> impl Strategy<Value = Decimal> {
 fn model() -> impl Strategy<Value = Model> {
     let tiers = || (1_u32..20, amount(), amount());
     prop_oneof![
-        amount().prop_map(|unit_amount| Model::Unit(Unit { unit_amount })),
+        amount().prop_map(|unit_amount| Model::Unit(Unit::new(unit_amount))),
         (amount(), 1_u64..9).prop_map(|(package_amount, size)| {
-            Model::Package(Package { package_amount, package_size: size })
+            Model::Package(Package::new(package_amount, size))
         }),
         tiers().prop_map(|(end, one, other)| {
-            let tier = |first: Decimal, last_unit, unit_amount| Tier {
-                first_unit: first,
-                last_unit,
-                unit_amount,
-            };
+            let tier =
+                |first: Decimal, last_unit, unit_amount| Tier::new(first, last_unit, unit_amount);
             let end = Decimal::from(u64::from(end));
             let first = tier(Decimal::zero(), Some(end.clone()), one);
-            Model::Tiered(Tiered { tiers: vec![first, tier(end, None, other)] })
+            Model::Tiered(Tiered::new(vec![first, tier(end, None, other)]))
         }),
         tiers().prop_map(|(end, one, other)| {
-            let tier = |maximum_units, unit_amount| BulkTier { maximum_units, unit_amount };
+            let tier = |maximum_units, unit_amount| BulkTier::new(maximum_units, unit_amount);
             let first = tier(Some(Decimal::from(u64::from(end))), one);
-            Model::Bulk(Bulk { tiers: vec![first, tier(None, other)] })
+            Model::Bulk(Bulk::new(vec![first, tier(None, other)]))
         }),
         (amount(), amount()).prop_map(|(one, default_unit_amount)| {
             let dimension_values = vec![Some("a".to_owned())];
-            let cell = MatrixCell { dimension_values, unit_amount: one };
+            let cell = MatrixCell::new(dimension_values, one);
             let dimensions = vec![PropertyName::parse("model").unwrap()];
-            Model::Matrix(Matrix { dimensions, default_unit_amount, matrix_values: vec![cell] })
+            Model::Matrix(Matrix::new(dimensions, default_unit_amount, vec![cell]))
         }),
     ]
 }
@@ -227,13 +224,11 @@ fn day(n: u64) -> Timestamp {
 
 #[test]
 fn timeframes_need_not_adjoin() {
-    let tier = |first: &str, last_unit: Option<&str>, each: &str| Tier {
-        first_unit: number(first),
-        last_unit: last_unit.map(number),
-        unit_amount: number(each),
+    let tier = |first: &str, last_unit: Option<&str>, each: &str| {
+        Tier::new(number(first), last_unit.map(number), number(each))
     };
     let tiers = vec![tier("0", Some("60"), "1"), tier("60", None, "2")];
-    let charge = Charge::Usage { metric_id: METRIC, model: Model::Tiered(Tiered { tiers }) };
+    let charge = Charge::Usage { metric_id: METRIC, model: Model::Tiered(Tiered::new(tiers)) };
     let card = card(charge, Cadence::Quarterly, Adjustments::default());
     // One unit a day.
     let used = |period: Timeframe, to: Timestamp, _: CellId| {

@@ -32,7 +32,7 @@ fn price(place: u8, cadence: Cadence, charge: Charge, minimum: Option<&str>) -> 
 }
 
 fn unit(amount: &str) -> Model {
-    Model::Unit(Unit { unit_amount: number(amount) })
+    Model::Unit(Unit::new(number(amount)))
 }
 
 fn fee(quantity: &str) -> Charge {

@@ -42,10 +42,27 @@ pub struct UsageQuery {
     pub timeframe: Option<Timeframe>,
     /// View: how the timeframe is cut.
     pub view: View,
-    /// Metric to compute; all where none is given.
-    pub metric_id: Option<MetricId>,
+    /// Metrics to compute.
+    pub metrics: UsageMetrics,
     /// Property by whose values events are grouped.
     pub group_by: Option<PropertyName>,
+    /// True where events without that property are a group too.
+    pub with_missing: bool,
+    /// Texts that some properties have in the events that count; all events where there are none.
+    pub dimensions: Vec<(PropertyName, String)>,
+}
+
+/// Metrics whose usage is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UsageMetrics {
+    /// All of the account, in order of creation.
+    #[default]
+    All,
+    /// Those that the prices of the subscription have had, in order of creation.
+    Priced,
+    /// One of the account.
+    One(MetricId),
 }
 
 /// Usage of one metric, or of one group of its events.

@@ -95,7 +95,7 @@ fn wire_4_4_a_cost_basis_is_not_below_zero() {
     else {
         panic!("an increment")
     };
-    let per_unit_cost_basis = Some(number("1e-20") * number("1e-20"));
+    let per_unit_cost_basis = Some((number("1e-20") * number("1e-20")).into());
     let change = LedgerChange::Increment(NewBlock {
         amount,
         effective_date,

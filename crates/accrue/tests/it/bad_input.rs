@@ -37,12 +37,10 @@ fn tiers_adjoin_from_zero_on() {
     let fixture = Fixture::new();
     let metric = fixture.metric(SUM);
     let check = |tiers: &[(&str, Option<&str>)], expect: &str| {
-        let tier = |(first, last): &(&str, Option<&str>)| Tier {
-            first_unit: number(first),
-            last_unit: last.map(number),
-            unit_amount: number("1"),
+        let tier = |(first, last): &(&str, Option<&str>)| {
+            Tier::new(number(first), last.map(number), number("1"))
         };
-        let model = Model::Tiered(Tiered { tiers: tiers.iter().map(tier).collect() });
+        let model = Model::Tiered(Tiered::new(tiers.iter().map(tier)));
         let mut price = fixture.usage_at("1", &metric);
         price.charge = Charge::Usage { metric_id: metric.id, model };
         let detail = format!("charge.model.tiered.tiers{expect}");

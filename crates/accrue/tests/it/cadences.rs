@@ -16,13 +16,11 @@ use crate::support::{
 
 /// Ten units at 1 each, all others at 2.
 fn tiered(fixture: &Fixture, metric: &accrue::metric::Metric, cadence: Cadence) -> NewPrice {
-    let tier = |first: &str, last_unit: Option<&str>, each: &str| Tier {
-        first_unit: number(first),
-        last_unit: last_unit.map(number),
-        unit_amount: number(each),
+    let tier = |first: &str, last_unit: Option<&str>, each: &str| {
+        Tier::new(number(first), last_unit.map(number), number(each))
     };
     let tiers = vec![tier("0", Some("10"), "1"), tier("10", None, "2")];
-    let model = Model::Tiered(Tiered { tiers });
+    let model = Model::Tiered(Tiered::new(tiers));
     let mut new = fixture.per_unit(metric, cadence);
     new.charge = Charge::Usage { metric_id: metric.id, model };
     new
@@ -176,12 +174,11 @@ fn a_minimum_of_a_longer_period_is_topped_up_when_that_ends() {
 fn credits_that_paid_for_a_quarter_come_back_in_its_last_month() {
     // What is used in all of a quarter costs less once it is much.
     let priced = priced(|fixture, metric| {
-        let tier = |maximum_units: Option<&str>, each: &str| accrue::price::BulkTier {
-            maximum_units: maximum_units.map(number),
-            unit_amount: number(each),
+        let tier = |maximum_units: Option<&str>, each: &str| {
+            accrue::price::BulkTier::new(maximum_units.map(number), number(each))
         };
         let tiers = vec![tier(Some("10"), "2"), tier(None, "1")];
-        let model = Model::Bulk(accrue::price::Bulk { tiers });
+        let model = Model::Bulk(accrue::price::Bulk::new(tiers));
         let mut quarterly = fixture.per_unit(metric, Cadence::Quarterly);
         quarterly.charge = Charge::Usage { metric_id: metric.id, model };
         quarterly.currency = unit(CREDITS);

@@ -126,13 +126,11 @@ fn what_a_minimum_adds_to_usage_falls_on_the_end_of_its_period() {
 #[test]
 fn timeframes_that_adjoin_add_up() {
     let priced = priced(|fixture, metric| {
-        let tier = |first, last: Option<&str>, amount| Tier {
-            first_unit: number(first),
-            last_unit: last.map(number),
-            unit_amount: number(amount),
+        let tier = |first, last: Option<&str>, amount| {
+            Tier::new(number(first), last.map(number), number(amount))
         };
         let tiers = vec![tier("0", Some("3"), "2"), tier("3", None, "0.3333")];
-        let model = Model::Tiered(Tiered { tiers });
+        let model = Model::Tiered(Tiered::new(tiers));
         let mut tiered = fixture.usage_at("1", metric);
         tiered.charge = Charge::Usage { metric_id: metric.id, model };
         tiered.adjustments.minimum = Some(number("9"));
@@ -168,14 +166,12 @@ fn timeframes_that_adjoin_add_up() {
 #[test]
 fn the_parts_of_a_line_add_up_to_its_subtotal() {
     let priced = priced(|fixture, metric| {
-        let tier = |first, last: Option<&str>, amount| Tier {
-            first_unit: number(first),
-            last_unit: last.map(number),
-            unit_amount: number(amount),
+        let tier = |first, last: Option<&str>, amount| {
+            Tier::new(number(first), last.map(number), number(amount))
         };
         let tiers = vec![tier("0", Some("3"), "2"), tier("3", None, "0.5")];
         let mut tiered = fixture.usage_at("1", metric);
-        let model = Model::Tiered(Tiered { tiers });
+        let model = Model::Tiered(Tiered::new(tiers));
         tiered.charge = Charge::Usage { metric_id: metric.id, model };
         [tiered]
     });

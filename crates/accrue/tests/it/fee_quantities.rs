@@ -204,12 +204,10 @@ fn what_is_in_the_future_is_not_yet_there() {
 #[test]
 fn quantities_are_rated_by_the_model() {
     let seats = Seats::new("UTC", "2027-03-01T00:00:00Z", |fixture| {
-        let tier = |first, last: Option<&str>, amount| Tier {
-            first_unit: number(first),
-            last_unit: last.map(number),
-            unit_amount: number(amount),
+        let tier = |first, last: Option<&str>, amount| {
+            Tier::new(number(first), last.map(number), number(amount))
         };
-        let tiered = Tiered { tiers: vec![tier("0", Some("2"), "31"), tier("2", None, "15.5")] };
+        let tiered = Tiered::new(vec![tier("0", Some("2"), "31"), tier("2", None, "15.5")]);
         let mut fee = fixture.advance_fee("1");
         fee.charge = Charge::Fixed {
             quantity: number("1"),

@@ -135,7 +135,7 @@ fn draw_credits(fixture: &Fixture) {
         amount: number("10"),
         effective_date: Some(at("2026-04-01T00:00:00Z")),
         expiry_date: Some(at("2026-06-01T00:00:00Z")),
-        per_unit_cost_basis: Some(number("0.8")),
+        per_unit_cost_basis: Some(number("0.8").into()),
     }));
     for new in [
         NewBalanceAlert::credit_balance_dropped(unit("USD"), thresholds(&["9.5", "1"])),
@@ -206,18 +206,12 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
         ..fixture.per_unit(metric, cadence)
     };
     let monthly = Cadence::Monthly;
-    let package = Package { package_amount: number("0.5"), package_size: 100 };
-    let tier = |first, last: Option<&str>| Tier {
-        first_unit: number(first),
-        last_unit: last.map(number),
-        unit_amount: number("0.1"),
-    };
-    let tiered = Tiered { tiers: vec![tier("0", Some("10")), tier("10", None)] };
-    let bulk = |maximum: Option<&str>| BulkTier {
-        maximum_units: maximum.map(number),
-        unit_amount: number("1.75"),
-    };
-    let bulk = Bulk { tiers: vec![bulk(Some("10")), bulk(None)] };
+    let package = Package::new(number("0.5"), 100);
+    let tier =
+        |first, last: Option<&str>| Tier::new(number(first), last.map(number), number("0.1"));
+    let tiered = Tiered::new(vec![tier("0", Some("10")), tier("10", None)]);
+    let bulk = |maximum: Option<&str>| BulkTier::new(maximum.map(number), number("1.75"));
+    let bulk = Bulk::new(vec![bulk(Some("10")), bulk(None)]);
     let mut prices = [
         fixture.per_unit(metric, monthly),
         usage(Model::Package(package), Cadence::Custom(Cycle::MONTH)),
@@ -237,7 +231,7 @@ fn subscribe_to_every_model(fixture: &Fixture, metric: &Metric) {
     prices[3].adjustments.discounts = vec![Discount::Usage(number("3"))];
     prices[6].charge = Charge::Fixed {
         quantity: number("2"),
-        model: Model::Unit(Unit { unit_amount: number("9.99") }),
+        model: Model::Unit(Unit::new(number("9.99"))),
         billing_mode: BillingMode::InArrear,
     };
     let plan = fixture.priced_plan(prices.map(PlanPrice::from));

@@ -64,7 +64,7 @@ fn wire_4_4_an_increment_is_an_entry_and_a_new_block() {
     );
     assert_eq!(block.effective_date, Some(at("2026-03-01T00:00:00Z")));
     assert_eq!(block.expiry_date, Some(at("2026-04-01T00:00:00Z")));
-    assert_eq!(block.per_unit_cost_basis, Some(number("0.25")));
+    assert_eq!(block.per_unit_cost_basis, Some(number("0.25").into()));
     assert_eq!(
         (block.created_at, block.is_overdraft()),
         (at(crate::support::fixture::NOON), false)

@@ -16,15 +16,14 @@ const NOW: &str = "2026-03-10T12:00:00Z";
 
 /// A matrix by some properties: 1000 for a unit in no cell, else what the cell says.
 fn matrix(metric: &Metric, dimensions: &[&str], cells: &[(&[Option<&str>], &str)]) -> NewPrice {
-    let cell = |(values, amount): &(&[Option<&str>], &str)| MatrixCell {
-        dimension_values: values.iter().map(|value| value.map(str::to_owned)).collect(),
-        unit_amount: number(amount),
+    let cell = |(values, amount): &(&[Option<&str>], &str)| {
+        MatrixCell::new(values.iter().map(|value| value.map(str::to_owned)), number(amount))
     };
-    let model = Model::Matrix(Matrix {
-        dimensions: dimensions.iter().map(|name| PropertyName::parse(*name).unwrap()).collect(),
-        default_unit_amount: number("1000"),
-        matrix_values: cells.iter().map(cell).collect(),
-    });
+    let model = Model::Matrix(Matrix::new(
+        dimensions.iter().map(|name| PropertyName::parse(*name).unwrap()),
+        number("1000"),
+        cells.iter().map(cell),
+    ));
     NewPrice::builder(name("matrix"), metric.item_id)
         .billed(Cadence::Monthly, usd())
         .usage(metric.id, model)

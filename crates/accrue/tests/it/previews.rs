@@ -175,7 +175,7 @@ fn a_price_that_would_change_the_billing_cycle_is_refused() {
 /// A price of so many credits for each unit.
 fn in_credits(priced: &Priced, unit_amount: &str) -> NewPrice {
     let metric = &priced.metric;
-    let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
+    let model = Model::Unit(Unit::new(number(unit_amount)));
     NewPrice::builder(crate::support::fixture::name("other"), metric.item_id)
         .billed(Cadence::Monthly, unit(CREDITS))
         .usage(metric.id, model)

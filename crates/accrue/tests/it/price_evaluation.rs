@@ -42,24 +42,23 @@ impl Fixture {
 }
 
 fn each(unit_amount: &str) -> Model {
-    Model::Unit(Unit { unit_amount: number(unit_amount) })
+    Model::Unit(Unit::new(number(unit_amount)))
 }
 
 fn package() -> Model {
-    Model::Package(Package { package_amount: number("1.25"), package_size: 3 })
+    Model::Package(Package::new(number("1.25"), 3))
 }
 
 /// 2 in the region `eu`, 5 where there is none, 1 everywhere else.
 fn matrix() -> Model {
-    let cell = |value: Option<&str>, amount| MatrixCell {
-        dimension_values: vec![value.map(str::to_owned)],
-        unit_amount: number(amount),
+    let cell = |value: Option<&str>, amount| {
+        MatrixCell::new(vec![value.map(str::to_owned)], number(amount))
     };
-    Model::Matrix(Matrix {
-        dimensions: vec![property("region")],
-        default_unit_amount: number("1"),
-        matrix_values: vec![cell(Some("eu"), "2"), cell(None, "5")],
-    })
+    Model::Matrix(Matrix::new(
+        vec![property("region")],
+        number("1"),
+        vec![cell(Some("eu"), "2"), cell(None, "5")],
+    ))
 }
 
 fn day() -> Timeframe {

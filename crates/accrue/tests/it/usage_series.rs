@@ -5,7 +5,7 @@ use accrue::{
     customer::NewCustomer,
     metric::Metric,
     subscription::NewSubscription,
-    usage::{Event, Properties, PropertyValue, UsageQuery, UsageSeries, View},
+    usage::{Event, Properties, PropertyValue, UsageMetrics, UsageQuery, UsageSeries, View},
 };
 
 use crate::support::{
@@ -136,7 +136,8 @@ fn the_current_period_is_that_of_the_running_totals() {
 #[test]
 fn figures_are_grouped_by_the_values_of_a_property() {
     let used = used();
-    let query = UsageQuery { group_by: Some(property("region")), ..days(View::Periodic) };
+    let group_by = Some(property("region"));
+    let query = UsageQuery { group_by, with_missing: true, ..days(View::Periodic) };
     let series = used.ask(&query).unwrap();
     let of = |metric: &Metric| {
         let of = series.iter().filter(|series| series.metric_id == metric.id);
@@ -164,8 +165,8 @@ fn figures_are_grouped_by_the_values_of_a_property() {
 fn groups_of_cumulative_figures_go_on_from_their_first_day() {
     let used = used();
     let group_by = Some(property("region"));
-    let metric_id = Some(used.sum.id);
-    let query = UsageQuery { group_by, metric_id, ..days(View::Cumulative) };
+    let metrics = UsageMetrics::One(used.sum.id);
+    let query = UsageQuery { group_by, metrics, with_missing: true, ..days(View::Cumulative) };
     let series = used.ask(&query).unwrap();
     let figures: Vec<_> = series.iter().map(|series| figures(series).join(" ")).collect();
     assert_eq!(figures, ["0 0 0 2", "1 6 6 6", "3 3 3 3"]);
@@ -174,7 +175,9 @@ fn groups_of_cumulative_figures_go_on_from_their_first_day() {
 #[test]
 fn usage_of_one_metric_is_asked_for_alone() {
     let used = used();
-    let ask = |metric_id| used.ask(&UsageQuery { metric_id: Some(metric_id), ..days(View::Whole) });
+    let ask = |metric_id| {
+        used.ask(&UsageQuery { metrics: UsageMetrics::One(metric_id), ..days(View::Whole) })
+    };
     let series = ask(used.most.id).unwrap();
     assert_eq!(series.iter().map(|of| of.metric_id).collect::<Vec<_>>(), [used.most.id]);
     let unknown: Option<MetricId> = "019cd79e-4600-7000-8000-000000000000".parse().ok();

@@ -51,15 +51,13 @@ fn prices(item: ItemId, metrics: &Metrics) -> [NewPrice; 4] {
         NewPrice::builder(name(named), item).billed(Cadence::Monthly, unit)
     };
     let usage = |metric, unit, model| monthly(metric, unit).usage(metrics.id(metric), model);
-    let each = |amount| Model::Unit(Unit { unit_amount: decimal(amount) });
-    let tiers = OUTPUT_TOKEN_TIERS.map(|(first_unit, last_unit, unit_amount)| Tier {
-        first_unit: decimal(first_unit),
-        last_unit: last_unit.map(decimal),
-        unit_amount: decimal(unit_amount),
+    let each = |amount| Model::Unit(Unit::new(decimal(amount)));
+    let tiers = OUTPUT_TOKEN_TIERS.map(|(first_unit, last_unit, unit_amount)| {
+        Tier::new(decimal(first_unit), last_unit.map(decimal), decimal(unit_amount))
     });
     [
         monthly("monthly fee", usd().into()).fee_in_advance(decimal(MONTHLY_FEE)),
-        usage(OUTPUT_TOKENS, usd().into(), Model::Tiered(Tiered { tiers: tiers.into() })),
+        usage(OUTPUT_TOKENS, usd().into(), Model::Tiered(Tiered::new(tiers))),
         usage(INPUT_TOKENS, usd().into(), each(INPUT_TOKEN)),
         usage(REQUESTS, credits(), each(REQUEST)),
     ]

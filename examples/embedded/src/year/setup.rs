@@ -54,7 +54,7 @@ async fn create_plan(
     metrics: &Metrics,
 ) -> Result<ExternalId, accrue::Error> {
     let alias = external("team");
-    let each = |amount| Model::Unit(Unit { unit_amount: decimal(amount) });
+    let each = |amount| Model::Unit(Unit::new(decimal(amount)));
     let monthly = |named, unit: PricingUnit| {
         NewPrice::builder(name(named), item).billed(Cadence::Monthly, unit)
     };

@@ -1,6 +1,6 @@
 use accrue::{
-    CustomerId, Decimal, ExternalId, JsonNumber, PropertyName, cost::EvaluatedGroup,
-    expression::Expression, limits, usage::PropertyValue,
+    CustomerId, ExternalId, JsonNumber, PropertyName, cost::EvaluatedGroup, expression::Expression,
+    limits, usage::PropertyValue,
 };
 use serde::Serialize;
 
@@ -8,6 +8,7 @@ use crate::{
     json::Json,
     shape::{Describe, Fields, Moment, Read, Reader, Schema, request, response, texts},
     wire::{
+        amounts::Amount,
         costs::ends_after_its_start,
         customers::names_one_customer_at_most,
         not_built::{AnyObject, NotBuilt},
@@ -42,7 +43,7 @@ response! {
         /// Quantity that was used.
         quantity: JsonNumber,
         /// Cost of the quantity.
-        amount: Decimal,
+        amount: Amount,
     }
 }
 
@@ -110,7 +111,7 @@ impl From<EvaluatedGroup> for EvaluatedPrice {
         Self {
             grouping_values: group.grouping_values.into_iter().map(Scalar::from).collect(),
             quantity: JsonNumber(group.quantity),
-            amount: group.amount,
+            amount: Amount::of(&group.amount, &group.currency),
         }
     }
 }

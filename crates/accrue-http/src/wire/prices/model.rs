@@ -1,7 +1,7 @@
 //! The models of prices: their types, and the object that each is set up with.
 
 use accrue::{
-    Decimal, JsonNumber, PropertyName,
+    Decimal, JsonNumber, PropertyName, WrittenDecimal,
     price::{self, Model},
 };
 use serde::Serialize;
@@ -67,7 +67,9 @@ request! {
     /// One amount for every unit.
     pub(crate) struct UnitConfigIn {
         /// Amount per unit.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
+        /// What the quantity is multiplied by, more than 0; null is 1.
+        scaling_factor: Option<JsonNumber>,
         /// True if it is prorated by days: fees always are, and usage never is.
         prorated: Option<bool>,
     }
@@ -75,7 +77,7 @@ request! {
     /// An amount for each started package of units.
     pub(crate) struct PackageConfigIn {
         /// Amount per package.
-        package_amount: Decimal,
+        package_amount: WrittenDecimal,
         /// Number of units of a package.
         package_size: Whole<0, 9_007_199_254_740_991>,
     }
@@ -95,7 +97,7 @@ request! {
         /// Its last unit; null for the last tier.
         last_unit: Option<JsonNumber>,
         /// Amount per unit of the tier.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
     }
 
     /// Volume tiers: the one that the quantity lies in prices all units.
@@ -109,7 +111,7 @@ request! {
         /// Largest quantity that lies in it; null for the last tier.
         maximum_units: Option<JsonNumber>,
         /// Amount per unit.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
     }
 
     /// A unit amount for each combination of values of one or two properties.
@@ -117,7 +119,9 @@ request! {
         /// Properties, one or two; a null second one is none.
         dimensions: Vec<Option<PropertyName>>,
         /// Amount per unit that is in no cell.
-        default_unit_amount: Decimal,
+        default_unit_amount: WrittenDecimal,
+        /// What the quantity in no cell is multiplied by, more than 0; null is 1.
+        scaling_factor: Option<JsonNumber>,
         /// Cells.
         matrix_values: Vec<MatrixValueIn>,
     }
@@ -127,7 +131,9 @@ request! {
         /// Values of the dimensions; null for events that have none.
         dimension_values: Vec<Option<String>>,
         /// Amount per unit.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
+        /// What the quantity in the cell is multiplied by, more than 0; null is 1.
+        scaling_factor: Option<JsonNumber>,
     }
 }
 
@@ -135,13 +141,15 @@ response! {
     /// One amount for every unit.
     pub(crate) struct UnitConfig {
         /// Amount per unit.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
+        /// What the quantity is multiplied by, more than 0; null is 1.
+        scaling_factor: Option<JsonNumber>,
     }
 
     /// An amount for each started package of units.
     pub(crate) struct PackageConfig {
         /// Amount per package.
-        package_amount: Decimal,
+        package_amount: WrittenDecimal,
         /// Number of units of a package.
         package_size: u64,
     }
@@ -159,7 +167,7 @@ response! {
         /// Its last unit; null for the last tier.
         last_unit: Option<JsonNumber>,
         /// Amount per unit of the tier.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
     }
 
     /// Volume tiers: the one that the quantity lies in prices all units.
@@ -173,15 +181,17 @@ response! {
         /// Largest quantity that lies in it; null for the last tier.
         maximum_units: Option<JsonNumber>,
         /// Amount per unit.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
     }
 
     /// A unit amount for each combination of values of one or two properties.
     pub(crate) struct MatrixConfig {
-        /// Properties, one or two.
-        dimensions: Vec<PropertyName>,
+        /// Properties, one or two; a null second one is none.
+        dimensions: Vec<Option<PropertyName>>,
         /// Amount per unit that is in no cell.
-        default_unit_amount: Decimal,
+        default_unit_amount: WrittenDecimal,
+        /// What the quantity in no cell is multiplied by, more than 0; null is 1.
+        scaling_factor: Option<JsonNumber>,
         /// Cells.
         matrix_values: Vec<MatrixValue>,
     }
@@ -191,7 +201,9 @@ response! {
         /// Values of the dimensions; null for events that have none.
         dimension_values: Vec<Option<String>>,
         /// Amount per unit.
-        unit_amount: Decimal,
+        unit_amount: WrittenDecimal,
+        /// What the quantity in the cell is multiplied by, more than 0; null is 1.
+        scaling_factor: Option<JsonNumber>,
     }
 }
 
@@ -225,7 +237,10 @@ pub(super) fn built() -> [(&'static str, &'static str, &'static str, Schema); 5]
 impl Config {
     pub(super) fn of(model: &Model) -> Option<Self> {
         Some(match model {
-            Model::Unit(unit) => Self::Unit(UnitConfig { unit_amount: unit.unit_amount.clone() }),
+            Model::Unit(unit) => Self::Unit(UnitConfig {
+                unit_amount: unit.unit_amount.clone(),
+                scaling_factor: unit.scaling_factor.clone().map(JsonNumber),
+            }),
             Model::Package(package) => Self::Package(PackageConfig {
                 package_amount: package.package_amount.clone(),
                 package_size: package.package_size,
@@ -249,10 +264,12 @@ impl Config {
                 let values = matrix.matrix_values.iter().map(|cell| MatrixValue {
                     dimension_values: cell.dimension_values.clone(),
                     unit_amount: cell.unit_amount.clone(),
+                    scaling_factor: cell.scaling_factor.clone().map(JsonNumber),
                 });
                 Self::Matrix(MatrixConfig {
                     dimensions: matrix.dimensions.clone(),
                     default_unit_amount: matrix.default_unit_amount.clone(),
+                    scaling_factor: matrix.scaling_factor.clone().map(JsonNumber),
                     matrix_values: values.collect(),
                 })
             }
@@ -263,61 +280,51 @@ impl Config {
 
 impl From<PackageConfigIn> for Model {
     fn from(config: PackageConfigIn) -> Self {
-        Self::Package(price::Package {
-            package_amount: config.package_amount,
-            package_size: u64::try_from(config.package_size.0).unwrap_or(0),
-        })
+        let package_size = u64::try_from(config.package_size.0).unwrap_or(0);
+        Self::Package(price::Package::new(config.package_amount, package_size))
     }
 }
 
 impl From<UnitConfigIn> for Model {
     fn from(config: UnitConfigIn) -> Self {
-        Self::Unit(price::Unit { unit_amount: config.unit_amount })
+        let mut unit = price::Unit::new(config.unit_amount);
+        unit.scaling_factor = number(config.scaling_factor);
+        Self::Unit(unit)
     }
 }
 
 impl From<TieredConfigIn> for Model {
     fn from(config: TieredConfigIn) -> Self {
-        let tiers = config.tiers.into_iter().map(|tier| price::Tier {
-            first_unit: tier.first_unit.0,
-            last_unit: tier.last_unit.map(|JsonNumber(last)| last),
-            unit_amount: tier.unit_amount,
+        let tiers = config.tiers.into_iter().map(|tier| {
+            price::Tier::new(tier.first_unit.0, number(tier.last_unit), tier.unit_amount)
         });
-        Self::Tiered(price::Tiered { tiers: tiers.collect() })
+        Self::Tiered(price::Tiered::new(tiers))
     }
 }
 
 impl From<BulkConfigIn> for Model {
     fn from(config: BulkConfigIn) -> Self {
-        let tiers = config.tiers.into_iter().map(|tier| price::BulkTier {
-            maximum_units: tier.maximum_units.map(|JsonNumber(most)| most),
-            unit_amount: tier.unit_amount,
-        });
-        Self::Bulk(price::Bulk { tiers: tiers.collect() })
+        let tiers = config.tiers.into_iter();
+        let tiers =
+            tiers.map(|tier| price::BulkTier::new(number(tier.maximum_units), tier.unit_amount));
+        Self::Bulk(price::Bulk::new(tiers))
     }
 }
 
 impl From<MatrixConfigIn> for Model {
     fn from(config: MatrixConfigIn) -> Self {
-        // A dimension that is null is none, and so is a null in its place in a cell.
-        let places: Vec<_> = config.dimensions.iter().map(Option::is_some).collect();
         let cells = config.matrix_values.into_iter().map(|cell| {
-            let values = cell.dimension_values.into_iter().enumerate();
-            let is_kept = |place: usize, value: &Option<String>| {
-                places.get(place).copied().unwrap_or(true) || value.is_some()
-            };
-            price::MatrixCell {
-                dimension_values: values
-                    .filter(|(place, value)| is_kept(*place, value))
-                    .map(|(_, value)| value)
-                    .collect(),
-                unit_amount: cell.unit_amount,
-            }
+            let mut of = price::MatrixCell::new(cell.dimension_values, cell.unit_amount);
+            of.scaling_factor = number(cell.scaling_factor);
+            of
         });
-        Self::Matrix(price::Matrix {
-            matrix_values: cells.collect(),
-            dimensions: config.dimensions.into_iter().flatten().collect(),
-            default_unit_amount: config.default_unit_amount,
-        })
+        let mut matrix = price::Matrix::new([], config.default_unit_amount, cells);
+        matrix.dimensions = config.dimensions;
+        matrix.scaling_factor = number(config.scaling_factor);
+        Self::Matrix(matrix)
     }
+}
+
+fn number(of: Option<JsonNumber>) -> Option<Decimal> {
+    of.map(|JsonNumber(number)| number)
 }

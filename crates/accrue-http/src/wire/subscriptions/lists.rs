@@ -5,9 +5,10 @@ use accrue::{
 };
 
 use super::name;
+use crate::wire::pages::Limit;
 use crate::{
     problem::{Problem, Violations},
-    shape::{Moment, Whole, request, response},
+    shape::{Moment, request, response},
     wire::dates::{Date, created},
     wire::{customers::CustomerMinified, pages::Sought},
 };
@@ -15,8 +16,8 @@ use crate::{
 request! {
     /// Filters and page of a list of subscriptions.
     pub(crate) struct SubscriptionListQuery {
-        /// Maximum number of rows on a page.
-        limit: Option<Whole<1, 100>>,
+        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,
         /// Customer of the subscriptions.

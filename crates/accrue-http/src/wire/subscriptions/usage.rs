@@ -1,22 +1,22 @@
 use accrue::{
     JsonNumber, MetricId, PropertyName,
-    usage::{UsageQuery, UsageSeries, View},
+    usage::{UsageMetrics, UsageQuery, UsageSeries, View},
 };
 use serde::Serialize;
 
 use crate::{
     problem::Problem,
-    shape::{Describe, Moment, Object, Property, Schema, choices, request, response},
-    wire::{
-        costs::{ViewMode, ends_after_its_start, timeframe},
-        not_built::NotBuilt,
+    shape::{
+        Describe, Fields, Moment, Object, Property, Reader, Schema, Source, choices, request,
+        response,
     },
+    wire::costs::{ViewMode, ends_after_its_start, timeframe},
 };
 
 request! {
     /// Filters of usage, and the division of its timeframe.
-    pub(crate) struct UsageQueryIn => ends_after_its_start {
-        /// Metric of the usage: all metrics where nothing is said.
+    pub(crate) struct UsageQueryIn => its_rules {
+        /// Metric of the usage: those that the subscription prices where nothing is said.
         billable_metric_id: Option<MetricId>,
         /// Property to group the usage by.
         group_by: Option<PropertyName>,
@@ -29,15 +29,33 @@ request! {
         timeframe_start: Option<Moment>,
         /// End of the timeframe.
         timeframe_end: Option<Moment>,
-        /// Not available with a value.
-        first_dimension_key: Option<NotBuilt<String>>,
-        /// Not available with a value.
-        first_dimension_value: Option<NotBuilt<String>>,
-        /// Not available with a value.
-        second_dimension_key: Option<NotBuilt<String>>,
-        /// Not available with a value.
-        second_dimension_value: Option<NotBuilt<String>>,
+        /// Property of the events that count.
+        first_dimension_key: Option<PropertyName>,
+        /// Text that this property has.
+        first_dimension_value: Option<String>,
+        /// Another property of the events that count.
+        second_dimension_key: Option<PropertyName>,
+        /// Text that this property has.
+        second_dimension_value: Option<String>,
     }
+}
+
+fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
+    ends_after_its_start(fields, reader);
+    for dimension in ["first", "second"] {
+        let [key, value] = ["key", "value"].map(|part| format!("{dimension}_dimension_{part}"));
+        for (there, missing) in [(&key, &value), (&value, &key)] {
+            if has_text(fields, there) && !has_text(fields, missing) {
+                let message = format!("is missing beside {there}");
+                let _: Option<()> = reader.wrong(&fields.pointer(missing), message);
+            }
+        }
+    }
+}
+
+/// Tells whether a parameter is there: an empty one is not.
+fn has_text(fields: &Fields<'_>, name: &str) -> bool {
+    fields.peek::<Option<String>>(name, Source::Query).flatten().is_some()
 }
 
 response! {
@@ -75,7 +93,7 @@ response! {
     struct MetricGroup {
         /// Property.
         property_key: PropertyName,
-        /// Text of the value; empty where events have none.
+        /// Text of the value.
         property_value: String,
     }
 
@@ -129,6 +147,8 @@ impl UsageQueryIn {
     /// Makes the query for the engine, and returns the view of the answer.
     pub(crate) fn into_query(self) -> Result<(UsageQuery, ViewMode), Problem> {
         let mode = self.view_mode.unwrap_or(ViewMode::Periodic);
+        let first = self.first_dimension_key.zip(self.first_dimension_value);
+        let second = self.second_dimension_key.zip(self.second_dimension_value);
         let query = UsageQuery {
             timeframe: timeframe(self.timeframe_start, self.timeframe_end)?,
             view: match (self.granularity, mode) {
@@ -136,8 +156,10 @@ impl UsageQueryIn {
                 (Some(Granularity::Day), ViewMode::Periodic) => View::Periodic,
                 (Some(Granularity::Day), ViewMode::Cumulative) => View::Cumulative,
             },
-            metric_id: self.billable_metric_id,
+            metrics: self.billable_metric_id.map_or(UsageMetrics::Priced, UsageMetrics::One),
             group_by: self.group_by,
+            dimensions: [first, second].into_iter().flatten().collect(),
+            ..UsageQuery::default()
         };
         Ok((query, mode))
     }

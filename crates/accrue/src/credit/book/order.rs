@@ -22,7 +22,7 @@ impl Place {
         let Block { block, number, .. } = block;
         Self {
             expiry: block.expiry_date.map_or(Expiry::Never, Expiry::At),
-            cost_basis: block.per_unit_cost_basis.clone().unwrap_or_default(),
+            cost_basis: block.per_unit_cost_basis.clone().map(Decimal::from).unwrap_or_default(),
             effective_date: block.effective_date,
             number: *number,
         }

@@ -21,12 +21,12 @@ use crate::{
     rating::{RateCard, rate},
     subscription::SubscriptionEntry,
     time::INSTANT,
-    usage::{Meters, Total, cut},
+    usage::{Meters, Total, cut, cut_until},
 };
 
 impl Account {
     /// Computes the cost of a subscription: in the current billing period, or in any timeframe; as
-    /// one, or day by day (wire 5.1).
+    /// one, or day by day (wire 5.1). Of the current billing period, days behind now are not shown.
     ///
     /// The current billing period is answered from running totals. For any other timeframe it reads
     /// the aggregates of the billing periods, and the events of at most two windows of 15 minutes
@@ -70,9 +70,12 @@ impl Account {
             let mut tx = self.reading();
             let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
             let currency = entry.subscription.currency;
-            let timeframe = query.timeframe.unwrap_or_else(|| current_period(&tx, &entry));
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
-            let slots = cut(timeframe, query.view, &entry.subscription.timezone)?;
+            let zone = &entry.subscription.timezone;
+            let slots = match query.timeframe {
+                Some(timeframe) => cut(timeframe, query.view, zone)?,
+                None => cut_until(tx.now, current_period(&tx, &entry), query.view, zone)?,
+            };
             let costs = costs(&mut tx, &entry, &slots, &currency).await?;
             if tx.holds().await? {
                 return Ok(Cost::gather(costs, query.view));
@@ -96,18 +99,18 @@ impl Account {
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
             let customer = rows::customers::customer(&mut tx, &customer).await?;
-            let (entries, timeframe) = match query.timeframe {
+            let zone = &customer.timezone;
+            let (entries, slots) = match query.timeframe {
                 Some(timeframe) => (
                     rows::subscriptions::every_subscription(&mut tx, customer.id).await?,
-                    timeframe,
+                    cut(timeframe, query.view, zone)?,
                 ),
                 None => {
                     let live = live_subscriptions(&mut tx, customer.id).await?;
                     let timeframe = current_periods(&tx, &live)?;
-                    (live, timeframe)
+                    (live, cut_until(tx.now, timeframe, query.view, zone)?)
                 }
             };
-            let slots = cut(timeframe, query.view, &customer.timezone)?;
             let invoiced = customer.currency.map(PricingUnit::from);
             let currency = query.currency.clone().or(invoiced);
             let Some(currency) = currency else {

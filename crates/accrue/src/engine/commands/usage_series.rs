@@ -17,8 +17,11 @@ use crate::{
     },
     expression::Fields,
     limits,
-    subscription::Subscription,
-    usage::{Meters, PropertyGroup, Reading, Total, UsageQuery, UsageSeries, UsageSlot, View, cut},
+    subscription::{Subscription, SubscriptionEntry},
+    usage::{
+        Meters, PropertyGroup, Reading, Total, UsageMetrics, UsageQuery, UsageSeries, UsageSlot,
+        View, cut, cut_until,
+    },
 };
 
 impl Account {
@@ -63,20 +66,19 @@ async fn usage_series(
 ) -> Result<(CustomerId, Vec<UsageSeries>), Error> {
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let subscription = &entry.subscription;
-    let mut meters = rows::metrics::meters(tx).await?.only_metrics();
-    if let Some(metric_id) = query.metric_id {
-        rows::metrics::metric(tx, metric_id).await?;
-        meters.metrics.retain(|metric| metric.id == metric_id);
-    }
-    let asked = query.timeframe.unwrap_or_else(|| costs::current_period(tx, &entry));
-    let slots = cut(asked, query.view, &subscription.timezone)?;
+    let meters = meters(tx, &entry, query.metrics).await?;
+    let current = costs::current_period(tx, &entry);
+    let (asked, zone) = (query.timeframe.unwrap_or(current), &subscription.timezone);
+    let slots = match query.timeframe {
+        Some(timeframe) => cut(timeframe, query.view, zone)?,
+        None => cut_until(tx.now, current, query.view, zone)?,
+    };
     check_count(slots.len().saturating_mul(meters.metrics.len()))?;
-    let groups = match &query.group_by {
-        Some(property) => grouped(tx, subscription, &meters, &slots, query, property).await?,
-        None => {
-            let totals = totals(tx, subscription, &meters, &slots, query.view).await?;
-            BTreeMap::from([(None, totals)])
-        }
+    let groups = if query.is_of_all_events() {
+        let totals = totals(tx, subscription, &meters, &slots, query.view).await?;
+        BTreeMap::from([(None, totals)])
+    } else {
+        grouped(tx, subscription, &meters, &slots, query).await?
     };
     let series = groups.len().saturating_mul(meters.metrics.len());
     check_count(slots.len().saturating_mul(series))?;
@@ -102,6 +104,27 @@ async fn usage_series(
     Ok((subscription.customer_id, series))
 }
 
+/// Returns the metrics to compute.
+async fn meters(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    wanted: UsageMetrics,
+) -> Result<Meters, Error> {
+    let mut meters = rows::metrics::meters(tx).await?.only_metrics();
+    match wanted {
+        UsageMetrics::All => {}
+        UsageMetrics::Priced => {
+            let priced = rows::prices::card(tx, entry).await?.metrics();
+            meters.metrics.retain(|metric| priced.contains(&metric.id));
+        }
+        UsageMetrics::One(metric_id) => {
+            rows::metrics::metric(tx, metric_id).await?;
+            meters.metrics.retain(|metric| metric.id == metric_id);
+        }
+    }
+    Ok(meters)
+}
+
 async fn totals(
     tx: &mut Transaction<'_>,
     subscription: &Subscription,
@@ -122,14 +145,14 @@ async fn totals(
     Ok(totals)
 }
 
-/// Adds up the events of the slots by the values of a property, one by one.
+/// Adds up the events of the slots that count, one by one, by the values of a property where one is
+/// given.
 async fn grouped(
     tx: &mut Transaction<'_>,
     subscription: &Subscription,
     meters: &Meters,
     slots: &[Timeframe],
     query: &UsageQuery,
-    property: &PropertyName,
 ) -> Result<BTreeMap<Option<String>, Slots>, Error> {
     let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
     let mut groups: BTreeMap<Option<String>, Slots> = BTreeMap::new();
@@ -140,8 +163,10 @@ async fn grouped(
         }
         let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
             comparisons.add_event()?;
-            let group = running.entry(fields.text(property)).or_default();
-            readings.into_iter().for_each(|reading| group.add(reading));
+            if let Some(group) = query.group_of(fields) {
+                let group = running.entry(group).or_default();
+                readings.into_iter().for_each(|reading| group.add(reading));
+            }
             Ok(())
         };
         let part = lived(subscription, *slot);
@@ -153,8 +178,30 @@ async fn grouped(
         }
         check_count(groups.len())?;
     }
+    if query.group_by.is_none() {
+        groups.entry(None).or_default();
+    }
     groups.values_mut().for_each(|totals| totals.resize(slots.len(), Total::default()));
     Ok(groups)
+}
+
+impl UsageQuery {
+    const fn is_of_all_events(&self) -> bool {
+        self.group_by.is_none() && self.dimensions.is_empty()
+    }
+
+    /// Returns the group that an event is in; none of an event that does not count.
+    fn group_of(&self, fields: &Fields<'_>) -> Option<Option<String>> {
+        let has = |(property, value): &(PropertyName, String)| {
+            fields.text(property).as_ref() == Some(value)
+        };
+        if !self.dimensions.iter().all(has) {
+            return None;
+        }
+        let Some(property) = &self.group_by else { return Some(None) };
+        let value = fields.text(property);
+        (value.is_some() || self.with_missing).then_some(value)
+    }
 }
 
 /// Refuses an answer of too many figures.

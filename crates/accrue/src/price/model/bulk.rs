@@ -1,12 +1,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating, check_number_of_tiers};
-use crate::{Decimal, Error, price::check_bounds};
+use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 
 /// Volume: the tier that the quantity lies in prices all units.
 ///
 /// One part: that tier, with all units. A quantity that is exactly the maximum of a tier lies in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Bulk {
     /// Tiers, by rising maximum; the last has none.
     pub tiers: Vec<BulkTier>,
@@ -14,14 +15,27 @@ pub struct Bulk {
 
 /// Tier of a volume price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BulkTier {
     /// Largest quantity that lies in it; `None` for the last tier.
     pub maximum_units: Option<Decimal>,
     /// Amount for each unit.
-    pub unit_amount: Decimal,
+    pub unit_amount: WrittenDecimal,
+}
+
+impl Bulk {
+    /// Creates a configuration.
+    pub fn new(tiers: impl IntoIterator<Item = BulkTier>) -> Self {
+        Self { tiers: tiers.into_iter().collect() }
+    }
 }
 
 impl BulkTier {
+    /// Creates a tier.
+    pub fn new(maximum_units: Option<Decimal>, unit_amount: impl Into<WrittenDecimal>) -> Self {
+        Self { maximum_units, unit_amount: unit_amount.into() }
+    }
+
     fn holds(&self, quantity: &Decimal) -> bool {
         self.maximum_units.as_ref().is_none_or(|maximum| quantity <= maximum)
     }
@@ -34,7 +48,7 @@ impl Rates for Bulk {
         let mut before = Decimal::zero();
         for (index, tier) in self.tiers.iter().enumerate() {
             let at = |field: &str| format!("tiers[{index}].{field}");
-            check_bounds(at("unit_amount"), &tier.unit_amount)?;
+            check_bounds(at("unit_amount"), tier.unit_amount.number())?;
             tier.maximum_units
                 .iter()
                 .try_for_each(|most| check_bounds(at("maximum_units"), most))?;
@@ -74,6 +88,6 @@ impl Rates for Bulk {
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
         let quantity = quantity.clone().max(Decimal::zero());
         let tier = self.tiers.iter().find(|tier| tier.holds(&quantity)).or(self.tiers.last());
-        tier.map_or_else(Decimal::zero, |tier| quantity * &tier.unit_amount)
+        tier.map_or_else(Decimal::zero, |tier| quantity * tier.unit_amount.number())
     }
 }

@@ -70,7 +70,7 @@ proptest! {
     #[test]
     fn unit(quantity in 0_u32..1_000, amount in -50_i64..1_000) {
         let expect = (0..quantity).map(|_| amount).sum();
-        let model = Model::Unit(Unit { unit_amount: hundredths(amount) });
+        let model = Model::Unit(Unit::new(hundredths(amount)));
         agrees(&model, &Quantity::One(tenths(quantity)), expect);
     }
 
@@ -85,7 +85,7 @@ proptest! {
             left -= 1;
         }
         let package_amount = hundredths(amount);
-        let model = Model::Package(Package { package_amount, package_size: size.into() });
+        let model = Model::Package(Package::new(package_amount, size.into()));
         agrees(&model, &Quantity::One(tenths(quantity)), expect);
     }
 
@@ -93,12 +93,8 @@ proptest! {
     fn tiered(Tiers { ends, amounts, quantity } in tiers()) {
         let tier_of = |tenth: u32| ends.iter().filter(|end| tenth > **end).count();
         let expect = (1..=quantity).map(|tenth| amounts[tier_of(tenth)]).sum();
-        let tiers = amounts.iter().enumerate().map(|(index, amount)| Tier {
-            first_unit: index.checked_sub(1).map_or(Decimal::zero(), |before| tenths(ends[before])),
-            last_unit: ends.get(index).copied().map(tenths),
-            unit_amount: hundredths(*amount),
-        });
-        let model = Model::Tiered(Tiered { tiers: tiers.collect() });
+        let tiers = amounts.iter().enumerate().map(|(index, amount)| Tier::new(index.checked_sub(1).map_or(Decimal::zero(), |before| tenths(ends[before])), ends.get(index).copied().map(tenths), hundredths(*amount)));
+        let model = Model::Tiered(Tiered::new(tiers));
         agrees(&model, &Quantity::One(tenths(quantity)), expect);
         for part in model.rate(&Quantity::One(tenths(quantity))).parts {
             let PartOf::Tier { first_unit, last_unit } = part.of else { panic!("{:?}", part.of) };
@@ -111,11 +107,8 @@ proptest! {
     fn bulk(Tiers { ends, amounts, quantity } in tiers()) {
         let tier = ends.iter().filter(|end| quantity > **end).count();
         let expect = (0..quantity).map(|_| amounts[tier]).sum();
-        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier {
-            maximum_units: ends.get(index).copied().map(tenths),
-            unit_amount: hundredths(*amount),
-        });
-        let model = Model::Bulk(Bulk { tiers: tiers.collect() });
+        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier::new(ends.get(index).copied().map(tenths), hundredths(*amount)));
+        let model = Model::Bulk(Bulk::new(tiers));
         agrees(&model, &Quantity::One(tenths(quantity)), expect);
         let exact = tenths(quantity);
         let of = model.rate(&Quantity::One(exact.clone())).parts.remove(0).of;
@@ -137,15 +130,8 @@ proptest! {
             cells[cell] += quantity;
             expect += i64::from(quantity) * amounts[cell];
         }
-        let matrix_values = amounts[..default].iter().enumerate().map(|(index, amount)| MatrixCell {
-            dimension_values: vec![Some(index.to_string())],
-            unit_amount: hundredths(*amount),
-        });
-        let model = Model::Matrix(Matrix {
-            dimensions: vec![PropertyName::parse("cell").unwrap()],
-            default_unit_amount: hundredths(amounts[default]),
-            matrix_values: matrix_values.collect(),
-        });
+        let matrix_values = amounts[..default].iter().enumerate().map(|(index, amount)| MatrixCell::new(vec![Some(index.to_string())], hundredths(*amount)));
+        let model = Model::Matrix(Matrix::new(vec![PropertyName::parse("cell").unwrap()], hundredths(amounts[default]), matrix_values));
         let all = cells.iter().sum::<u32>();
         agrees(&model, &Quantity::Cells(cells.into_iter().map(tenths).collect()), expect);
         let expect = i64::from(all) * amounts[default];
@@ -154,15 +140,12 @@ proptest! {
 
     #[test]
     fn below_zero_costs_nothing(Tiers { ends, amounts, quantity } in tiers()) {
-        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier {
-            maximum_units: ends.get(index).copied().map(tenths),
-            unit_amount: hundredths(*amount),
-        });
+        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier::new(ends.get(index).copied().map(tenths), hundredths(*amount)));
         let unit_amount = hundredths(amounts[0]);
         let models = [
-            Model::Unit(Unit { unit_amount: unit_amount.clone() }),
-            Model::Package(Package { package_amount: unit_amount, package_size: 3 }),
-            Model::Bulk(Bulk { tiers: tiers.collect() }),
+            Model::Unit(Unit::new(unit_amount.clone())),
+            Model::Package(Package::new(unit_amount, 3)),
+            Model::Bulk(Bulk::new(tiers)),
         ];
         for model in models {
             agrees(&model, &Quantity::One(-tenths(quantity)), 0);

@@ -3,21 +3,27 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating};
-use crate::{Decimal, Error, limits, price::check_bounds};
+use crate::{Decimal, Error, WrittenDecimal, limits, price::check_bounds};
 
 /// One amount for each started package of units.
 ///
 /// One part, whose quantity is the number of packages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Package {
     /// Amount for a package.
-    pub package_amount: Decimal,
+    pub package_amount: WrittenDecimal,
     /// Number of units of a package: a whole number, at least 1. A size of 0, which no price is created
     /// with, rates as 1.
     pub package_size: u64,
 }
 
 impl Package {
+    /// Creates a configuration.
+    pub fn new(package_amount: impl Into<WrittenDecimal>, package_size: u64) -> Self {
+        Self { package_amount: package_amount.into(), package_size }
+    }
+
     /// Returns the number of packages that a quantity starts.
     fn packages(&self, quantity: &Decimal) -> Decimal {
         let size = NonZeroU64::new(self.package_size).unwrap_or(NonZeroU64::MIN);
@@ -27,7 +33,7 @@ impl Package {
 
 impl Rates for Package {
     fn check(&self) -> Result<(), Error> {
-        check_bounds("package_amount", &self.package_amount)?;
+        check_bounds("package_amount", self.package_amount.number())?;
         if self.package_size == 0 || self.package_size > limits::PACKAGE_UNITS {
             let (found, most) = (self.package_size, limits::PACKAGE_UNITS);
             let message = format!("found {found}, expected a whole number of 1 to {most}");
@@ -42,6 +48,6 @@ impl Rates for Package {
     }
 
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        self.packages(quantity) * &self.package_amount
+        self.packages(quantity) * self.package_amount.number()
     }
 }

@@ -20,7 +20,7 @@ fn costs(model: &Model, quantity: &Quantity, expect: &str) {
 }
 
 fn unit_costs(unit_amount: &str, quantity: &str, expect: &str) {
-    let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
+    let model = Model::Unit(Unit::new(number(unit_amount)));
     costs(&model, &one(quantity), expect);
 }
 
@@ -53,7 +53,7 @@ fn unit() {
 
 fn package_costs(package_amount: &str, package_size: u64, quantity: &str, expect: &str) {
     let package_amount = number(package_amount);
-    costs(&Model::Package(Package { package_amount, package_size }), &one(quantity), expect);
+    costs(&Model::Package(Package::new(package_amount, package_size)), &one(quantity), expect);
 }
 
 #[test]
@@ -103,17 +103,16 @@ fn tiered(tiers: Tiers<'_>) -> Model {
         let last_unit = last_unit.map(number);
         let next = last_unit.clone().unwrap_or_default();
         let first_unit = std::mem::replace(&mut first_unit, next);
-        Tier { first_unit, last_unit, unit_amount: number(unit_amount) }
+        Tier::new(first_unit, last_unit, number(unit_amount))
     });
-    Model::Tiered(Tiered { tiers: tiers.collect() })
+    Model::Tiered(Tiered::new(tiers))
 }
 
 fn bulk(tiers: Tiers<'_>) -> Model {
-    let tiers = tiers.iter().map(|(maximum_units, unit_amount)| BulkTier {
-        maximum_units: maximum_units.map(number),
-        unit_amount: number(unit_amount),
+    let tiers = tiers.iter().map(|(maximum_units, unit_amount)| {
+        BulkTier::new(maximum_units.map(number), number(unit_amount))
     });
-    Model::Bulk(Bulk { tiers: tiers.collect() })
+    Model::Bulk(Bulk::new(tiers))
 }
 
 fn tiered_costs(tiers: Tiers<'_>, quantity: &str, expect: &str) {
@@ -243,15 +242,14 @@ type Cells<'a> = &'a [(&'a [&'a str], &'a str)];
 
 fn matrix_costs(default: &str, cells: Cells<'_>, quantities: &[&str], expect: &str) {
     let dimensions = ["first", "second"].into_iter().take(cells[0].0.len());
-    let matrix_values = cells.iter().map(|(values, unit_amount)| MatrixCell {
-        dimension_values: values.iter().map(|value| Some((*value).to_owned())).collect(),
-        unit_amount: number(unit_amount),
+    let matrix_values = cells.iter().map(|(values, unit_amount)| {
+        MatrixCell::new(values.iter().map(|value| Some((*value).to_owned())), number(unit_amount))
     });
-    let model = Model::Matrix(Matrix {
-        dimensions: dimensions.map(|name| PropertyName::parse(name).unwrap()).collect(),
-        default_unit_amount: number(default),
-        matrix_values: matrix_values.collect(),
-    });
+    let model = Model::Matrix(Matrix::new(
+        dimensions.map(|name| PropertyName::parse(name).unwrap()),
+        number(default),
+        matrix_values,
+    ));
     let quantities = quantities.iter().map(|quantity| number(quantity)).collect();
     costs(&model, &Quantity::Cells(quantities), expect);
 }
@@ -298,11 +296,11 @@ fn matrix() {
 
 #[test]
 fn what_has_no_cells_is_in_the_default_cell_and_cells_add_up_for_other_models() {
-    let model = Model::Matrix(Matrix {
-        dimensions: vec![PropertyName::parse("region").unwrap()],
-        default_unit_amount: number("3"),
-        matrix_values: vec![MatrixCell { dimension_values: vec![None], unit_amount: number("2") }],
-    });
+    let model = Model::Matrix(Matrix::new(
+        vec![PropertyName::parse("region").unwrap()],
+        number("3"),
+        vec![MatrixCell::new(vec![None], number("2"))],
+    ));
     costs(&model, &one("7"), "21");
     let cells = Quantity::Cells(["3", "2", "1.5"].map(number).into());
     costs(&tiered(FONTS), &cells, "44.75");
@@ -312,13 +310,10 @@ fn what_has_no_cells_is_in_the_default_cell_and_cells_add_up_for_other_models() 
 #[test]
 fn a_configuration_that_was_never_checked_is_rated_too() {
     let rate = |model: Model| model.rate(&one("10")).amount.to_string();
-    assert_eq!(rate(Model::Tiered(Tiered { tiers: Vec::new() })), "0");
-    assert_eq!(rate(Model::Bulk(Bulk { tiers: Vec::new() })), "0");
+    assert_eq!(rate(Model::Tiered(Tiered::new(Vec::new()))), "0");
+    assert_eq!(rate(Model::Bulk(Bulk::new(Vec::new()))), "0");
     assert_eq!(rate(bulk(&[(Some("2"), "5"), (Some("3"), "4")])), "40");
-    assert_eq!(
-        rate(Model::Package(Package { package_amount: number("2"), package_size: 0 })),
-        "20"
-    );
+    assert_eq!(rate(Model::Package(Package::new(number("2"), 0))), "20");
 }
 
 /// Holds the table on [`Model`] against the models and their files.

@@ -3,7 +3,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{Part, PartOf, Quantity, Rates, Rating, check_number_of_tiers};
-use crate::{Decimal, Error, price::check_bounds};
+use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 
 /// Graduated: each tier prices the units that lie in it.
 ///
@@ -17,23 +17,17 @@ use crate::{Decimal, Error, price::check_bounds};
 /// };
 ///
 /// let [zero, hundred] = [0, 100].map(Decimal::from);
-/// let tier = |first_unit: &Decimal, last_unit: Option<&Decimal>, unit_amount| Tier {
-///     first_unit: first_unit.clone(),
-///     last_unit: last_unit.cloned(),
-///     unit_amount,
-/// };
-/// let model = Model::Tiered(Tiered {
-///     tiers: vec![
-///         tier(&zero, Some(&hundred), Decimal::parse("0.50")?),
-///         tier(&hundred, None, Decimal::parse("0.10")?),
-///     ],
-/// });
+/// let model = Model::Tiered(Tiered::new([
+///     Tier::new(zero, Some(hundred.clone()), Decimal::parse("0.50")?),
+///     Tier::new(hundred, None, Decimal::parse("0.10")?),
+/// ]));
 /// let rating = model.rate(&Quantity::One(Decimal::parse("101.5")?));
 /// assert_eq!(rating.amount, Decimal::parse("50.15")?);
 /// assert_eq!(rating.parts[1].quantity, Decimal::parse("1.5")?);
 /// # Ok::<(), accrue::DecimalError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tiered {
     /// Tiers: the first begins at zero, each begins where the one before ends, and the last has no end.
     pub tiers: Vec<Tier>,
@@ -41,13 +35,21 @@ pub struct Tiered {
 
 /// Tier of a graduated price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tier {
     /// Lower bound of the tier, not part of it.
     pub first_unit: Decimal,
     /// Its last unit; `None` for the last tier.
     pub last_unit: Option<Decimal>,
     /// Amount for each unit of it.
-    pub unit_amount: Decimal,
+    pub unit_amount: WrittenDecimal,
+}
+
+impl Tiered {
+    /// Creates a configuration.
+    pub fn new(tiers: impl IntoIterator<Item = Tier>) -> Self {
+        Self { tiers: tiers.into_iter().collect() }
+    }
 }
 
 impl Rates for Tiered {
@@ -81,16 +83,25 @@ impl Rates for Tiered {
 
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
         let reached = self.tiers.iter().take_while(|tier| tier.first_unit < *quantity);
-        reached.map(|tier| tier.units(quantity) * &tier.unit_amount).sum()
+        reached.map(|tier| tier.units(quantity) * tier.unit_amount.number()).sum()
     }
 }
 
 impl Tier {
+    /// Creates a tier.
+    pub fn new(
+        first_unit: Decimal,
+        last_unit: Option<Decimal>,
+        unit_amount: impl Into<WrittenDecimal>,
+    ) -> Self {
+        Self { first_unit, last_unit, unit_amount: unit_amount.into() }
+    }
+
     /// Says what is wrong with a tier that follows what ends at `before`.
     fn check(&self, before: &Decimal, at: impl Fn(&str) -> String) -> Result<(), Error> {
         let first = &self.first_unit;
         check_bounds(at("first_unit"), first)?;
-        check_bounds(at("unit_amount"), &self.unit_amount)?;
+        check_bounds(at("unit_amount"), self.unit_amount.number())?;
         let wrong = match first.cmp(before) {
             Ordering::Equal => None,
             Ordering::Greater => Some("a gap"),

@@ -1,28 +1,46 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Part, PartOf, Quantity, Rates, Rating};
-use crate::{Decimal, Error, price::check_bounds};
+use super::{Part, PartOf, Quantity, Rates, Rating, check_scaling_factor, scaled};
+use crate::{Decimal, Error, WrittenDecimal, price::check_bounds};
 
-/// One amount for every unit.
+/// One amount for every unit (price models 3.1).
 ///
 /// One part: all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Unit {
     /// Amount for a unit.
-    pub unit_amount: Decimal,
+    pub unit_amount: WrittenDecimal,
+    /// What a quantity is multiplied by, more than 0; 1 where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaling_factor: Option<Decimal>,
+}
+
+impl Unit {
+    /// Creates a configuration without a scaling factor.
+    pub fn new(unit_amount: impl Into<WrittenDecimal>) -> Self {
+        Self { unit_amount: unit_amount.into(), scaling_factor: None }
+    }
 }
 
 impl Rates for Unit {
     fn check(&self) -> Result<(), Error> {
-        check_bounds("unit_amount", &self.unit_amount)
+        check_bounds("unit_amount", self.unit_amount.number())?;
+        check_scaling_factor("scaling_factor", self.scaling_factor.as_ref())
     }
 
     fn rate(&self, quantity: &Quantity) -> Rating {
-        let part = Part::new(PartOf::Whole, quantity.billable(), &self.unit_amount);
+        let part = Part::scaled(
+            PartOf::Whole,
+            quantity.billable(),
+            self.scaling_factor.as_ref(),
+            &self.unit_amount,
+        );
         Rating::of(vec![part])
     }
 
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
-        quantity.clone().max(Decimal::zero()) * &self.unit_amount
+        let quantity = quantity.clone().max(Decimal::zero());
+        scaled(quantity, self.scaling_factor.as_ref()) * self.unit_amount.number()
     }
 }

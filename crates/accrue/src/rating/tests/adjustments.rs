@@ -4,7 +4,7 @@ use super::*;
 
 fn usage(unit_amount: &str) -> Charge {
     let metric_id = MetricId::from_bytes([9; 16]);
-    Charge::Usage { metric_id, model: Model::Unit(Unit { unit_amount: number(unit_amount) }) }
+    Charge::Usage { metric_id, model: Model::Unit(Unit::new(number(unit_amount))) }
 }
 
 /// A price in force from the first of April on, whose periods are months.

@@ -103,7 +103,7 @@ impl Case {
                 let used = Exact::from(used).max(0);
                 let left =
                     if off.is_empty() { used } else { (used - off.iter().sum::<Exact>()).max(0) };
-                vec![(period.end(), left * cents(&unit.unit_amount))]
+                vec![(period.end(), left * cents(unit.unit_amount.number()))]
             }
             Charge::Fixed { model: Model::Unit(unit), billing_mode, .. } => {
                 let quantity_at = |at: Timestamp| {
@@ -115,7 +115,7 @@ impl Case {
                     let mut daily = Vec::new();
                     let mut at = period.start();
                     while at < period.end() {
-                        daily.push(quantity_at(at.min(stays)) * cents(&unit.unit_amount));
+                        daily.push(quantity_at(at.min(stays)) * cents(unit.unit_amount.number()));
                         at = at.saturating_add(std::time::Duration::from_secs(86_400));
                     }
                     match daily.iter().all(|of| *of == daily[0])
@@ -274,7 +274,7 @@ fn rank(adjustment: &Adjustment) -> u8 {
 }
 
 fn priced() -> impl Strategy<Value = Vec<Priced>> {
-    let unit = || (-50_i32..400).prop_map(|of| Unit { unit_amount: number(&format!("{of}e-2")) });
+    let unit = || (-50_i32..400).prop_map(|of| Unit::new(number(&format!("{of}e-2"))));
     let fee = move |billing_mode| {
         (unit(), 0_u32..4).prop_map(move |(unit, of)| {
             let quantity = Decimal::from(u64::from(of));

@@ -32,12 +32,9 @@ pub(crate) fn volume() -> Priced {
     priced(|fixture, metric| {
         let mut price = fixture.usage_at("1", metric);
         price.currency = unit(CREDITS);
-        let tier = |most: Option<&str>, amount| BulkTier {
-            maximum_units: most.map(number),
-            unit_amount: number(amount),
-        };
+        let tier = |most: Option<&str>, amount| BulkTier::new(most.map(number), number(amount));
         let tiers = vec![tier(Some("10"), "1"), tier(None, "0.5")];
-        price.charge = Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk { tiers }) };
+        price.charge = Charge::Usage { metric_id: metric.id, model: Model::Bulk(Bulk::new(tiers)) };
         [price]
     })
 }
@@ -74,7 +71,7 @@ pub(crate) fn block(amount: &str, effective: &str, expiry: &str, basis: &str) ->
         amount: number(amount),
         effective_date: date(effective),
         expiry_date: date(expiry),
-        per_unit_cost_basis: (!basis.is_empty()).then(|| number(basis)),
+        per_unit_cost_basis: (!basis.is_empty()).then(|| number(basis).into()),
     }))
 }
 

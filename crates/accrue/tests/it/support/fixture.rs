@@ -74,22 +74,19 @@ impl Fixture {
 
     /// A price of 0.25 for each unit of a metric.
     pub(crate) fn per_unit(&self, metric: &Metric, cadence: Cadence) -> NewPrice {
-        let model = Model::Unit(Unit { unit_amount: number("0.25") });
+        let model = Model::Unit(Unit::new(number("0.25")));
         let usage = NewPrice::builder(name("usage"), metric.item_id).billed(cadence, usd());
         usage.usage(metric.id, model)
     }
 
     /// A monthly price with so many cells, by the property `region`.
     pub(crate) fn by_region(&self, metric: &Metric, cells: usize) -> NewPrice {
-        let cell = |n| MatrixCell {
-            dimension_values: vec![Some(format!("region {n}"))],
-            unit_amount: number("2"),
-        };
-        let model = Model::Matrix(Matrix {
-            dimensions: vec![PropertyName::parse("region").unwrap()],
-            default_unit_amount: number("1"),
-            matrix_values: (0..cells).map(cell).collect(),
-        });
+        let cell = |n| MatrixCell::new(vec![Some(format!("region {n}"))], number("2"));
+        let model = Model::Matrix(Matrix::new(
+            vec![PropertyName::parse("region").unwrap()],
+            number("1"),
+            (0..cells).map(cell),
+        ));
         NewPrice::builder(name("regions"), metric.item_id)
             .billed(Cadence::Monthly, usd())
             .usage(metric.id, model)

@@ -93,7 +93,7 @@ impl Fixture {
     /// A monthly price of so much for each unit of a metric.
     pub(crate) fn usage_at(&self, unit_amount: &str, metric: &Metric) -> NewPrice {
         let mut new = self.per_unit(metric, Cadence::Monthly);
-        let model = Model::Unit(Unit { unit_amount: number(unit_amount) });
+        let model = Model::Unit(Unit::new(number(unit_amount)));
         new.charge = Charge::Usage { metric_id: metric.id, model };
         new
     }
@@ -101,7 +101,7 @@ impl Fixture {
     /// A fee of one unit.
     pub(crate) fn fee_of(&self, amount: &str, cadence: Cadence, mode: BillingMode) -> NewPrice {
         let mut new = self.fee(cadence);
-        let model = Model::Unit(Unit { unit_amount: number(amount) });
+        let model = Model::Unit(Unit::new(number(amount)));
         new.charge = Charge::Fixed { quantity: Decimal::from(1), model, billing_mode: mode };
         new
     }

@@ -182,7 +182,7 @@ fn what_is_left_of_a_block_moves_to_one_with_another_expiry_date() {
     assert_eq!((changed.amount, changed.credit_block.id, moved), (credits(0), id, credits(3)));
     let block = &desk.book.blocks[&new_block_id].block;
     assert_eq!((block.effective_date, block.expiry_date), (Some(hour(-3)), Some(hour(30))));
-    assert_eq!(block.per_unit_cost_basis, Some(credits(2)));
+    assert_eq!(block.per_unit_cost_basis, Some(credits(2).into()));
     assert_eq!(desk.book.ledger.open, [new_block_id]);
     assert_eq!(desk.left(id), credits(0));
 }

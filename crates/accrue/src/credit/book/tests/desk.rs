@@ -74,7 +74,7 @@ pub(super) fn increment(
         amount: credits(amount),
         effective_date: effective.map(hour),
         expiry_date: expiry.map(hour),
-        per_unit_cost_basis: basis.map(credits),
+        per_unit_cost_basis: basis.map(|basis| credits(basis).into()),
     })
 }
 

@@ -170,7 +170,7 @@ impl Run {
                     amount: tenths(amount),
                     effective_date: effective,
                     expiry_date: expiry,
-                    per_unit_cost_basis: basis.map(tenths),
+                    per_unit_cost_basis: basis.map(|basis| tenths(basis).into()),
                 });
                 (change, self.oracle.increment(amount, effective, expiry, basis, now))
             }
@@ -287,7 +287,10 @@ type Row = (u64, [Decimal; 2], [Option<Decimal>; 2], [Option<Timestamp>; 2]);
 
 fn row(block: &Block) -> Row {
     let Block { block, number, drawn, .. } = block;
-    let given = [block.maximum_initial_balance.clone(), block.per_unit_cost_basis.clone()];
+    let given = [
+        block.maximum_initial_balance.clone(),
+        block.per_unit_cost_basis.clone().map(Decimal::from),
+    ];
     let left = [block.balance.clone(), drawn.clone()];
     (*number, left, given, [block.effective_date, block.expiry_date])
 }

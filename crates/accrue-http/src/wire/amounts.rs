@@ -1,0 +1,23 @@
+//! Amounts that were computed.
+
+use accrue::{Decimal, PricingUnit};
+use serde::Serialize;
+
+use crate::shape::{Describe, Schema};
+
+/// An amount, with the digits of its currency at least: three dollars are `3.00`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Amount(String);
+
+impl Amount {
+    pub(crate) fn of(amount: &Decimal, unit: &PricingUnit) -> Self {
+        Self(amount.with_places(unit.places()))
+    }
+}
+
+impl Describe for Amount {
+    fn schema() -> Schema {
+        Schema::Decimal
+    }
+}

@@ -1,0 +1,148 @@
+//! Parts that amounts are made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Decimal, WrittenDecimal};
+
+/// Part of an amount: so many units at so much each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Part {
+    /// Kind of the part.
+    pub of: PartOf,
+    /// Number of units (packages, for a package price).
+    pub quantity: Decimal,
+    /// Number of units times their scaling factor, where they have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaled_quantity: Option<Decimal>,
+    /// Amount for each unit.
+    pub unit_amount: Decimal,
+    /// Amount for all of them together.
+    pub amount: Decimal,
+}
+
+/// Kind of a part: all of an amount, a tier, or a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PartOf {
+    /// The whole amount.
+    Whole,
+    /// A tier: the units above the one bound, up to and including the other. For a volume price it is
+    /// the tier that prices all units.
+    Tier {
+        /// Lower bound of the tier, not part of it.
+        first_unit: Decimal,
+        /// Upper bound of the tier, part of it; `None` for the last tier.
+        last_unit: Option<Decimal>,
+    },
+    /// The units of one cell of a matrix.
+    Cell {
+        /// Values of the dimensions that its events have.
+        dimension_values: Vec<Option<String>>,
+    },
+    /// The units that are in no cell of the matrix.
+    DefaultCell,
+}
+
+impl Part {
+    /// Prices so many units.
+    pub(super) fn new(of: PartOf, quantity: Decimal, unit_amount: &WrittenDecimal) -> Self {
+        Self::scaled(of, quantity, None, unit_amount)
+    }
+
+    /// Prices so many units, each of which counts as many as a factor says.
+    pub(super) fn scaled(
+        of: PartOf,
+        quantity: Decimal,
+        factor: Option<&Decimal>,
+        unit_amount: &WrittenDecimal,
+    ) -> Self {
+        let unit_amount = unit_amount.number().clone();
+        let scaled_quantity = factor.map(|factor| &quantity * factor);
+        let amount = scaled_quantity.as_ref().unwrap_or(&quantity) * &unit_amount;
+        Self { of, quantity, scaled_quantity, unit_amount, amount }
+    }
+
+    /// Tells whether another one is of the same units at the same amount.
+    fn is_like(&self, other: &Self) -> bool {
+        self.of == other.of && self.unit_amount == other.unit_amount
+    }
+
+    /// Adds the units of another one like it.
+    fn add(&mut self, other: Self) {
+        self.quantity += other.quantity;
+        self.amount += other.amount;
+        self.scaled_quantity = match (self.scaled_quantity.take(), other.scaled_quantity) {
+            (Some(mine), Some(others)) => Some(mine + others),
+            (mine, others) => mine.or(others),
+        };
+    }
+
+    /// Returns it with all numbers of units and the amount negated.
+    fn negated(&self) -> Self {
+        let negated = |number: &Decimal| Decimal::zero() - number.clone();
+        Self {
+            quantity: negated(&self.quantity),
+            scaled_quantity: self.scaled_quantity.as_ref().map(negated),
+            amount: negated(&self.amount),
+            ..self.clone()
+        }
+    }
+}
+
+/// Amount, and the parts that add up to it; none of an amount whose parts cannot be told.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts<'a> {
+    pub(crate) amount: &'a Decimal,
+    pub(crate) parts: &'a [Part],
+}
+
+impl Parts<'_> {
+    const fn are_told(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// Tells whether there is an amount whose parts cannot be told.
+    fn are_unknown(&self) -> bool {
+        !self.are_told() && !self.amount.is_zero()
+    }
+
+    /// Returns the parts of the sum of both amounts.
+    pub(crate) fn and(&self, other: &Self) -> Vec<Part> {
+        if self.are_unknown() || other.are_unknown() {
+            return Vec::new();
+        }
+        let mut sum = self.parts.to_vec();
+        for (place, part) in other.parts.iter().enumerate() {
+            match like(&mut sum, place, part) {
+                Some(mine) => mine.add(part.clone()),
+                None => sum.push(part.clone()),
+            }
+        }
+        sum
+    }
+
+    /// Returns the parts of the difference of both amounts. They cannot be told where something was
+    /// taken away that is not there: all units of a volume price move to another tier.
+    pub(crate) fn less(&self, before: &Self) -> Vec<Part> {
+        if self.are_unknown() || before.are_unknown() {
+            return Vec::new();
+        }
+        let mut rest = self.parts.to_vec();
+        for (place, part) in before.parts.iter().enumerate() {
+            match like(&mut rest, place, part) {
+                Some(mine) => mine.add(part.negated()),
+                None => return Vec::new(),
+            }
+        }
+        rest
+    }
+}
+
+/// Finds the part that is like another one: at its place, for most.
+fn like<'a>(parts: &'a mut [Part], place: usize, part: &Part) -> Option<&'a mut Part> {
+    let is_there = parts.get(place).is_some_and(|found| found.is_like(part));
+    let found = if is_there { Some(place) } else { parts.iter().position(|of| of.is_like(part)) };
+    found.and_then(|found| parts.get_mut(found))
+}
