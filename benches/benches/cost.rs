@@ -16,7 +16,7 @@ fn cost(criterion: &mut Criterion) {
     let hours = Workload::timeframe(minutes(10), minutes(6 * 60 + 10)).expect("a timeframe");
     let queries = [
         ("current period", CostQuery::default()),
-        ("six hours", CostQuery { timeframe: Some(hours), ..CostQuery::default() }),
+        ("six hours", CostQuery { timeframe: hours.into(), ..CostQuery::default() }),
         ("current period by day", CostQuery { view: View::Periodic, ..CostQuery::default() }),
     ];
     let mut group = criterion.benchmark_group("cost");

@@ -64,7 +64,7 @@ impl Story {
     /// How many rows the store answered while a cost was computed.
     fn rows(&self, timeframe: Option<Timeframe>) -> usize {
         self.store.take_log();
-        let query = CostQuery { timeframe, ..CostQuery::default() };
+        let query = CostQuery { timeframe: timeframe.into(), ..CostQuery::default() };
         let costs = block_on(self.host.account.subscription_costs(self.subscription, &query));
         assert!(!costs.unwrap()[0].total.is_zero());
         let rows = self.store.take_log().into_iter().map(|call| match call {

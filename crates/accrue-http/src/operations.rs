@@ -15,7 +15,6 @@ mod ping;
 mod plans;
 mod prices;
 mod subscriptions;
-mod timeframes;
 mod waiting;
 mod zones;
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use accrue::{Account, Attempt, Call, Cursor, Error, ExternalId, Pace, Page, PageRequest};
+use accrue::{Account, Attempt, Call, Cursor, Error, ExternalId, Pace, Page, PageRequest, limits};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -165,7 +165,7 @@ impl Request {
         limit: Option<Limit>,
         cursor: Option<String>,
     ) -> Result<PageRequest, Problem> {
-        let limit = rows(limit, self.settings.bounds.page_rows);
+        let limit = rows(limit, self.settings.bounds.page_rows.min(limits::PAGE_ROWS));
         Ok(after(PageRequest::first(limit)?, cursor))
     }
 
@@ -175,7 +175,8 @@ impl Request {
         limit: Option<Limit>,
         cursor: Option<String>,
     ) -> Result<PageRequest, Problem> {
-        let limit = rows(limit, self.settings.bounds.ledger_page_rows);
+        let limit =
+            rows(limit, self.settings.bounds.ledger_page_rows.min(limits::LEDGER_PAGE_ROWS));
         Ok(after(PageRequest::first_of_ledger(limit)?, cursor))
     }
 }

@@ -13,5 +13,5 @@ pub(crate) use self::{
     macros::{choices, is_closed, name, read_choice, request, response, texts, words},
     read::{Absent, Anything, Fields, Maybe, Nullable, Read, Reader, Source, member},
     schema::{Describe, Named, Object, Property, Schema, Side},
-    values::{MetadataIn, Moment, Whole, Words, metadata_update, new_metadata},
+    values::{MetadataIn, Moment, Sparse, Whole, Words, metadata_update, new_metadata},
 };

@@ -142,6 +142,8 @@ impl NewPlan {
 /// Changes to a plan. Its prices change with another version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlanUpdate {
+    /// Its name from now on; `None` keeps it.
+    pub name: Option<Name>,
     /// Change of the caller's alias, unique in the account. The one that it had is free again.
     pub external_plan_id: Patch<ExternalId>,
     /// Change of its description.
@@ -154,6 +156,7 @@ pub struct PlanUpdate {
 
 impl PlanUpdate {
     pub(crate) fn decide(self, mut plan: Plan) -> Result<Plan, Error> {
+        plan.name = self.name.unwrap_or(plan.name);
         self.external_plan_id.apply(&mut plan.external_plan_id);
         self.description.apply(&mut plan.description);
         self.metadata.apply(&mut plan.metadata)?;

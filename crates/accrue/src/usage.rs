@@ -33,7 +33,7 @@ pub(crate) use self::{
     reading::{Amount, Digest, Reading},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},
     tally::{Groups, Membership, Tally, Total},
-    view::{cut, cut_until},
+    view::Slots,
 };
 pub use self::{
     amendment::Amendment,
@@ -41,7 +41,7 @@ pub use self::{
     ingestion::Ingestion,
     query::{MetricUsage, PropertyGroup, Usage, UsageMetrics, UsageQuery, UsageSeries, UsageSlot},
     search::{EventSearch, FoundEvent},
-    view::View,
+    view::{QueryTimeframe, View},
     volume::{EventVolume, EventVolumeQuery},
 };
 pub(crate) use crate::event::EventPlace;

@@ -39,7 +39,7 @@ impl Bench {
     fn check_cost(&self, life: usize, ask: &Ask, timeframe: Option<Timeframe>) {
         let of = &self.biller.lives[life];
         let currency = ask.unit.map(|unit| PricingUnit::parse(unit).unwrap());
-        let query = CostQuery { timeframe, view: ask.view, currency };
+        let query = CostQuery { timeframe: timeframe.into(), view: ask.view, currency };
         let found = block_on(self.host.account.subscription_costs(self.lives[life], &query));
         let found = found.unwrap();
         let places = |cost: &Cost| -> Vec<_> {
@@ -83,7 +83,7 @@ impl Bench {
             return;
         }
         let currency = ask.unit.map(|unit| PricingUnit::parse(unit).unwrap());
-        let query = CostQuery { timeframe, view: ask.view, currency };
+        let query = CostQuery { timeframe: timeframe.into(), view: ask.view, currency };
         let found = self.host.account.customer_costs(self.customers[customer], &query);
         let found: Vec<Bill> =
             block_on(found).unwrap().iter().map(|cost| self.bill(cost)).collect();
@@ -152,7 +152,7 @@ impl Bench {
         }
         let group_by = ask.by.map(|property| PropertyName::parse(property).unwrap());
         let query = UsageQuery {
-            timeframe,
+            timeframe: timeframe.into(),
             view: ask.view,
             group_by: group_by.clone(),
             with_missing: true,
@@ -186,7 +186,7 @@ impl Bench {
         ends.sort_unstable();
         let costs = |view: View, from: i64, until: i64| -> Vec<Bill> {
             let timeframe = Timeframe::new(micros(from), micros(until)).unwrap();
-            let query = CostQuery { timeframe: Some(timeframe), view, currency: None };
+            let query = CostQuery { timeframe: timeframe.into(), view, currency: None };
             let costs = self.host.account.subscription_costs(self.lives[life], &query);
             block_on(costs).unwrap().iter().map(|cost| self.bill(cost)).collect()
         };

@@ -165,7 +165,7 @@ impl Story {
                 let used = block_on(account.usage_between(customer, *metric, within)).unwrap();
                 said.push(format!("{used:?}"));
             }
-            let query = CostQuery { timeframe: Some(within), ..CostQuery::default() };
+            let query = CostQuery { timeframe: within.into(), ..CostQuery::default() };
             said.push(self.cost(of, &query));
         }
         said.push(self.cost(of, &CostQuery::default()));
@@ -181,7 +181,7 @@ impl Story {
         let credits = PricingUnit::parse("credits").unwrap();
         let whole = Timeframe::new(instant("2026-03-01T00:00:00Z"), self.host.clock.now()).unwrap();
         let query = CostQuery {
-            timeframe: Some(whole),
+            timeframe: whole.into(),
             currency: Some(credits.clone()),
             ..CostQuery::default()
         };

@@ -1,6 +1,5 @@
-use accrue::{CustomerId, IdOr, ListFilter, Zone, cost::CostQuery};
+use accrue::{CustomerId, IdOr, ListFilter, Zone};
 
-use super::timeframes::complete;
 use crate::{
     Category,
     operation::Operation,
@@ -110,12 +109,7 @@ async fn delete(request: Request) -> Result<Reply, Problem> {
 }
 
 async fn list_costs<Id: Read + Into<IdOr<CustomerId>>>(request: Request) -> Result<Reply, Problem> {
-    let (id, mut query, _) = request.read::<Id, CostsQuery, NoBody>()?;
-    let id: IdOr<CustomerId> = id.into();
-    let now = request.account.billing().now();
-    let whole = CostQuery::default();
-    let current = request.account.customer_costs(id.clone(), &whole);
-    complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
+    let (id, query, _) = request.read::<Id, CostsQuery, NoBody>()?;
     let costs = request.account.customer_costs(id, &query.try_into()?).await?;
     let related = request.account.related(&costs).await?;
     request.answer_list(costs, |cost| AggregatedCost::of(cost, &related)).await

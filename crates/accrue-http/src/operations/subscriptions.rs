@@ -5,7 +5,7 @@ use accrue::{
     subscription::{self, SubscriptionUpdate},
 };
 
-use super::{timeframes::complete, zones};
+use super::zones;
 use crate::{
     Category,
     operation::Operation,
@@ -17,7 +17,7 @@ use crate::{
         pages::{Listed, Rows},
         subscriptions::{
             Cancel, MutatedSubscription, NewSubscription, Subscription, SubscriptionListQuery,
-            SubscriptionSummary, UpdateFixedFeeQuantity, UpdateSubscription, UsageOverTime,
+            SubscriptionSummary, SubscriptionUsage, UpdateFixedFeeQuantity, UpdateSubscription,
             UsageQueryIn,
         },
     },
@@ -101,7 +101,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .counted_as(Category::Analytics)
     .summary("Returns the usage of a subscription, metric by metric.")
     .query::<UsageQueryIn>()
-    .answers::<UsageOverTime>()
+    .answers::<SubscriptionUsage>()
     .run(|request| Box::pin(fetch_usage(request))),
 ];
 
@@ -221,11 +221,7 @@ fn check_is_not_pending(request: &Request) -> Result<(), Problem> {
 }
 
 async fn fetch_costs(request: Request) -> Result<Reply, Problem> {
-    let (id, mut query, _) = request.read::<SubscriptionId, CostsQuery, NoBody>()?;
-    let now = request.account.billing().now();
-    let whole = CostQuery::default();
-    let current = request.account.subscription_costs(id, &whole);
-    complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
+    let (id, query, _) = request.read::<SubscriptionId, CostsQuery, NoBody>()?;
     let query: CostQuery = query.try_into()?;
     let costs = request.account.subscription_costs(id, &query).await?;
     let related = request.account.related(&costs).await?;
@@ -233,12 +229,8 @@ async fn fetch_costs(request: Request) -> Result<Reply, Problem> {
 }
 
 async fn fetch_usage(request: Request) -> Result<Reply, Problem> {
-    let (id, mut query, _) = request.read::<SubscriptionId, UsageQueryIn, NoBody>()?;
-    let now = request.account.billing().now();
-    let whole = CostQuery::default();
-    let current = request.account.subscription_costs(id, &whole);
-    complete(&mut query.timeframe_start, &mut query.timeframe_end, now, current).await?;
+    let (id, query, _) = request.read::<SubscriptionId, UsageQueryIn, NoBody>()?;
     let (query, mode) = query.into_query()?;
     let series = request.account.subscription_usage_over(id, &query).await?;
-    request.answer(&UsageOverTime::of(series, query.group_by.is_some(), mode)).await
+    request.answer(&SubscriptionUsage::of(series, query.group_by.is_some(), mode)).await
 }

@@ -62,7 +62,8 @@ macro_rules! request {
     )*};
 }
 
-/// Declares an object that goes out. Every member is there; one that may be empty is null then.
+/// Declares an object that goes out. Every member is there, and null where it may be empty; but a
+/// [`Sparse`](super::Sparse) one is left out then.
 ///
 /// A field is named as its Rust name, or by a text before it where the wire has another one.
 macro_rules! response {
@@ -78,6 +79,7 @@ macro_rules! response {
         $visibility struct $name {$(
             $(#[doc = $field_doc])*
             $(#[serde(rename = $wire)])?
+            #[serde(skip_serializing_if = "crate::shape::Describe::is_left_out")]
             pub(crate) $field: $type,
         )*}
 
@@ -91,7 +93,7 @@ macro_rules! response {
                         name: $crate::shape::name!($field $($wire)?),
                         description: $crate::shape::words(&[$($field_doc),*]),
                         schema: <$type as $crate::shape::Describe>::schema(),
-                        is_required: true,
+                        is_required: !<$type as $crate::shape::Describe>::IS_SPARSE,
                     },)*],
                 })
             }

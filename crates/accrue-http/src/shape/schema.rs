@@ -75,7 +75,15 @@ pub(crate) type Named = BTreeMap<&'static str, Value>;
 
 /// A type with a schema.
 pub(crate) trait Describe {
+    /// Whether a member of the type may be left out of an answer.
+    const IS_SPARSE: bool = false;
+
     fn schema() -> Schema;
+
+    /// Tells whether a member is left out of an answer.
+    fn is_left_out(&self) -> bool {
+        false
+    }
 }
 
 /// What numbers that come in lie between.

@@ -189,6 +189,23 @@ impl Describe for WrittenDecimal {
     }
 }
 
+/// A member of an answer that is left out where it has no value.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Sparse<T>(pub(crate) Option<T>);
+
+impl<T: Describe> Describe for Sparse<T> {
+    const IS_SPARSE: bool = true;
+
+    fn schema() -> Schema {
+        T::schema()
+    }
+
+    fn is_left_out(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
 /// An instant: with an offset on the way out (wire 6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment(pub(crate) Timestamp);

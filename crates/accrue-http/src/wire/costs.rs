@@ -5,14 +5,14 @@ use accrue::{
     cost::{Cost, CostLine, CostQuery},
     price::{self, Model, PartOf},
     related::Related,
-    usage::View,
+    usage::{QueryTimeframe, View},
 };
 use serde::Serialize;
 
 use super::{amounts::Amount, prices::Price};
 use crate::{
     problem::{Problem, Violations},
-    shape::{Describe, Fields, Moment, Reader, Schema, choices, request, response},
+    shape::{Describe, Fields, Moment, Reader, Schema, Sparse, choices, request, response},
 };
 
 request! {
@@ -20,9 +20,9 @@ request! {
     pub(crate) struct CostsQuery => ends_after_its_start {
         /// Currency or pricing unit of the totals: the invoicing currency where none is given.
         currency: Option<PricingUnit>,
-        /// Start of the timeframe, which is the current billing period where none is given.
+        /// Start of the timeframe: that of the current billing period where none is given.
         timeframe_start: Option<Moment>,
-        /// End of the timeframe.
+        /// End of the timeframe: now where none is given.
         timeframe_end: Option<Moment>,
         /// Division of the timeframe: day by day, or from its start to the end of each day, the
         /// default.
@@ -51,8 +51,8 @@ response! {
         price: ItsPrice,
         /// Id of the price.
         price_id: String,
-        /// Cost of each cell of a matrix, the default cell last; null for other models.
-        price_groups: Option<Vec<PriceGroup>>,
+        /// Cost of each cell of a matrix, the default cell last; absent for other models.
+        price_groups: Sparse<Vec<PriceGroup>>,
         /// Quantity that was used, or is owed.
         quantity: JsonNumber,
         /// Cost before adjustments.
@@ -128,21 +128,20 @@ impl TryFrom<CostsQuery> for CostQuery {
     }
 }
 
-/// Makes a timeframe of its ends: both of them, or none.
+/// Makes the timeframe of a query, of which either end may be left out (wire 4.1).
 pub(crate) fn timeframe(
     start: Option<Moment>,
     end: Option<Moment>,
-) -> Result<Option<Timeframe>, Problem> {
-    let wrong = |pointer: &str, message: String| Err(Violations::one(pointer, message).into());
-    match (start, end) {
-        (None, None) => Ok(None),
+) -> Result<QueryTimeframe, Problem> {
+    Ok(match (start, end) {
+        (None, None) => QueryTimeframe::Current,
+        (Some(Moment(start)), None) => QueryTimeframe::From(start),
+        (None, Some(Moment(end))) => QueryTimeframe::To(end),
         (Some(Moment(start)), Some(Moment(end))) => match Timeframe::new(start, end) {
-            Ok(timeframe) => Ok(Some(timeframe)),
-            Err(error) => wrong("/timeframe_end", error.to_string()),
+            Ok(timeframe) => timeframe.into(),
+            Err(error) => return Err(Violations::one("/timeframe_end", error.to_string()).into()),
         },
-        (Some(_), None) => wrong("/timeframe_end", "is missing beside timeframe_start".to_owned()),
-        (None, Some(_)) => wrong("/timeframe_start", "is missing beside timeframe_end".to_owned()),
-    }
+    })
 }
 
 impl AggregatedCost {
@@ -153,7 +152,7 @@ impl AggregatedCost {
             PerPriceCost {
                 price: ItsPrice(price.map(|price| Price::of(price, related))),
                 price_id: line.price_id.to_string(),
-                price_groups: price.and_then(|price| groups(price, &line)),
+                price_groups: Sparse(price.and_then(|price| groups(price, &line))),
                 quantity: JsonNumber(line.quantity),
                 subtotal: Amount::of(&line.subtotal, &line.currency),
                 total: Amount::of(&line.total, &line.currency),

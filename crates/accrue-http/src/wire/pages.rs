@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, str::FromStr};
 
-use accrue::{Decimal, JsonNumber, Pace, Page};
+use accrue::{Decimal, Pace, Page};
 use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
 use serde_json::value::RawValue;
 
@@ -53,12 +53,14 @@ impl Limit {
 
 impl Read for Limit {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let JsonNumber(number) = JsonNumber::read(json, at, reader)?;
-        let text = number.to_string();
-        if number < Decimal::from(1) || text.contains('.') {
-            return reader.wrong(at, "expected a whole number from 1");
+        let Json::String(text) = json else {
+            return reader.unexpected(json, at, "a whole number");
+        };
+        let number = Decimal::parse(text).ok().filter(|number| *number >= Decimal::from(1));
+        match number.map(|number| number.to_string()).filter(|text| !text.contains('.')) {
+            Some(text) => Some(Self(text.parse().unwrap_or(usize::MAX))),
+            None => reader.wrong(at, "expected a whole number from 1"),
         }
-        Some(Self(text.parse().unwrap_or(usize::MAX)))
     }
 }
 

@@ -66,6 +66,8 @@ request! {
 
     /// Changes to a plan.
     pub(crate) struct UpdatePlan {
+        /// Its name from now on; null keeps it.
+        name: Option<Name>,
         /// External id: the caller's own alias; null removes it.
         external_plan_id: Maybe<ExternalId>,
         /// Its description; null removes it.
@@ -326,6 +328,7 @@ fn given(
 impl From<UpdatePlan> for PlanUpdate {
     fn from(update: UpdatePlan) -> Self {
         Self {
+            name: update.name,
             external_plan_id: update.external_plan_id.into(),
             description: update.description.and_then(|words| words.0).into(),
             metadata: metadata_update(update.metadata),

@@ -18,7 +18,7 @@ pub(crate) use self::{
     changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
     lists::{SubscriptionListQuery, SubscriptionSummary},
     new::NewSubscription,
-    usage::{UsageOverTime, UsageQueryIn},
+    usage::{SubscriptionUsage, UsageQueryIn},
 };
 use super::{carried::Stored, customers::Customer, plans::Plan, prices::Nothing};
 use crate::shape::{Describe, Moment, Object, Property, Schema, choices, response};

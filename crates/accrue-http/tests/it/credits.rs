@@ -90,14 +90,14 @@ fn wire_4_4_an_increment_makes_a_block() {
     expected["description"] = json!("Trial");
     expected["metadata"] = json!({"a": "1"});
     expected["credit_block"]["expiry_date"] = json!("2026-03-31T22:00:00.000000+00:00");
-    expected["credit_block"]["per_unit_cost_basis"] = json!("0.1");
+    expected["credit_block"]["per_unit_cost_basis"] = json!("0.10");
     assert_eq!(entry, expected);
     let expected = json!({
         "id": entry["credit_block"]["id"],
         "balance": 10.5,
         "effective_date": "2026-03-11T00:00:00.000000+00:00",
         "expiry_date": "2026-03-31T22:00:00.000000+00:00",
-        "per_unit_cost_basis": "0.1",
+        "per_unit_cost_basis": "0.10",
         "status": "active",
         "maximum_initial_balance": 10.5,
         "filters": [],
@@ -311,8 +311,7 @@ fn wire_6_3_blocks_are_listed_to_the_end_by_when_they_count() {
     assert_eq!(walk("effective_date[lt]=2026-03-12T00:00:00Z"), ids[2..]);
     assert_eq!(walk("effective_date[lte]=2026-03-12T00:00:00Z&include_all_blocks=true"), ids[1..]);
     assert!(walk("currency=USD").is_empty());
-    let refused = purse.host.get(&format!("{}?limit=1000", purse.credits()));
-    refused.error(400, "400-request-validation-errors");
+    assert_eq!(walk("limit=1000"), ids);
 }
 
 #[test]
@@ -336,7 +335,8 @@ fn wire_6_3_a_ledger_is_listed_to_the_end_and_filtered() {
     assert_eq!(walk("created_at[gt]=2026-03-10T12:01:00Z"), entries[..1]);
     assert_eq!(walk("created_at[gte]=2026-03-10T12:01:00Z&entry_type=decrement"), entries[..2]);
     assert!(walk("currency=USD").is_empty());
-    for wrong in ["limit=1001", "limit=0", "entry_type=x", "entry_status=x", "minimum_amount=x"] {
+    assert_eq!(walk("limit=1001"), entries);
+    for wrong in ["limit=0", "entry_type=x", "entry_status=x", "minimum_amount=x"] {
         let refused = purse.host.get(&format!("{}/ledger?{wrong}", purse.credits()));
         refused.error(400, "400-request-validation-errors");
     }

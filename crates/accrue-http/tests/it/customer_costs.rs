@@ -67,14 +67,14 @@ fn wire_4_4_costs_are_cumulative_or_by_the_day() {
     let days = "timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-12T00:00:00Z";
     let (noon, tenth, eleventh) = (
         "2026-03-10T12:00:00.000000+00:00",
-        "2026-03-11T00:00:00.000000+00:00",
+        "2026-03-11T12:00:00.000000+00:00",
         "2026-03-12T00:00:00.000000+00:00",
     );
     let cumulative = json!({"data": [
-        row(&price, noon, tenth, 30, "15"), row(&price, noon, eleventh, 30, "15"),
+        row(&price, noon, tenth, 30, "15.00"), row(&price, noon, eleventh, 30, "15.00"),
     ]});
     let periodic = json!({"data": [
-        row(&price, noon, tenth, 30, "15"), row(&price, tenth, eleventh, 0, "0"),
+        row(&price, noon, tenth, 30, "15.00"), row(&price, tenth, eleventh, 0, "0.00"),
     ]});
     for of in [ada.as_str(), "external_customer_id/ada"] {
         let get = |mode: &str| {
@@ -90,12 +90,25 @@ fn wire_4_4_costs_are_cumulative_or_by_the_day() {
 #[test]
 fn wire_4_4_costs_are_of_the_current_period_where_nothing_is_said() {
     let (host, ada, price) = spender();
-    let found = host.get(&format!("/v1/customers/{ada}/costs")).ok(StatusCode::OK);
-    let rows = found["data"].as_array().unwrap();
-    let noon = "2026-03-10T12:00:00.000000+00:00";
-    let end = "2026-04-10T12:00:00.000000+00:00";
-    assert_eq!(*rows.last().unwrap(), row(&price, noon, end, 30, "15"));
-    assert_eq!(rows.len(), 32);
+    let instants =
+        ["10T12", "11T12", "12T12", "13T00"].map(|at| format!("2026-03-{at}:00:00.000000+00:00"));
+    let [noon, next, third, now] = instants.each_ref().map(String::as_str);
+    let costs = |mode: &str| {
+        host.get(&format!("/v1/customers/{ada}/costs?view_mode={mode}")).ok(StatusCode::OK)
+    };
+    let day = |start, end, quantity, total| row(&price, start, end, quantity, total);
+    // What begins now is there.
+    assert_eq!(costs("periodic"), json!({"data": [day(noon, next, 30, "15.00")]}));
+    // Nothing behind now is.
+    host.clock.advance(std::time::Duration::from_secs(60 * 60 * 60));
+    let days =
+        [day(noon, next, 30, "15.00"), day(next, third, 0, "0.00"), day(third, now, 0, "0.00")];
+    assert_eq!(costs("periodic"), json!({"data": days}));
+    let so_far = [next, third, now].map(|end| day(noon, end, 30, "15.00"));
+    assert_eq!(costs("cumulative"), json!({"data": so_far}));
+    let asked = "timeframe_start=2026-03-12T12:00:00Z&timeframe_end=2026-03-14T12:00:00Z";
+    let asked = host.get(&format!("/v1/customers/{ada}/costs?{asked}")).ok(StatusCode::OK);
+    assert_eq!(asked["data"].as_array().unwrap().len(), 2, "it was asked for");
 }
 
 #[test]
@@ -122,7 +135,6 @@ fn what_is_wrong_with_a_query_of_costs_is_told() {
         "timeframe_end=2026-03-10T11:59:59Z",
         "timeframe_start=2026-03-10T12:00:00Z&timeframe_end=2026-03-09T12:00:00Z",
         "view_mode=weekly",
-        "group_by=price",
     ] {
         let refused = host.get(&format!("/v1/customers/{ada}/costs?{query}"));
         refused.error(400, "400-request-validation-errors");

@@ -108,7 +108,6 @@ fn s4_5_5_refusals_before_work_carry_the_key_and_are_not_kept() {
     check("/elsewhere", new(), 404, "404-url-not-found");
     check("/v1/ping", new(), 404, "404-url-not-found");
     check("/v1/items", json!({"name": 7}), 400, "400-request-validation-errors");
-    check("/v1/items?limit=1", new(), 400, "400-request-validation-errors");
     let draft = json!({"name": "Pro", "currency": "USD", "status": "draft", "prices": []});
     check("/v1/plans", draft, 404, "404-feature-not-available");
     let refused = json!({"events": [event("a"), {"idempotency_key": "b"}]});

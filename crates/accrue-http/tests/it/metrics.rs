@@ -141,8 +141,7 @@ fn wire_5_1_metrics_are_listed_by_status() {
     assert_eq!(host.walk("/v1/metrics?status=archived"), [archived]);
     assert!(host.walk("/v1/metrics?status=draft").is_empty());
     host.get("/v1/metrics?status=old").error(400, "400-request-validation-errors");
-    host.get("/v1/metrics?limit=101").error(400, "400-request-validation-errors");
-    host.get("/v1/metrics?name=a").error(400, "400-request-validation-errors");
+    host.get("/v1/metrics?limit=0").error(400, "400-request-validation-errors");
 }
 
 #[test]

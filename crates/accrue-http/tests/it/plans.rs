@@ -142,7 +142,11 @@ fn wire_5_1_a_plan_changes() {
     assert_eq!(cleared["external_plan_id"], Value::Null);
     assert_eq!((&cleared["description"], &cleared["metadata"]), (&json!(""), &json!({})));
     host.put(by_alias, json!({})).error(404, "404-resource-not-found");
-    host.put(&path, json!({"name": "Other"})).error(400, "400-request-validation-errors");
+    let renamed = host.put(&path, json!({"name": "Other"})).ok(StatusCode::OK);
+    assert_eq!(renamed["name"], "Other");
+    assert_eq!(host.put(&path, json!({"name": null})).ok(StatusCode::OK), renamed);
+    host.put(&path, json!({"name": ""})).error(400, "400-request-validation-errors");
+    host.put(&path, json!({"prices": []})).error(400, "400-request-validation-errors");
 }
 
 #[test]

@@ -245,9 +245,7 @@ fn values_of_any_member_that_is_refused_do_not_come_back() {
 #[test]
 fn values_of_queries_that_are_refused_do_not_come_back() {
     let host = Host::new();
-    for query in
-        ["limit=MARK", "cursor=MARK", "unknown=MARK", "limit=1&limit=MARK", "cursor=%ffMARK"]
-    {
+    for query in ["limit=MARK", "cursor=MARK", "limit=1&limit=MARK", "cursor=%ffMARK"] {
         let answer = host.get(&format!("/v1/items?{}", query.replace("MARK", MARK)));
         assert_eq!(answer.status, 400, "{query}: {answer:?}");
         says_nothing(&answer);

@@ -2,21 +2,21 @@ use crate::{
     Decimal, Name, PriceId, PricingUnit, Timeframe,
     price::{Part, Parts},
     rating::{Line, RateCard, RatedInterval},
-    usage::View,
+    usage::{QueryTimeframe, View},
 };
 
 /// Query for costs: their timeframe, view and currency.
 ///
 /// ```
-/// use accrue::{cost::CostQuery, usage::View};
+/// use accrue::{cost::CostQuery, usage::{QueryTimeframe, View}};
 ///
 /// let per_day = CostQuery { view: View::Periodic, ..CostQuery::default() };
-/// assert_eq!(per_day.timeframe, None);
+/// assert_eq!(per_day.timeframe, QueryTimeframe::Current);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CostQuery {
     /// Timeframe of the costs; the current billing period where none is given.
-    pub timeframe: Option<Timeframe>,
+    pub timeframe: QueryTimeframe,
     /// View: the way in which the timeframe is cut.
     pub view: View,
     /// Currency or pricing unit of the totals; the currency that is invoiced where none is given.

@@ -1,4 +1,4 @@
-use super::View;
+use super::{QueryTimeframe, View};
 use crate::{Decimal, MetricId, Name, PropertyName, Timeframe};
 
 /// Usage of a subscription in one billing period.
@@ -26,20 +26,20 @@ pub struct MetricUsage {
 /// Query of the usage of a subscription: the figures to compute, and the cuts between them (wire 5.1).
 ///
 /// ```
-/// use accrue::{PropertyName, usage::{UsageQuery, View}};
+/// use accrue::{PropertyName, usage::{QueryTimeframe, UsageQuery, View}};
 ///
 /// let by_model = UsageQuery {
 ///     view: View::Periodic,
 ///     group_by: Some(PropertyName::parse("model")?),
 ///     ..UsageQuery::default()
 /// };
-/// assert_eq!(by_model.timeframe, None);
+/// assert_eq!(by_model.timeframe, QueryTimeframe::Current);
 /// # Ok::<(), accrue::TextError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageQuery {
     /// Timeframe of the usage; the current billing period where none is given.
-    pub timeframe: Option<Timeframe>,
+    pub timeframe: QueryTimeframe,
     /// View: how the timeframe is cut.
     pub view: View,
     /// Metrics to compute.

@@ -224,7 +224,7 @@ fn daylight_saving_moves_the_days_of_every_cadence() {
             fixture.set(&end.to_string());
             let timeframe = accrue::Timeframe::new(day, end).unwrap();
             let query = accrue::cost::CostQuery {
-                timeframe: Some(timeframe),
+                timeframe: timeframe.into(),
                 ..accrue::cost::CostQuery::default()
             };
             let cost = fixture.cost(&subscription, &query);

@@ -41,7 +41,7 @@ impl Seats {
     }
 
     fn cost(&self, start: &str, end: &str) -> Cost {
-        let query = CostQuery { timeframe: Some(between(start, end)), ..CostQuery::default() };
+        let query = CostQuery { timeframe: between(start, end).into(), ..CostQuery::default() };
         self.fixture.cost(&self.subscription, &query)
     }
 

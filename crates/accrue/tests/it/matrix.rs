@@ -200,12 +200,18 @@ fn a_subscription_over_past_usage_has_the_same_cells() {
         let subscription = early.unwrap_or_else(|| fixture.subscribe_from(ada, &plan, start));
         let mut cost = fixture.cost(&subscription, &CostQuery::default());
         let timeframe = Some(cost.timeframe);
-        let over = fixture.cost(&subscription, &CostQuery { timeframe, ..Default::default() });
+        let over = fixture
+            .cost(&subscription, &CostQuery { timeframe: timeframe.into(), ..Default::default() });
         assert_eq!(over, cost);
         let halves = ["2026-03-10T01:07:00Z", "2026-03-10T06:31:00Z", "2026-04-10T01:07:00Z"];
         let halves = halves.windows(2).map(|pair| {
             let timeframe = Some(between(pair[0], pair[1]));
-            fixture.cost(&subscription, &CostQuery { timeframe, ..Default::default() }).total
+            fixture
+                .cost(
+                    &subscription,
+                    &CostQuery { timeframe: timeframe.into(), ..Default::default() },
+                )
+                .total
         });
         assert_eq!(halves.sum::<Decimal>(), cost.total, "timeframes that adjoin add up");
         cost.lines.remove(0).parts

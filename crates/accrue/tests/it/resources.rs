@@ -168,16 +168,18 @@ fn named_plan(fixture: &Fixture, alias: Option<&str>) -> Plan {
 }
 
 #[test]
-fn wire_5_1_an_update_of_a_plan_changes_its_alias_description_and_metadata() {
+fn wire_5_1_an_update_of_a_plan_changes_its_name_alias_description_and_metadata() {
     let fixture = Fixture::new();
     let plan = named_plan(&fixture, None);
     let update = PlanUpdate {
+        name: Some(name("professional")),
         external_plan_id: Patch::Set(external("pro")),
         description: Patch::Set(Description::parse("for all").unwrap()),
         metadata: MetadataUpdate::Merge([("a".to_owned(), Some("1".to_owned()))].into()),
         carried: CarriedUpdate::new([("net_terms", "30")]).unwrap(),
     };
     let updated = run(fixture.account.update_plan(plan.id, update)).unwrap();
+    assert_eq!(updated.name, name("professional"));
     assert_eq!(updated.external_plan_id, Some(external("pro")));
     assert_eq!(updated.description.as_deref(), Some("for all"));
     assert_eq!(

@@ -71,7 +71,7 @@ impl Used {
 /// The four days, cut in some way.
 fn days(view: View) -> UsageQuery {
     let timeframe = Some(between("2026-03-08T05:00:00Z", "2026-03-12T04:00:00Z"));
-    UsageQuery { timeframe, view, ..UsageQuery::default() }
+    UsageQuery { timeframe: timeframe.into(), view, ..UsageQuery::default() }
 }
 
 fn figures(series: &UsageSeries) -> Vec<String> {
@@ -112,7 +112,8 @@ fn minutes_have_the_events_of_their_own() {
     let used = used();
     let sum = |start, end| {
         let timeframe = Some(between(start, end));
-        let series = used.ask(&UsageQuery { timeframe, ..UsageQuery::default() }).unwrap();
+        let series =
+            used.ask(&UsageQuery { timeframe: timeframe.into(), ..UsageQuery::default() }).unwrap();
         figures(&series[0])
     };
     // The window is that from 03:45 to 04:00.
@@ -201,7 +202,7 @@ fn usage_outside_of_the_subscriptions_life_is_not_its_own() {
     run(fixture.account.ingest(events)).unwrap();
     let timeframe = Some(between("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"));
     for group_by in [None, Some(property("n"))] {
-        let query = UsageQuery { timeframe, group_by, ..UsageQuery::default() };
+        let query = UsageQuery { timeframe: timeframe.into(), group_by, ..UsageQuery::default() };
         let series = fixture.account.subscription_usage_over(subscription, &query);
         let series = block_on(series).unwrap();
         assert_eq!((series.len(), series[0].metric_id), (1, sum.id));
@@ -231,7 +232,7 @@ fn there_are_at_most_10000_figures() {
     assert_eq!(ask(&groups).unwrap_err().kind(), ErrorKind::TooManyResults);
     let timeframe = |end| Some(between("2000-01-01T00:00:00Z", end));
     let days = |end| UsageQuery {
-        timeframe: timeframe(end),
+        timeframe: timeframe(end).into(),
         view: View::Periodic,
         ..UsageQuery::default()
     };

@@ -87,7 +87,7 @@ impl Month {
         ledger: &[LedgerEntry],
         alerts: &[FiredAlert],
     ) -> Result<Self, accrue::Error> {
-        let query = CostQuery { timeframe: Some(month), ..CostQuery::default() };
+        let query = CostQuery { timeframe: month.into(), ..CostQuery::default() };
         let costs = account.subscription_costs(customer.subscription.id, &query).await?;
         let cost = costs.into_iter().next().expect("a month that is not cut has one cost");
         let in_credits = || cost.lines.iter().filter(|line| line.currency.as_str() == CREDITS);

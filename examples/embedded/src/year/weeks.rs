@@ -38,7 +38,7 @@ impl Week {
         setup: &Setup,
         timeframe: Timeframe,
     ) -> Result<Self, Error> {
-        let query = CostQuery { timeframe: Some(timeframe), ..CostQuery::default() };
+        let query = CostQuery { timeframe: timeframe.into(), ..CostQuery::default() };
         let mut week = Self { timeframe, cost: Decimal::zero(), balance: Decimal::zero() };
         for customer in &setup.customers {
             let costs = account.customer_costs(customer.id, &query).await;

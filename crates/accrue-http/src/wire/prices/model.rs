@@ -6,7 +6,7 @@ use accrue::{
 };
 use serde::Serialize;
 
-use crate::shape::{Describe, Schema, Whole, choices, request, response};
+use crate::shape::{Describe, Schema, Sparse, Whole, choices, request, response};
 
 /// Types of models that the wire knows and that are not built (wire 5.2).
 pub(super) const NOT_BUILT: &[&str] = &[
@@ -142,8 +142,8 @@ response! {
     pub(crate) struct UnitConfig {
         /// Amount per unit.
         unit_amount: WrittenDecimal,
-        /// What the quantity is multiplied by, more than 0; null is 1.
-        scaling_factor: Option<JsonNumber>,
+        /// What the quantity is multiplied by, more than 0; absent is 1.
+        scaling_factor: Sparse<JsonNumber>,
     }
 
     /// An amount for each started package of units.
@@ -190,8 +190,8 @@ response! {
         dimensions: Vec<Option<PropertyName>>,
         /// Amount per unit that is in no cell.
         default_unit_amount: WrittenDecimal,
-        /// What the quantity in no cell is multiplied by, more than 0; null is 1.
-        scaling_factor: Option<JsonNumber>,
+        /// What the quantity in no cell is multiplied by, more than 0; absent is 1.
+        scaling_factor: Sparse<JsonNumber>,
         /// Cells.
         matrix_values: Vec<MatrixValue>,
     }
@@ -202,8 +202,8 @@ response! {
         dimension_values: Vec<Option<String>>,
         /// Amount per unit.
         unit_amount: WrittenDecimal,
-        /// What the quantity in the cell is multiplied by, more than 0; null is 1.
-        scaling_factor: Option<JsonNumber>,
+        /// What the quantity in the cell is multiplied by, more than 0; absent is 1.
+        scaling_factor: Sparse<JsonNumber>,
     }
 }
 
@@ -239,7 +239,7 @@ impl Config {
         Some(match model {
             Model::Unit(unit) => Self::Unit(UnitConfig {
                 unit_amount: unit.unit_amount.clone(),
-                scaling_factor: unit.scaling_factor.clone().map(JsonNumber),
+                scaling_factor: Sparse(unit.scaling_factor.clone().map(JsonNumber)),
             }),
             Model::Package(package) => Self::Package(PackageConfig {
                 package_amount: package.package_amount.clone(),
@@ -264,12 +264,12 @@ impl Config {
                 let values = matrix.matrix_values.iter().map(|cell| MatrixValue {
                     dimension_values: cell.dimension_values.clone(),
                     unit_amount: cell.unit_amount.clone(),
-                    scaling_factor: cell.scaling_factor.clone().map(JsonNumber),
+                    scaling_factor: Sparse(cell.scaling_factor.clone().map(JsonNumber)),
                 });
                 Self::Matrix(MatrixConfig {
                     dimensions: matrix.dimensions.clone(),
                     default_unit_amount: matrix.default_unit_amount.clone(),
-                    scaling_factor: matrix.scaling_factor.clone().map(JsonNumber),
+                    scaling_factor: Sparse(matrix.scaling_factor.clone().map(JsonNumber)),
                     matrix_values: values.collect(),
                 })
             }

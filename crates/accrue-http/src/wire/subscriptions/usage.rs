@@ -1,16 +1,14 @@
-use accrue::{
-    JsonNumber, MetricId, PropertyName,
-    usage::{UsageMetrics, UsageQuery, UsageSeries, View},
-};
-use serde::Serialize;
-
 use crate::{
     problem::Problem,
-    shape::{
-        Describe, Fields, Moment, Object, Property, Reader, Schema, Source, choices, request,
-        response,
+    shape::{Fields, Moment, Reader, Source, Sparse, choices, request, response},
+    wire::{
+        costs::{ViewMode, ends_after_its_start, timeframe},
+        pages::PaginationMetadata,
     },
-    wire::costs::{ViewMode, ends_after_its_start, timeframe},
+};
+use accrue::{
+    JsonNumber, MetricId, PropertyName,
+    usage::{self, UsageMetrics, UsageQuery, View},
 };
 
 request! {
@@ -25,9 +23,9 @@ request! {
         /// View of the days: each day alone, the default, or from the start of the timeframe to the
         /// end of each.
         view_mode: Option<ViewMode>,
-        /// Start of the timeframe, which is the current billing period where none is given.
+        /// Start of the timeframe: that of the current billing period where none is given.
         timeframe_start: Option<Moment>,
-        /// End of the timeframe.
+        /// End of the timeframe: now where only a start is given.
         timeframe_end: Option<Moment>,
         /// Property of the events that count.
         first_dimension_key: Option<PropertyName>,
@@ -59,22 +57,20 @@ fn has_text(fields: &Fields<'_>, name: &str) -> bool {
 }
 
 response! {
-    /// The usage of one metric.
-    struct Ungrouped {
-        /// Metric.
-        billable_metric: NamedMetric,
-        /// View of the days.
-        view_mode: ViewMode,
-        /// Figures, oldest first.
-        usage: Vec<Slot>,
+    /// The usage of a subscription.
+    pub(crate) struct SubscriptionUsage {
+        /// The usage of each metric, or of each group of its events.
+        data: Vec<UsageSeries>,
+        /// Pagination of grouped usage.
+        pagination_metadata: Sparse<PaginationMetadata>,
     }
 
-    /// The usage of one metric, of the events that share a value.
-    struct Grouped {
+    /// The usage of one metric, or of one group of its events.
+    pub(crate) struct UsageSeries {
         /// Metric.
         billable_metric: NamedMetric,
-        /// Value that the events share.
-        metric_group: MetricGroup,
+        /// Value that the events of a group share.
+        metric_group: Sparse<MetricGroup>,
         /// View of the days.
         view_mode: ViewMode,
         /// Figures, oldest first.
@@ -82,7 +78,7 @@ response! {
     }
 
     /// A metric by its name.
-    struct NamedMetric {
+    pub(crate) struct NamedMetric {
         /// Its id.
         id: String,
         /// Its name.
@@ -90,7 +86,7 @@ response! {
     }
 
     /// A value of a property.
-    struct MetricGroup {
+    pub(crate) struct MetricGroup {
         /// Property.
         property_key: PropertyName,
         /// Text of the value.
@@ -98,38 +94,13 @@ response! {
     }
 
     /// The usage in a timeframe.
-    struct Slot {
+    pub(crate) struct Slot {
         /// Start of the timeframe.
         timeframe_start: Moment,
         /// End of the timeframe.
         timeframe_end: Moment,
         /// Figure; 0 where there are no events.
         quantity: JsonNumber,
-    }
-}
-
-/// The usage of a subscription: of each metric, or of each group of its events.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct UsageOverTime {
-    data: Vec<Series>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pagination_metadata: Option<OnePage>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-enum Series {
-    Ungrouped(Ungrouped),
-    Grouped(Grouped),
-}
-
-response! {
-    /// The pagination of usage: all groups are on one page.
-    struct OnePage {
-        /// Always false.
-        has_more: bool,
-        /// Always null.
-        next_cursor: Option<String>,
     }
 }
 
@@ -165,65 +136,35 @@ impl UsageQueryIn {
     }
 }
 
-impl UsageOverTime {
-    pub(crate) fn of(series: Vec<UsageSeries>, is_grouped: bool, mode: ViewMode) -> Self {
-        let page = OnePage { has_more: false, next_cursor: None };
+impl SubscriptionUsage {
+    /// Writes the usage. All groups are on one page.
+    pub(crate) fn of(series: Vec<usage::UsageSeries>, is_grouped: bool, mode: ViewMode) -> Self {
         Self {
-            data: series.into_iter().map(|series| Series::of(series, mode)).collect(),
-            pagination_metadata: is_grouped.then_some(page),
+            data: series.into_iter().map(|series| UsageSeries::of(series, mode)).collect(),
+            pagination_metadata: Sparse(is_grouped.then_some(PaginationMetadata::LAST)),
         }
     }
 }
 
-impl Series {
-    fn of(series: UsageSeries, view_mode: ViewMode) -> Self {
-        let metric =
-            NamedMetric { id: series.metric_id.to_string(), name: series.name.to_string() };
+impl UsageSeries {
+    fn of(series: usage::UsageSeries, view_mode: ViewMode) -> Self {
         let usage = series.usage.into_iter().map(|slot| Slot {
             timeframe_start: slot.timeframe.start().into(),
             timeframe_end: slot.timeframe.end().into(),
             quantity: JsonNumber(slot.quantity.unwrap_or_default()),
         });
-        let usage = usage.collect();
-        match series.group {
-            None => Self::Ungrouped(Ungrouped { billable_metric: metric, view_mode, usage }),
-            Some(group) => Self::Grouped(Grouped {
-                billable_metric: metric,
-                metric_group: MetricGroup {
-                    property_key: group.property,
-                    property_value: group.value.unwrap_or_default(),
-                },
-                view_mode,
-                usage,
-            }),
+        let group = series.group.map(|group| MetricGroup {
+            property_key: group.property,
+            property_value: group.value.unwrap_or_default(),
+        });
+        Self {
+            billable_metric: NamedMetric {
+                id: series.metric_id.to_string(),
+                name: series.name.to_string(),
+            },
+            metric_group: Sparse(group),
+            view_mode,
+            usage: usage.collect(),
         }
-    }
-}
-
-/// Grouped usage has a group, and says that there is one page.
-impl Describe for UsageOverTime {
-    fn schema() -> Schema {
-        let property = |name, schema, is_required| Property {
-            name,
-            description: String::new(),
-            schema,
-            is_required,
-        };
-        let Schema::Object(mut series) = Grouped::schema() else { return Schema::Any };
-        series.name = "UsageSeries";
-        series.description = "The usage of one metric, or of one group of its events.".to_owned();
-        for property in &mut series.properties {
-            property.is_required &= property.name != "metric_group";
-        }
-        let items = Box::new(Schema::Object(series));
-        Schema::Object(Object {
-            name: "SubscriptionUsage",
-            description: "The usage of a subscription.".to_owned(),
-            is_closed: false,
-            properties: vec![
-                property("data", Schema::Array { items, most: None }, true),
-                property("pagination_metadata", OnePage::schema(), false),
-            ],
-        })
     }
 }

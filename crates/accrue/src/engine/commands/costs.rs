@@ -21,7 +21,7 @@ use crate::{
     rating::{RateCard, rate},
     subscription::SubscriptionEntry,
     time::INSTANT,
-    usage::{Meters, Total, cut, cut_until},
+    usage::{Meters, QueryTimeframe, Slots, Total, View},
 };
 
 impl Account {
@@ -72,13 +72,11 @@ impl Account {
             let currency = entry.subscription.currency;
             let currency = query.currency.clone().unwrap_or_else(|| currency.into());
             let zone = &entry.subscription.timezone;
-            let slots = match query.timeframe {
-                Some(timeframe) => cut(timeframe, query.view, zone)?,
-                None => cut_until(tx.now, current_period(&tx, &entry), query.view, zone)?,
-            };
-            let costs = costs(&mut tx, &entry, &slots, &currency).await?;
+            let current = current_period(&tx, &entry);
+            let slots = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
+            let costs = costs(&mut tx, &entry, &slots.slots, &currency).await?;
             if tx.holds().await? {
-                return Ok(Cost::gather(costs, query.view));
+                return Ok(gather(costs, query.view, &slots));
             }
         }
         Err(Error::contended())
@@ -100,16 +98,14 @@ impl Account {
             let mut tx = self.reading();
             let customer = rows::customers::customer(&mut tx, &customer).await?;
             let zone = &customer.timezone;
-            let (entries, slots) = match query.timeframe {
-                Some(timeframe) => (
-                    rows::subscriptions::every_subscription(&mut tx, customer.id).await?,
-                    cut(timeframe, query.view, zone)?,
-                ),
-                None => {
-                    let live = live_subscriptions(&mut tx, customer.id).await?;
-                    let timeframe = current_periods(&tx, &live)?;
-                    (live, cut_until(tx.now, timeframe, query.view, zone)?)
-                }
+            let live = live_subscriptions(&mut tx, customer.id).await?;
+            let current = current_periods(&tx, &live)?;
+            let slots = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
+            let is_current = query.timeframe == QueryTimeframe::Current;
+            let entries = if is_current {
+                live
+            } else {
+                rows::subscriptions::every_subscription(&mut tx, customer.id).await?
             };
             let invoiced = customer.currency.map(PricingUnit::from);
             let currency = query.currency.clone().or(invoiced);
@@ -118,21 +114,29 @@ impl Account {
                 return Ok(Vec::new());
             };
             let mut costs: Vec<Cost> =
-                slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
+                slots.slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
             for entry in &entries {
-                let slots = match query.timeframe {
-                    Some(_) => slots.clone(),
-                    None => within(&slots, current_period(&tx, entry)),
+                let slots = if is_current {
+                    within(&slots.slots, current_period(&tx, entry))
+                } else {
+                    slots.slots.clone()
                 };
                 let more = self::costs(&mut tx, entry, &slots, &currency).await?;
                 costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
             }
             if tx.holds().await? {
-                return Ok(Cost::gather(costs, query.view));
+                return Ok(gather(costs, query.view, &slots));
             }
         }
         Err(Error::contended())
     }
+}
+
+/// Gathers the costs of slots as the view asks for.
+fn gather(costs: Vec<Cost>, view: View, slots: &Slots) -> Vec<Cost> {
+    let mut costs = Cost::gather(costs, view);
+    costs.iter_mut().for_each(|cost| cost.timeframe = slots.shown(cost.timeframe));
+    costs
 }
 
 /// Number of slots that are rated before others get their turn.

@@ -19,8 +19,8 @@ use crate::{
     limits,
     subscription::{Subscription, SubscriptionEntry},
     usage::{
-        Meters, PropertyGroup, Reading, Total, UsageMetrics, UsageQuery, UsageSeries, UsageSlot,
-        View, cut, cut_until,
+        Meters, PropertyGroup, Reading, Slots, Total, UsageMetrics, UsageQuery, UsageSeries,
+        UsageSlot, View,
     },
 };
 
@@ -57,7 +57,7 @@ impl Account {
 }
 
 /// Aggregates of one group of events, slot by slot.
-type Slots = Vec<Total>;
+type Totals = Vec<Total>;
 
 async fn usage_series(
     tx: &mut Transaction<'_>,
@@ -67,18 +67,15 @@ async fn usage_series(
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let subscription = &entry.subscription;
     let meters = meters(tx, &entry, query.metrics).await?;
-    let current = costs::current_period(tx, &entry);
-    let (asked, zone) = (query.timeframe.unwrap_or(current), &subscription.timezone);
-    let slots = match query.timeframe {
-        Some(timeframe) => cut(timeframe, query.view, zone)?,
-        None => cut_until(tx.now, current, query.view, zone)?,
-    };
+    let (current, zone) = (costs::current_period(tx, &entry), &subscription.timezone);
+    let cut = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
+    let slots = &cut.slots;
     check_count(slots.len().saturating_mul(meters.metrics.len()))?;
     let groups = if query.is_of_all_events() {
-        let totals = totals(tx, subscription, &meters, &slots, query.view).await?;
+        let totals = totals(tx, subscription, &meters, slots, query.view).await?;
         BTreeMap::from([(None, totals)])
     } else {
-        grouped(tx, subscription, &meters, &slots, query).await?
+        grouped(tx, subscription, &meters, slots, query).await?
     };
     let series = groups.len().saturating_mul(meters.metrics.len());
     check_count(slots.len().saturating_mul(series))?;
@@ -86,10 +83,10 @@ async fn usage_series(
     for metric in &meters.metrics {
         for (value, totals) in &groups {
             let usage = slots.iter().zip(totals).map(|(slot, total)| UsageSlot {
-                timeframe: match query.view {
-                    View::Cumulative => asked.until(slot.end()),
-                    View::Whole | View::Periodic => *slot,
-                },
+                timeframe: cut.shown(match (query.view, slots.first()) {
+                    (View::Cumulative, Some(first)) => first.until(slot.end()),
+                    _ => *slot,
+                }),
                 quantity: total.figure(metric.id).or_else(|| metric.figure_without_events()),
             });
             let group = query.group_by.clone();
@@ -131,7 +128,7 @@ async fn totals(
     meters: &Meters,
     slots: &[Timeframe],
     view: View,
-) -> Result<Slots, Error> {
+) -> Result<Totals, Error> {
     let mut totals = Vec::with_capacity(slots.len());
     let mut running = Running::default();
     for slot in slots {
@@ -153,9 +150,9 @@ async fn grouped(
     meters: &Meters,
     slots: &[Timeframe],
     query: &UsageQuery,
-) -> Result<BTreeMap<Option<String>, Slots>, Error> {
+) -> Result<BTreeMap<Option<String>, Totals>, Error> {
     let mut running: BTreeMap<Option<String>, Running> = BTreeMap::new();
-    let mut groups: BTreeMap<Option<String>, Slots> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<String>, Totals> = BTreeMap::new();
     let mut comparisons = Comparisons::of(meters);
     for (index, slot) in slots.iter().enumerate() {
         if query.view == View::Periodic {

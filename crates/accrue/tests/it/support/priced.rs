@@ -84,7 +84,7 @@ impl Priced {
 
     /// What the subscription costs between two instants.
     pub(crate) fn cost_between(&self, start: &str, end: &str) -> Cost {
-        let query = CostQuery { timeframe: Some(between(start, end)), ..CostQuery::default() };
+        let query = CostQuery { timeframe: between(start, end).into(), ..CostQuery::default() };
         self.fixture.cost(&self.subscription, &query)
     }
 }
