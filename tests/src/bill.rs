@@ -18,6 +18,7 @@ mod script;
 mod usage;
 
 use std::{
+    cmp::Ordering,
     collections::BTreeMap,
     ops::{Add, AddAssign, Sub},
 };
@@ -38,7 +39,7 @@ pub(crate) use self::{
     script::{cancel, create_alert, event, subscribe},
 };
 pub use crate::model::Scope;
-use crate::model::{AHEAD, At, Event, Fired, Instant, MetricSpec};
+use crate::model::{AHEAD, At, Event, Fired, Instant, MICROS_PER_DAY, MetricSpec};
 
 /// Two instants: from the one, up to the other.
 pub type Span = (Instant, Instant);
@@ -174,11 +175,11 @@ impl ActiveSubscriptions {
     }
 }
 
-/// Cuts a span at the midnights of a zone, as a view asks; the span of each figure.
+/// Cuts a span into days of a zone from its start on, as a view asks; the span of each figure.
 fn slots(view: View, (from, until): Span, zone: &str) -> Vec<Span> {
     let mut ends: Vec<Instant> = match view {
         View::Whole => Vec::new(),
-        _ => days::midnights(zone, (from, until)),
+        _ => days::days_from(zone, (from, until)),
     };
     ends.push(until);
     let mut slots = Vec::new();
@@ -187,6 +188,30 @@ fn slots(view: View, (from, until): Span, zone: &str) -> Vec<Span> {
         slots.push((if view == View::Cumulative { from } else { before }, end));
     }
     slots
+}
+
+/// Cuts the current billing period, as far as now where it is cut into days; each slot with the span
+/// that it is shown as.
+fn current_slots(view: View, (from, until): Span, now: Instant, zone: &str) -> Vec<(Span, Span)> {
+    let same = |slot: Span| (slot, slot);
+    if view == View::Whole || until <= now {
+        let slots = if from == until { Vec::new() } else { slots(view, (from, until), zone) };
+        return slots.into_iter().map(same).collect();
+    }
+    match from.cmp(&now) {
+        Ordering::Greater => Vec::new(),
+        Ordering::Equal => {
+            let next = days::days_from(zone, (from, from + 3 * MICROS_PER_DAY))[0];
+            vec![same((from, next))]
+        }
+        Ordering::Less => {
+            // What happens now counts, and is not a day of its own.
+            let slots = slots(view, (from, now), zone);
+            let last = slots.len() - 1;
+            let slots = slots.into_iter().enumerate();
+            slots.map(|(index, of)| ((of.0, of.1 + i64::from(index == last)), of)).collect()
+        }
+    }
 }
 
 fn instant(micros: Instant) -> accrue::Timestamp {

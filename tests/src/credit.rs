@@ -16,7 +16,7 @@ use bigdecimal::BigDecimal;
 pub use self::{
     alerts::{BalanceAlert, Body, Cause, Kind, Message},
     bench::{Bench, run},
-    ledger::{Block, Change, Entry, EntryKind, Ledger, Refused},
+    ledger::{Block, Change, Entry, EntryKind, Ledger, Priced, Refused},
     script::{ChangeSpec, Named, Step, opening, script},
 };
 use crate::{
@@ -145,13 +145,14 @@ impl Bank {
     /// Draws the difference between what two billers say of some periods of prices, or gives it back:
     /// those of one start as one.
     fn follow(&mut self, earlier: &Biller, later: &Biller, held: &BTreeSet<(At, Begun)>) {
-        let mut moved = BTreeMap::<Place, BTreeMap<_, BigDecimal>>::new();
+        let mut moved = BTreeMap::<Place, BTreeMap<_, Vec<(Priced, BigDecimal)>>>::new();
         for (life, begun) in held {
             for unit in UNITS {
                 let cost = |biller: &Biller| usage_cost(biller, *life, *begun, unit);
                 let place = (later.lives[*life].customer, unit);
-                let sum = moved.entry(place).or_default().entry((*life, begun.0)).or_default();
-                *sum += cost(later) - cost(earlier);
+                let plan = later.lives[*life].plan;
+                let prices = moved.entry(place).or_default().entry((*life, begun.0)).or_default();
+                prices.push(((plan, begun.1), cost(later) - cost(earlier)));
             }
         }
         for (place, moved) in moved {

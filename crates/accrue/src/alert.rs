@@ -6,7 +6,6 @@ mod condition;
 mod creation;
 mod crossing;
 mod exceeded;
-mod filter;
 mod fired;
 mod gauge;
 mod in_alert;
@@ -21,7 +20,6 @@ pub use self::{
     creation::{AlertUpdate, NewAlert},
     crossing::{Crossing, crossing},
     exceeded::Exceeded,
-    filter::{FilterOperator, FilterValues, PriceFilter},
 };
 use crate::{
     AlertId, CustomerId, Decimal, Error, PlanId, SubscriptionId, Timestamp, limits,

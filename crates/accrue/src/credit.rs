@@ -26,7 +26,7 @@ pub use self::{
 pub(crate) use self::{
     block::Block,
     book::{Book, Returned},
-    draw_down::DrawDown,
+    draw_down::{DrawDown, PriceMove},
     drawn::Drawn,
     entry::Booked,
     ledger::{Ledger, Pending},

@@ -203,15 +203,18 @@ pub const CYCLE_DAYS: u16 = 3_660;
 pub const PRICING_UNIT_PLACES: u32 = 2;
 /// The most alerts on spend of a subscription or a version of a plan (wire 1.4).
 pub const SPEND_ALERTS: usize = 50;
-/// The most price filters of an alert.
+/// The most price filters of an alert, or of a credit block.
 pub const PRICE_FILTERS: usize = 10;
-/// The most values of all price filters of an alert.
+/// The most values of all price filters of an alert, or of a credit block.
 pub const PRICE_FILTER_VALUES: usize = 100;
 /// The most currencies and pricing units in which a customer has credits, or alerts on them.
 pub const LEDGERS: usize = 100;
 /// The most blocks of a ledger that have something left and have not expired: usage that is given back
 /// may open more, a caller may not.
 pub const CREDIT_BLOCKS: usize = 200;
+/// The entries of a ledger that usage can still add to, one for each block and price: the oldest is
+/// committed where there would be more.
+pub const PENDING_ENTRIES: usize = 100;
 /// The blocks that a ledger remembers to have paid an overdraft off: payments of older ones are counted
 /// with the oldest.
 pub const PAYERS: usize = 20;

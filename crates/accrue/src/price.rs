@@ -3,6 +3,7 @@
 mod adjustment;
 mod builder;
 mod cadence;
+mod filter;
 mod model;
 mod new;
 mod rounding;
@@ -11,11 +12,11 @@ mod uses;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::adjustment::Share;
-pub(crate) use self::model::Parts;
 pub use self::{
     adjustment::{Adjustment, Adjustments, Discount, DiscountTier},
     builder::{BilledPriceBuilder, PriceBuilder},
     cadence::{Cadence, Cycle},
+    filter::{FilterOperator, FilterValues, PriceFilter},
     model::{
         Bulk, BulkTier, Matrix, MatrixCell, Model, Package, Part, PartOf, Quantity, Rating, Tier,
         Tiered, Unit,
@@ -23,6 +24,7 @@ pub use self::{
     new::NewPrice,
     rounding::round_lines,
 };
+pub(crate) use self::{filter::check_filters, model::Parts};
 use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,
     Name, PriceId, PricingUnit, Timestamp,

@@ -60,6 +60,11 @@ pub fn run(beginning: &str, opening: &Opening, steps: &[Step], manner: &Manner) 
 }
 
 impl Bench {
+    /// The engine's id of a price, by its plan and its place there.
+    pub(crate) fn price(&self, plan: usize, index: usize) -> PriceId {
+        self.prices[plan][index]
+    }
+
     pub(crate) fn at(beginning: &str, opening: &Opening) -> Self {
         let host = Host::on(MemoryStore::new());
         host.clock.set(instant(beginning));

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use accrue::{
     ErrorKind, PricingUnit,
-    alert::{AlertUpdate, NewAlert, NewCondition, PriceFilter},
+    alert::{AlertUpdate, NewAlert, NewCondition},
+    price::PriceFilter,
 };
 use pollster::block_on;
 

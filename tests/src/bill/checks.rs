@@ -12,7 +12,8 @@ use bigdecimal::BigDecimal;
 use pollster::block_on;
 
 use super::{
-    Amounts, Bench, Body, Cause, Condition, Message, Span, When, script::Ask, slots, span,
+    Amounts, Bench, Body, Cause, Condition, Message, Span, When, current_slots, script::Ask, slots,
+    span,
 };
 use crate::{host::micros, world::big, world::nth};
 
@@ -55,14 +56,15 @@ impl Bench {
                 assert_eq!(sum, big(&line.subtotal), "the parts of {line:?}");
             }
         }
-        let within = timeframe.map_or_else(|| of.current_period(self.biller.now), span);
-        if ask.view != View::Whole && within.0 == within.1 {
+        let found: Vec<Bill> = found.iter().map(|cost| self.bill(cost)).collect();
+        let current = of.current_period(self.biller.now);
+        if timeframe.is_none() && ask.view == View::Whole && current.0 == current.1 {
             return;
         }
-        let found: Vec<Bill> = found.iter().map(|cost| self.bill(cost)).collect();
-        let slots = slots(ask.view, within, of.core.timezone.name());
+        let slots = self.slots(ask, timeframe, current, of.core.timezone.name());
+        let expected = slots.into_iter();
         let expected: Vec<Bill> =
-            slots.into_iter().map(|slot| self.expected(&[life], slot, None, ask.unit)).collect();
+            expected.map(|slot| self.expected(&[life], slot, None, ask.unit)).collect();
         assert_eq!(found, expected, "{ask:?}: {timeframe:?} of subscription {life}");
     }
 
@@ -78,8 +80,7 @@ impl Bench {
             periods.iter().map(|period| period.0).min().unwrap_or(now),
             periods.iter().map(|period| period.1).max().unwrap_or(now),
         );
-        let within = timeframe.map_or(current, span);
-        if within.0 == within.1 {
+        if timeframe.is_none() && current.0 == current.1 {
             return;
         }
         let currency = ask.unit.map(|unit| PricingUnit::parse(unit).unwrap());
@@ -87,11 +88,25 @@ impl Bench {
         let found = self.host.account.customer_costs(self.customers[customer], &query);
         let found: Vec<Bill> =
             block_on(found).unwrap().iter().map(|cost| self.bill(cost)).collect();
-        let slots = slots(ask.view, within, self.zones[customer]);
+        let slots = self.slots(ask, timeframe, current, self.zones[customer]);
         let each = timeframe.is_none().then_some(now);
         let expected: Vec<Bill> =
             slots.into_iter().map(|slot| self.expected(&lives, slot, each, ask.unit)).collect();
         assert_eq!(found, expected, "{ask:?}: {timeframe:?} of customer {customer}");
+    }
+
+    /// The slots of an answer, each with the span that it is shown as.
+    fn slots(
+        &self,
+        ask: &Ask,
+        timeframe: Option<Timeframe>,
+        current: Span,
+        zone: &str,
+    ) -> Vec<(Span, Span)> {
+        match timeframe.map(span) {
+            Some(within) => slots(ask.view, within, zone).into_iter().map(|of| (of, of)).collect(),
+            None => current_slots(ask.view, current, self.biller.now, zone),
+        }
     }
 
     /// What subscriptions cost in a span by the biller, or each in what of the span lies in its own
@@ -99,7 +114,7 @@ impl Bench {
     fn expected(
         &self,
         lives: &[usize],
-        slot: Span,
+        (slot, shown): (Span, Span),
         each: Option<super::Instant>,
         unit: Option<&str>,
     ) -> Bill {
@@ -117,7 +132,7 @@ impl Bench {
                 *lines.entry((of.plan, index)).or_default() += amounts;
             }
         }
-        (slot, lines, subtotal, total)
+        (shown, lines, subtotal, total)
     }
 
     fn bill(&self, cost: &Cost) -> Bill {
@@ -146,8 +161,8 @@ impl Bench {
 
     fn check_usage(&self, life: usize, ask: &Ask, timeframe: Option<Timeframe>) {
         let of = &self.biller.lives[life];
-        let within = timeframe.map_or_else(|| of.current_period(self.biller.now), span);
-        if within.0 == within.1 {
+        let current = of.current_period(self.biller.now);
+        if timeframe.is_none() && current.0 == current.1 {
             return;
         }
         let group_by = ask.by.map(|property| PropertyName::parse(property).unwrap());
@@ -171,7 +186,8 @@ impl Bench {
                 figures.map(|slot| (span(slot.timeframe), slot.quantity.as_ref().map(big)));
             assert_eq!(found.insert((metric, group), figures.collect()), None);
         }
-        let expected = self.biller.series(of, ask.view, within, ask.by);
+        let slots = self.slots(ask, timeframe, current, of.core.timezone.name());
+        let expected = self.biller.series(of, &slots, ask.by);
         assert_eq!(found, expected, "{ask:?}: {timeframe:?} of subscription {life}");
     }
 }

@@ -27,6 +27,21 @@ pub(crate) fn midnights(zone: &str, (from, until): Span) -> Vec<Instant> {
     }
 }
 
+/// The instants within a span, its start left out, at which a day has gone by since it.
+pub(crate) fn days_from(zone: &str, (from, until): Span) -> Vec<Instant> {
+    let zone = time_zone(zone);
+    let mut shown = civil(&zone, from);
+    let mut found = Vec::new();
+    loop {
+        shown = shown.checked_add(1.day()).unwrap();
+        let next = first_showing(&zone, shown);
+        if next >= until {
+            return found;
+        }
+        found.push(next);
+    }
+}
+
 /// The days of its cycle that a period touches, cut to it, and how many days the cycle has.
 pub(super) fn days(core: &Subscription, cycle: Cycle, period: Span) -> (Vec<Span>, u32) {
     let zone = time_zone(core.timezone.name());

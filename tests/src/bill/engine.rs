@@ -2,8 +2,7 @@
 
 use accrue::{
     Decimal, Fraction, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
-    alert::{FilterOperator, FilterValues, PriceFilter},
-    price::{self, BillingMode, NewPrice, PriceType},
+    price::{self, BillingMode, FilterOperator, FilterValues, NewPrice, PriceFilter, PriceType},
 };
 use bigdecimal::BigDecimal;
 

@@ -2,40 +2,42 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use accrue::usage::View;
 use bigdecimal::BigDecimal;
 
-use super::{ActiveSubscriptions, At, Biller, Event, Span, prices::text, slots};
+use super::{ActiveSubscriptions, At, Biller, Event, Span, prices::text};
 
 /// Figures by metric and by group, each with its span.
 pub(super) type Series = BTreeMap<(At, Option<Option<String>>), Vec<(Span, Option<BigDecimal>)>>;
 
 impl Biller {
-    /// The usage of a subscription in a span, in all groups that any event of it is of.
+    /// The usage of a subscription in slots, each with the span that it is shown as, in all groups that any
+    /// event of it is of.
     pub(super) fn series(
         &self,
         of: &ActiveSubscriptions,
-        view: View,
-        within: Span,
+        slots: &[(Span, Span)],
         by: Option<&'static str>,
     ) -> Series {
         let lived =
             |(from, until): Span| (from.max(of.start()), until.min(of.end().unwrap_or(i64::MAX)));
         let group = |event: &Event| by.map(|property| text(event, property));
         let groups: BTreeSet<_> = match by {
-            Some(_) => self.events_of(of.customer, lived(within)).map(group).collect(),
+            Some(_) => {
+                let events =
+                    slots.iter().flat_map(|(slot, _)| self.events_of(of.customer, lived(*slot)));
+                events.map(group).collect()
+            }
             None => BTreeSet::from([None]),
         };
         let mut series = Series::new();
         for (metric, spec) in self.metrics.iter().enumerate() {
             for of_group in &groups {
-                let figure = |slot: Span| {
-                    let events = self.events_of(of.customer, lived(slot));
+                let figure = |(slot, shown): &(Span, Span)| {
+                    let events = self.events_of(of.customer, lived(*slot));
                     let figure = spec.figure(events.filter(|event| group(event) == *of_group));
-                    (slot, figure.or_else(|| spec.figure_without_events()))
+                    (*shown, figure.or_else(|| spec.figure_without_events()))
                 };
-                let slots = slots(view, within, of.core.timezone.name()).into_iter();
-                series.insert((metric, of_group.clone()), slots.map(figure).collect());
+                series.insert((metric, of_group.clone()), slots.iter().map(figure).collect());
             }
         }
         series

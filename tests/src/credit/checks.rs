@@ -109,7 +109,7 @@ impl Bench {
 
     pub(super) fn check_entry(&self, place: Place, index: At, found: &LedgerEntry) {
         let ledger = &self.bank.ledgers[&place];
-        let Entry { kind, amount, block, at, is_pending } = &ledger.entries[index];
+        let Entry { kind, amount, block, at, is_pending, price } = &ledger.entries[index];
         let of = &ledger.blocks[*block];
         let number = u64::try_from(index + 1).unwrap();
         let what = format!("entry {number} of {place:?}: {found:#?}");
@@ -124,6 +124,8 @@ impl Bench {
         let basis =
             found.credit_block.per_unit_cost_basis.as_ref().map(|basis| big(basis.number()));
         assert_eq!(basis, of.basis, "{what}");
+        let price = price.map(|(plan, index)| self.bill.price(plan, index));
+        assert_eq!(found.price_id, price, "{what}");
         let is_same = match (&found.entry_type, kind) {
             (EntryType::Increment, EntryKind::Increment)
             | (EntryType::Decrement, EntryKind::Decrement)

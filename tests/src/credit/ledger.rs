@@ -29,7 +29,12 @@ pub struct Entry {
     pub block: At,
     pub at: Instant,
     pub is_pending: bool,
+    /// The price of the usage that it is for.
+    pub price: Option<Priced>,
 }
+
+/// A price, by its plan and its place there.
+pub type Priced = (At, At);
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum EntryKind {
@@ -174,7 +179,7 @@ impl Ledger {
     /// Adds an entry that is not usage.
     fn enter(&mut self, kind: EntryKind, amount: BigDecimal, block: At, at: Instant) {
         self.commit();
-        self.entries.push(Entry { kind, amount, block, at, is_pending: false });
+        self.entries.push(Entry { kind, amount, block, at, is_pending: false, price: None });
     }
 }
 
@@ -347,13 +352,28 @@ type Returned = Vec<(At, BigDecimal)>;
 
 impl Ledger {
     /// Draws what usage costs more, then gives back what it costs less: one amendment for each block.
-    pub fn follow(&mut self, moved: &[(Usage, BigDecimal)], now: Instant, day_end: Instant) {
-        for (usage, more) in moved.iter().filter(|(_, more)| *more > BigDecimal::zero()) {
-            self.draw(more, *usage, now, day_end);
+    pub fn follow(
+        &mut self,
+        moved: &[(Usage, Vec<(Priced, BigDecimal)>)],
+        now: Instant,
+        day_end: Instant,
+    ) {
+        let sum = |prices: &[(Priced, BigDecimal)]| -> BigDecimal {
+            prices.iter().map(|(_, more)| more).sum()
+        };
+        for (usage, prices) in moved.iter().filter(|(_, of)| sum(of) > BigDecimal::zero()) {
+            let spared = self.spared.remove(usage).unwrap_or_default();
+            let mut rest = (sum(prices) - &spared).max(BigDecimal::zero());
+            self.spared.insert(*usage, (spared - sum(prices)).max(BigDecimal::zero()));
+            for (price, more) in prices.iter().filter(|(_, more)| *more > BigDecimal::zero()) {
+                let own = more.clone().min(rest.clone());
+                rest -= &own;
+                self.draw(&own, *usage, *price, now, day_end);
+            }
         }
         let mut returned = Vec::new();
-        for (usage, less) in moved.iter().filter(|(_, more)| *more < BigDecimal::zero()) {
-            self.give_back(-less, *usage, &mut returned);
+        for (usage, prices) in moved.iter().filter(|(_, of)| sum(of) < BigDecimal::zero()) {
+            self.give_back(-sum(prices), *usage, &mut returned);
         }
         for (block, amount) in returned {
             self.enter(EntryKind::Amendment, amount, block, now);
@@ -363,22 +383,34 @@ impl Ledger {
         }
     }
 
-    fn draw(&mut self, amount: &BigDecimal, usage: Usage, now: Instant, day_end: Instant) {
-        let spared = self.spared.remove(&usage).unwrap_or_default();
-        self.spared.insert(usage, (&spared - amount).max(BigDecimal::zero()));
-        for (block, part) in self.spend(&(amount - spared).max(BigDecimal::zero()), now) {
+    fn draw(
+        &mut self,
+        amount: &BigDecimal,
+        usage: Usage,
+        price: Priced,
+        now: Instant,
+        day_end: Instant,
+    ) {
+        for (block, part) in self.spend(amount, now) {
             let drawn = self.drawn.entry(usage).or_default();
             let earlier = drawn.iter().position(|(of, _)| *of == block);
             let earlier = earlier.map(|at| drawn.remove(at).1).unwrap_or_default();
             drawn.push((block, earlier + &part));
             let mut pending = self.entries.iter_mut().filter(|entry| entry.is_pending);
-            if let Some(entry) = pending.find(|entry| entry.block == block) {
+            let is_own = |entry: &&mut Entry| entry.block == block && entry.price == Some(price);
+            if let Some(entry) = pending.find(is_own) {
                 entry.amount -= part;
                 continue;
             }
             self.day_end = day_end;
-            let kind = EntryKind::Decrement;
-            self.entries.push(Entry { kind, amount: -part, block, at: now, is_pending: true });
+            self.entries.push(Entry {
+                kind: EntryKind::Decrement,
+                amount: -part,
+                block,
+                at: now,
+                is_pending: true,
+                price: Some(price),
+            });
         }
     }
 

@@ -1,10 +1,11 @@
 use accrue::{
     CustomerId, Decimal, IdOr, JsonNumber, MetricId, Name, PricingUnit, SubscriptionId,
     alert::{
-        self, AlertUpdate, Condition, FilterOperator, NewBalanceAlert, NewBalanceCondition,
-        NewCondition, Scope, Thresholds,
+        self, AlertUpdate, Condition, NewBalanceAlert, NewBalanceCondition, NewCondition, Scope,
+        Thresholds,
     },
     plan::PlanVersion,
+    price::{self, FilterOperator},
     related::Related,
 };
 
@@ -345,8 +346,8 @@ fn values(thresholds: Vec<ThresholdIn>) -> Vec<Decimal> {
     thresholds.into_iter().map(|threshold| threshold.value.0).collect()
 }
 
-fn filters(filters: Vec<PriceFilterIn>) -> Vec<alert::PriceFilter> {
-    filters.into_iter().map(alert::PriceFilter::from).collect()
+fn filters(filters: Vec<PriceFilterIn>) -> Vec<price::PriceFilter> {
+    filters.into_iter().map(price::PriceFilter::from).collect()
 }
 
 impl Alert {

@@ -3,7 +3,10 @@ use accrue::{
     credit::{self, CreditBlockFilter},
 };
 
-use super::dates::{Bounds, Date};
+use super::{
+    dates::{Bounds, Date},
+    price_filters::PriceFilter,
+};
 use crate::wire::pages::Limit;
 use crate::{
     problem::Problem,
@@ -56,21 +59,11 @@ response! {
         /// Amount that was given; null for what was drawn beyond the last block.
         maximum_initial_balance: Option<JsonNumber>,
         /// Filters of the prices that it pays for: always empty, it pays for everything.
-        filters: Vec<BlockFilter>,
+        filters: Vec<PriceFilter>,
         /// Source of the credits.
         credit_block_source: &'static str,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
-    }
-
-    /// A filter of the prices that a credit block pays for.
-    pub(crate) struct BlockFilter {
-        /// Field of a price that the filter looks at.
-        field: &'static str,
-        /// Operator: prices that have one of the values count, or all others.
-        operator: &'static str,
-        /// Values.
-        values: Vec<String>,
     }
 }
 
@@ -119,7 +112,7 @@ impl From<&credit::CreditBlock> for CreditBlock {
             per_unit_cost_basis: block.per_unit_cost_basis.clone(),
             status: "active",
             maximum_initial_balance: block.maximum_initial_balance.clone().map(JsonNumber),
-            filters: Vec::new(),
+            filters: block.filters.iter().map(PriceFilter::from).collect(),
             credit_block_source: "manual",
             metadata: block.metadata.clone(),
         }

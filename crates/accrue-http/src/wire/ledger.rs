@@ -1,14 +1,15 @@
 use accrue::{
-    Decimal, Description, JsonNumber, Metadata, PricingUnit, WrittenDecimal, Zone,
+    Decimal, Description, JsonNumber, Metadata, PriceId, PricingUnit, WrittenDecimal, Zone,
     credit::{self, EntryKind, EntryStatus, EntryType, LedgerFilter, VoidReason},
     related::Related,
 };
 use serde::Serialize;
 
 use super::{
-    credits::BlockFilter,
     customers::CustomerMinified,
     dates::{Date, created},
+    price_filters::PriceFilter,
+    prices::Nothing,
 };
 use crate::problem::Problem;
 use crate::shape::{Describe, Moment, Object, Schema, choices, request, response};
@@ -23,7 +24,7 @@ request! {
         cursor: Option<String>,
         /// Currency or pricing unit: `credits` where none is given.
         currency: Option<PricingUnit>,
-        /// Smallest amount by which the entries moved the balance, up or down.
+        /// Smallest amount that the entries moved, up or down.
         minimum_amount: Option<Decimal>,
         /// Type of the entries.
         entry_type: Option<EntryKind>,
@@ -59,7 +60,8 @@ response! {
         starting_balance: JsonNumber,
         /// Balance after it.
         ending_balance: JsonNumber,
-        /// Amount by which it moved the balance: below zero where it took something.
+        /// Amount by which it moved the balance: below zero where it took something. An entry that leaves
+        /// the balance has the amount that it moves of a block.
         amount: JsonNumber,
         /// Credit block that it moved.
         credit_block: AffectedBlock,
@@ -73,6 +75,16 @@ response! {
 
     /// The further fields of other entries: none.
     struct OfOther {}
+
+    /// The further fields of a decrement.
+    struct OfDecrement {
+        /// Id of the price of the usage that it is for; null where it is not for usage.
+        price_id: Option<PriceId>,
+        /// Always null.
+        invoice_id: Nothing,
+        /// Always null.
+        event_id: Nothing,
+    }
 
     /// The further fields of a change of an expiry date.
     struct OfExpirationChange {
@@ -106,8 +118,8 @@ response! {
         expiry_date: Option<Moment>,
         /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<WrittenDecimal>,
-        /// Filters of the prices that it pays for: always empty, it pays for everything.
-        filters: Vec<BlockFilter>,
+        /// Filters of the prices that it pays for: every price where there are none.
+        filters: Vec<PriceFilter>,
     }
 }
 
@@ -140,6 +152,7 @@ pub(crate) struct LedgerEntry {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum OfType {
+    Decrement(OfDecrement),
     ExpirationChange(OfExpirationChange),
     VoidInitiated(OfVoidInitiated),
     Void(OfVoid),
@@ -155,7 +168,7 @@ impl Describe for LedgerEntry {
             tag: "entry_type",
             variants: vec![
                 variant(EntryKind::Increment, "IncrementLedgerEntry", other()),
-                variant(EntryKind::Decrement, "DecrementLedgerEntry", other()),
+                variant(EntryKind::Decrement, "DecrementLedgerEntry", OfDecrement::schema()),
                 variant(
                     EntryKind::ExpirationChange,
                     "ExpirationChangeLedgerEntry",
@@ -207,6 +220,11 @@ impl LedgerEntry {
     pub(crate) fn of(entry: &credit::LedgerEntry, related: &Related) -> Self {
         let block = &entry.credit_block;
         let of_type = match &entry.entry_type {
+            EntryType::Decrement => OfType::Decrement(OfDecrement {
+                price_id: entry.price_id,
+                invoice_id: Nothing,
+                event_id: Nothing,
+            }),
             EntryType::ExpirationChange { new_block_expiry_date, .. } => {
                 let new_block_expiry_date = Some(Moment(*new_block_expiry_date));
                 OfType::ExpirationChange(OfExpirationChange { new_block_expiry_date })
@@ -233,12 +251,12 @@ impl LedgerEntry {
             currency: entry.currency.clone(),
             starting_balance: JsonNumber(entry.starting_balance.clone()),
             ending_balance: JsonNumber(entry.ending_balance.clone()),
-            amount: JsonNumber(entry.amount.clone()),
+            amount: JsonNumber(entry.moved().clone()),
             credit_block: AffectedBlock {
                 id: block.id.to_string(),
                 expiry_date: block.expiry_date.map(Moment::from),
                 per_unit_cost_basis: block.per_unit_cost_basis.clone(),
-                filters: Vec::new(),
+                filters: block.filters.iter().map(PriceFilter::from).collect(),
             },
             created_at: entry.created_at.into(),
             description: entry.description.clone(),

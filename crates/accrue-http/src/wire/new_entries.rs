@@ -7,6 +7,7 @@ use super::{
     credits::currency_or_credits,
     dates::{Date, any_is_local},
     not_built::{AnyObject, NotBuilt},
+    price_filters::BlockFilterIn,
 };
 use crate::{
     json::Json,
@@ -36,8 +37,8 @@ request! {
         per_unit_cost_basis: Option<WrittenDecimal>,
         /// Settings of the invoice for it: not available.
         invoice_settings: Option<NotBuilt<AnyObject>>,
-        /// Filters of the prices that it pays for: not available.
-        filters: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Filters of the prices that it pays for, by their items: every price where there are none.
+        filters: Option<Vec<BlockFilterIn>>,
     }
 
     /// An entry that takes credits.
@@ -216,11 +217,13 @@ impl NewEntry {
                 let effective_date =
                     new.effective_date.map(|date| date.in_zone(zone, "/effective_date"));
                 let expiry_date = new.expiry_date.map(|date| date.in_zone(zone, "/expiry_date"));
+                let filters = new.filters.unwrap_or_default().into_iter();
                 let block = NewBlock {
                     amount: new.amount.0,
                     effective_date: effective_date.transpose()?,
                     expiry_date: expiry_date.transpose()?,
                     per_unit_cost_basis: new.per_unit_cost_basis,
+                    filters: filters.map(|BlockFilterIn(filter)| filter).collect(),
                 };
                 (LedgerChange::Increment(block), (new.currency, new.description, new.metadata))
             }

@@ -2,8 +2,7 @@ use std::str::FromStr;
 
 use accrue::{
     ItemId, PriceId,
-    alert::{self, FilterOperator, FilterValues},
-    price::PriceType,
+    price::{self, FilterOperator, FilterValues, PriceType},
 };
 use serde::Serialize;
 
@@ -72,7 +71,7 @@ choices! {
 
 /// A filter of an alert, which has its currency beside it.
 #[derive(Clone, Debug)]
-pub(crate) struct PriceFilterIn(alert::PriceFilter);
+pub(crate) struct PriceFilterIn(price::PriceFilter);
 
 impl Describe for PriceFilterIn {
     fn schema() -> Schema {
@@ -99,7 +98,27 @@ impl Read for PriceFilterIn {
                 return reader.wrong(&format!("{at}/field"), message);
             }
         };
-        Some(Self(alert::PriceFilter { operator, values }))
+        Some(Self(price::PriceFilter { operator, values }))
+    }
+}
+
+/// A filter of a credit block: it names items (wire 4.4).
+#[derive(Clone, Debug)]
+pub(crate) struct BlockFilterIn(pub(crate) price::PriceFilter);
+
+impl Describe for BlockFilterIn {
+    fn schema() -> Schema {
+        NewPriceFilter::schema()
+    }
+}
+
+impl Read for BlockFilterIn {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let PriceFilterIn(filter) = PriceFilterIn::read(json, at, reader)?;
+        match filter.values {
+            FilterValues::ItemId(_) => Some(Self(filter)),
+            _ => reader.wrong(&format!("{at}/field"), "expected item_id"),
+        }
     }
 }
 
@@ -112,14 +131,14 @@ fn all<T, S: FromIterator<T>>(
     read.into_iter().collect()
 }
 
-impl From<PriceFilterIn> for alert::PriceFilter {
+impl From<PriceFilterIn> for price::PriceFilter {
     fn from(PriceFilterIn(filter): PriceFilterIn) -> Self {
         filter
     }
 }
 
-impl From<&alert::PriceFilter> for PriceFilter {
-    fn from(filter: &alert::PriceFilter) -> Self {
+impl From<&price::PriceFilter> for PriceFilter {
+    fn from(filter: &price::PriceFilter) -> Self {
         let (field, values) = match &filter.values {
             FilterValues::PriceId(ids) => {
                 ("price_id", Values::Ids(ids.iter().map(ToString::to_string).collect()))

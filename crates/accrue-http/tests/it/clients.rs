@@ -1,5 +1,6 @@
 //! What users who come from the published clients notice, by the sections of the page of that name.
 
+mod credits;
 mod queries;
 mod subscriptions;
 mod usage;

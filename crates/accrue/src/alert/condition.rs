@@ -1,9 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use super::PriceFilter;
 use crate::{
-    Currency, Decimal, Error, MetricId, PricingUnit, limits,
-    price::Price,
+    Currency, Decimal, MetricId, PricingUnit,
+    price::{Price, PriceFilter},
     rating::{Amounts, Running},
 };
 
@@ -181,23 +180,4 @@ impl NewCondition {
             }
         }
     }
-}
-
-pub(super) fn check_filters(filters: &[PriceFilter]) -> Result<(), Error> {
-    if filters.len() > limits::PRICE_FILTERS {
-        let (found, most) = (filters.len(), limits::PRICE_FILTERS);
-        let message = format!("found {found} filters, expected at most {most}");
-        return Err(Error::invalid("price_filters", message));
-    }
-    if let Some(empty) = filters.iter().position(|filter| filter.count() == 0) {
-        let field = format!("price_filters[{empty}].values");
-        return Err(Error::invalid(field, "found no values, expected one or more"));
-    }
-    let found: usize = filters.iter().map(PriceFilter::count).sum();
-    if found > limits::PRICE_FILTER_VALUES {
-        let most = limits::PRICE_FILTER_VALUES;
-        let message = format!("found {found} values together, expected at most {most}");
-        return Err(Error::invalid("price_filters", message));
-    }
-    Ok(())
 }

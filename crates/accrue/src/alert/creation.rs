@@ -1,9 +1,10 @@
 use serde::Serialize;
 
-use super::{
-    Alert, Condition, NewCondition, PriceFilter, Scope, Thresholds, condition::check_filters,
+use super::{Alert, Condition, NewCondition, Scope, Thresholds};
+use crate::{
+    AlertId, Currency, Error, MetricId, PricingUnit, Timestamp, limits,
+    price::{PriceFilter, check_filters},
 };
-use crate::{AlertId, Currency, Error, MetricId, PricingUnit, Timestamp, limits};
 
 /// An alert to create on a subscription or a plan (wire 1.3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +39,9 @@ impl NewAlert {
     /// Checks it by itself, whatever is stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.condition {
-            NewCondition::SpendExceeded { price_filters, .. } => check_filters(price_filters),
+            NewCondition::SpendExceeded { price_filters, .. } => {
+                check_filters("price_filters", price_filters)
+            }
             NewCondition::UsageExceeded { .. } | NewCondition::CostExceeded { .. } => Ok(()),
         }
     }
@@ -93,7 +96,7 @@ impl From<Thresholds> for AlertUpdate {
 impl AlertUpdate {
     /// Checks it by itself, whatever is stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.price_filters.as_deref().map_or(Ok(()), check_filters)
+        check_filters("price_filters", self.price_filters.as_deref().unwrap_or_default())
     }
 
     /// Decides on the alert, held against the others of its subscription, plan version or customer.

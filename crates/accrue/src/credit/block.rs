@@ -1,6 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp, WrittenDecimal};
+use crate::{
+    CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp, WrittenDecimal,
+    price::PriceFilter,
+};
 
 /// A credit block (wire 4.4): credits that were given at once, and what is left of them.
 ///
@@ -23,6 +26,10 @@ pub struct CreditBlock {
     pub per_unit_cost_basis: Option<WrittenDecimal>,
     /// Amount that was given. `None` for an overdraft.
     pub maximum_initial_balance: Option<Decimal>,
+    /// Filters of the prices that it pays for: those that pass all of them; every price where there are
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<PriceFilter>,
     /// The caller's own strings.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,

@@ -1,11 +1,23 @@
-use crate::{Decimal, PricingUnit, SubscriptionId, Timestamp};
+use std::sync::Arc;
 
-/// Amount that the usage of a billing period costs more, which credits pay for; less, where it is
-/// below zero.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::{Decimal, PricingUnit, SubscriptionId, Timestamp, price::Price};
+
+/// Change of what the usage of a billing period costs, which credits pay for.
+#[derive(Clone, Debug)]
 pub(crate) struct DrawDown {
     pub(crate) subscription_id: SubscriptionId,
     pub(crate) period_start: Timestamp,
     pub(crate) currency: PricingUnit,
-    pub(crate) amount: Decimal,
+    /// Prices whose amount has moved, in their order.
+    pub(crate) prices: Vec<PriceMove>,
+}
+
+/// Price, and how much more the usage of it costs; less, where it is below zero.
+pub(crate) type PriceMove = (Arc<Price>, Decimal);
+
+impl DrawDown {
+    /// Returns how much more all of it costs; less, where it is below zero.
+    pub(crate) fn amount(&self) -> Decimal {
+        self.prices.iter().map(|(_, amount)| amount.clone()).sum()
+    }
 }

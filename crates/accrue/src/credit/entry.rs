@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::CreditBlock;
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Description, LedgerEntryId, Metadata, PricingUnit,
-    Timestamp, WrittenDecimal,
+    CreditBlockId, CustomerId, Decimal, Description, LedgerEntryId, Metadata, PriceId, PricingUnit,
+    Timestamp, WrittenDecimal, price::PriceFilter,
 };
 
 /// An entry of a ledger (wire 4.4): a change of the balance, or of a block.
@@ -33,6 +33,9 @@ pub struct LedgerEntry {
     pub ending_balance: Decimal,
     /// The block that it moved.
     pub credit_block: EntryBlock,
+    /// Price of the usage that it is for, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_id: Option<PriceId>,
     /// Description in the caller's own words.
     pub description: Option<Description>,
     /// The caller's own strings.
@@ -109,7 +112,7 @@ pub enum EntryStatus {
     /// Committed: it never changes. Where the clocks of two processes differ, the one that is ahead
     /// shows a day's entry as committed a moment early.
     Committed,
-    /// Pending: usage of its block is added to it, until the day of the customer ends or an entry
+    /// Pending: usage of its block and price is added to it, until the day of the customer ends or an entry
     /// follows that is not usage.
     Pending,
 }
@@ -133,6 +136,21 @@ pub struct EntryBlock {
     pub expiry_date: Option<Timestamp>,
     /// Cost basis: the amount that the customer paid for one of the credits.
     pub per_unit_cost_basis: Option<WrittenDecimal>,
+    /// Filters of the prices that it pays for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<PriceFilter>,
+}
+
+impl LedgerEntry {
+    /// Returns the amount that it moves: of the balance, or of a block where the balance stays.
+    #[must_use]
+    pub const fn moved(&self) -> &Decimal {
+        match &self.entry_type {
+            EntryType::ExpirationChange { moved, .. } => moved,
+            EntryType::VoidInitiated { void_amount, .. } => void_amount,
+            _ => &self.amount,
+        }
+    }
 }
 
 impl EntryType {
@@ -173,6 +191,7 @@ impl From<&CreditBlock> for EntryBlock {
             id: block.id,
             expiry_date: block.expiry_date,
             per_unit_cost_basis: block.per_unit_cost_basis.clone(),
+            filters: block.filters.clone(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct LedgerFilter {
     pub entry_type: Option<EntryKind>,
     /// Status of the entries: whether they can still grow.
     pub entry_status: Option<EntryStatus>,
-    /// Least amount by which they moved the balance, up or down.
+    /// Least amount that they moved: of the balance, up or down, or of a block.
     pub minimum_amount: Option<Decimal>,
 }
 
@@ -31,6 +31,6 @@ impl LedgerFilter {
         self.entry_status.is_none_or(|status| status == entry.entry_status)
             && self.entry_type.is_none_or(|kind| kind == entry.entry_type.kind())
             && self.created.contains(entry.created_at)
-            && least.is_none_or(|least| *least <= entry.amount.abs())
+            && least.is_none_or(|least| *least <= entry.moved().abs())
     }
 }

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::shares;
-use crate::{CreditBlockId, CustomerId, Decimal, PricingUnit, Timestamp, Zone, limits};
+use crate::{CreditBlockId, CustomerId, Decimal, PriceId, PricingUnit, Timestamp, Zone, limits};
 
 /// A ledger without its blocks and entries, as its row has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,5 +60,7 @@ impl Ledger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pending {
     pub(crate) block_id: CreditBlockId,
+    #[serde(default)]
+    pub(crate) price_id: Option<PriceId>,
     pub(crate) number: u64,
 }

@@ -4,6 +4,7 @@ use super::VoidReason;
 use crate::{
     CreditBlockId, Decimal, Description, Error, Metadata, PricingUnit, Timestamp, WrittenDecimal,
     metadata,
+    price::{PriceFilter, check_filters},
 };
 
 /// An entry to add to a customer's ledger (wire 4.4).
@@ -81,17 +82,34 @@ pub struct NewBlock {
     pub expiry_date: Option<Timestamp>,
     /// Cost basis: the amount that the customer paid for one of the credits, zero or more.
     pub per_unit_cost_basis: Option<WrittenDecimal>,
+    /// Filters of the prices that it pays for: those that pass all of them; every price where there are
+    /// none. A block with filters is drawn on before those without, and pays no overdraft off.
+    pub filters: Vec<PriceFilter>,
 }
 
 impl NewBlock {
     /// Creates a block that usage can draw on from now on, and that never expires.
     #[must_use]
     pub const fn new(amount: Decimal) -> Self {
-        Self { amount, effective_date: None, expiry_date: None, per_unit_cost_basis: None }
+        Self {
+            amount,
+            effective_date: None,
+            expiry_date: None,
+            per_unit_cost_basis: None,
+            filters: Vec::new(),
+        }
     }
 }
 
 impl LedgerChange {
+    /// Returns the filters of the block that it gives.
+    pub(crate) fn filters(&self) -> &[PriceFilter] {
+        match self {
+            Self::Increment(new) => &new.filters,
+            _ => &[],
+        }
+    }
+
     /// Returns the id of the block that it names.
     pub(crate) const fn block_id(&self) -> Option<CreditBlockId> {
         match self {
@@ -162,8 +180,9 @@ impl NewLedgerEntry {
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         match &self.change {
-            LedgerChange::Increment(NewBlock { amount, per_unit_cost_basis, .. }) => {
+            LedgerChange::Increment(NewBlock { amount, per_unit_cost_basis, filters, .. }) => {
                 check_amount(amount)?;
+                check_filters("filters", filters)?;
                 per_unit_cost_basis
                     .as_ref()
                     .map_or(Ok(()), |basis| check_cost_basis(basis.number()))

@@ -7,8 +7,9 @@ use super::{BillingPeriod, PeriodState};
 use crate::{
     Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::{Alert, Cause, Crossing, Exceeded},
-    credit::DrawDown,
+    credit::{DrawDown, PriceMove},
     meter::{CellId, MeterId},
+    price::Price,
     rating::{RateCard, Running},
     subscription::PeriodKey,
     usage::{Reading, Seen},
@@ -121,19 +122,40 @@ impl Periods {
         for period_start in starts {
             for unit in &units {
                 let used = |of: &Self| of.used_in(period_start, unit);
-                let amount = used(self) - used(before);
-                if amount != Decimal::zero() {
-                    let (subscription_id, currency) = (self.subscription_id, (*unit).clone());
-                    draw_downs.push(DrawDown { subscription_id, period_start, currency, amount });
+                let mut prices = used(self);
+                for (price, amount) in used(before) {
+                    add_move(&mut prices, price, -amount);
                 }
+                draw_downs.extend(self.draw_down(period_start, unit, prices));
             }
         }
         draw_downs
     }
 
-    fn used_in(&self, start: Timestamp, unit: &PricingUnit) -> Decimal {
+    /// Returns what usage costs by now, price by price.
+    fn used_in(&self, start: Timestamp, unit: &PricingUnit) -> Vec<PriceMove> {
         let rated = self.rated.iter().filter(|(period, _)| period.start() == start);
-        rated.map(|(_, running)| running.used_in(unit)).sum()
+        let mut prices = Vec::new();
+        for (price, amount) in rated.flat_map(|(_, running)| running.used_in(unit)) {
+            add_move(&mut prices, price, amount);
+        }
+        prices
+    }
+
+    /// Makes a draw-down of the prices whose amount has moved; none where none has.
+    fn draw_down(
+        &self,
+        period_start: Timestamp,
+        unit: &PricingUnit,
+        mut prices: Vec<PriceMove>,
+    ) -> Option<DrawDown> {
+        prices.retain(|(_, amount)| !amount.is_zero());
+        if let Some(card) = self.rated.values().next().map(Running::card) {
+            prices.sort_by_key(|(price, _)| card.place_of(price.id));
+        }
+        let (subscription_id, currency) = (self.subscription_id, unit.clone());
+        let has_moved = !prices.is_empty();
+        has_moved.then_some(DrawDown { subscription_id, period_start, currency, prices })
     }
 
     fn add(&mut self, at: Timestamp, key: &EventKey, readings: &[Reading], seen: &Seen) -> Effects {
@@ -182,24 +204,22 @@ impl Periods {
     fn follow(&mut self, at: Timestamp, cells: &[CellId]) -> Vec<DrawDown> {
         let states = &self.states;
         let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
-        let mut drawn = BTreeMap::<_, Decimal>::new();
+        let mut drawn = BTreeMap::<_, Vec<PriceMove>>::new();
         for (timeframe, running) in &mut self.rated {
             let moved = running.follow(at, cells, &used);
             if let Some(billing) = self.billing.iter_mut().find(|of| of.timeframe == *timeframe) {
                 billing.follow(&moved);
             }
             for unit in &self.draws_in {
-                *drawn.entry((timeframe.start(), unit)).or_default() +=
-                    running.drawn_in(unit, &moved);
+                let prices = drawn.entry((timeframe.start(), unit)).or_default();
+                for (price, amount) in running.drawn_in(unit, &moved) {
+                    add_move(prices, price, amount);
+                }
             }
         }
-        let subscription_id = self.subscription_id;
-        let draw_downs = drawn.into_iter().map(|((period_start, unit), amount)| DrawDown {
-            subscription_id,
-            period_start,
-            currency: unit.clone(),
-            amount,
-        });
+        let draw_downs = drawn.into_iter();
+        let draw_downs =
+            draw_downs.filter_map(|((start, unit), of)| self.draw_down(start, unit, of));
         draw_downs.collect()
     }
 
@@ -269,6 +289,14 @@ impl Periods {
     fn figure_in(&self, index: usize, cell: CellId) -> Option<Decimal> {
         let timeframe = self.billing.get(index)?.timeframe;
         figure(&self.states, timeframe, timeframe.end(), cell)
+    }
+}
+
+/// Adds how much more a price costs.
+fn add_move(prices: &mut Vec<PriceMove>, price: Arc<Price>, amount: Decimal) {
+    match prices.iter_mut().find(|(of, _)| of.id == price.id) {
+        Some((_, sum)) => *sum += amount,
+        None => prices.push((price, amount)),
     }
 }
 

@@ -15,7 +15,6 @@ use crate::{
     AdjustmentIntervalId, AlertId, Currency, CustomerId, Decimal, EventKey, ItemId, MetricId, Name,
     PriceId, PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
     alert::{Alert, Cause, Condition, Scope, Thresholds},
-    credit::DrawDown,
     plan::PlanVersion,
     price::{
         Adjustment, Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Price, Tier,
@@ -251,8 +250,8 @@ impl Story {
     }
 
     fn take(&mut self, effects: Effects) {
-        for DrawDown { period_start, amount, .. } in effects.draw_downs {
-            *self.drawn.entry(period_start).or_default() += amount;
+        for draw_down in effects.draw_downs {
+            *self.drawn.entry(draw_down.period_start).or_default() += draw_down.amount();
         }
         for exceeded in effects.exceeded {
             let start = exceeded.timeframe.start();

@@ -5,7 +5,7 @@ use std::{
 
 use super::{group::Group, interval::RatedInterval};
 use crate::{
-    Currency, MetricId, Timeframe,
+    Currency, MetricId, PriceId, Timeframe,
     price::{Charge, Price},
     subscription::{PeriodKey, Subscription},
 };
@@ -19,6 +19,12 @@ pub(crate) struct RateCard {
 }
 
 impl RateCard {
+    /// Returns the place of a price; behind all others where it is none of them.
+    pub(crate) fn place_of(&self, id: PriceId) -> usize {
+        let place = self.intervals.iter().position(|interval| interval.price.id == id);
+        place.unwrap_or(self.intervals.len())
+    }
+
     /// Creates the card of a subscription: its intervals with their prices, which are in the same order.
     pub(crate) fn new(subscription: &Subscription, prices: Vec<Arc<Price>>) -> Self {
         let intervals = subscription.price_intervals.iter().zip(prices);

@@ -155,18 +155,29 @@ impl Running {
         lines
     }
 
-    /// Returns the amount that credits of a currency or pricing unit pay for, of lines that have moved,
-    /// of prices of which the timeframe is a period: the difference of their amounts before
-    /// adjustments.
-    pub(crate) fn drawn_in(&self, unit: &PricingUnit, moved: &[Moved]) -> Decimal {
-        let moved = moved.iter().filter(|(index, _)| self.draws(*index, unit));
-        moved.filter_map(|(_, amounts)| amounts.subtotal.clone()).sum()
+    /// Returns the amounts that credits of a currency or pricing unit pay for, of lines that have moved,
+    /// of prices of which the timeframe is a period: the difference of each before adjustments.
+    pub(crate) fn drawn_in(
+        &self,
+        unit: &PricingUnit,
+        moved: &[Moved],
+    ) -> Vec<(Arc<Price>, Decimal)> {
+        let mut moved: Vec<_> =
+            moved.iter().filter(|(index, _)| self.draws(*index, unit)).collect();
+        moved.sort_by_key(|(index, _)| *index);
+        moved.into_iter().filter_map(|(index, of)| self.priced(*index, of)).collect()
     }
 
-    /// Returns the amount that they pay for of all usage.
-    pub(crate) fn used_in(&self, unit: &PricingUnit) -> Decimal {
+    /// Returns the amounts that they pay for of all usage, price by price.
+    pub(crate) fn used_in(&self, unit: &PricingUnit) -> Vec<(Arc<Price>, Decimal)> {
         let lines = self.lines.iter().enumerate().filter(|(index, _)| self.draws(*index, unit));
-        lines.filter_map(|(_, line)| line.amounts.subtotal.clone()).sum()
+        lines.filter_map(|(index, line)| self.priced(index, &line.amounts)).collect()
+    }
+
+    /// Returns the price of a line, with the amount before adjustments.
+    fn priced(&self, index: usize, amounts: &Amounts) -> Option<(Arc<Price>, Decimal)> {
+        let interval = self.card.intervals.get(index)?;
+        Some((Arc::clone(&interval.price), amounts.subtotal.clone()?))
     }
 
     fn draws(&self, index: usize, unit: &PricingUnit) -> bool {

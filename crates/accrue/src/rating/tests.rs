@@ -282,7 +282,8 @@ proptest! {
             let cell = if is_first { meters[0] } else { meters[meters.len() - 1] };
             log.borrow_mut().push((day(at), cell, number(&more.to_string())));
             let moved = running.follow(day(at), &[cell], &used);
-            moved_by += running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
+            let drawn = running.drawn_in(&Currency::parse("USD").unwrap().into(), &moved);
+            moved_by += drawn.into_iter().map(|(_, amount)| amount).sum::<Decimal>();
             let line = &rate_one(&card, &used, timeframe, now)[0];
             let is_charged = !card.intervals[0].periods_in(timeframe).is_empty();
             let is_used = is_charged && log.borrow().iter().any(|of| timeframe.contains(of.0));

@@ -83,7 +83,7 @@ impl Slots {
         zone: &Zone,
     ) -> Result<Self, Error> {
         let (start, end) = match query {
-            QueryTimeframe::Current if view == View::Whole => {
+            QueryTimeframe::Current if view == View::Whole || current.end() <= now => {
                 (current.start(), Some(current.end()))
             }
             QueryTimeframe::Current => (current.start(), None),

@@ -3,9 +3,9 @@
 
 use accrue::{
     PriceId,
-    alert::{FilterOperator, FilterValues, NewAlert, NewCondition, PriceFilter},
+    alert::{NewAlert, NewCondition},
     cost::CostQuery,
-    price::{BillingMode, Cadence, Cycle},
+    price::{BillingMode, Cadence, Cycle, FilterOperator, FilterValues, PriceFilter},
     subscription::{BillingAnchor, Cancellation, NewSubscription},
 };
 

@@ -2,12 +2,9 @@
 
 use accrue::{
     AlertId, Call, CustomerId, ErrorKind, ExternalId, ListFilter, PageRequest,
-    alert::{
-        Alert, AlertUpdate, Condition, FilterOperator, FilterValues, NewBalanceAlert, PriceFilter,
-        Scope,
-    },
+    alert::{Alert, AlertUpdate, Condition, NewBalanceAlert, Scope},
     limits,
-    price::PriceType,
+    price::{FilterOperator, FilterValues, PriceFilter, PriceType},
 };
 
 use crate::support::{

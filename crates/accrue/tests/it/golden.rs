@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use accrue::{
     AccountId, Billing, Clock, Description, EventKey, ManualClock, PageRequest, Patch,
     SeededEntropy, Timeframe, Zone,
-    alert::{FilterOperator, FilterValues, NewAlert, NewBalanceAlert, NewCondition, PriceFilter},
+    alert::{NewAlert, NewBalanceAlert, NewCondition},
     backfill::NewBackfill,
     credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
@@ -14,8 +14,8 @@ use accrue::{
     metric::Metric,
     plan::PlanPrice,
     price::{
-        BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, Model, NewPrice, Package,
-        PriceType, Tier, Tiered, Unit,
+        BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, FilterOperator,
+        FilterValues, Model, NewPrice, Package, PriceFilter, PriceType, Tier, Tiered, Unit,
     },
     schema::TABLES,
     store::{Batch, Document, Key, MemoryStore, Store},
@@ -136,6 +136,7 @@ fn draw_credits(fixture: &Fixture) {
         effective_date: Some(at("2026-04-01T00:00:00Z")),
         expiry_date: Some(at("2026-06-01T00:00:00Z")),
         per_unit_cost_basis: Some(number("0.8").into()),
+        filters: Vec::new(),
     }));
     for new in [
         NewBalanceAlert::credit_balance_dropped(unit("USD"), thresholds(&["9.5", "1"])),
@@ -164,6 +165,7 @@ fn draw_credits(fixture: &Fixture) {
         effective_date: None,
         expiry_date: Some(at("2026-06-15T00:00:00Z")),
         per_unit_cost_basis: None,
+        filters: Vec::new(),
     }));
     fixture.use_now("eve", "g", "0.25");
     let credits = |new| run(fixture.account.create_ledger_entry(eve, new)).unwrap();
@@ -330,7 +332,7 @@ fn documents_of_version_1_stay_readable() {
     let entries = account.list_ledger_entries(eve(), &usd, &any, &entries);
     let entries = block_on(entries).unwrap().data;
     let shown: Vec<_> = entries.iter().map(|entry| entry.amount.to_string()).collect();
-    assert_eq!(shown.join(" "), "-0.5 5 -15.5 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
+    assert_eq!(shown.join(" "), "-0.25 -0.25 5 -12.5 -3 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
     let balance = block_on(account.credit_balance(eve(), &usd)).unwrap();
     assert_eq!(balance.balance, Some(number("-11")));
     let credits = block_on(account.credit_balance(eve(), &unit(CREDITS))).unwrap();

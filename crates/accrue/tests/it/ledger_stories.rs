@@ -129,6 +129,7 @@ fn change(priced: &Priced, step: &Step, now: Timestamp) -> Option<LedgerChange> 
             effective_date: effective.as_ref().map(later),
             expiry_date: expiry.as_ref().map(later),
             per_unit_cost_basis: Some(Decimal::from(u64::from(*basis)).into()),
+            filters: Vec::new(),
         }),
         Step::Take(amount) => LedgerChange::Decrement { amount: Decimal::from(u64::from(*amount)) },
         Step::Void(place, part) => LedgerChange::Void {

@@ -1,11 +1,8 @@
 use accrue::{
     ErrorKind, ItemId,
-    alert::{
-        Alert, AlertUpdate, Condition, FilterOperator, FilterValues, NewAlert, NewCondition,
-        PriceFilter,
-    },
+    alert::{Alert, AlertUpdate, Condition, NewAlert, NewCondition},
     idempotency::Freshness,
-    price::{Adjustments, Discount, PriceType},
+    price::{Adjustments, Discount, FilterOperator, FilterValues, PriceFilter, PriceType},
     webhook::Body,
 };
 

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use accrue::{
     AlertId,
-    alert::{AlertUpdate, FilterOperator, FilterValues, NewAlert, PriceFilter},
-    price::PriceType,
+    alert::{AlertUpdate, NewAlert},
+    price::{FilterOperator, FilterValues, PriceFilter, PriceType},
     subscription::Cancellation,
 };
 

@@ -53,6 +53,7 @@ impl Book {
             expiry_date: None,
             per_unit_cost_basis: None,
             maximum_initial_balance: None,
+            filters: Vec::new(),
             metadata: Metadata::new(),
             created_at: at,
         };

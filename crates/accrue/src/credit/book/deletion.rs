@@ -76,7 +76,7 @@ impl Book {
     fn draw_instead(&mut self, amount: Decimal, at: Timestamp) -> Vec<(CreditBlockId, Decimal)> {
         let (mut rest, mut instead) = (amount, Vec::new());
         while !rest.is_zero() {
-            let (id, taken) = self.take(&mut rest, at);
+            let (id, taken) = self.take(&mut rest, at, |block| block.filters.is_empty());
             self.book_of(id, EntryType::Decrement, -&taken, at);
             instead.push((id, taken));
         }

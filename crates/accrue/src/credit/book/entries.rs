@@ -1,7 +1,8 @@
 use super::{Book, Booked, LedgerEntry, NewLedgerEntry};
 use crate::{
-    CreditBlockId, Decimal, LedgerEntryId, Timestamp,
+    CreditBlockId, Decimal, LedgerEntryId, PriceId, Timestamp,
     credit::{EntryBlock, EntryStatus, EntryType, Pending},
+    limits,
     price::Cycle,
     subscription::{BillingAnchor, BillingPeriods},
 };
@@ -13,6 +14,12 @@ pub(super) struct Draft<'a> {
     pub(super) block_id: CreditBlockId,
     /// Request of the caller, in whose words the entry speaks.
     pub(super) asked: Option<&'a NewLedgerEntry>,
+}
+
+/// Usage of a price, to which usage is still added.
+struct Usage {
+    price_id: PriceId,
+    until: Timestamp,
 }
 
 impl Book {
@@ -32,18 +39,30 @@ impl Book {
         self.enter(draft, at, None)
     }
 
-    /// Books an amount that usage has taken from a block: with what it took of the same block on
-    /// the same day where no entry has come between that is not usage.
-    pub(super) fn append_usage(&mut self, block_id: CreditBlockId, taken: Decimal, at: Timestamp) {
+    /// Books an amount that usage of a price has taken from a block: with what it took of the same block
+    /// on the same day where no entry has come between that is not usage.
+    pub(super) fn append_usage(
+        &mut self,
+        block_id: CreditBlockId,
+        price_id: PriceId,
+        taken: Decimal,
+        at: Timestamp,
+    ) {
         let amount = -taken;
-        let pending = self.ledger.pending.iter().rev().find(|entry| entry.block_id == block_id);
-        if let Some(Pending { number, .. }) = pending.copied() {
+        let is_own = |of: &&Pending| of.block_id == block_id && of.price_id == Some(price_id);
+        if let Some(Pending { number, .. }) = self.ledger.pending.iter().rev().find(is_own).copied()
+        {
             return self.grow(number, amount);
+        }
+        if self.ledger.pending.len() == limits::PENDING_ENTRIES {
+            let Pending { number, .. } = self.ledger.pending.remove(0);
+            self.commit(number);
         }
         let number = self.next_number();
         let draft = Draft { entry_type: EntryType::Decrement, amount, block_id, asked: None };
-        self.enter(draft, at, Some(self.ledger.day_end));
-        self.ledger.pending.push(Pending { block_id, number });
+        self.enter(draft, at, Some(Usage { price_id, until: self.ledger.day_end }));
+        let price_id = Some(price_id);
+        self.ledger.pending.push(Pending { block_id, price_id, number });
     }
 
     /// Begins the customer's day that holds an instant, if it has not begun yet: entries of the one
@@ -76,48 +95,56 @@ impl Book {
     fn commit_pending(&mut self, at: Timestamp) {
         let is_over = self.ledger.day_end <= at;
         for Pending { number, .. } in std::mem::take(&mut self.ledger.pending) {
-            let Some(booked) = self.entries.get_mut(&number).filter(|_| !is_over) else { continue };
-            booked.entry.entry_status = EntryStatus::Committed;
-            booked.pending_until = None;
-            self.moved_entries.insert(number);
+            if !is_over {
+                self.commit(number);
+            }
         }
     }
 
-    fn enter(
-        &mut self,
-        draft: Draft<'_>,
-        at: Timestamp,
-        pending_until: Option<Timestamp>,
-    ) -> &LedgerEntry {
+    fn commit(&mut self, number: u64) {
+        let Some(booked) = self.entries.get_mut(&number) else { return };
+        booked.entry.entry_status = EntryStatus::Committed;
+        booked.pending_until = None;
+        self.moved_entries.insert(number);
+    }
+
+    fn enter(&mut self, draft: Draft<'_>, at: Timestamp, usage: Option<Usage>) -> &LedgerEntry {
         let Draft { entry_type, amount, block_id, asked } = draft;
         let number = self.next_number();
         let starting_balance = self.ledger.balance.clone();
         self.ledger.balance += amount.clone();
         self.ledger.entries = number;
         self.ledger.latest = at;
-        let is_pending = pending_until.is_some();
+        let status = if usage.is_some() { EntryStatus::Pending } else { EntryStatus::Committed };
         let entry = LedgerEntry {
             id: LedgerEntryId::derived(at, &self.names(b"entry", &number.to_be_bytes())),
             ledger_sequence_number: number,
             customer_id: self.ledger.customer_id,
             currency: self.ledger.currency.clone(),
             entry_type,
-            entry_status: if is_pending { EntryStatus::Pending } else { EntryStatus::Committed },
+            entry_status: status,
             amount,
             starting_balance,
             ending_balance: self.ledger.balance.clone(),
             credit_block: self.face(block_id),
+            price_id: usage.as_ref().map(|usage| usage.price_id),
             description: asked.and_then(|asked| asked.description.clone()),
             metadata: asked.map(|asked| asked.metadata.clone()).unwrap_or_default(),
             created_at: at,
         };
         self.moved_entries.insert(number);
+        let pending_until = usage.map(|usage| usage.until);
         &self.entries.entry(number).or_insert(Booked { entry, pending_until }).entry
     }
 
     /// Returns a block as an entry shows it.
     fn face(&self, id: CreditBlockId) -> EntryBlock {
         let found = self.blocks.get(&id).map(|block| EntryBlock::from(&block.block));
-        found.unwrap_or(EntryBlock { id, expiry_date: None, per_unit_cost_basis: None })
+        found.unwrap_or(EntryBlock {
+            id,
+            expiry_date: None,
+            per_unit_cost_basis: None,
+            filters: Vec::new(),
+        })
     }
 }

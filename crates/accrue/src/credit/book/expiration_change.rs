@@ -35,6 +35,7 @@ impl Book {
             expiry_date: Some(new_block_expiry_date),
             per_unit_cost_basis: source.block.per_unit_cost_basis.clone(),
             maximum_initial_balance: Some(moved.clone()),
+            filters: source.block.filters.clone(),
             ..blank.block
         };
         let new_block_id = block.id;

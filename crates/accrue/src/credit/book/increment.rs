@@ -1,6 +1,6 @@
 use super::{Block, Book, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
-    Error, Timestamp,
+    Decimal, Error, Timestamp,
     credit::{CreditBlock, EntryType, NewBlock},
 };
 
@@ -15,7 +15,9 @@ impl Book {
         let NewBlock { amount, expiry_date, per_unit_cost_basis, .. } = given;
         let effective = given.effective_date.unwrap_or(at);
         check_dates(effective, *expiry_date, at)?;
-        let paid = self.overdrawn().min(amount.clone());
+        // What was overdrawn may be for prices that a block with filters does not pay for.
+        let owed = if given.filters.is_empty() { self.overdrawn() } else { Decimal::zero() };
+        let paid = owed.min(amount.clone());
         if paid < *amount {
             self.check_room(0)?;
         }
@@ -26,6 +28,7 @@ impl Book {
             expiry_date: *expiry_date,
             per_unit_cost_basis: per_unit_cost_basis.clone(),
             maximum_initial_balance: Some(amount.clone()),
+            filters: given.filters.clone(),
             metadata: new.metadata.clone(),
             ..blank.block
         };

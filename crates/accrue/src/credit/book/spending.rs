@@ -1,22 +1,32 @@
-use super::{Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
-use crate::{CreditBlockId, Decimal, Timestamp, credit::EntryType};
+use super::{Block, Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
+use crate::{
+    CreditBlockId, Decimal, Timestamp,
+    credit::{CreditBlock, EntryType, PriceMove},
+    price::Price,
+};
 
 impl Book {
-    /// Draws what usage of a billing period costs; nothing from a ledger without an entry.
-    pub(crate) fn draw(&mut self, amount: &Decimal, drawn: &mut Drawn, now: Timestamp) {
-        if self.ledger.entries == 0 || *amount <= Decimal::zero() {
+    /// Draws what usage of a billing period costs more, price by price; nothing from a ledger without
+    /// an entry. What some prices cost less is taken off those that stand last.
+    pub(crate) fn draw(&mut self, prices: &[PriceMove], drawn: &mut Drawn, now: Timestamp) {
+        let amount: Decimal = prices.iter().map(|(_, amount)| amount.clone()).sum();
+        if self.ledger.entries == 0 || amount <= Decimal::zero() {
             return;
         }
-        let mut rest = drawn.due(amount);
+        let mut rest = drawn.due(&amount);
         if rest.is_zero() {
             return;
         }
         let at = self.instant(now);
         self.begin_day(at);
-        while !rest.is_zero() {
-            let (block_id, taken) = self.take(&mut rest, at);
-            drawn.add(block_id, taken.clone());
-            self.append_usage(block_id, taken, at);
+        for (price, amount) in prices {
+            let mut own = amount.clone().min(rest.clone()).max(Decimal::zero());
+            rest -= &own;
+            while !own.is_zero() {
+                let (block_id, taken) = self.take_for(price, &mut own, at);
+                drawn.add(block_id, taken.clone());
+                self.append_usage(block_id, price.id, taken, at);
+            }
         }
     }
 
@@ -30,7 +40,7 @@ impl Book {
     ) -> LedgerEntry {
         let mut rest = amount.clone();
         loop {
-            let (block_id, taken) = self.take(&mut rest, at);
+            let (block_id, taken) = self.take(&mut rest, at, |_| true);
             let (entry_type, asked) = (EntryType::Decrement, Some(new));
             let entry = self.append(Draft { entry_type, amount: -taken, block_id, asked }, at);
             if rest.is_zero() {
@@ -39,12 +49,39 @@ impl Book {
         }
     }
 
+    /// Takes what it can of the rest from the block that pays for a price next: one with filters comes
+    /// before those without.
+    fn take_for(
+        &mut self,
+        price: &Price,
+        rest: &mut Decimal,
+        at: Timestamp,
+    ) -> (CreditBlockId, Decimal) {
+        let pays = |block: &CreditBlock| {
+            !block.filters.is_empty() && block.filters.iter().all(|filter| filter.passes(price))
+        };
+        match self.next(at, pays).is_some() {
+            true => self.take(rest, at, pays),
+            false => self.take(rest, at, |block| block.filters.is_empty()),
+        }
+    }
+
+    /// Returns the block that is spent next of some.
+    fn next(&self, at: Timestamp, pays: impl Fn(&CreditBlock) -> bool) -> Option<&Block> {
+        let spendable = self.order.iter().filter(|(place, _)| place.is_spendable(at));
+        let mut blocks = spendable.filter_map(|(_, id)| self.blocks.get(id));
+        blocks.find(|block| pays(&block.block))
+    }
+
     /// Takes what it can of the rest from the block that is spent next, and all of it from the
     /// overdraft where there is none.
-    pub(super) fn take(&mut self, rest: &mut Decimal, at: Timestamp) -> (CreditBlockId, Decimal) {
-        let next = self.order.iter().find(|(place, _)| place.is_spendable(at));
-        let next = next.and_then(|(_, id)| self.blocks.get(id));
-        let (id, taken) = match next {
+    pub(super) fn take(
+        &mut self,
+        rest: &mut Decimal,
+        at: Timestamp,
+        pays: impl Fn(&CreditBlock) -> bool,
+    ) -> (CreditBlockId, Decimal) {
+        let (id, taken) = match self.next(at, pays) {
             Some(block) => (block.block.id, block.block.balance.clone().min(rest.clone())),
             None => (self.overdraft(at), rest.clone()),
         };

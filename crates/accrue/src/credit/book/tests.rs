@@ -7,10 +7,14 @@ mod properties;
 mod shelf;
 mod usage;
 
+use std::sync::Arc;
+
 use super::*;
 use crate::{
+    ItemId, Name, PriceId,
     credit::{EntryKind, EntryType, NewBlock},
     error::ErrorKind,
+    price::{Cadence, FilterOperator, FilterValues, NewPrice, Price, PriceFilter},
 };
 
 /// So many tenths.
@@ -21,6 +25,24 @@ fn tenths(number: i64) -> Decimal {
 /// So many credits.
 fn credits(number: i64) -> Decimal {
     tenths(number * 10)
+}
+
+/// One of two prices, each of an item of its own.
+fn price(place: usize) -> Arc<Price> {
+    let name = Name::parse("price").unwrap();
+    let new = NewPrice::builder(name, item(place)).billed(Cadence::Monthly, unit());
+    let id = PriceId::from_bytes([u8::try_from(place + 1).unwrap(); 16]);
+    Arc::new(new.fee_in_advance(credits(1)).decide(id, hour(0)).unwrap())
+}
+
+fn item(place: usize) -> ItemId {
+    ItemId::from_bytes([u8::try_from(place + 1).unwrap(); 16])
+}
+
+/// The filters of a block that pays for one of the prices only.
+fn only(place: usize) -> Vec<PriceFilter> {
+    let values = FilterValues::ItemId([item(place)].into());
+    vec![PriceFilter { operator: FilterOperator::Includes, values }]
 }
 
 fn unit() -> PricingUnit {

@@ -310,6 +310,7 @@ async fn create_ledger_entry(
     new.check()?;
     require_credits(tx).await?;
     let customer = rows::customers::customer(tx, customer).await?;
+    rows::prices::check_filters(tx, new.change.filters()).await?;
     current::current_head(tx, customer.id).await?;
     let mut ledger = match ledgers::ledger(tx, customer.id, &new.currency).await? {
         Some(ledger) => ledger,

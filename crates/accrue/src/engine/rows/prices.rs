@@ -1,9 +1,13 @@
 //! Prices.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
-    Error, IdOr, PriceId, engine::kernel::Transaction, price::Price, rating::RateCard, schema,
+    Error, IdOr, PriceId,
+    engine::kernel::Transaction,
+    price::{FilterValues, Price, PriceFilter},
+    rating::RateCard,
+    schema,
     subscription::SubscriptionEntry,
 };
 
@@ -42,4 +46,39 @@ pub(in crate::engine) async fn prices(
     let slots: Vec<_> = ids.iter().map(|id| schema::price(tx.account, *id)).collect();
     let prices: Option<Vec<_>> = tx.get_all(&slots).await?.into_iter().collect();
     prices.ok_or_else(|| Error::corrupt("a price of a plan version is missing"))
+}
+
+/// Checks that the prices and items that filters name exist: one by a mistyped id would let no price
+/// pass.
+pub(in crate::engine) async fn check_filters(
+    tx: &mut Transaction<'_>,
+    filters: &[PriceFilter],
+) -> Result<(), Error> {
+    let account = tx.account;
+    for filter in filters {
+        match &filter.values {
+            FilterValues::PriceId(ids) => {
+                let slots: Vec<_> = ids.iter().map(|id| schema::price(account, *id)).collect();
+                check_there("price", ids, tx.get_all(&slots).await?)?;
+            }
+            FilterValues::ItemId(ids) => {
+                let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();
+                check_there("item", ids, tx.get_all(&slots).await?)?;
+            }
+            FilterValues::PriceType(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks that each of some resources was found.
+fn check_there<I: fmt::Display, T>(
+    what: &str,
+    ids: &BTreeSet<I>,
+    found: Vec<Option<T>>,
+) -> Result<(), Error> {
+    match ids.iter().zip(found).find(|(_, found)| found.is_none()) {
+        Some((id, _)) => Err(Error::not_found(what, id)),
+        None => Ok(()),
+    }
 }

@@ -72,6 +72,7 @@ pub(crate) fn block(amount: &str, effective: &str, expiry: &str, basis: &str) ->
         effective_date: date(effective),
         expiry_date: date(expiry),
         per_unit_cost_basis: (!basis.is_empty()).then(|| number(basis).into()),
+        filters: Vec::new(),
     }))
 }
 

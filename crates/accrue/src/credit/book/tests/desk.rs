@@ -26,7 +26,7 @@ impl Desk {
     }
 
     pub(super) fn draw(&mut self, at: i64, amount: i64) {
-        self.book.draw(&credits(amount), &mut self.drawn, hour(at));
+        self.book.draw(&[(price(0), credits(amount))], &mut self.drawn, hour(at));
         check_ledger(&self.rows());
     }
 
@@ -75,6 +75,7 @@ pub(super) fn increment(
         effective_date: effective.map(hour),
         expiry_date: expiry.map(hour),
         per_unit_cost_basis: basis.map(|basis| credits(basis).into()),
+        filters: Vec::new(),
     })
 }
 

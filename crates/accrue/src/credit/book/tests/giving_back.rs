@@ -104,7 +104,7 @@ fn a_period_remembers_200_blocks_and_all_that_was_drawn() {
     let blocks: Vec<_> = (0..203)
         .map(|_| {
             let id = desk.book.book(&NewLedgerEntry::increment(unit(), credits(1)), hour(0));
-            desk.book.draw(&credits(1), &mut desk.drawn, hour(0));
+            desk.book.draw(&[(price(0), credits(1))], &mut desk.drawn, hour(0));
             id.unwrap().credit_block.id
         })
         .collect();

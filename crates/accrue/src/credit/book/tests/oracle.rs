@@ -21,7 +21,18 @@ pub(super) struct Line {
     pub(super) amount: i64,
     pub(super) block: u64,
     pub(super) at: Timestamp,
-    is_usage: bool,
+    /// The price that it is for, where it is usage.
+    pub(super) price: Option<usize>,
+}
+
+/// What is paid for.
+#[derive(Clone, Copy, Debug)]
+enum Payee {
+    Price(usize),
+    /// What the caller takes.
+    Anything,
+    /// What a deleted block has paid for.
+    Unknown,
 }
 
 /// A block.
@@ -34,6 +45,8 @@ pub(super) struct Pile {
     pub(super) effective: Option<Timestamp>,
     pub(super) expiry: Option<Timestamp>,
     pub(super) basis: Option<i64>,
+    /// The only price that it pays for.
+    pub(super) only: Option<usize>,
     /// Of one that is deleted: what was drawn from others instead.
     pub(super) instead: Option<Vec<(u64, i64)>>,
 }
@@ -99,7 +112,7 @@ impl Oracle {
     }
 
     fn line(&mut self, kind: EntryKind, amount: i64, block: u64, at: Timestamp) -> u64 {
-        self.lines.push(Line { kind, amount, block, at, is_usage: false });
+        self.lines.push(Line { kind, amount, block, at, price: None });
         self.last()
     }
 
@@ -120,9 +133,16 @@ impl Oracle {
     }
 
     /// Takes one credit from the block that is next.
-    fn take_one(&mut self, at: Timestamp) -> u64 {
-        let mut spendable: Vec<_> = self.blocks.iter().filter(|b| b.is_spendable(at)).collect();
-        spendable.sort_by_key(|block| block.order());
+    fn take_one(&mut self, payee: Payee, at: Timestamp) -> u64 {
+        let pays = |block: &&Pile| match (payee, block.only) {
+            (Payee::Anything, _) | (_, None) => true,
+            (Payee::Price(price), Some(only)) => price == only,
+            (Payee::Unknown, Some(_)) => false,
+        };
+        let spendable = self.blocks.iter().filter(|block| block.is_spendable(at));
+        let mut spendable: Vec<_> = spendable.filter(pays).collect();
+        let is_special = |block: &Pile| block.only.is_some() && matches!(payee, Payee::Price(_));
+        spendable.sort_by_key(|block| (!is_special(block), block.order()));
         let next = spendable.first().map(|block| block.number).or(self.overdraft());
         let number = next.unwrap_or_else(|| {
             let number = self.next();
@@ -134,27 +154,28 @@ impl Oracle {
         number
     }
 
-    pub(super) fn draw(&mut self, period: usize, amount: i64, now: Timestamp) {
-        if self.lines.is_empty() {
+    pub(super) fn draw(&mut self, period: usize, amounts: [i64; 2], now: Timestamp) {
+        let amount: i64 = amounts.iter().sum();
+        if self.lines.is_empty() || amount <= 0 {
             return;
         }
         let at = self.instant(now);
-        for _ in 0..amount {
-            if self.spared[period] > 0 {
-                self.spared[period] -= 1;
-                continue;
-            }
-            let block = self.take_one(at);
+        let spared = self.spared[period].min(amount);
+        self.spared[period] -= spared;
+        for done in 0..amount - spared {
+            let price = usize::from(done >= amounts[0]);
+            let block = self.take_one(Payee::Price(price), at);
             let drawn = &mut self.drawn[period];
             let earlier = drawn.iter().position(|(number, _)| *number == block);
             let earlier = earlier.map_or(0, |place| drawn.remove(place).1);
             drawn.push((block, earlier + 1));
-            let growing = self.lines.iter_mut().rev().take_while(|line| line.is_usage);
-            match growing.into_iter().find(|l| l.block == block && date(l.at) == date(at)) {
+            let growing = self.lines.iter_mut().rev().take_while(|line| line.price.is_some());
+            let mut own = growing.filter(|of| of.block == block && of.price == Some(price));
+            match own.find(|of| date(of.at) == date(at)) {
                 Some(line) => line.amount -= 1,
                 None => {
-                    let (kind, amount) = (EntryKind::Decrement, -1);
-                    self.lines.push(Line { kind, amount, block, at, is_usage: true });
+                    let (kind, price) = (EntryKind::Decrement, Some(price));
+                    self.lines.push(Line { kind, amount: -1, block, at, price });
                 }
             }
         }
@@ -163,7 +184,7 @@ impl Oracle {
     pub(super) fn decrement(&mut self, amount: i64, now: Timestamp) -> Answer {
         let (at, before) = (self.instant(now), self.lines.len());
         for _ in 0..amount {
-            let block = self.take_one(at);
+            let block = self.take_one(Payee::Anything, at);
             match self.lines[before..].last_mut().filter(|line| line.block == block) {
                 Some(line) => line.amount -= 1,
                 None => drop(self.line(EntryKind::Decrement, -1, block, at)),
@@ -172,20 +193,14 @@ impl Oracle {
         Ok(self.last())
     }
 
-    pub(super) fn increment(
-        &mut self,
-        amount: i64,
-        effective: Option<Timestamp>,
-        expiry: Option<Timestamp>,
-        basis: Option<i64>,
-        now: Timestamp,
-    ) -> Answer {
+    /// Gives a block, of which all is known but the number and the amounts.
+    pub(super) fn increment(&mut self, amount: i64, new: Pile, now: Timestamp) -> Answer {
         let at = self.instant(now);
-        let effective = effective.unwrap_or(at);
+        let (effective, expiry) = (new.effective.unwrap_or(at), new.expiry);
         if expiry.is_some_and(|expiry| expiry <= at || expiry <= effective) {
             return BROKEN;
         }
-        let overdraft = self.overdraft();
+        let overdraft = self.overdraft().filter(|_| new.only.is_none());
         let paid = overdraft.map_or(0, |number| self.block(number).drawn.min(amount));
         if let Some(number) = overdraft.filter(|_| paid > 0) {
             self.block(number).left += paid;
@@ -198,8 +213,7 @@ impl Oracle {
         }
         let (number, effective, given) = (self.next(), Some(effective), Some(amount));
         let (left, drawn) = (amount - paid, paid);
-        let instead = None;
-        self.add(Pile { number, left, drawn, given, effective, expiry, basis, instead });
+        self.add(Pile { number, left, drawn, given, effective, ..new });
         Ok(self.line(EntryKind::Increment, amount, number, at))
     }
 
@@ -342,7 +356,7 @@ impl Oracle {
         (block.left, block.drawn) = (0, 0);
         let mut instead: Vec<(u64, i64)> = Vec::new();
         for _ in 0..drawn {
-            let from = self.take_one(at);
+            let from = self.take_one(Payee::Unknown, at);
             match instead.last_mut().filter(|(block, _)| *block == from) {
                 Some((_, share)) => {
                     *share += 1;
@@ -364,7 +378,7 @@ impl Oracle {
 
     /// Tells how an entry stands at an instant.
     pub(super) fn status(&self, index: usize, now: Timestamp) -> EntryStatus {
-        let is_last = self.lines[index..].iter().all(|line| line.is_usage);
+        let is_last = self.lines[index..].iter().all(|line| line.price.is_some());
         let is_today = date(self.lines[index].at) == date(now);
         if is_last && is_today { EntryStatus::Pending } else { EntryStatus::Committed }
     }

@@ -23,14 +23,43 @@ struct Happening {
 /// Amounts are in tenths, instants in hours from now, blocks as places in the list of all.
 #[derive(Clone, Debug)]
 enum Step {
-    Increment { amount: i64, effective: Option<i64>, expiry: Option<i64>, basis: Option<i64> },
-    Draw { period: usize, amount: i64 },
-    GiveBack { period: usize, amount: i64 },
-    Decrement { amount: i64 },
-    Void { block: usize, amount: i64 },
-    Amend { block: usize, amount: i64 },
-    Delete { block: usize },
-    Change { block: Option<usize>, expiry_of: Option<usize>, amount: Option<i64>, target: i64 },
+    Increment {
+        amount: i64,
+        effective: Option<i64>,
+        expiry: Option<i64>,
+        basis: Option<i64>,
+        /// The only price that it pays for.
+        only: Option<usize>,
+    },
+    /// How much more each of the prices costs.
+    Draw {
+        period: usize,
+        amounts: [i64; 2],
+    },
+    GiveBack {
+        period: usize,
+        amount: i64,
+    },
+    Decrement {
+        amount: i64,
+    },
+    Void {
+        block: usize,
+        amount: i64,
+    },
+    Amend {
+        block: usize,
+        amount: i64,
+    },
+    Delete {
+        block: usize,
+    },
+    Change {
+        block: Option<usize>,
+        expiry_of: Option<usize>,
+        amount: Option<i64>,
+        target: i64,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Step> {
@@ -41,15 +70,17 @@ fn steps() -> impl Strategy<Value = Step> {
         option((-30_i64..60).boxed()),
         option((-2_i64..90).boxed()),
         option((0_i64..3).boxed()),
+        prop::option::weighted(0.3, 0_usize..2),
     );
     let block = || 0_usize..30;
     let change =
         (prop::option::of(block()), prop::option::of(block()), option(amount()), -5_i64..200);
     prop_oneof![
-        4 => increment.prop_map(|(amount, effective, expiry, basis)| {
-            Step::Increment { amount, effective, expiry, basis }
+        4 => increment.prop_map(|(amount, effective, expiry, basis, only)| {
+            Step::Increment { amount, effective, expiry, basis, only }
         }),
-        6 => (0_usize..2, amount()).prop_map(|(period, amount)| Step::Draw { period, amount }),
+        6 => (0_usize..2, [-5_i64..30, -5_i64..30])
+            .prop_map(|(period, amounts)| Step::Draw { period, amounts }),
         3 => (0_usize..2, 1_i64..80)
             .prop_map(|(period, amount)| Step::GiveBack { period, amount }),
         1 => amount().prop_map(|amount| Step::Decrement { amount }),
@@ -117,9 +148,10 @@ impl Run {
 
     fn step(&mut self, step: &Step, now: Timestamp) {
         match *step {
-            Step::Draw { period, amount } => {
-                self.book.draw(&tenths(amount), &mut self.drawn[period], now);
-                self.oracle.draw(period, amount, now);
+            Step::Draw { period, amounts } => {
+                let prices = [0, 1].map(|place| (price(place), tenths(amounts[place])));
+                self.book.draw(&prices, &mut self.drawn[period], now);
+                self.oracle.draw(period, amounts, now);
             }
             Step::GiveBack { period, amount } => {
                 let mut missing = self.book.missing(&self.drawn[period]);
@@ -164,15 +196,17 @@ impl Run {
     fn asked(&mut self, step: &Step, now: Timestamp) -> (LedgerChange, Answer) {
         let from_now = |hours: i64| hour(self.hours + hours);
         match *step {
-            Step::Increment { amount, effective, expiry, basis } => {
+            Step::Increment { amount, effective, expiry, basis, only } => {
                 let (effective, expiry) = (effective.map(from_now), expiry.map(from_now));
                 let change = LedgerChange::Increment(NewBlock {
                     amount: tenths(amount),
                     effective_date: effective,
                     expiry_date: expiry,
                     per_unit_cost_basis: basis.map(|basis| tenths(basis).into()),
+                    filters: only.map(super::only).unwrap_or_default(),
                 });
-                (change, self.oracle.increment(amount, effective, expiry, basis, now))
+                let pile = Pile { effective, expiry, basis, only, ..Pile::default() };
+                (change, self.oracle.increment(amount, pile, now))
             }
             Step::Decrement { amount } => {
                 let change = LedgerChange::Decrement { amount: tenths(amount) };
@@ -273,17 +307,21 @@ impl Run {
                 rows.number(entry.credit_block.id),
                 entry.created_at,
                 entry.entry_status,
+                entry.price_id,
             );
             let status = self.oracle.status(index, now);
-            assert_eq!(found, (line.kind, tenths(line.amount), line.block, line.at, status));
+            let price = line.price.map(|place| price(place).id);
+            let amount = tenths(line.amount);
+            assert_eq!(found, (line.kind, amount, line.block, line.at, status, price));
         }
         let balance = tenths(lines.iter().map(|line| line.amount).sum());
         assert_eq!(self.book.balance().cloned(), (!lines.is_empty()).then_some(balance));
     }
 }
 
-/// A block: its number, what is left and was drawn, what was given and its cost basis, its dates.
-type Row = (u64, [Decimal; 2], [Option<Decimal>; 2], [Option<Timestamp>; 2]);
+/// A block: its number, what is left and was drawn, what was given and its cost basis, its dates, what
+/// it pays for.
+type Row = (u64, [Decimal; 2], [Option<Decimal>; 2], [Option<Timestamp>; 2], Vec<PriceFilter>);
 
 fn row(block: &Block) -> Row {
     let Block { block, number, drawn, .. } = block;
@@ -292,13 +330,14 @@ fn row(block: &Block) -> Row {
         block.per_unit_cost_basis.clone().map(Decimal::from),
     ];
     let left = [block.balance.clone(), drawn.clone()];
-    (*number, left, given, [block.effective_date, block.expiry_date])
+    (*number, left, given, [block.effective_date, block.expiry_date], block.filters.clone())
 }
 
 fn expected(pile: &Pile) -> Row {
-    let Pile { number, left, drawn, given, effective, expiry, basis, .. } = pile;
+    let Pile { number, left, drawn, given, effective, expiry, basis, only, .. } = pile;
     let given = [given.map(tenths), basis.map(tenths)];
-    (*number, [*left, *drawn].map(tenths), given, [*effective, *expiry])
+    let filters = only.map(super::only).unwrap_or_default();
+    (*number, [*left, *drawn].map(tenths), given, [*effective, *expiry], filters)
 }
 
 proptest! {

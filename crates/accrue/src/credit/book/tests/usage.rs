@@ -157,7 +157,7 @@ fn ids_follow_from_the_place_in_the_ledger() {
         let unit = PricingUnit::parse(unit).unwrap();
         let mut book = Book::new(customer(), unit, zone());
         book.book(&entry(increment(1, None, None, None)), hour(0)).unwrap();
-        book.draw(&credits(2), &mut Drawn::default(), hour(1));
+        book.draw(&[(price(0), credits(2))], &mut Drawn::default(), hour(1));
         let entries = book.entries.values().map(|booked| booked.entry.id).collect::<BTreeSet<_>>();
         (entries, book.blocks.into_keys().collect::<BTreeSet<_>>())
     };

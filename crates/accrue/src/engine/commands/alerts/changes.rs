@@ -31,8 +31,11 @@ impl Change {
     async fn apply(&self, alert: Alert, tx: &mut Transaction<'_>) -> Result<Alert, Error> {
         match self {
             Self::Update(update) => {
-                stored::check_filters(tx, update.price_filters.as_deref().unwrap_or_default())
-                    .await?;
+                rows::prices::check_filters(
+                    tx,
+                    update.price_filters.as_deref().unwrap_or_default(),
+                )
+                .await?;
                 let siblings = stored::siblings(tx, &alert).await?;
                 update.clone().decide(alert, &siblings)
             }

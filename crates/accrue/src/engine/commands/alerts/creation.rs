@@ -22,7 +22,7 @@ pub(super) async fn create_subscription_alert(
     stored::require_alerts(tx).await?;
     let mut entry = current::current_subscription(tx, id).await?;
     stored::check_metric(tx, new).await?;
-    stored::check_filters(tx, new.condition.price_filters()).await?;
+    rows::prices::check_filters(tx, new.condition.price_filters()).await?;
     let siblings = active::alerts(tx, &entry.alerts).await?;
     let subscription = &entry.subscription;
     let scope = Scope::Subscription {
@@ -52,7 +52,7 @@ pub(super) async fn create_plan_alert(
     let PlanVersionEntry { alerts, .. } =
         entry.ok_or_else(|| Error::not_found("plan version", version.number()))?;
     stored::check_metric(tx, new).await?;
-    stored::check_filters(tx, new.condition.price_filters()).await?;
+    rows::prices::check_filters(tx, new.condition.price_filters()).await?;
     let siblings = active::alerts(tx, &alerts).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let scope = Scope::Plan { plan_id: plan.id, plan_version: version };

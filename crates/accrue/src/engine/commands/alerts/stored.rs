@@ -1,10 +1,8 @@
 //! Alerts as they are found, checked, answered and saved.
 
-use std::{collections::BTreeSet, fmt};
-
 use crate::{
     AlertId, CustomerId, Error,
-    alert::{Alert, FilterValues, NewAlert, NewCondition, PriceFilter, Scope},
+    alert::{Alert, NewAlert, NewCondition, Scope},
     engine::{
         kernel::Transaction,
         rows::{self, active, balance_alerts},
@@ -76,29 +74,6 @@ pub(super) async fn check_metric(tx: &mut Transaction<'_>, new: &NewAlert) -> Re
     Ok(())
 }
 
-/// Checks that the prices and items that the filters of an alert name exist: a filter by a mistyped
-/// id would let the alert never fire.
-pub(super) async fn check_filters(
-    tx: &mut Transaction<'_>,
-    filters: &[PriceFilter],
-) -> Result<(), Error> {
-    let account = tx.account;
-    for filter in filters {
-        match &filter.values {
-            FilterValues::PriceId(ids) => {
-                let slots: Vec<_> = ids.iter().map(|id| schema::price(account, *id)).collect();
-                check_there("price", ids, tx.get_all(&slots).await?)?;
-            }
-            FilterValues::ItemId(ids) => {
-                let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();
-                check_there("item", ids, tx.get_all(&slots).await?)?;
-            }
-            FilterValues::PriceType(_) => {}
-        }
-    }
-    Ok(())
-}
-
 /// Returns the alerts of an alert's subscription, plan version or ledger.
 pub(super) async fn siblings(tx: &mut Transaction<'_>, alert: &Alert) -> Result<Vec<Alert>, Error> {
     let ids = match alert.scope {
@@ -158,18 +133,6 @@ pub(super) async fn save_watched(
 ) -> Result<(), Error> {
     rows::subscriptions::save_subscription(tx, entry)?;
     rows::customers::touch(tx, entry.subscription.customer_id).await
-}
-
-/// Checks that each of some resources was found.
-pub(super) fn check_there<I: fmt::Display, T>(
-    what: &str,
-    ids: &BTreeSet<I>,
-    found: Vec<Option<T>>,
-) -> Result<(), Error> {
-    match ids.iter().zip(found).find(|(_, found)| found.is_none()) {
-        Some((id, _)) => Err(Error::not_found(what, id)),
-        None => Ok(()),
-    }
 }
 
 /// Returns an alert as one subscription sees it.

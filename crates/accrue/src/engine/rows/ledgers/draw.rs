@@ -30,14 +30,14 @@ pub(in crate::engine) async fn draw(
     for (currency, ledger) in ledgers {
         let before = ledger.book.balance().cloned();
         let own = || draw_downs.iter().filter(|draw_down| draw_down.currency == *currency);
-        for draw_down in own().filter(|draw_down| draw_down.amount > Decimal::zero()) {
+        for draw_down in own().filter(|draw_down| draw_down.amount() > Decimal::zero()) {
             if ledger.has_credits {
                 let (book, drawn) = drawn(tx, ledger, draw_down).await?;
-                book.draw(&draw_down.amount, drawn, at);
+                book.draw(&draw_down.prices, drawn, at);
             }
         }
         let mut returned = Returned::default();
-        for draw_down in own().filter(|draw_down| draw_down.amount < Decimal::zero()) {
+        for draw_down in own().filter(|draw_down| draw_down.amount() < Decimal::zero()) {
             let (book, drawn) = drawn(tx, ledger, draw_down).await?;
             let mut missing = book.missing(drawn);
             while !missing.is_empty() {
@@ -48,7 +48,7 @@ pub(in crate::engine) async fn draw(
                     return Err(Error::corrupt("a block of credits is of another ledger"));
                 }
             }
-            book.hand_back(&-&draw_down.amount, drawn, &mut returned);
+            book.hand_back(&-draw_down.amount(), drawn, &mut returned);
         }
         ledger.book.book_returned(returned, at);
         let fires = match at < tx.now {

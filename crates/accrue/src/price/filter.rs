@@ -2,18 +2,14 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    ItemId, PriceId,
-    price::{Price, PriceType},
-};
+use super::{Price, PriceType};
+use crate::{Error, ItemId, PriceId, limits};
 
-/// Filter of the prices that an alert on spend counts (wire 1.2).
+/// Filter of prices: of those that an alert on spend counts (wire 1.2), or that a credit block pays for
+/// (wire 4.4).
 ///
 /// ```
-/// use accrue::{
-///     alert::{FilterOperator, FilterValues, PriceFilter},
-///     price::PriceType,
-/// };
+/// use accrue::price::{FilterOperator, FilterValues, PriceFilter, PriceType};
 ///
 /// let usage_alone = PriceFilter {
 ///     operator: FilterOperator::Includes,
@@ -67,16 +63,36 @@ impl PriceFilter {
     }
 
     /// Tells whether two lists of filters let the same prices pass, whatever their order.
-    pub(super) fn are_the_same(one: &[Self], other: &[Self]) -> bool {
+    pub(crate) fn are_the_same(one: &[Self], other: &[Self]) -> bool {
         one.iter().collect::<BTreeSet<_>>() == other.iter().collect()
     }
 
     /// Returns the number of values.
-    pub(super) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         match &self.values {
             FilterValues::PriceId(ids) => ids.len(),
             FilterValues::ItemId(ids) => ids.len(),
             FilterValues::PriceType(types) => types.len(),
         }
     }
+}
+
+/// Checks filters by themselves, in a field of some name.
+pub(crate) fn check_filters(field: &str, filters: &[PriceFilter]) -> Result<(), Error> {
+    if filters.len() > limits::PRICE_FILTERS {
+        let (found, most) = (filters.len(), limits::PRICE_FILTERS);
+        let message = format!("found {found} filters, expected at most {most}");
+        return Err(Error::invalid(field, message));
+    }
+    if let Some(empty) = filters.iter().position(|filter| filter.count() == 0) {
+        let field = format!("{field}[{empty}].values");
+        return Err(Error::invalid(field, "found no values, expected one or more"));
+    }
+    let found: usize = filters.iter().map(PriceFilter::count).sum();
+    if found > limits::PRICE_FILTER_VALUES {
+        let most = limits::PRICE_FILTER_VALUES;
+        let message = format!("found {found} values together, expected at most {most}");
+        return Err(Error::invalid(field, message));
+    }
+    Ok(())
 }
