@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-use accrue::{AccountId, Billing};
-use accrue_http::{Api, ApiKeys, Failure, FixedKey, RateLimits};
+use accrue::Billing;
+use accrue_http::{Api, Failure, RateLimits};
 use http::Method;
 use tokio::time::timeout;
 
 use crate::{
-    ApiKey, ApiKeyError, Chain, ConnectionBounds, Connections, OneLine, REQUEST_TIME, ServeOptions,
-    StoreAt, StoreOpenError, auth::FixedOrKept, process,
+    ApiKeyError, Chain, ConnectionBounds, Connections, FixedKeys, OneLine, REQUEST_TIME,
+    ServeOptions, StoreAt, StoreOpenError, auth::FixedOrKept, process,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
@@ -23,7 +23,7 @@ pub struct Host {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The API key that was named is none.
+    /// The API keys that were named are none.
     #[error(transparent)]
     ApiKey(#[from] ApiKeyError),
     /// The store cannot be opened.
@@ -48,9 +48,6 @@ fn instead(store: &StoreAt) -> String {
     }
 }
 
-/// The account that the key is for that the server is started with.
-const ACCOUNT: &str = "default";
-
 /// Logs why a request was answered 500: what the operating system said above all.
 fn log_failure(failure: &Failure<'_>) {
     let (route, account) = (failure.route.unwrap_or("none"), failure.account.map(OneLine));
@@ -65,26 +62,19 @@ impl Host {
     ///
     /// Where it cannot be opened, or nobody could be let in.
     pub async fn open(options: &ServeOptions) -> Result<Self, OpenError> {
-        let key = options.api_key.read()?;
+        let keys = options.api_keys.read()?;
         let billing = options.store.open()?;
-        if key.is_none() && !billing.has_api_keys().await? {
+        if keys.is_empty() && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        Ok(Self::over(billing, options, key))
+        Ok(Self::over(billing, options, &keys))
     }
 
-    /// Serves an engine as the options say, to whom this key is shown by, or one that is kept in the
-    /// store.
+    /// Serves an engine as the options say, to whom one of these keys is shown by, or one that is kept
+    /// in the store.
     #[must_use]
-    pub fn over(billing: Billing, options: &ServeOptions, key: Option<ApiKey>) -> Self {
-        let builder = match key {
-            None => Api::builder(billing.clone(), ApiKeys::new(&billing)),
-            Some(key) => {
-                let account = AccountId::parse(ACCOUNT).expect("the name of the account is one");
-                let fixed = FixedKey::new(key.as_str(), account);
-                Api::builder(billing.clone(), FixedOrKept::new(fixed, &billing))
-            }
-        };
+    pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
+        let builder = Api::builder(billing.clone(), FixedOrKept::new(keys, &billing));
         let builder = match options.rate_limit.quotas() {
             None => builder,
             Some(quotas) => builder.rate_limit(RateLimits::new(&billing, quotas)),

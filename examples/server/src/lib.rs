@@ -30,7 +30,7 @@ pub use self::{
     log::Line,
     one_line::{Chain, OneLine},
     options::{
-        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, Options, RateLimitPlan,
+        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, FixedKeys, Options, RateLimitPlan,
         ServeOptions, StoreAt, StoreOpenError,
     },
     run::{Error, run},

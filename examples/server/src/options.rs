@@ -1,6 +1,7 @@
 //! What a server is started with.
 
 mod api_key;
+mod api_keys;
 mod base_path;
 mod rate_limit;
 mod store_at;
@@ -10,7 +11,8 @@ use std::net::SocketAddr;
 use clap::{Args, Parser, Subcommand};
 
 pub use self::{
-    api_key::{ApiKey, ApiKeyError, ApiKeyOptions},
+    api_key::ApiKey,
+    api_keys::{ApiKeyError, ApiKeyOptions, FixedKeys},
     base_path::BasePath,
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
@@ -65,7 +67,7 @@ pub struct ServeOptions {
 
     /// Who is let in.
     #[command(flatten)]
-    pub api_key: ApiKeyOptions,
+    pub api_keys: ApiKeyOptions,
 
     /// The quotas of each account, beyond which it is answered 429
     #[arg(long, value_enum, value_name = "QUOTAS", default_value = "live")]
@@ -149,10 +151,18 @@ mod tests {
     }
 
     #[test]
+    fn an_account_has_a_name() {
+        refused(&["--account", "", "--api-key", "x"], "account id has 0 bytes");
+        refused(&["--account", &"x".repeat(65), "--api-key", "x"], "account id has 65 bytes");
+        refused(&["--account", "a\nb", "--api-key", "x"], "control character");
+        refused(&["--account"], "a value is required for '--account <NAME>'");
+    }
+
+    #[test]
     fn what_is_wrong_never_shows_a_key() {
         for wrong in [
             &["--api-key", "sec ret", "--listen", "x"][..],
-            &["--api-key", "secret", "--api-key", "secret2"],
+            &["--account", "", "--api-key", "secret"],
             &["--api-key", "secret", "keys", "list"],
         ] {
             let all = ["server"].iter().chain(wrong);
