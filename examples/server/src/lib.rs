@@ -4,6 +4,7 @@
 
 mod auth;
 mod clock;
+mod clock_route;
 mod connections;
 mod host;
 mod keys;

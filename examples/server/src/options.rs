@@ -8,7 +8,8 @@ mod store_at;
 
 use std::net::SocketAddr;
 
-use clap::{Args, Parser, Subcommand};
+use accrue::Timestamp;
+use clap::{Args, Parser, Subcommand, builder::ArgPredicate};
 
 pub use self::{
     api_key::ApiKey,
@@ -70,8 +71,30 @@ pub struct ServeOptions {
     pub api_keys: ApiKeyOptions,
 
     /// The quotas of each account, beyond which it is answered 429
-    #[arg(long, value_enum, value_name = "QUOTAS", default_value = "live")]
+    ///
+    /// With a manual clock none where nothing is said: quotas come back by the engine's clock, and it
+    /// stands still.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "QUOTAS",
+        default_value = "live",
+        default_value_if("manual_clock", ArgPredicate::IsPresent, "none")
+    )]
     pub rate_limit: RateLimitPlan,
+
+    /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
+    ///
+    /// `PUT /clock` below the base path, with an API key and `{"now": "2026-04-01T00:00:00Z"}`, moves it
+    /// forward for all accounts, and is answered once all is done that is due by then. `GET /clock`
+    /// tells what it shows. A store does not keep it: start again where it stood.
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    pub manual_clock: Option<Timestamp>,
+}
+
+fn instant(text: &str) -> Result<Timestamp, String> {
+    let expected = || "expected a date and time, as in 2026-03-01T00:00:00Z".to_owned();
+    Timestamp::parse(text).map_err(|_| expected())
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -148,6 +171,27 @@ mod tests {
         assert_eq!(plan("trial"), RateLimitPlan::Trial);
         assert_eq!(plan("none").quotas(), None);
         refused(&["--rate-limit", "some"], "live, test, trial, none");
+    }
+
+    #[test]
+    fn quotas_stand_still_with_a_manual_clock() {
+        let plan = |more: &[&str]| {
+            let clock = ["--manual-clock", "2026-03-01T00:00:00Z"];
+            parsed(&[&clock, more].concat()).unwrap().rate_limit
+        };
+        assert_eq!(plan(&[]), RateLimitPlan::None);
+        assert_eq!(plan(&["--rate-limit", "trial"]), RateLimitPlan::Trial);
+    }
+
+    #[test]
+    fn a_manual_clock_starts_at_an_instant() {
+        let at = |text| parsed(&["--manual-clock", text]).unwrap().manual_clock.unwrap();
+        assert_eq!(at("2026-03-01T00:00:00Z").to_string(), "2026-03-01T00:00:00.000000Z");
+        assert_eq!(at("2026-03-01T00:00:00+01:00").to_string(), "2026-02-28T23:00:00.000000Z");
+        for wrong in ["", "now", "2026-03-01", "2026-02-30T00:00:00Z", "1969-12-31T23:59:59Z"] {
+            refused(&["--manual-clock", wrong], "expected a date and time, as in 2026-03-01T00");
+        }
+        refused(&["--manual-clock"], "a value is required for '--manual-clock <INSTANT>'");
     }
 
     #[test]
