@@ -167,6 +167,7 @@ fn what_is_wrong_with_options_is_said() {
             "error: no API key follows --account a: expected --api-key KEY or --api-key-file FILE\n",
         ),
         (&["--account", ""], "invalid value '' for '--account <NAME>': account id has 0 bytes"),
+        (&["--grace-period", "29d"], "as in 12h or 3d, and at most 28d"),
         (&["--rate-limit", "some"], "[possible values: live, test, trial, none]"),
         (&["--manual-clock", "now"], "expected a date and time, as in 2026-03-01T00:00:00Z"),
         (&["--manual-clock"], "a value is required for '--manual-clock <INSTANT>'"),

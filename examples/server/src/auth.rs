@@ -1,5 +1,11 @@
 //! Who is let in.
 
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
 use accrue::{AccountId, Billing, Error};
 use accrue_http::{ApiKeys, Authenticate, FixedKey};
 use async_trait::async_trait;
@@ -30,5 +36,47 @@ impl Authenticate for FixedOrKept {
             }
         }
         self.kept.authenticate(token).await
+    }
+}
+
+/// Gives each account the grace period that the server was started with, before its first request: a
+/// store does not list the accounts that there are.
+#[derive(Debug)]
+pub(crate) struct WithGracePeriod {
+    inner: FixedOrKept,
+    billing: Billing,
+    grace_period: Duration,
+    /// Accounts that have it.
+    given: Mutex<BTreeSet<AccountId>>,
+}
+
+impl WithGracePeriod {
+    pub(crate) fn new(inner: FixedOrKept, billing: &Billing, grace_period: Duration) -> Self {
+        Self { inner, billing: billing.clone(), grace_period, given: Mutex::default() }
+    }
+
+    async fn give(&self, account: &AccountId) -> Result<(), Error> {
+        if self.given.lock().unwrap_or_else(PoisonError::into_inner).contains(account) {
+            return Ok(());
+        }
+        let handle = self.billing.account(account.clone());
+        let mut configuration = handle.configuration().await?;
+        if configuration.grace_period != self.grace_period {
+            configuration.grace_period = self.grace_period;
+            handle.configure(configuration).await?;
+        }
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Authenticate for WithGracePeriod {
+    async fn authenticate(&self, token: &str) -> Result<Option<AccountId>, Error> {
+        let account = self.inner.authenticate(token).await?;
+        if let Some(account) = &account {
+            self.give(account).await?;
+        }
+        Ok(account)
     }
 }

@@ -8,7 +8,10 @@ use tokio::time::timeout;
 
 use crate::{
     ApiKeyError, BasePath, Chain, ConnectionBounds, Connections, FixedKeys, OneLine, REQUEST_TIME,
-    ServeOptions, StoreAt, StoreOpenError, auth::FixedOrKept, clock_route::ClockRoute, process,
+    ServeOptions, StoreAt, StoreOpenError,
+    auth::{FixedOrKept, WithGracePeriod},
+    clock_route::ClockRoute,
+    process,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
@@ -84,7 +87,14 @@ impl Host {
     /// in the store.
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
-        let builder = Api::builder(billing.clone(), FixedOrKept::new(keys, &billing));
+        let keys = FixedOrKept::new(keys, &billing);
+        let builder = match options.grace_period {
+            None => Api::builder(billing.clone(), keys),
+            Some(grace_period) => {
+                let keys = WithGracePeriod::new(keys, &billing, grace_period.time());
+                Api::builder(billing.clone(), keys)
+            }
+        };
         let builder = match options.rate_limit.quotas() {
             None => builder,
             Some(quotas) => builder.rate_limit(RateLimits::new(&billing, quotas)),

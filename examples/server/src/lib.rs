@@ -31,8 +31,8 @@ pub use self::{
     log::Line,
     one_line::{Chain, OneLine},
     options::{
-        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, FixedKeys, Options, RateLimitPlan,
-        ServeOptions, StoreAt, StoreOpenError,
+        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, FixedKeys, GracePeriod, Options,
+        RateLimitPlan, ServeOptions, StoreAt, StoreOpenError,
     },
     run::{Error, run},
     stop::{Stop, Stopped, stop},

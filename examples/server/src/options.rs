@@ -3,6 +3,7 @@
 mod api_key;
 mod api_keys;
 mod base_path;
+mod grace_period;
 mod rate_limit;
 mod store_at;
 
@@ -15,6 +16,7 @@ pub use self::{
     api_key::ApiKey,
     api_keys::{ApiKeyError, ApiKeyOptions, FixedKeys},
     base_path::BasePath,
+    grace_period::GracePeriod,
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
 };
@@ -82,6 +84,14 @@ pub struct ServeOptions {
         default_value_if("manual_clock", ArgPredicate::IsPresent, "none")
     )]
     pub rate_limit: RateLimitPlan,
+
+    /// How long after its timestamp an event may be reported: a whole number with s, m, h or d, as in 12h
+    /// or 3d; at most 28d
+    ///
+    /// It is set for each account that asks, and stays with it. Without the option an account keeps what
+    /// it has: 24h, unless another was set.
+    #[arg(long, value_name = "TIME")]
+    pub grace_period: Option<GracePeriod>,
 
     /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
     ///
@@ -181,6 +191,44 @@ mod tests {
         };
         assert_eq!(plan(&[]), RateLimitPlan::None);
         assert_eq!(plan(&["--rate-limit", "trial"]), RateLimitPlan::Trial);
+    }
+
+    #[test]
+    fn a_grace_period_has_a_unit() {
+        let seconds =
+            |text| parsed(&["--grace-period", text]).unwrap().grace_period.unwrap().time();
+        for (text, expected) in
+            [("0s", 0), ("90s", 90), ("90m", 5_400), ("12h", 43_200), ("3d", 259_200)]
+        {
+            assert_eq!(seconds(text).as_secs(), expected, "{text}");
+        }
+        assert_eq!(seconds("28d"), seconds("672h"));
+        assert_eq!(parsed(&[]).unwrap().grace_period, None);
+    }
+
+    #[test]
+    fn no_other_text_is_a_grace_period() {
+        for wrong in [
+            "",
+            "h",
+            "12",
+            "12H",
+            "1.5h",
+            "+1h",
+            "1h30m",
+            "1 h",
+            "12hours",
+            "1w",
+            "29d",
+            "673h",
+            "18446744073709551615d",
+            "18446744073709551616s",
+            "1ü",
+        ] {
+            refused(&["--grace-period", wrong], "as in 12h or 3d, and at most 28d");
+        }
+        let negative = parsed(&["--grace-period=-1h"]).unwrap_err();
+        assert!(negative.contains("as in 12h or 3d"), "{negative}");
     }
 
     #[test]

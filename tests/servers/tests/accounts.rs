@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use accrue::{AccountId, Name, store::MemoryStore};
 use accrue_servers_tests::{Answer, Client, Framework, Server};
+use clap::Parser as _;
+use example_server::{FixedKeys, Host, Options};
 use serde_json::{Value, json};
 
 /// Two accounts, of which the first has two keys, beside the account `default`.
@@ -85,4 +88,56 @@ fn every_key_of_visible_characters_is_let_in() {
             assert_eq!(get(client, &other, "/v1/ping").status, 401, "{other}");
         }
     });
+}
+
+/// Reports an event of so many minutes ago.
+fn report(client: &mut Client, key: &str, minutes: u32) -> u16 {
+    let (days, minutes) = (minutes / 1_440, minutes % 1_440);
+    // Noon of the 20th is the present.
+    let at = i64::from(20 - days) * 1_440 + 720 - i64::from(minutes);
+    let (day, hour, minute) = (at / 1_440, at / 60 % 24, at % 60);
+    let event = json!({
+        "idempotency_key": format!("{key} {day} {hour} {minute}"),
+        "event_name": "call",
+        "external_customer_id": "ada",
+        "timestamp": format!("2026-03-{day:02}T{hour:02}:{minute:02}:00Z"),
+        "properties": {},
+    });
+    send(client, key, "POST", "/v1/ingest", &json!({"events": [event]})).status
+}
+
+#[test]
+fn an_event_is_taken_within_the_grace_period() {
+    const HOUR: u32 = 60;
+    const DAY: u32 = 24 * HOUR;
+    let clock = ["--manual-clock", "2026-03-20T12:00:00Z"];
+    for (grace_period, last) in
+        [(None, DAY), (Some("90m"), 90), (Some("12h"), 12 * HOUR), (Some("3d"), 3 * DAY)]
+    {
+        let more: Vec<_> = grace_period.iter().flat_map(|time| ["--grace-period", time]).collect();
+        each(&[&clock, &ACCOUNTS[..], &more].concat(), |client| {
+            for key in ["key-of-default", "key-of-acme", "second-of-acme", "key-of-other"] {
+                let found = [last - 1, last, last + 1].map(|minutes| report(client, key, minutes));
+                assert_eq!(found, [200, 200, 400], "{grace_period:?} {key}");
+            }
+        });
+    }
+}
+
+#[test]
+fn keys_of_a_store_have_the_grace_period_too() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let options = Options::try_parse_from(["server", "--grace-period", "3h"]).unwrap().serve;
+    for framework in Framework::ALL {
+        let billing = Server::engine(MemoryStore::new()).unwrap();
+        let acme = billing.account(AccountId::parse("acme").unwrap());
+        let issued = runtime.block_on(acme.issue_api_key(Name::parse("x").unwrap())).unwrap();
+        let host = Host::over(billing, &options, &FixedKeys::default());
+        let server = Server::serve(framework, host).unwrap();
+        let answer = get(&mut Client::new(server.address()), &issued.token.reveal(), "/v1/ping");
+        assert_eq!(answer.status, 200, "{framework:?}");
+        let configuration = runtime.block_on(acme.configuration()).unwrap();
+        assert_eq!(configuration.grace_period.as_secs(), 3 * 60 * 60);
+        server.end().unwrap();
+    }
 }
