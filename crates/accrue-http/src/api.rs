@@ -1,8 +1,11 @@
-use std::{fmt, num::NonZeroU32, sync::Arc};
+use std::{any::Any, fmt, num::NonZeroU32, sync::Arc};
 
 use accrue::{Account, Admitted, Billing, Pace};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Method, Response, header::CONTENT_LENGTH, request::Parts};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header::CONTENT_LENGTH,
+    request::Parts,
+};
 
 use crate::{
     Authenticate, Bounds, Category, RateLimit, auth,
@@ -12,6 +15,7 @@ use crate::{
     openapi::Documents,
     operation::Effect,
     operations,
+    own::OwnError,
     problem::Problem,
     query,
     reply::{Hint, Reply},
@@ -37,6 +41,17 @@ struct Inner {
     bodies: Bodies,
     on_error: Option<OnError>,
 }
+
+/// A request without its body, and what is known of it so far.
+struct Asked {
+    head: Parts,
+    is_head: bool,
+    key: KeyHeader,
+    progress: Progress,
+}
+
+/// What a request is answered with.
+type Answered = Result<Reply, Problem>;
 
 /// The header of a change of a subscription that is to wait until it is applied (wire 5.3).
 const PENDING_CHANGE: HeaderName = HeaderName::from_static("create-pending-subscription-change");
@@ -105,32 +120,45 @@ impl Api {
     where
         B: http_body::Body<Data = Bytes>,
     {
-        let (mut head, body) = request.into_parts();
-        let is_head = head.method == Method::HEAD;
-        if is_head {
-            head.method = Method::GET;
-        }
-        let key = KeyHeader::of(&head.method, &head.headers);
-        let progress = Progress::default();
-        let answer = until(deadline, self.answer(&head, body, &key, &progress));
-        let retry = |is_safe| if is_safe { Hint::Transient } else { Hint::None };
-        let answer = match catch_panics(answer).await {
-            Ok(Some(answer)) => answer,
-            Ok(None) => {
-                Err(Problem::out_of_time(retry(key.is_there() || !progress.may_have_written())))
-            }
-            Err(payload) => Err(Problem::failed(Panicked::with(&*payload), retry(key.is_there()))),
-        };
-        let reply = answer.unwrap_or_else(|problem| {
-            self.report(&head, &progress, &problem);
-            problem.reply(&self.0.settings.error_docs)
-        });
-        let mut response = reply.into_response();
-        key.echo(response.headers_mut());
-        if is_head {
-            strip_body(&mut response);
-        }
-        response
+        let (asked, body) = Asked::by(request);
+        let answer = until(deadline, self.answer(&asked, body));
+        self.finish(&asked, catch_panics(answer).await)
+    }
+
+    /// Answers a request for an operation of the host's own, which has a path that no operation of the
+    /// API has, in the form of the API: `run` is called once the API key is judged (401) and the body is
+    /// read within its bound (413), and returns the JSON of an answer 200.
+    ///
+    /// The host finds the operation. The rate limit is not asked, and idempotency keys mean nothing.
+    ///
+    /// ```
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    /// # use accrue_http::{Api, FixedKey};
+    /// use std::future::pending;
+    ///
+    /// # pollster::block_on(async {
+    /// # let billing = Billing::with_system(MemoryStore::new());
+    /// # let api = Api::builder(billing, FixedKey::new("secret", AccountId::parse("acme")?)).build();
+    /// let request = http::Request::get("/v1/account").header("authorization", "Bearer secret");
+    /// let run = async |account: accrue::Account, _| Ok(format!("\"{}\"", account.id()));
+    /// let response = api.handle_own(request.body(String::new())?, pending(), run).await;
+    /// assert_eq!(response.into_body(), "\"acme\"");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn handle_own<B, F>(
+        &self,
+        request: http::Request<B>,
+        deadline: impl Future<Output = ()>,
+        run: impl FnOnce(Account, Bytes) -> F,
+    ) -> Response<Bytes>
+    where
+        B: http_body::Body<Data = Bytes>,
+        F: Future<Output = Result<String, OwnError>>,
+    {
+        let (asked, body) = Asked::by(request);
+        let answer = until(deadline, self.answer_own(&asked, body, run));
+        self.finish(&asked, catch_panics(answer).await)
     }
 
     /// Returns the path of the operation that a request asks for, below the base path and with its
@@ -154,6 +182,33 @@ impl Api {
         document.or_else(|| Some(self.0.router.find(method, path)?.operation.path))
     }
 
+    /// Makes a response of what came of a request: an answer, the end of its time, or a panic.
+    fn finish(
+        &self,
+        asked: &Asked,
+        came: Result<Option<Answered>, Box<dyn Any + Send>>,
+    ) -> Response<Bytes> {
+        let Asked { head, is_head, key, progress } = asked;
+        let retry = |is_safe| if is_safe { Hint::Transient } else { Hint::None };
+        let answer = match came {
+            Ok(Some(answer)) => answer,
+            Ok(None) => {
+                Err(Problem::out_of_time(retry(key.is_there() || !progress.may_have_written())))
+            }
+            Err(payload) => Err(Problem::failed(Panicked::with(&*payload), retry(key.is_there()))),
+        };
+        let reply = answer.unwrap_or_else(|problem| {
+            self.report(head, progress, &problem);
+            problem.reply(&self.0.settings.error_docs)
+        });
+        let mut response = reply.into_response();
+        key.echo(response.headers_mut());
+        if *is_head {
+            strip_body(&mut response);
+        }
+        response
+    }
+
     /// Tells the host of a request that failed.
     fn report(&self, head: &Parts, progress: &Progress, problem: &Problem) {
         if let Some((on_error, cause)) = self.0.on_error.as_ref().zip(problem.cause()) {
@@ -162,17 +217,35 @@ impl Api {
         }
     }
 
-    /// Answers a request, in the order of work at the door.
-    async fn answer<B>(
+    /// Answers a request for an operation of the host's own.
+    async fn answer_own<B, F>(
         &self,
-        head: &Parts,
+        asked: &Asked,
         body: B,
-        key: &KeyHeader,
-        progress: &Progress,
-    ) -> Result<Reply, Problem>
+        run: impl FnOnce(Account, Bytes) -> F,
+    ) -> Answered
+    where
+        B: http_body::Body<Data = Bytes>,
+        F: Future<Output = Result<String, OwnError>>,
+    {
+        let Asked { head, progress, .. } = asked;
+        let Inner { settings, bodies, .. } = &*self.0;
+        let account = self.authenticate(&head.headers).await?;
+        progress.is_of(account.id());
+        settings.bounds.check(head)?;
+        let declared = Body::declared(&head.headers, settings.bounds.body_bytes)?;
+        let body = declared.read(body, &mut bodies.share(account.id()), &Pace::new()).await?;
+        progress.writes();
+        let json = run(account, body).await?;
+        Ok(Reply::text(StatusCode::OK, HeaderValue::from_static("application/json"), json))
+    }
+
+    /// Answers a request, in the order of work at the door.
+    async fn answer<B>(&self, asked: &Asked, body: B) -> Answered
     where
         B: http_body::Body<Data = Bytes>,
     {
+        let Asked { head, key, progress, .. } = asked;
         let Inner { documents, router, settings, bodies, .. } = &*self.0;
         if let Some(document) = documents.find(&head.method, head.uri.path(), head.uri.query()) {
             return Ok(document);
@@ -234,6 +307,19 @@ impl Api {
         let account = self.0.authenticate.authenticate(token).await?;
         let account = account.ok_or_else(Problem::unauthenticated)?;
         Ok(self.0.billing.account(account))
+    }
+}
+
+impl Asked {
+    /// Takes a request apart: a `HEAD` is answered as a `GET`.
+    fn by<B>(request: http::Request<B>) -> (Self, B) {
+        let (mut head, body) = request.into_parts();
+        let is_head = head.method == Method::HEAD;
+        if is_head {
+            head.method = Method::GET;
+        }
+        let key = KeyHeader::of(&head.method, &head.headers);
+        (Self { head, is_head, key, progress: Progress::default() }, body)
     }
 }
 

@@ -47,6 +47,7 @@
 //! - `request`, `operation`: what an operation sees, and what is known of it before it runs.
 //! - `operations`: the table of what is served; it feeds the router, the OpenAPI document at
 //!   `/openapi.json`, the page at `/docs` and the list in `docs/operations.md`.
+//! - `own`: why an operation of the host's own gives no answer.
 //! - `router`, `door`, `openapi`: what finds an operation, what comes before it, what describes all.
 //! - `api`, `service`: [`Api`], the order of work.
 //!
@@ -65,6 +66,7 @@ mod json;
 mod openapi;
 mod operation;
 mod operations;
+mod own;
 mod problem;
 mod query;
 mod rate;
@@ -81,6 +83,7 @@ pub use self::{
     auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
     failure::Failure,
+    own::OwnError,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };
 

@@ -119,10 +119,13 @@ impl Problem {
 
     /// The adapter failed.
     pub(crate) fn failed(cause: impl Error + Send + Sync + 'static, hint: Hint) -> Self {
-        let mut problem = Self::new(Kind::Internal, "the request failed");
-        problem.hint = hint;
-        problem.cause = Some(Arc::new(cause));
-        problem
+        Self { hint, ..Self::failed_by(Arc::new(cause)) }
+    }
+
+    /// The host failed, in an operation of its own.
+    pub(crate) fn failed_by(cause: Cause) -> Self {
+        let problem = Self::new(Kind::Internal, "the request failed");
+        Self { cause: Some(cause), ..problem }
     }
 
     /// The time of the request was over before it was answered.

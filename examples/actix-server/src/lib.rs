@@ -94,7 +94,7 @@ async fn api(host: web::Data<Host>, request: HttpRequest, payload: web::Payload)
     let Some(request) = shim::request(&request, payload) else {
         return HttpResponse::BadRequest().finish();
     };
-    shim::response(host.api().handle_until(request, host.end_of_request()).await)
+    shim::response(host.handle(request).await)
 }
 
 async fn healthz(host: web::Data<Host>) -> HttpResponse {

@@ -84,7 +84,7 @@ fn router(host: Host) -> Router {
 
 async fn api(State(host): State<Host>, request: Request) -> Response {
     let request = request.map(linger::Lingering);
-    host.api().handle_until(request, host.end_of_request()).await.map(Body::from)
+    host.handle(request).await.map(Body::from)
 }
 
 async fn healthz(State(host): State<Host>) -> (StatusCode, &'static str) {

@@ -146,6 +146,49 @@ fn a_key_comes_from_the_environment_or_standard_input() {
 }
 
 #[test]
+fn keys_are_of_the_account_before_them() {
+    let last = "o\"`~";
+    let acme = ["--account", "acme", "--api-key-file", "-", "--api-key", "-k"];
+    let other = ["--account", "other", "--api-key", last];
+    let server = Server::start(program(&[&acme[..], &other].concat()), "secret\n");
+    let found = ["secret", "-k", last, "k", "x"].map(|key| server.ping(key));
+    assert_eq!(found, [200, 200, 200, 401, 401]);
+}
+
+#[test]
+fn what_is_wrong_with_options_is_said() {
+    for (arguments, expected) in [
+        (
+            &["--api-key", "secret", "--account", "a", "--api-key", "secret"][..],
+            "error: the accounts default and a have the same API key: expected keys of their own\n",
+        ),
+        (
+            &["--api-key", "secret", "--account", "a"],
+            "error: no API key follows --account a: expected --api-key KEY or --api-key-file FILE\n",
+        ),
+        (&["--account", ""], "invalid value '' for '--account <NAME>': account id has 0 bytes"),
+        (&["--grace-period", "29d"], "as in 12h or 3d, and at most 28d"),
+        (&["--rate-limit", "some"], "[possible values: live, test, trial, none]"),
+        (&["--manual-clock", "now"], "expected a date and time, as in 2026-03-01T00:00:00Z"),
+        (&["--manual-clock"], "a value is required for '--manual-clock <INSTANT>'"),
+        (&["--store", "x"], "expected `memory`, `fjall:DIR` or `sled:DIR`"),
+        (&["--base-path", "v1"], "expected a path of letters, digits and -._~, as in /v1"),
+        (&["--listen", "8080"], "expected an address and a port"),
+    ] {
+        fails(arguments, expected);
+    }
+}
+
+#[test]
+fn the_environment_is_not_beside_arguments() {
+    let mut command = program(&["--account", "a", "--api-key", "secret"]);
+    let output = command.env("ACCRUE_API_KEY", "secret").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let expected = "API keys are given by --api-key and by ACCRUE_API_KEY: expected one of them\n";
+    assert_eq!(stderr, format!("error: {expected}"));
+}
+
+#[test]
 fn without_a_key_it_says_what_to_do() {
     // No address of this machine: a server that starts nevertheless ends.
     let listen = ["--listen", "192.0.2.1:1"];

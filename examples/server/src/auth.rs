@@ -1,27 +1,82 @@
+//! Who is let in.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
 use accrue::{AccountId, Billing, Error};
 use accrue_http::{ApiKeys, Authenticate, FixedKey};
 use async_trait::async_trait;
 
-/// Lets in whom the key that the server was started with is shown by, and whom one is that is kept in
+use crate::FixedKeys;
+
+/// Lets in whom a key that the server was started with is shown by, and whom one is that is kept in
 /// the store.
 #[derive(Debug)]
 pub(crate) struct FixedOrKept {
-    fixed: FixedKey,
+    fixed: Vec<FixedKey>,
     kept: ApiKeys,
 }
 
 impl FixedOrKept {
-    pub(crate) fn new(fixed: FixedKey, billing: &Billing) -> Self {
-        Self { fixed, kept: ApiKeys::new(billing) }
+    pub(crate) fn new(fixed: &FixedKeys, billing: &Billing) -> Self {
+        let fixed = fixed.iter().map(|(account, key)| FixedKey::new(key.as_str(), account.clone()));
+        Self { fixed: fixed.collect(), kept: ApiKeys::new(billing) }
     }
 }
 
 #[async_trait]
 impl Authenticate for FixedOrKept {
     async fn authenticate(&self, token: &str) -> Result<Option<AccountId>, Error> {
-        match self.fixed.authenticate(token).await? {
-            Some(account) => Ok(Some(account)),
-            None => self.kept.authenticate(token).await,
+        for fixed in &self.fixed {
+            if let Some(account) = fixed.authenticate(token).await? {
+                return Ok(Some(account));
+            }
         }
+        self.kept.authenticate(token).await
+    }
+}
+
+/// Gives each account the grace period that the server was started with, before its first request: a
+/// store does not list the accounts that there are.
+#[derive(Debug)]
+pub(crate) struct WithGracePeriod {
+    inner: FixedOrKept,
+    billing: Billing,
+    grace_period: Duration,
+    /// Accounts that have it.
+    given: Mutex<BTreeSet<AccountId>>,
+}
+
+impl WithGracePeriod {
+    pub(crate) fn new(inner: FixedOrKept, billing: &Billing, grace_period: Duration) -> Self {
+        Self { inner, billing: billing.clone(), grace_period, given: Mutex::default() }
+    }
+
+    async fn give(&self, account: &AccountId) -> Result<(), Error> {
+        if self.given.lock().unwrap_or_else(PoisonError::into_inner).contains(account) {
+            return Ok(());
+        }
+        let handle = self.billing.account(account.clone());
+        let mut configuration = handle.configuration().await?;
+        if configuration.grace_period != self.grace_period {
+            configuration.grace_period = self.grace_period;
+            handle.configure(configuration).await?;
+        }
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Authenticate for WithGracePeriod {
+    async fn authenticate(&self, token: &str) -> Result<Option<AccountId>, Error> {
+        let account = self.inner.authenticate(token).await?;
+        if let Some(account) = &account {
+            self.give(account).await?;
+        }
+        Ok(account)
     }
 }

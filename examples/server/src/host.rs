@@ -1,13 +1,17 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use accrue::{AccountId, Billing};
-use accrue_http::{Api, ApiKeys, Failure, FixedKey, RateLimits};
-use http::Method;
+use accrue::{Billing, ManualClock};
+use accrue_http::{Api, Failure, RateLimits};
+use bytes::Bytes;
+use http::{Method, Request, Response};
 use tokio::time::timeout;
 
 use crate::{
-    ApiKey, ApiKeyError, Chain, ConnectionBounds, Connections, OneLine, REQUEST_TIME, ServeOptions,
-    StoreAt, StoreOpenError, auth::FixedOrKept, process,
+    ApiKeyError, BasePath, Chain, ConnectionBounds, Connections, FixedKeys, OneLine, REQUEST_TIME,
+    ServeOptions, StoreAt, StoreOpenError,
+    auth::{FixedOrKept, WithGracePeriod},
+    clock_route::ClockRoute,
+    process,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
@@ -17,13 +21,14 @@ pub struct Host {
     api: Api,
     connections: Connections,
     request_time: Duration,
+    clock: Option<Arc<ClockRoute>>,
 }
 
 /// Why a host cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The API key that was named is none.
+    /// The API keys that were named are none.
     #[error(transparent)]
     ApiKey(#[from] ApiKeyError),
     /// The store cannot be opened.
@@ -48,9 +53,6 @@ fn instead(store: &StoreAt) -> String {
     }
 }
 
-/// The account that the key is for that the server is started with.
-const ACCOUNT: &str = "default";
-
 /// Logs why a request was answered 500: what the operating system said above all.
 fn log_failure(failure: &Failure<'_>) {
     let (route, account) = (failure.route.unwrap_or("none"), failure.account.map(OneLine));
@@ -65,24 +67,32 @@ impl Host {
     ///
     /// Where it cannot be opened, or nobody could be let in.
     pub async fn open(options: &ServeOptions) -> Result<Self, OpenError> {
-        let key = options.api_key.read()?;
-        let billing = options.store.open()?;
-        if key.is_none() && !billing.has_api_keys().await? {
+        let keys = options.api_keys.read()?;
+        let clock = options.manual_clock.map(ManualClock::at);
+        let billing = match &clock {
+            None => options.store.open()?,
+            Some(clock) => options.store.open_at(clock.clone())?,
+        };
+        if keys.is_empty() && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        Ok(Self::over(billing, options, key))
+        let host = Self::over(billing, options, &keys);
+        Ok(match clock {
+            None => host,
+            Some(clock) => host.with_clock(clock, &options.base_path),
+        })
     }
 
-    /// Serves an engine as the options say, to whom this key is shown by, or one that is kept in the
-    /// store.
+    /// Serves an engine as the options say, to whom one of these keys is shown by, or one that is kept
+    /// in the store.
     #[must_use]
-    pub fn over(billing: Billing, options: &ServeOptions, key: Option<ApiKey>) -> Self {
-        let builder = match key {
-            None => Api::builder(billing.clone(), ApiKeys::new(&billing)),
-            Some(key) => {
-                let account = AccountId::parse(ACCOUNT).expect("the name of the account is one");
-                let fixed = FixedKey::new(key.as_str(), account);
-                Api::builder(billing.clone(), FixedOrKept::new(fixed, &billing))
+    pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
+        let keys = FixedOrKept::new(keys, &billing);
+        let builder = match options.grace_period {
+            None => Api::builder(billing.clone(), keys),
+            Some(grace_period) => {
+                let keys = WithGracePeriod::new(keys, &billing, grace_period.time());
+                Api::builder(billing.clone(), keys)
             }
         };
         let builder = match options.rate_limit.quotas() {
@@ -98,7 +108,14 @@ impl Host {
     pub fn new(billing: Billing, api: Api) -> Self {
         let bounds = ConnectionBounds::default().within(process::open_files());
         let connections = Connections::new(bounds);
-        Self { billing, api, connections, request_time: REQUEST_TIME }
+        Self { billing, api, connections, request_time: REQUEST_TIME, clock: None }
+    }
+
+    /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
+    #[must_use]
+    pub fn with_clock(self, clock: ManualClock, base_path: &BasePath) -> Self {
+        let clock = ClockRoute::new(clock, &self.billing, base_path);
+        Self { clock: Some(Arc::new(clock)), ..self }
     }
 
     /// Bounds the time of a request; by [`REQUEST_TIME`] where nothing is said.
@@ -119,33 +136,43 @@ impl Host {
         &self.billing
     }
 
-    /// Returns the API.
-    #[must_use]
-    pub const fn api(&self) -> &Api {
-        &self.api
-    }
-
     /// Returns the connections.
     #[must_use]
     pub const fn connections(&self) -> &Connections {
         &self.connections
     }
 
-    /// Is done when the time of a request is over that begins now.
-    pub async fn end_of_request(&self) {
-        let _ = timeout(self.request_time, std::future::pending::<()>()).await;
+    /// Answers a request, but those for `/healthz`, within the time that one has.
+    pub async fn handle<B>(&self, request: Request<B>) -> Response<Bytes>
+    where
+        B: http_body::Body<Data = Bytes>,
+    {
+        let end = async {
+            let _ = timeout(self.request_time, std::future::pending::<()>()).await;
+        };
+        let Some(clock) = self.clock_asked_for(request.method(), request.uri().path()) else {
+            return self.api.handle_until(request, end).await;
+        };
+        let method = request.method().clone();
+        let run = |_, body: Bytes| async move { clock.answer(&method, &body).await };
+        self.api.handle_own(request, end, run).await
     }
 
     /// Returns what the log shows of the path of a request: the operation's, with its parameters in
     /// braces.
     #[must_use]
     pub fn route(&self, method: &str, path: &str) -> &'static str {
-        let method = Method::from_bytes(method.as_bytes());
-        match method.ok().and_then(|method| self.api.route(&method, path)) {
+        let Ok(method) = Method::from_bytes(method.as_bytes()) else { return "none" };
+        match self.api.route(&method, path) {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
+            None if self.clock_asked_for(&method, path).is_some() => "/clock",
             None => "none",
         }
+    }
+
+    fn clock_asked_for(&self, method: &Method, path: &str) -> Option<Arc<ClockRoute>> {
+        self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
     }
 
     /// Tells whether the store answers.

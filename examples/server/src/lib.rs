@@ -4,6 +4,7 @@
 
 mod auth;
 mod clock;
+mod clock_route;
 mod connections;
 mod host;
 mod keys;
@@ -30,8 +31,8 @@ pub use self::{
     log::Line,
     one_line::{Chain, OneLine},
     options::{
-        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, Options, RateLimitPlan,
-        ServeOptions, StoreAt, StoreOpenError,
+        ApiKey, ApiKeyError, ApiKeyOptions, BasePath, Command, FixedKeys, GracePeriod, Options,
+        RateLimitPlan, ServeOptions, StoreAt, StoreOpenError,
     },
     run::{Error, run},
     stop::{Stop, Stopped, stop},

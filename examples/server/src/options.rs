@@ -1,17 +1,22 @@
 //! What a server is started with.
 
 mod api_key;
+mod api_keys;
 mod base_path;
+mod grace_period;
 mod rate_limit;
 mod store_at;
 
 use std::net::SocketAddr;
 
-use clap::{Args, Parser, Subcommand};
+use accrue::Timestamp;
+use clap::{Args, Parser, Subcommand, builder::ArgPredicate};
 
 pub use self::{
-    api_key::{ApiKey, ApiKeyError, ApiKeyOptions},
+    api_key::ApiKey,
+    api_keys::{ApiKeyError, ApiKeyOptions, FixedKeys},
     base_path::BasePath,
+    grace_period::GracePeriod,
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
 };
@@ -65,11 +70,41 @@ pub struct ServeOptions {
 
     /// Who is let in.
     #[command(flatten)]
-    pub api_key: ApiKeyOptions,
+    pub api_keys: ApiKeyOptions,
 
     /// The quotas of each account, beyond which it is answered 429
-    #[arg(long, value_enum, value_name = "QUOTAS", default_value = "live")]
+    ///
+    /// With a manual clock none where nothing is said: quotas come back by the engine's clock, and it
+    /// stands still.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "QUOTAS",
+        default_value = "live",
+        default_value_if("manual_clock", ArgPredicate::IsPresent, "none")
+    )]
     pub rate_limit: RateLimitPlan,
+
+    /// How long after its timestamp an event may be reported: a whole number with s, m, h or d, as in 12h
+    /// or 3d; at most 28d
+    ///
+    /// It is set for each account that asks, and stays with it. Without the option an account keeps what
+    /// it has: 24h, unless another was set.
+    #[arg(long, value_name = "TIME")]
+    pub grace_period: Option<GracePeriod>,
+
+    /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
+    ///
+    /// `PUT /clock` below the base path, with an API key and `{"now": "2026-04-01T00:00:00Z"}`, moves it
+    /// forward for all accounts, and is answered once all is done that is due by then. `GET /clock`
+    /// tells what it shows. A store does not keep it: start again where it stood.
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    pub manual_clock: Option<Timestamp>,
+}
+
+fn instant(text: &str) -> Result<Timestamp, String> {
+    let expected = || "expected a date and time, as in 2026-03-01T00:00:00Z".to_owned();
+    Timestamp::parse(text).map_err(|_| expected())
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -149,10 +184,77 @@ mod tests {
     }
 
     #[test]
+    fn quotas_stand_still_with_a_manual_clock() {
+        let plan = |more: &[&str]| {
+            let clock = ["--manual-clock", "2026-03-01T00:00:00Z"];
+            parsed(&[&clock, more].concat()).unwrap().rate_limit
+        };
+        assert_eq!(plan(&[]), RateLimitPlan::None);
+        assert_eq!(plan(&["--rate-limit", "trial"]), RateLimitPlan::Trial);
+    }
+
+    #[test]
+    fn a_grace_period_has_a_unit() {
+        let seconds =
+            |text| parsed(&["--grace-period", text]).unwrap().grace_period.unwrap().time();
+        for (text, expected) in
+            [("0s", 0), ("90s", 90), ("90m", 5_400), ("12h", 43_200), ("3d", 259_200)]
+        {
+            assert_eq!(seconds(text).as_secs(), expected, "{text}");
+        }
+        assert_eq!(seconds("28d"), seconds("672h"));
+        assert_eq!(parsed(&[]).unwrap().grace_period, None);
+    }
+
+    #[test]
+    fn no_other_text_is_a_grace_period() {
+        for wrong in [
+            "",
+            "h",
+            "12",
+            "12H",
+            "1.5h",
+            "+1h",
+            "1h30m",
+            "1 h",
+            "12hours",
+            "1w",
+            "29d",
+            "673h",
+            "18446744073709551615d",
+            "18446744073709551616s",
+            "1ü",
+        ] {
+            refused(&["--grace-period", wrong], "as in 12h or 3d, and at most 28d");
+        }
+        let negative = parsed(&["--grace-period=-1h"]).unwrap_err();
+        assert!(negative.contains("as in 12h or 3d"), "{negative}");
+    }
+
+    #[test]
+    fn a_manual_clock_starts_at_an_instant() {
+        let at = |text| parsed(&["--manual-clock", text]).unwrap().manual_clock.unwrap();
+        assert_eq!(at("2026-03-01T00:00:00Z").to_string(), "2026-03-01T00:00:00.000000Z");
+        assert_eq!(at("2026-03-01T00:00:00+01:00").to_string(), "2026-02-28T23:00:00.000000Z");
+        for wrong in ["", "now", "2026-03-01", "2026-02-30T00:00:00Z", "1969-12-31T23:59:59Z"] {
+            refused(&["--manual-clock", wrong], "expected a date and time, as in 2026-03-01T00");
+        }
+        refused(&["--manual-clock"], "a value is required for '--manual-clock <INSTANT>'");
+    }
+
+    #[test]
+    fn an_account_has_a_name() {
+        refused(&["--account", "", "--api-key", "x"], "account id has 0 bytes");
+        refused(&["--account", &"x".repeat(65), "--api-key", "x"], "account id has 65 bytes");
+        refused(&["--account", "a\nb", "--api-key", "x"], "control character");
+        refused(&["--account"], "a value is required for '--account <NAME>'");
+    }
+
+    #[test]
     fn what_is_wrong_never_shows_a_key() {
         for wrong in [
             &["--api-key", "sec ret", "--listen", "x"][..],
-            &["--api-key", "secret", "--api-key", "secret2"],
+            &["--account", "", "--api-key", "secret"],
             &["--api-key", "secret", "keys", "list"],
         ] {
             let all = ["server"].iter().chain(wrong);

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use accrue::{Billing, Error};
-use tokio::time::timeout;
+use tokio::{task::yield_now, time::timeout};
 
 use crate::{Chain, Stopped, clock::ClockWatch};
 
@@ -31,19 +31,101 @@ pub async fn keep_up(billing: Billing, stopped: Stopped) {
     }
 }
 
-/// Applies some of what time has brought and collects some garbage, and tells how long there is nothing to do.
+/// Does a round, and tells how long there is nothing to do.
 async fn round(billing: &Billing) -> Result<Duration, Error> {
-    let tick = billing.tick(AT_ONCE).await?;
-    if tick.failed > 0 {
-        tracing::error!(failed = tick.failed, "something is wrong with rows of the store");
-    }
-    let collected = billing.collect_garbage(AT_ONCE).await?;
-    if tick.more || collected.more {
+    let done = some(billing).await?;
+    if done.more {
         return Ok(Duration::ZERO);
     }
     let Some(deadline) = billing.next_deadline().await? else { return Ok(LONGEST_WAIT) };
     let micros = deadline.micros().saturating_sub(billing.now().micros());
     let until = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
     // What failed stays due, and is not tried without a pause.
-    Ok(if tick.failed > 0 { LONGEST_WAIT } else { until.min(LONGEST_WAIT) })
+    Ok(if done.failed > 0 { LONGEST_WAIT } else { until.min(LONGEST_WAIT) })
+}
+
+/// Does all that is due by now, of every account.
+pub(crate) async fn catch_up(billing: &Billing) -> Result<(), CatchUpError> {
+    loop {
+        let done = some(billing).await?;
+        if !done.more {
+            return if done.failed > 0 { Err(CatchUpError::Damaged(done.failed)) } else { Ok(()) };
+        }
+        // A store that never waits would keep the thread until the end.
+        yield_now().await;
+    }
+}
+
+/// Why not all is done that is due.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CatchUpError {
+    #[error(transparent)]
+    Engine(#[from] Error),
+    #[error("something is wrong with the rows of {0} owners of what is due")]
+    Damaged(usize),
+}
+
+/// What a round has left.
+struct Done {
+    failed: usize,
+    more: bool,
+}
+
+/// Applies some of what time has brought, and collects some garbage.
+async fn some(billing: &Billing) -> Result<Done, Error> {
+    let tick = billing.tick(AT_ONCE).await?;
+    if tick.failed > 0 {
+        tracing::error!(failed = tick.failed, "something is wrong with rows of the store");
+    }
+    let collected = billing.collect_garbage(AT_ONCE).await?;
+    Ok(Done { failed: tick.failed, more: tick.more || collected.more })
+}
+
+#[cfg(test)]
+mod tests {
+    use accrue::{
+        AccountId, Decimal, Email, ManualClock, Name, PricingUnit, SeededEntropy, Timestamp,
+        credit::NewLedgerEntry, customer::NewCustomer, store::MemoryStore,
+    };
+
+    use super::*;
+
+    const CUSTOMERS: usize = 500;
+    const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+    /// An engine with customers of two accounts, whose credits expire within a month.
+    async fn engine() -> (Billing, ManualClock) {
+        let start = Timestamp::parse("2026-03-01T00:00:00Z").unwrap();
+        let clock = ManualClock::at(start);
+        let billing = Billing::new(MemoryStore::new(), clock.clone(), SeededEntropy::new(1));
+        for number in 0..CUSTOMERS {
+            let account = AccountId::parse(if number % 2 == 0 { "acme" } else { "other" }).unwrap();
+            let account = billing.account(account);
+            let (name, email) = (Name::parse("Ada").unwrap(), Email::parse("a@x.com").unwrap());
+            let id = account.create_customer(NewCustomer::new(name, email)).await.unwrap().id;
+            let expiry = start.saturating_add(MONTH / 2);
+            let (unit, one) = (PricingUnit::parse("credits").unwrap(), Decimal::from(1));
+            let entry = NewLedgerEntry::expiring(unit, one, expiry);
+            account.create_ledger_entry(id, entry).await.unwrap();
+        }
+        (billing, clock)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn those_who_catch_up_at_once_do_not_fail_each_other() {
+        let (billing, clock) = engine().await;
+        clock.advance(MONTH);
+        let (stop, stopped) = crate::stop();
+        let upkeep = tokio::spawn(keep_up(billing.clone(), stopped));
+        let all = [(); 4].map(|()| {
+            let billing = billing.clone();
+            tokio::spawn(async move { catch_up(&billing).await })
+        });
+        for one in all {
+            one.await.unwrap().unwrap();
+            assert_eq!(billing.next_deadline().await.unwrap(), None);
+        }
+        stop.ask();
+        upkeep.await.unwrap();
+    }
 }

@@ -6,7 +6,8 @@ use std::{
 
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, Timestamp, store::Store};
 use accrue_http::{Api, Bounds, FixedKey};
-use example_server::{Host, Stop, listen, stop};
+use clap::Parser as _;
+use example_server::{Host, Options, Stop, listen, stop};
 
 /// A server of the examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,14 @@ impl Server {
         let key = FixedKey::new(Self::KEY, account);
         let api = Api::builder(billing.clone(), key).bounds(bounds).build();
         Ok(Host::new(billing, api))
+    }
+
+    /// Makes a host as the programs do that are started with these arguments.
+    pub fn open(arguments: &[&str]) -> io::Result<Host> {
+        let all = ["server"].iter().chain(arguments);
+        let options = Options::try_parse_from(all).map_err(io::Error::other)?.serve;
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        runtime.block_on(Host::open(&options)).map_err(io::Error::other)
     }
 
     /// Starts a server over a store. Its clock stands still and its entropy is seeded: two of them

@@ -12,8 +12,8 @@ fn start(framework: Framework, arguments: &[&str]) -> Server {
     let all = ["server", "--api-key", Server::KEY].iter().chain(arguments);
     let options = Options::try_parse_from(all).unwrap().serve;
     let billing = Server::engine(MemoryStore::new()).unwrap();
-    let key = options.api_key.read().unwrap();
-    Server::serve(framework, Host::over(billing, &options, key)).unwrap()
+    let keys = options.api_keys.read().unwrap();
+    Server::serve(framework, Host::over(billing, &options, &keys)).unwrap()
 }
 
 #[test]
@@ -33,6 +33,22 @@ fn beyond_the_quota_is_answered_429() {
         // Health is no account's.
         assert_eq!(client.send_with("GET", "/healthz", &[], b"").unwrap().status, 200);
         server.end().unwrap();
+    }
+}
+
+#[test]
+fn each_kind_of_account_has_quotas_of_its_own() {
+    let allowed = |framework, plan| {
+        let server = start(framework, &["--rate-limit", plan]);
+        let mut client = Client::new(server.address());
+        let mut ask = || client.send("GET", "/v1/subscriptions/x/usage", &[], b"").unwrap().status;
+        let allowed = (0..20).take_while(|_| ask() == 404).count();
+        server.end().unwrap();
+        allowed
+    };
+    for framework in Framework::ALL {
+        let found = ["live", "test", "trial"].map(|plan| allowed(framework, plan));
+        assert_eq!(found, [10, 5, 1], "{framework:?}");
     }
 }
 

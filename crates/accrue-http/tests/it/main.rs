@@ -29,6 +29,7 @@ mod idempotency_keys;
 mod idempotency_records;
 mod idempotency_sequences;
 mod metrics;
+mod own;
 mod pagination;
 mod payloads;
 mod plans;

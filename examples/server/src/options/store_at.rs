@@ -4,7 +4,7 @@ use std::{
     str::FromStr,
 };
 
-use accrue::{Billing, store::MemoryStore};
+use accrue::{Billing, Clock, SystemClock, SystemEntropy, store::MemoryStore};
 use accrue_fjall::FjallStore;
 use accrue_sled::SledStore;
 
@@ -61,13 +61,24 @@ impl StoreAt {
     ///
     /// Where it cannot be opened: by another process, for example, that has it open.
     pub fn open(&self) -> Result<Billing, StoreOpenError> {
+        self.open_at(SystemClock)
+    }
+
+    /// Opens the store, with a clock and the machine's entropy.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_at(&self, clock: impl Clock) -> Result<Billing, StoreOpenError> {
         Ok(match self {
-            Self::Memory => Billing::with_system(MemoryStore::new()),
+            Self::Memory => Billing::new(MemoryStore::new(), clock, SystemEntropy),
             Self::Fjall(folder) => {
-                Billing::with_system(FjallStore::open(folder).map_err(StoreOpenError::Fjall)?)
+                let store = FjallStore::open(folder).map_err(StoreOpenError::Fjall)?;
+                Billing::new(store, clock, SystemEntropy)
             }
             Self::Sled(folder) => {
-                Billing::with_system(SledStore::open(folder).map_err(StoreOpenError::Sled)?)
+                let store = SledStore::open(folder).map_err(StoreOpenError::Sled)?;
+                Billing::new(store, clock, SystemEntropy)
             }
         })
     }

@@ -1,0 +1,64 @@
+use std::sync::{Mutex, PoisonError};
+
+use accrue::{Billing, Clock as _, ManualClock, Timestamp};
+use accrue_http::OwnError;
+use http::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::{BasePath, upkeep::catch_up};
+
+/// The clock of the engine as a resource of the API: `GET` tells what it shows, and `PUT` moves it on.
+#[derive(Debug)]
+pub(crate) struct ClockRoute {
+    path: String,
+    /// Moved by one request at a time, so that it never goes back.
+    clock: Mutex<ManualClock>,
+    billing: Billing,
+}
+
+/// What is sent, and what is answered.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shown {
+    now: String,
+}
+
+impl ClockRoute {
+    /// Below the base path, so that a client of the API reaches it as it reaches the operations.
+    pub(crate) fn new(clock: ManualClock, billing: &Billing, base_path: &BasePath) -> Self {
+        let path = format!("{}/clock", base_path.as_str());
+        Self { path, clock: Mutex::new(clock), billing: billing.clone() }
+    }
+
+    pub(crate) fn is_asked_for(&self, method: &Method, path: &str) -> bool {
+        path == self.path && matches!(*method, Method::GET | Method::HEAD | Method::PUT)
+    }
+
+    /// Answers what the clock shows: once all is done that is due, where it is moved.
+    pub(crate) async fn answer(&self, method: &Method, body: &[u8]) -> Result<String, OwnError> {
+        if *method == Method::PUT {
+            self.move_to(read(body)?)?;
+            catch_up(&self.billing).await.map_err(OwnError::failed)?;
+        }
+        // As the answers of the API have instants.
+        let shown = Shown { now: self.billing.now().to_string().replace('Z', "+00:00") };
+        serde_json::to_string(&shown).map_err(OwnError::failed)
+    }
+
+    fn move_to(&self, instant: Timestamp) -> Result<(), OwnError> {
+        let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock.now();
+        if instant < now {
+            let message = format!("found {instant}, expected {now} or later");
+            return Err(OwnError::invalid("/now", message));
+        }
+        clock.set(instant);
+        Ok(())
+    }
+}
+
+fn read(body: &[u8]) -> Result<Timestamp, OwnError> {
+    let expected = "expected an object with one member, as in {\"now\": \"2026-04-01T00:00:00Z\"}";
+    let shown: Shown = serde_json::from_slice(body).map_err(|_| OwnError::invalid("", expected))?;
+    Timestamp::parse(&shown.now).map_err(|error| OwnError::invalid("/now", error.to_string()))
+}
