@@ -159,6 +159,7 @@ impl Bench {
                     effective_date: effective.map(micros),
                     expiry_date: expiry.map(micros),
                     per_unit_cost_basis: basis.as_ref().map(|basis| decimal(basis).into()),
+                    filters: Vec::new(),
                 })
             }
             Change::Decrement(amount) => LedgerChange::Decrement { amount: decimal(amount) },
