@@ -2,7 +2,7 @@
 
 use accrue::{
     Decimal, EventName, PropertyName, Timestamp,
-    expression::{Expression, Fields},
+    expression::{ComputedProperty, Expression, Fields},
     usage::{Properties, PropertyValue},
 };
 
@@ -14,6 +14,9 @@ use accrue::{
 /// If it is otherwise.
 pub fn run(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
+    if let Ok(property) = ComputedProperty::parse(&text) {
+        assert_eq!(property.as_str(), text, "it is displayed as it was written");
+    }
     let parsed = match Expression::parse(&text) {
         Ok(parsed) => parsed,
         Err(error) => {

@@ -1,8 +1,9 @@
-//! Conditions over usage events, which select those that a metric counts or a backfill replaces.
+//! Expressions over usage events: conditions that select those that a metric counts or a backfill
+//! replaces, and values that usage is grouped by.
 //!
-//! The language is the part of SQL's conditions that needs nothing but the event. One
-//! implementation serves the `WHERE` of a [`MetricQuery`](crate::metric::MetricQuery) and every
-//! filter.
+//! The language is the part of SQL's expressions that needs nothing but the event. One
+//! implementation serves the `WHERE` of a [`MetricQuery`](crate::metric::MetricQuery), every
+//! filter, and every [`ComputedProperty`].
 //!
 //! ```
 //! use accrue::{EventName, PropertyName, Timestamp, expression::{Expression, Fields}, usage::Properties};
@@ -30,9 +31,17 @@
 //! predicate   = operand , comparison , operand
 //!             | operand , "IS" , [ "NOT" ] , "NULL"
 //!             | operand , [ "NOT" ] , "IN" , "(" , literal , { "," , literal } , ")"
-//!             | property | "TRUE" | "FALSE" | "NULL" ;
+//!             | property | "TRUE" | "FALSE" | "NULL" | case | call ;
 //! comparison  = "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" ;
-//! operand     = "event_name" | "timestamp" | property | literal ;
+//! operand     = "event_name" | "timestamp" | "timestamp_millis" | property | literal | case | call ;
+//! case        = "CASE" , "WHEN" , condition , "THEN" , operand , { "WHEN" , condition , "THEN" , operand } ,
+//!                 [ "ELSE" , operand ] , "END"
+//!             | "CASE" , operand , "WHEN" , operand , "THEN" , operand , { "WHEN" , operand , "THEN" , operand } ,
+//!                 [ "ELSE" , operand ] , "END" ;
+//! call        = "COALESCE" , "(" , operand , { "," , operand } , ")"
+//!             | ( "LOWER" | "UPPER" ) , "(" , operand , ")"
+//!             | ( "MINUTE" | "HOUR" | "DAY" ) , "_FLOOR_TIMESTAMP_MILLIS" , "(" , operand , ")" ;
+//! computed    = operand | condition ;
 //! property    = name | '"' , { character - '"' | '""' } , '"' ;
 //! name        = ( letter | "_" ) , { letter | digit | "_" | "." } ;
 //! literal     = "TRUE" | "FALSE" | "NULL" | number | "'" , { character - "'" | "''" } , "'" ;
@@ -41,13 +50,14 @@
 //!
 //! - Letters are those of ASCII; white space is space, tab, line feed, form feed and carriage
 //!   return, and need not stand between tokens that are told apart without it.
-//! - Keywords are in any case, names in theirs. `event_name` and `timestamp` are the event's own,
-//!   whatever its properties; a name in double quotes is always a property. A dot is part of a
-//!   name: properties do not nest.
-//! - The keywords, and `SELECT`, `DISTINCT`, `FROM`, `WHERE`, `BETWEEN`, `CASE`, `WHEN`, `THEN`,
-//!   `ELSE`, `END` and `LIKE`, are names only in double quotes.
+//! - Keywords and functions are in any case, names in theirs. `event_name`, `timestamp` and
+//!   `timestamp_millis` are the event's own, whatever its properties; a name in double quotes is always
+//!   a property. A dot is part of a name: properties do not nest. The name of a function is a property
+//!   where no parenthesis follows.
+//! - The keywords, and `SELECT`, `DISTINCT`, `FROM`, `WHERE`, `BETWEEN` and `LIKE`, are names only in
+//!   double quotes.
 //! - A text has at most [`EXPRESSION_BYTES`](crate::limits::EXPRESSION_BYTES) bytes, and at most
-//!   [`EXPRESSION_DEPTH`](crate::limits::EXPRESSION_DEPTH) parentheses and `NOT`s within each
+//!   [`EXPRESSION_DEPTH`](crate::limits::EXPRESSION_DEPTH) parentheses, `NOT`s and `CASE`s within each
 //!   other. Parsing is linear in the text; evaluating visits each part at most once.
 //!
 //! # Values
@@ -57,6 +67,12 @@
 //! - `timestamp` is an instant. A string literal beside it is a date and time, as
 //!   [`Timestamp::parse`](crate::Timestamp::parse) reads it, or an error. A property has no
 //!   instants: compared with `timestamp`, it is of another type.
+//! - `timestamp_millis` is that instant as a number of milliseconds since the beginning of 1970 in UTC.
+//! - `CASE` is the operand of the first branch whose condition is true, or whose operand equals the one
+//!   behind `CASE`; else that behind `ELSE`.
+//! - `COALESCE` is the first of its operands that is not null. `LOWER` and `UPPER` change the case of a
+//!   string. `HOUR_FLOOR_TIMESTAMP_MILLIS`, and those of a minute and a day, cut a number of
+//!   milliseconds down to the beginning of its hour, in UTC. Of another type they are null.
 //!
 //! # Null
 //!
@@ -67,19 +83,20 @@
 //!   also by `!=`: `a != 1` does not match where `a` is missing, nor where it is a string.
 //! - `a IN (x, y)` is `a = x OR a = y`, and `a NOT IN (x, y)` is its opposite: with `NULL` or a
 //!   literal of another type in the list it is never true.
-//! - A property by itself is its boolean; one of another type is unknown.
+//! - A property, a `CASE` or a function by itself is its boolean; one of another type is unknown.
 //! - `NOT` of unknown is unknown. `AND` is false where one side is, `OR` is true where one side is,
 //!   whatever the other is; otherwise unknown where one side is.
 //!
 //! # Absent
 //!
-//! No arithmetic, no functions, no `BETWEEN`, `LIKE`, `CASE` or comments, no parentheses around
-//! operands, and no comparing of conditions: `(a = 1) = TRUE`.
+//! No arithmetic, no other functions, no `BETWEEN`, `LIKE` or comments, no parentheses around operands,
+//! and no comparing of conditions: `(a = 1) = TRUE`.
 
 use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+mod computed;
 mod condition;
 mod error;
 mod evaluation;
@@ -95,7 +112,7 @@ mod token;
 mod value;
 
 use self::condition::Condition;
-pub use self::{error::ExpressionError, field::Field, fields::Fields};
+pub use self::{computed::ComputedProperty, error::ExpressionError, field::Field, fields::Fields};
 pub(crate) use self::{
     parser::Parser,
     token::{Keyword, Kind},

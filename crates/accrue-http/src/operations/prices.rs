@@ -134,6 +134,6 @@ fn evaluation(body: Evaluate) -> Result<PriceEvaluation, Problem> {
     let timeframe = Timeframe::new(body.timeframe_start.0, body.timeframe_end.0);
     let timeframe =
         timeframe.map_err(|error| Violations::one("/timeframe_end", error.to_string()))?;
-    let grouping = body.grouping_keys.into_iter().flatten().map(|key| key.0).collect();
+    let grouping = body.grouping_keys.unwrap_or_default();
     Ok(PriceEvaluation { customer, timeframe, filter: body.filter, grouping })
 }

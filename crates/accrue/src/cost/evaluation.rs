@@ -1,8 +1,8 @@
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use crate::{
-    CustomerId, Decimal, Error, IdOr, PricingUnit, PropertyName, Timeframe, Timestamp,
-    expression::{Expression, Fields},
+    CustomerId, Decimal, Error, IdOr, PricingUnit, Timeframe, Timestamp,
+    expression::{ComputedProperty, Expression, Fields},
     limits,
     price::{Price, Quantity},
     usage::{PropertyValue, Total},
@@ -12,15 +12,15 @@ use crate::{
 ///
 /// ```
 /// use accrue::{
-///     ExternalId, PropertyName, Timeframe, Timestamp, cost::PriceEvaluation,
-///     expression::Expression,
+///     ExternalId, Timeframe, Timestamp, cost::PriceEvaluation,
+///     expression::{ComputedProperty, Expression},
 /// };
 ///
 /// let (start, end) = ("2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z");
 /// let march = Timeframe::new(Timestamp::parse(start)?, Timestamp::parse(end)?)?;
 /// let mut by_model = PriceEvaluation::new(ExternalId::parse("ada")?, march);
 /// by_model.filter = Some(Expression::parse("region = 'eu'")?);
-/// by_model.grouping = vec![PropertyName::parse("model")?];
+/// by_model.grouping = vec![ComputedProperty::parse("model")?];
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,16 +31,16 @@ pub struct PriceEvaluation {
     pub timeframe: Timeframe,
     /// Filter of the events that count: those for which it is true; all where none is given.
     pub filter: Option<Expression>,
-    /// Properties to group by, at most 64 and each once: one group for each combination of their
-    /// values. All events are one group where none is given.
-    pub grouping: Vec<PropertyName>,
+    /// Computed properties to group by, at most 64 and each once: one group for each combination of
+    /// their values. All events are one group where none is given.
+    pub grouping: Vec<ComputedProperty>,
 }
 
 /// Usage of one group of events, and its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EvaluatedGroup {
-    /// Values of the properties that were grouped by, in their order; null where an event has none.
+    /// Values of what was grouped by, in their order; null where an event has none.
     pub grouping_values: Vec<PropertyValue>,
     /// Figure of the metric, over the events of the group alone. For a matrix it is the sum of its
     /// cells.
@@ -84,10 +84,11 @@ impl PriceEvaluation {
             let message = format!("found {found} properties, expected at most {most}");
             return Err(Error::invalid("grouping", message));
         }
-        let mut names = BTreeSet::new();
-        if let Some(twice) = self.grouping.iter().find(|name| !names.insert(*name)) {
-            let message = format!("found {twice} more than once, expected each property once");
-            return Err(Error::invalid("grouping", message));
+        for (place, key) in self.grouping.iter().enumerate() {
+            if self.grouping.iter().take(place).any(|earlier| earlier.is_like(key)) {
+                let message = format!("found {key} more than once, expected each property once");
+                return Err(Error::invalid("grouping", message));
+            }
         }
         let oldest = now.saturating_sub(DAY.saturating_mul(limits::EVALUATION_DAYS));
         let start = self.timeframe.start();
@@ -103,8 +104,13 @@ impl PriceEvaluation {
         self.filter.is_none() && self.grouping.is_empty()
     }
 
+    /// Returns the most comparisons and calls that finding the group of an event makes.
+    pub(crate) fn grouping_terms(&self) -> usize {
+        self.grouping.iter().map(ComputedProperty::terms).fold(0, usize::saturating_add)
+    }
+
     /// Returns the values of the group that an event belongs to.
     pub(crate) fn values_of(&self, event: &Fields<'_>) -> Vec<PropertyValue> {
-        self.grouping.iter().map(|name| event.scalar(name)).collect()
+        self.grouping.iter().map(|key| key.evaluate(event)).collect()
     }
 }

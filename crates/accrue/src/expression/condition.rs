@@ -1,3 +1,5 @@
+use std::num::NonZeroU64;
+
 use super::Field;
 use crate::{Decimal, Timestamp};
 
@@ -28,8 +30,11 @@ impl Condition {
                 conditions.iter().map(Self::terms).fold(0, usize::saturating_add)
             }
             Self::Not(condition) => condition.terms(),
-            Self::In(_, literals) => literals.len(),
-            Self::Compare(..) | Self::IsNull(_) | Self::Holds(_) => 1,
+            Self::In(operand, literals) => literals.len().saturating_add(operand.terms()),
+            Self::Compare(left, _, right) => {
+                left.terms().saturating_add(right.terms()).saturating_add(1)
+            }
+            Self::IsNull(operand) | Self::Holds(operand) => operand.terms().saturating_add(1),
         }
     }
 }
@@ -39,6 +44,58 @@ impl Condition {
 pub(crate) enum Operand {
     Field(Field),
     Literal(Literal),
+    Case(Box<Case>),
+    Call(Function, Vec<Operand>),
+}
+
+impl Operand {
+    /// Counts the comparisons in it, and the calls.
+    pub(super) fn terms(&self) -> usize {
+        let all = |terms: &mut dyn Iterator<Item = usize>| terms.fold(0, usize::saturating_add);
+        match self {
+            Self::Field(_) | Self::Literal(_) => 0,
+            Self::Case(case) => {
+                let branches = case.branches.iter().map(|(when, then)| {
+                    let when = match when {
+                        When::Holds(condition) => condition.terms(),
+                        When::Equals(operand) => operand.terms().saturating_add(1),
+                    };
+                    when.saturating_add(then.terms())
+                });
+                let others = case.subject.iter().chain(&case.otherwise).map(Self::terms);
+                all(&mut branches.chain(others))
+            }
+            Self::Call(_, arguments) => all(&mut arguments.iter().map(Self::terms).chain([1])),
+        }
+    }
+}
+
+/// Choice between operands: that of the first branch that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Case {
+    /// Operand that branches are compared with, if there is one.
+    pub(super) subject: Option<Operand>,
+    pub(super) branches: Vec<(When, Operand)>,
+    pub(super) otherwise: Option<Operand>,
+}
+
+/// When a branch holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Holds(Condition),
+    /// The subject equals it.
+    Equals(Operand),
+}
+
+/// Function of operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    /// The first one that is not null.
+    Coalesce,
+    Lower,
+    Upper,
+    /// A number of milliseconds, down to a multiple of another.
+    FloorMillis(NonZeroU64),
 }
 
 /// A value that the expression spells out.

@@ -1,12 +1,13 @@
 //! Three-valued logic: a condition is true, false, or unknown, which is none.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
     Fields,
-    condition::{Comparison, Condition, Literal, Operand},
+    condition::{Case, Comparison, Condition, Function, Literal, Operand, When},
     value::Value,
 };
+use crate::Decimal;
 
 impl Condition {
     /// Evaluates it, visiting each of its parts at most once.
@@ -16,13 +17,13 @@ impl Condition {
             Self::All(conditions) => all(conditions.iter().map(|part| part.evaluate(fields))),
             Self::Not(condition) => not(condition.evaluate(fields)),
             Self::Compare(left, comparison, right) => {
-                let order = left.value(fields)?.compare(right.value(fields)?)?;
+                let order = left.value(fields)?.compare(&right.value(fields)?)?;
                 Some(comparison.holds(order))
             }
             Self::IsNull(operand) => Some(operand.value(fields).is_none()),
             Self::In(operand, literals) => {
                 let value = operand.value(fields)?;
-                let equals = |literal: &Literal| Some(value.compare(literal.value()?)?.is_eq());
+                let equals = |literal: &Literal| Some(value.compare(&literal.value()?)?.is_eq());
                 any(literals.iter().map(equals))
             }
             Self::Holds(operand) => match operand.value(fields)? {
@@ -56,11 +57,54 @@ fn not(truth: Option<bool>) -> Option<bool> {
 }
 
 impl Operand {
-    fn value<'a>(&'a self, fields: &Fields<'a>) -> Option<Value<'a>> {
+    /// Returns its value; none where it is null.
+    pub(super) fn value<'a>(&'a self, fields: &Fields<'a>) -> Option<Value<'a>> {
         match self {
             Self::Field(field) => fields.value(field),
             Self::Literal(literal) => literal.value(),
+            Self::Case(case) => case.value(fields),
+            Self::Call(function, arguments) => function.value(arguments, fields),
         }
+    }
+}
+
+impl Case {
+    fn value<'a>(&'a self, fields: &Fields<'a>) -> Option<Value<'a>> {
+        let subject = self.subject.as_ref().and_then(|subject| subject.value(fields));
+        let holds = |when: &When| match when {
+            When::Holds(condition) => condition.evaluate(fields) == Some(true),
+            When::Equals(operand) => {
+                let order = subject.as_ref().zip(operand.value(fields));
+                order.and_then(|(subject, value)| subject.compare(&value)) == Some(Ordering::Equal)
+            }
+        };
+        let branch = self.branches.iter().find(|(when, _)| holds(when)).map(|(_, then)| then);
+        branch.or(self.otherwise.as_ref())?.value(fields)
+    }
+}
+
+impl Function {
+    fn value<'a>(self, arguments: &'a [Operand], fields: &Fields<'a>) -> Option<Value<'a>> {
+        let mut values = arguments.iter().map(|argument| argument.value(fields));
+        match self {
+            Self::Coalesce => values.flatten().next(),
+            Self::Lower => change_case(values.next()??, str::to_lowercase),
+            Self::Upper => change_case(values.next()??, str::to_uppercase),
+            Self::FloorMillis(unit) => match values.next()?? {
+                Value::Number(millis) => {
+                    let units = -(-millis.into_owned()).div_ceil(unit);
+                    Some(Value::Number(Cow::Owned(units * Decimal::from(unit.get()))))
+                }
+                Value::Boolean(_) | Value::Text(_) | Value::Instant(_) => None,
+            },
+        }
+    }
+}
+
+fn change_case<'a>(value: Value<'a>, change: fn(&str) -> String) -> Option<Value<'a>> {
+    match value {
+        Value::Text(text) => Some(Value::Text(Cow::Owned(change(&text)))),
+        Value::Boolean(_) | Value::Number(_) | Value::Instant(_) => None,
     }
 }
 
@@ -69,8 +113,8 @@ impl Literal {
         match self {
             Self::Null => None,
             Self::Boolean(value) => Some(Value::Boolean(*value)),
-            Self::Number(value) => Some(Value::Number(value)),
-            Self::Text(value) => Some(Value::Text(value)),
+            Self::Number(value) => Some(Value::Number(Cow::Borrowed(value))),
+            Self::Text(value) => Some(Value::Text(Cow::Borrowed(value))),
             Self::Instant(value) => Some(Value::Instant(*value)),
         }
     }

@@ -20,6 +20,9 @@ pub enum Field {
     EventName,
     /// The event's own instant: `timestamp`.
     Timestamp,
+    /// The event's own instant, as a number of milliseconds since the beginning of 1970 in UTC:
+    /// `timestamp_millis`.
+    TimestampMillis,
     /// A property: any other name, and every name in double quotes.
     Property(PropertyName),
 }

@@ -1,6 +1,8 @@
+use std::borrow::Cow;
+
 use super::{Field, value::Value};
 use crate::{
-    EventName, PropertyName, Timestamp,
+    Decimal, EventName, PropertyName, Timestamp,
     event::{Event, Properties, PropertyValue},
 };
 
@@ -39,8 +41,12 @@ impl<'a> Fields<'a> {
     /// Returns the value of a field, none where it is missing or null.
     pub(crate) fn value(&self, field: &Field) -> Option<Value<'a>> {
         match field {
-            Field::EventName => Some(Value::Text(self.event_name.as_str())),
+            Field::EventName => Some(Value::Text(self.event_name.as_str().into())),
             Field::Timestamp => Some(Value::Instant(self.timestamp)),
+            Field::TimestampMillis => {
+                let millis = self.timestamp.micros().div_euclid(1_000);
+                Some(Value::Number(Cow::Owned(Decimal::from(millis))))
+            }
             Field::Property(name) => self.property(name),
         }
     }
@@ -50,14 +56,9 @@ impl<'a> Fields<'a> {
         Some(match self.property(name)? {
             Value::Boolean(value) => value.to_string(),
             Value::Number(value) => value.to_string(),
-            Value::Text(value) => value.to_owned(),
+            Value::Text(value) => value.into_owned(),
             Value::Instant(value) => value.to_string(),
         })
-    }
-
-    /// Returns the value of a property, null where it is missing.
-    pub(crate) fn scalar(&self, name: &PropertyName) -> PropertyValue {
-        self.properties.get(name).cloned().unwrap_or(PropertyValue::Null)
     }
 
     /// Returns the value of a property, none where it is missing or null.
@@ -65,8 +66,8 @@ impl<'a> Fields<'a> {
         match self.properties.get(name)? {
             PropertyValue::Null => None,
             PropertyValue::Boolean(value) => Some(Value::Boolean(*value)),
-            PropertyValue::Number(value) => Some(Value::Number(value)),
-            PropertyValue::Text(value) => Some(Value::Text(value)),
+            PropertyValue::Number(value) => Some(Value::Number(Cow::Borrowed(value))),
+            PropertyValue::Text(value) => Some(Value::Text(Cow::Borrowed(value))),
         }
     }
 }

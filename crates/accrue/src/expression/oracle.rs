@@ -5,7 +5,7 @@ use std::fmt;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 
-use super::{Expression, ExpressionError, Fields, sample};
+use super::{ComputedProperty, Expression, ExpressionError, Fields, sample};
 use crate::{
     Decimal,
     metric::MetricQuery,
@@ -145,6 +145,15 @@ impl Scalar {
         all
     }
 
+    fn value(&self) -> PropertyValue {
+        match self {
+            Self::Null => PropertyValue::Null,
+            Self::Boolean(value) => (*value).into(),
+            Self::Quarters(n) => Decimal::parse(&format!("{}e-2", n * 25)).unwrap().into(),
+            Self::Text(text) => PropertyValue::from(*text),
+        }
+    }
+
     /// Names the property of the event that has this value.
     fn property(&self) -> String {
         match self {
@@ -200,7 +209,7 @@ fn trees() -> impl Strategy<Value = Tree> {
 }
 
 /// Pieces of the language, and some that are none of it.
-const PIECES: [&str; 48] = [
+const PIECES: [&str; 55] = [
     "a",
     "b.c",
     "event_name",
@@ -233,6 +242,13 @@ const PIECES: [&str; 48] = [
     "WHERE",
     "DISTINCT",
     "LIKE",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "coalesce",
+    "lower",
     "(",
     ")",
     ",",
@@ -267,6 +283,10 @@ fn check_any_text(text: &str) -> Result<(), TestCaseError> {
         }
         Err(error) => prop_assert!(has_a_place(&error, text), "{}", error),
     }
+    match ComputedProperty::parse(text) {
+        Ok(property) => prop_assert_eq!(property.as_str(), text),
+        Err(error) => prop_assert!(has_a_place(&error, text), "{}", error),
+    }
     match MetricQuery::parse(text) {
         Ok(query) => {
             let contribution = query.contribution(&Fields::from(&event));
@@ -291,6 +311,24 @@ proptest! {
         let found = expression.map(|expression| expression.evaluate(&Fields::from(&event())));
         let expect = [Some(false), None, Some(true)][usize::from(oracle(&tree))];
         prop_assert_eq!(found, Ok(expect), "{}", text);
+    }
+
+    #[test]
+    fn a_case_is_its_first_tree_that_is_true(
+        branches in vec((trees(), scalars()), 1..4), other in prop::option::of(scalars()),
+    ) {
+        let cases = branches.iter().map(|(tree, then)| format!("WHEN {tree} THEN {then} "));
+        let other_text = other.iter().map(|other| format!("ELSE {other} "));
+        let text = format!("CASE {}END", cases.chain(other_text).collect::<String>());
+        prop_assume!(text.len() <= crate::limits::EXPRESSION_BYTES);
+        let holding = branches.iter().find(|(tree, _)| oracle(tree) == 2).map(|(_, then)| then);
+        let chosen = holding.or(other.as_ref()).unwrap_or(&Scalar::Null);
+        let found = ComputedProperty::parse(&text);
+        let found = found.map(|property| property.evaluate(&Fields::from(&event())));
+        prop_assert_eq!(found, Ok(chosen.value()), "{}", text);
+        let equals = format!("{text} = {chosen}");
+        let truth = Expression::parse(&equals).map(|of| of.evaluate(&Fields::from(&event())));
+        prop_assert_eq!(truth, Ok((*chosen != Scalar::Null).then_some(true)));
     }
 
     #[test]

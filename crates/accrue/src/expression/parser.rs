@@ -1,8 +1,8 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, num::NonZeroU64};
 
 use super::{
     ExpressionError, Field,
-    condition::{Condition, Literal, Operand},
+    condition::{Case, Condition, Function, Literal, Operand, When},
     lexer::Lexer,
     token::{Keyword, Kind, Token},
 };
@@ -31,6 +31,23 @@ pub(crate) struct Parser<'a> {
 const OPERATOR: &str = "an operator";
 /// Tokens that could follow a condition that is complete.
 const CONNECTIVE: &str = "`AND`, `OR`";
+
+/// Functions by their names, each with the most arguments that it takes.
+const FUNCTIONS: [(&str, Function, usize); 6] = [
+    ("coalesce", Function::Coalesce, usize::MAX),
+    ("lower", Function::Lower, 1),
+    ("upper", Function::Upper, 1),
+    ("minute_floor_timestamp_millis", Function::FloorMillis(millis(60)), 1),
+    ("hour_floor_timestamp_millis", Function::FloorMillis(millis(60 * 60)), 1),
+    ("day_floor_timestamp_millis", Function::FloorMillis(millis(24 * 60 * 60)), 1),
+];
+
+const fn millis(seconds: u64) -> NonZeroU64 {
+    match NonZeroU64::new(seconds.saturating_mul(1_000)) {
+        Some(millis) => millis,
+        None => NonZeroU64::MIN,
+    }
+}
 
 type Result<T> = std::result::Result<T, ExpressionError>;
 
@@ -152,7 +169,7 @@ impl<'a> Parser<'a> {
     fn descend(&mut self) -> Result<()> {
         if self.depth == limits::EXPRESSION_DEPTH {
             let bound = limits::EXPRESSION_DEPTH;
-            return Err(self.unexpected(format!("at most {bound} levels of `NOT` and `(`")));
+            return Err(self.unexpected(format!("at most {bound} levels of `NOT`, `(` and `CASE`")));
         }
         self.depth = self.depth.saturating_add(1);
         self.advance();
@@ -236,8 +253,71 @@ impl<'a> Parser<'a> {
             | Kind::Keyword(Keyword::True | Keyword::False | Keyword::Null) => {
                 self.literal().map(Operand::Literal)
             }
-            _ => self.field(expected).map(Operand::Field),
+            Kind::Keyword(Keyword::Case) => self.case(),
+            _ => {
+                let name = self.token;
+                let field = self.field(expected)?;
+                if name.kind == Kind::Name && self.token.kind == Kind::Open {
+                    return self.call(name);
+                }
+                Ok(Operand::Field(field))
+            }
         }
+    }
+
+    /// Reads a choice between operands.
+    fn case(&mut self) -> Result<Operand> {
+        const OPERAND: &str = "a property or a literal";
+        self.descend()?;
+        let is_simple = self.token.kind != Kind::Keyword(Keyword::When);
+        let subject =
+            if is_simple { Some(self.operand("`WHEN`, a property or a literal")?) } else { None };
+        let mut branches = Vec::new();
+        self.expect_keyword(Keyword::When)?;
+        loop {
+            let when = match &subject {
+                Some(_) => When::Equals(self.operand(OPERAND)?),
+                None => When::Holds(self.condition()?),
+            };
+            let expected = self.or("`THEN`");
+            self.expect(Kind::Keyword(Keyword::Then), expected)?;
+            self.could_follow(None);
+            branches.push((when, self.operand(OPERAND)?));
+            if !self.accept(Kind::Keyword(Keyword::When)) {
+                break;
+            }
+        }
+        let has_other = self.accept(Kind::Keyword(Keyword::Else));
+        let otherwise = if has_other { Some(self.operand(OPERAND)?) } else { None };
+        let expected = if has_other { "`END`" } else { "`WHEN`, `ELSE` or `END`" };
+        self.expect(Kind::Keyword(Keyword::End), expected)?;
+        self.ascend();
+        Ok(Operand::Case(Box::new(Case { subject, branches, otherwise })))
+    }
+
+    /// Reads the arguments of a function, whose name is consumed.
+    fn call(&mut self, name: Token<'a>) -> Result<Operand> {
+        let found = FUNCTIONS.iter().find(|(word, ..)| word.eq_ignore_ascii_case(name.text));
+        let Some((_, function, most)) = found else {
+            let names: Vec<_> = FUNCTIONS.iter().map(|(word, ..)| *word).collect();
+            return Err(self.unexpected_at(name, format!("one of {}", names.join(", "))));
+        };
+        self.descend()?;
+        let mut arguments = vec![self.operand("a property or a literal")?];
+        while arguments.len() < *most && self.accept(Kind::Comma) {
+            arguments.push(self.operand("a property or a literal")?);
+        }
+        self.expect(Kind::Close, if *most > 1 { "`,` or `)`" } else { "`)`" })?;
+        self.ascend();
+        Ok(Operand::Call(*function, arguments))
+    }
+
+    /// Reads an operand that is all of the text.
+    pub(crate) fn only_operand(mut self) -> Result<Operand> {
+        let operand = self.operand("a property or a literal")?;
+        self.could_follow(Some(OPERATOR));
+        self.finish()?;
+        Ok(operand)
     }
 
     /// Reads a field of the event.
@@ -245,6 +325,7 @@ impl<'a> Parser<'a> {
         let field = match (self.token.kind, self.token.text) {
             (Kind::Name, "event_name") => Field::EventName,
             (Kind::Name, "timestamp") => Field::Timestamp,
+            (Kind::Name, "timestamp_millis") => Field::TimestampMillis,
             (Kind::Name, name) => Field::Property(self.property(name)?),
             (Kind::QuotedName, _) => Field::Property(self.property(&self.token.unquoted())?),
             (Kind::Keyword(_) | Kind::ForeignWord, _) => {
@@ -321,7 +402,10 @@ impl Operand {
     const fn may_hold(&self) -> bool {
         matches!(
             self,
-            Self::Field(Field::Property(_)) | Self::Literal(Literal::Boolean(_) | Literal::Null)
+            Self::Field(Field::Property(_))
+                | Self::Literal(Literal::Boolean(_) | Literal::Null)
+                | Self::Case(_)
+                | Self::Call(..)
         )
     }
 }

@@ -69,7 +69,7 @@ fn read_numeric(parser: &mut Parser<'_>, function: &str) -> Result<PropertyName,
     let token = parser.token();
     match parser.field("a property")? {
         Field::Property(name) => Ok(name),
-        Field::EventName | Field::Timestamp => {
+        Field::EventName | Field::Timestamp | Field::TimestampMillis => {
             Err(parser.unexpected_at(token, format!("a property, as `{function}` takes numbers")))
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 /// query    = "SELECT" , function , "FROM" , "events" , [ "WHERE" , condition ] , [ ";" ] ;
 /// function = "count" , "(" , ( "*" | [ "DISTINCT" ] , field ) , ")"
 ///          | ( "sum" | "min" | "max" | "latest" ) , "(" , property , ")" ;
-/// field    = "event_name" | "timestamp" | property ;
+/// field    = "event_name" | "timestamp" | "timestamp_millis" | property ;
 /// ```
 ///
 /// Conditions, properties and their null are those of [`expression`](crate::expression). Keywords
@@ -136,7 +136,7 @@ impl MetricQuery {
             | Function::Min(name)
             | Function::Max(name)
             | Function::Latest(name) => match event.property(name)? {
-                Value::Number(number) => Some(Contribution::Number(number.clone())),
+                Value::Number(number) => Some(Contribution::Number(number.into_owned())),
                 Value::Boolean(_) | Value::Text(_) | Value::Instant(_) => None,
             },
         }

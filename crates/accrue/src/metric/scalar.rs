@@ -49,7 +49,7 @@ impl From<Value<'_>> for Scalar {
     fn from(value: Value<'_>) -> Self {
         match value {
             Value::Boolean(value) => Self::Boolean(value),
-            Value::Number(value) => Self::Number(value.clone()),
+            Value::Number(value) => Self::Number(value.into_owned()),
             Value::Text(value) => Self::Text(value.into()),
             Value::Instant(value) => Self::Instant(value),
         }

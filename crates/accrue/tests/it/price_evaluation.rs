@@ -199,7 +199,7 @@ proptest! {
         let mut evaluation = PriceEvaluation::new(ada, Timeframe::new(frame[0], frame[1]).unwrap());
         let (text, matches) = FILTERS[filter];
         evaluation.filter = text.map(|text| Expression::parse(text).unwrap());
-        evaluation.grouping = by.iter().map(|name| property(name)).collect();
+        evaluation.grouping = by.iter().map(|name| property(name).into()).collect();
 
         let mut groups = BTreeMap::<Vec<PropertyValue>, Vec<&Used>>::new();
         if by.is_empty() {
@@ -236,7 +236,7 @@ fn seven(model: Model) -> (Fixture, PriceId) {
 }
 
 fn by_region() -> PriceEvaluation {
-    let grouping = vec![property("region")];
+    let grouping = vec![property("region").into()];
     PriceEvaluation { grouping, ..PriceEvaluation::new(external("ada"), day()) }
 }
 
@@ -385,7 +385,7 @@ fn a_timeframe_starts_at_most_100_days_ago() {
 fn at_most_64_properties_are_grouped_by() {
     let (fixture, price) = seven(each("1"));
     let ask = |count: usize| {
-        let grouping = (0..count).map(|n| property(&format!("p{n}"))).collect();
+        let grouping = (0..count).map(|n| property(&format!("p{n}")).into()).collect();
         fixture.evaluate(price, &PriceEvaluation { grouping, ..by_region() })
     };
     let groups = ask(64).unwrap();
@@ -398,7 +398,7 @@ fn at_most_64_properties_are_grouped_by() {
 fn a_property_is_grouped_by_once() {
     let (fixture, price) = seven(each("1"));
     let ask = |names: &[&str]| {
-        let grouping = names.iter().map(|name| property(name)).collect();
+        let grouping = names.iter().map(|name| property(name).into()).collect();
         fixture.evaluate(price, &PriceEvaluation { grouping, ..by_region() })
     };
     assert_eq!(ask(&["region", "n", "Region"]).unwrap().len(), 1);
@@ -426,7 +426,7 @@ fn the_values_of_all_groups_have_at_most_8_mib() {
             .unwrap();
     };
     let ask = |names: &[&str]| {
-        let grouping = names.iter().map(|name| property(name)).collect();
+        let grouping = names.iter().map(|name| property(name).into()).collect();
         let all = PriceEvaluation::new(external("ada"), day());
         fixture.evaluate(price, &PriceEvaluation { grouping, ..all })
     };
@@ -458,7 +458,7 @@ fn there_are_at_most_10000_groups_and_100000_events_that_are_read() {
     };
     let ask = |start: &str, grouping: &[&str]| {
         let timeframe = between(start, "2026-03-10T13:00:00Z");
-        let grouping = grouping.iter().map(|name| property(name)).collect();
+        let grouping = grouping.iter().map(|name| property(name).into()).collect();
         let all = PriceEvaluation::new(external("ada"), timeframe);
         fixture.evaluate(price, &PriceEvaluation { grouping, ..all })
     };

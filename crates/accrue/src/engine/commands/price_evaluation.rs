@@ -120,7 +120,7 @@ async fn evaluated_groups(
         groups.group(Vec::new())?;
     }
     let mut events = 0_usize;
-    let mut comparisons = Comparisons::of(&meters);
+    let mut comparisons = Comparisons::of(&meters).and(evaluation.grouping_terms());
     let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
         events = events.saturating_add(1);
         check_events(events)?;

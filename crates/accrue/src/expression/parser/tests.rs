@@ -71,13 +71,28 @@ fn something_else_is_there() {
     check("'a' ¦'b'", "`'b'`", "an operator");
     check("1 ¦AND b", "`AND`", "an operator");
     check("event_name ¦AND b", "`AND`", "an operator");
-    check("a¦(1)", "`(`", "an operator or the end");
-    check("a = lower¦(b)", "`(`", "`AND`, `OR` or the end");
+    check("a = lower(b) ¦(1)", "`(`", "`AND`, `OR` or the end");
+    check(
+        "a = CASE ¦END",
+        "`END`",
+        "`WHEN`, a property or a literal (a property of that name goes in double quotes)",
+    );
+    check("CASE WHEN a ¦, b THEN 1 END", "`,`", "an operator or `THEN`");
+    check("CASE a WHEN 1 ¦OR 2 THEN 1 END", "`OR`", "`THEN`");
     check("a ¦LIKE 'b%'", "`LIKE`", "an operator or the end");
     check("a ¦BETWEEN 1 AND 2", "`BETWEEN`", "an operator or the end");
     check("a ¦-1", "`-1`", "an operator or the end");
     check("a = 1 ¦- 1", "`-`", "`AND`, `OR` or the end");
     check("a = 1 ¦-- comment", "`-`", "`AND`, `OR` or the end");
+}
+
+#[test]
+fn a_name_is_no_function() {
+    let functions = "one of coalesce, lower, upper, minute_floor_timestamp_millis, \
+                     hour_floor_timestamp_millis, day_floor_timestamp_millis";
+    check("¦a(1)", "`a`", functions);
+    check("b = ¦floor(1)", "`floor`", functions);
+    check("\"lower\"¦(b)", "`(`", "an operator or the end");
 }
 
 #[test]
@@ -118,7 +133,7 @@ fn a_reserved_word_is_no_name() {
         check(&format!("¦{word} = 1"), &format!("`{word}`"), &condition);
         check(&format!("a = ¦{word}"), &format!("`{word}`"), &operand);
     }
-    for word in ["BETWEEN", "like", "CASE", "when", "THEN", "Else", "END"] {
+    for word in ["BETWEEN", "like", "when", "THEN", "Else", "END"] {
         check(&format!("b OR ¦{word} = 1"), &format!("`{word}`"), &condition);
         check(&format!("1 < ¦{word}"), &format!("`{word}`"), &operand);
     }
@@ -192,7 +207,7 @@ fn a_text_has_a_longest_length() {
 #[test]
 fn levels_have_a_greatest_number() {
     let bound = limits::EXPRESSION_DEPTH;
-    let expected = "at most 64 levels of `NOT` and `(`";
+    let expected = "at most 64 levels of `NOT`, `(` and `CASE`";
     let nested = |levels: usize| format!("{}a{}", "(".repeat(levels), ")".repeat(levels));
     assert!(Expression::parse(&nested(bound - 1)).is_ok());
     assert!(Expression::parse(&nested(bound)).is_ok());
