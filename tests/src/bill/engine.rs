@@ -3,7 +3,7 @@
 use accrue::{
     Decimal, Fraction, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
     alert::{FilterOperator, FilterValues, PriceFilter},
-    price::{self, BillingMode, NewPrice, PriceType},
+    price::{self, BillingMode, NewPrice, PriceClass},
 };
 use bigdecimal::BigDecimal;
 
@@ -110,8 +110,8 @@ impl Filter {
                 Named::Items(of) => {
                     FilterValues::ItemId(of.iter().map(|index| items[*index]).collect())
                 }
-                Named::Fees(true) => FilterValues::PriceType([PriceType::Fixed].into()),
-                Named::Fees(false) => FilterValues::PriceType([PriceType::Usage].into()),
+                Named::Fees(true) => FilterValues::PriceType([PriceClass::Fixed].into()),
+                Named::Fees(false) => FilterValues::PriceType([PriceClass::Usage].into()),
             },
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ItemId, PriceId,
-    price::{Price, PriceType},
+    price::{Price, PriceClass},
 };
 
 /// Filter of the prices that an alert on spend counts (wire 1.2).
@@ -12,12 +12,12 @@ use crate::{
 /// ```
 /// use accrue::{
 ///     alert::{FilterOperator, FilterValues, PriceFilter},
-///     price::PriceType,
+///     price::PriceClass,
 /// };
 ///
 /// let usage_alone = PriceFilter {
 ///     operator: FilterOperator::Includes,
-///     values: FilterValues::PriceType([PriceType::Usage].into()),
+///     values: FilterValues::PriceType([PriceClass::Usage].into()),
 /// };
 /// # let _ = usage_alone;
 /// ```
@@ -48,8 +48,8 @@ pub enum FilterValues {
     PriceId(BTreeSet<PriceId>),
     /// Ids of the items that the prices sell.
     ItemId(BTreeSet<ItemId>),
-    /// Types of the prices.
-    PriceType(BTreeSet<PriceType>),
+    /// Classes of the prices, by their types.
+    PriceType(BTreeSet<PriceClass>),
 }
 
 impl PriceFilter {
@@ -58,7 +58,9 @@ impl PriceFilter {
         let is_named = match &self.values {
             FilterValues::PriceId(ids) => ids.contains(&price.id),
             FilterValues::ItemId(ids) => ids.contains(&price.item_id),
-            FilterValues::PriceType(types) => types.contains(&price.charge.price_type()),
+            FilterValues::PriceType(classes) => {
+                classes.iter().any(|class| price.charge.is_of(*class))
+            }
         };
         match self.operator {
             FilterOperator::Includes => is_named,
