@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Drives both servers of the examples with the published clients of npm and of PyPI.
+# Drives both servers of the examples with the published clients of npm, of PyPI and of crates.io.
 #
-# It needs node 20 with npm, and Python 3 with pip. The servers are built where they are not, and the
-# clients go to the target folder.
+# It needs node 20 with npm, Python 3 with pip, and for the client of crates.io OpenSSL with its headers
+# and pkg-config. The servers are built where they are not, and the clients go to the target folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -58,6 +58,8 @@ if ! cmp -s "$work/python/requirements.txt" "$work/python/installed/requirements
   cp "$work/python/requirements.txt" "$work/python/installed"
 fi
 
+CARGO_TARGET_DIR="$work/rust" cargo build --locked --manifest-path tests/clients/rust/Cargo.toml
+
 for name in axum-server actix-server; do
   printf '\n--- npm client against %s\n' "$name"
   start "$name"
@@ -65,5 +67,7 @@ for name in axum-server actix-server; do
   printf '\n--- PyPI client against %s\n' "$name"
   (cd "$work/python" && PYTHONPATH=installed ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" \
     python3 suite.py)
+  printf '\n--- crates.io client against %s\n' "$name"
+  ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" "$work/rust/debug/accrue-rust-client"
   stop "$name"
 done

@@ -123,6 +123,27 @@ pub enum PriceType {
     Fixed,
 }
 
+/// Class of prices that a filter names by their type (subscriptions 1.4).
+///
+/// What is stored has the words of [`PriceType`] where that has the class too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PriceClass {
+    /// Prices of usage.
+    #[serde(rename = "usage_price")]
+    Usage,
+    /// Fees, whenever they fall due.
+    #[serde(rename = "fixed_price")]
+    Fixed,
+    /// Fees in advance.
+    FixedInAdvance,
+    /// Fees in arrears.
+    FixedInArrears,
+    /// Prices of usage, and fees in arrears.
+    InArrears,
+}
+
 /// Billing mode of a fee: when in a billing period it falls due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -158,6 +179,20 @@ impl Price {
     }
 }
 
+impl PriceClass {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Fixed => "fixed",
+            Self::FixedInAdvance => "fixed_in_advance",
+            Self::FixedInArrears => "fixed_in_arrears",
+            Self::InArrears => "in_arrears",
+        }
+    }
+}
+
 impl Charge {
     /// Returns the model that rates the quantity.
     #[must_use]
@@ -179,6 +214,24 @@ impl Charge {
         match self {
             Self::Usage { .. } => PriceType::Usage,
             Self::Fixed { .. } => PriceType::Fixed,
+        }
+    }
+
+    /// Tells whether the price is of a class.
+    #[must_use]
+    pub const fn is_of(&self, class: PriceClass) -> bool {
+        use BillingMode::{InAdvance, InArrear};
+
+        match class {
+            PriceClass::Usage => matches!(self, Self::Usage { .. }),
+            PriceClass::Fixed => self.is_fixed(),
+            PriceClass::FixedInAdvance => {
+                matches!(self, Self::Fixed { billing_mode: InAdvance, .. })
+            }
+            PriceClass::FixedInArrears => {
+                matches!(self, Self::Fixed { billing_mode: InArrear, .. })
+            }
+            PriceClass::InArrears => !matches!(self, Self::Fixed { billing_mode: InAdvance, .. }),
         }
     }
 }

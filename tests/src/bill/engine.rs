@@ -2,7 +2,7 @@
 
 use accrue::{
     Decimal, Fraction, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
-    price::{self, BillingMode, FilterOperator, FilterValues, NewPrice, PriceFilter, PriceType},
+    price::{self, BillingMode, FilterOperator, FilterValues, NewPrice, PriceClass, PriceFilter},
 };
 use bigdecimal::BigDecimal;
 
@@ -102,8 +102,8 @@ impl Filter {
                 Named::Items(of) => {
                     FilterValues::ItemId(of.iter().map(|index| items[*index]).collect())
                 }
-                Named::Fees(true) => FilterValues::PriceType([PriceType::Fixed].into()),
-                Named::Fees(false) => FilterValues::PriceType([PriceType::Usage].into()),
+                Named::Fees(true) => FilterValues::PriceType([PriceClass::Fixed].into()),
+                Named::Fees(false) => FilterValues::PriceType([PriceClass::Usage].into()),
             },
         }
     }

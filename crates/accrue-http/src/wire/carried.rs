@@ -1,6 +1,6 @@
 //! Fields that the engine has no use for: read as what they are, stored as they came, and given back.
 
-use accrue::{Carried, CarriedUpdate, Error};
+use accrue::{Carried, CarriedUpdate, Decimal, Error};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -67,6 +67,22 @@ pub(crate) fn changes<'a>(
     CarriedUpdate::new(fields.into_iter().flatten())
 }
 
+/// Reads a flag that was stored, where it is there.
+pub(crate) fn flag(carried: &Carried, name: &str) -> Option<bool> {
+    carried.get(name).map(|text| text == "true")
+}
+
+/// Reads a text that was stored, where it is there.
+pub(crate) fn text(carried: &Carried, name: &str) -> Option<String> {
+    carried.get(name).and_then(|text| serde_json::from_str(text).ok())
+}
+
+/// Reads a whole number that was stored, where it is there: 3e1 is one too.
+pub(crate) fn whole(carried: &Carried, name: &str) -> Option<u32> {
+    let number = carried.get(name).and_then(|text| Decimal::parse(text).ok());
+    number.and_then(|number| number.to_string().parse().ok())
+}
+
 /// A field that is given back as it was stored; null where it is not there.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
@@ -77,16 +93,6 @@ impl Stored {
         let text = carried.get(name).map(str::to_owned);
         // What is stored is JSON: the engine has looked.
         Self(text.and_then(|text| RawValue::from_string(text).ok()))
-    }
-
-    /// The number zero.
-    pub(crate) fn zero() -> Self {
-        Self(RawValue::from_string("0".to_owned()).ok())
-    }
-
-    /// Returns another one where there is none.
-    pub(crate) fn or(self, other: Self) -> Self {
-        Self(self.0.or(other.0))
     }
 }
 

@@ -5,6 +5,7 @@ use accrue::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    carried::flag,
     customer_fields::{
         AccountingSyncConfiguration, AccountingSyncConfigurationIn, AdditionalEmails, Address,
         AddressIn, Answered, Keep, PaymentConfiguration, PaymentConfigurationIn,
@@ -163,8 +164,8 @@ response! {
         tax_id: Answered<Option<TaxId>>,
         /// True if no tax is to be computed.
         exempt_from_automated_tax: Option<bool>,
-        /// True if tax is to be computed.
-        automatic_tax_enabled: Option<bool>,
+        /// True if tax is to be computed: not where nothing was said.
+        automatic_tax_enabled: bool,
         /// Accounting systems that keep its books.
         accounting_sync_configuration: Answered<Option<AccountingSyncConfiguration>>,
         /// Payment providers through which it pays.
@@ -293,7 +294,6 @@ impl TryFrom<UpdateCustomer> for CustomerUpdate {
 impl From<&customer::Customer> for Customer {
     fn from(customer: &customer::Customer) -> Self {
         let carried = &customer.carried;
-        let flag = |name: &str| carried.get(name).map(|text| text == "true");
         let tax = TaxFlags::of(carried);
         Self {
             id: customer.id.to_string(),
@@ -309,15 +309,14 @@ impl From<&customer::Customer> for Customer {
             payment_provider: customer.payment_provider,
             payment_provider_id: customer.payment_provider_id.clone(),
             default_payment_method: Nothing,
-            auto_collection: flag("auto_collection")
-                .unwrap_or_else(|| customer.payment_provider.is_some()),
-            auto_issuance: flag("auto_issuance"),
-            email_delivery: flag("email_delivery").unwrap_or(true),
+            auto_collection: auto_collection(customer),
+            auto_issuance: flag(carried, "auto_issuance"),
+            email_delivery: flag(carried, "email_delivery").unwrap_or(true),
             billing_address: Answered::of(carried, "billing_address"),
             shipping_address: Answered::of(carried, "shipping_address"),
             tax_id: Answered::of(carried, "tax_id"),
             exempt_from_automated_tax: tax.tax_exempt,
-            automatic_tax_enabled: tax.automatic_tax_enabled,
+            automatic_tax_enabled: tax.automatic_tax_enabled.unwrap_or(false),
             accounting_sync_configuration: Answered::of(carried, "accounting_sync_configuration"),
             payment_configuration: Answered::of(carried, "payment_configuration"),
             reporting_configuration: Answered::of(carried, "reporting_configuration"),
@@ -325,6 +324,13 @@ impl From<&customer::Customer> for Customer {
             portal_url: Nothing,
         }
     }
+}
+
+/// Tells whether the invoices of a customer are collected without a request: what was said, else
+/// whether a payment provider is known (wire 4.3).
+pub(crate) fn auto_collection(customer: &customer::Customer) -> bool {
+    let said = flag(&customer.carried, "auto_collection");
+    said.unwrap_or_else(|| customer.payment_provider.is_some())
 }
 
 /// The settings for the computation of taxes that an answer has.

@@ -10,7 +10,7 @@ use accrue::{
 };
 
 use super::{
-    carried::{Kept, Stored, carried},
+    carried::{Kept, carried, text, whole},
     not_built::{AnyObject, NotBuilt},
     prices::{Nothing, PlanPriceIn, Price},
 };
@@ -169,9 +169,9 @@ response! {
         /// Currency of its invoices.
         invoicing_currency: Currency,
         /// Number of days between issue and due date of an invoice.
-        net_terms: Stored,
+        net_terms: Option<u32>,
         /// Memo of invoices that have none of their own.
-        default_invoice_memo: Stored,
+        default_invoice_memo: Option<String>,
         /// Product that is sold: the plan itself.
         product: Product,
         /// Trial that it begins with: there is none.
@@ -388,8 +388,8 @@ impl Plan {
             prices: prices.unwrap_or_default(),
             currency: plan.currency,
             invoicing_currency: plan.currency,
-            net_terms: Stored::of(&plan.carried, "net_terms"),
-            default_invoice_memo: Stored::of(&plan.carried, "default_invoice_memo"),
+            net_terms: whole(&plan.carried, "net_terms"),
+            default_invoice_memo: text(&plan.carried, "default_invoice_memo"),
             product: Product {
                 id: plan.id.to_string(),
                 name: plan.name.clone(),

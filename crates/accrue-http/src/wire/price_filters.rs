@@ -2,9 +2,8 @@ use std::str::FromStr;
 
 use accrue::{
     ItemId, PriceId,
-    price::{self, FilterOperator, FilterValues, PriceType},
+    price::{self, FilterOperator, FilterValues, PriceClass},
 };
-use serde::Serialize;
 
 use crate::{
     json::Json,
@@ -18,7 +17,8 @@ request! {
         field: FilterField,
         /// Operator: prices that have one of the values count, or all others.
         operator: FilterOperator,
-        /// Values.
+        /// Values: ids, or of `price_type` the words `usage`, `fixed_in_advance`, `fixed_in_arrears`,
+        /// `fixed` (both kinds of fees) and `in_arrears` (usage, and fees in arrears).
         values: Vec<String>,
     }
 }
@@ -31,21 +31,7 @@ response! {
         /// Operator: prices that have one of the values count, or all others.
         operator: FilterOperator,
         /// Values.
-        values: Values,
-    }
-}
-
-/// The values of a filter.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Values {
-    Ids(Vec<String>),
-    Types(Vec<PriceType>),
-}
-
-impl Describe for Values {
-    fn schema() -> Schema {
-        Vec::<String>::schema()
+        values: Vec<String>,
     }
 }
 
@@ -66,6 +52,13 @@ choices! {
         "price_type" => FilterField::PriceType,
         "currency" => FilterField::Currency,
         "pricing_unit_id" => FilterField::PricingUnitId,
+    }
+    PriceClass {
+        "usage" => PriceClass::Usage,
+        "fixed_in_advance" => PriceClass::FixedInAdvance,
+        "fixed_in_arrears" => PriceClass::FixedInArrears,
+        "fixed" => PriceClass::Fixed,
+        "in_arrears" => PriceClass::InArrears,
     }
 }
 
@@ -91,7 +84,7 @@ impl Read for PriceFilterIn {
             })?),
             FilterField::PriceType => FilterValues::PriceType(all(&values, |index, text| {
                 let text = Json::String(text.to_owned());
-                PriceType::read(&text, &format!("{at}/values/{index}"), reader)
+                PriceClass::read(&text, &format!("{at}/values/{index}"), reader)
             })?),
             FilterField::Currency | FilterField::PricingUnitId => {
                 let message = "expected one of price_id, item_id, price_type";
@@ -140,17 +133,17 @@ impl From<PriceFilterIn> for price::PriceFilter {
 impl From<&price::PriceFilter> for PriceFilter {
     fn from(filter: &price::PriceFilter) -> Self {
         let (field, values) = match &filter.values {
-            FilterValues::PriceId(ids) => {
-                ("price_id", Values::Ids(ids.iter().map(ToString::to_string).collect()))
+            FilterValues::PriceId(ids) => ("price_id", texts(ids)),
+            FilterValues::ItemId(ids) => ("item_id", texts(ids)),
+            FilterValues::PriceType(classes) => {
+                ("price_type", texts(classes.iter().map(|class| class.name())))
             }
-            FilterValues::ItemId(ids) => {
-                ("item_id", Values::Ids(ids.iter().map(ToString::to_string).collect()))
-            }
-            FilterValues::PriceType(types) => {
-                ("price_type", Values::Types(types.iter().copied().collect()))
-            }
-            _ => ("price_id", Values::Ids(Vec::new())),
+            _ => ("price_id", Vec::new()),
         };
         Self { field, operator: filter.operator, values }
     }
+}
+
+fn texts(values: impl IntoIterator<Item: ToString>) -> Vec<String> {
+    values.into_iter().map(|value| value.to_string()).collect()
 }

@@ -20,7 +20,12 @@ pub(crate) use self::{
     new::NewSubscription,
     usage::{SubscriptionUsage, UsageQueryIn},
 };
-use super::{carried::Stored, customers::Customer, plans::Plan, prices::Nothing};
+use super::{
+    carried::{Stored, flag, text, whole},
+    customers::{Customer, auto_collection},
+    plans::Plan,
+    prices::Nothing,
+};
 use crate::shape::{Describe, Moment, Object, Property, Schema, choices, response};
 
 response! {
@@ -62,17 +67,18 @@ response! {
         minimum_intervals: Vec<String>,
         /// Always empty: prices have maxima of their own.
         maximum_intervals: Vec<String>,
-        /// True if its invoices are collected without a request.
-        auto_collection: Stored,
-        /// True if its invoices are issued without approval.
-        auto_issuance: Stored,
-        /// Memo of its invoices: that of its plan where nothing was said.
-        default_invoice_memo: Stored,
+        /// True if its invoices are collected without a request: as its customer's where nothing was
+        /// said.
+        auto_collection: bool,
+        /// True if its invoices are issued without approval: as its customer's where nothing was said.
+        auto_issuance: Option<bool>,
+        /// Memo of its invoices: that of its plan where nothing was said, and empty without one.
+        default_invoice_memo: String,
         /// Amount that may be used before an invoice is issued.
         invoicing_threshold: Stored,
         /// Number of days between issue and due date of an invoice: that of its plan where nothing
-        /// was said.
-        net_terms: Stored,
+        /// was said, and 0 without one.
+        net_terms: u32,
         /// Always null: plans have no phases.
         active_plan_phase_order: Nothing,
         /// Always null: changes take effect at once.
@@ -154,11 +160,8 @@ impl Subscription {
         let plan = related.plan(subscription.plan_id);
         let customer = related.customer(subscription.customer_id);
         let period = subscription.periods().containing(now);
-        let own = |name: &str| Stored::of(&subscription.carried, name);
-        let or_the_plans = |name: &str| match plan {
-            Some(plan) => own(name).or(Stored::of(&plan.carried, name)),
-            None => own(name),
-        };
+        let own = &subscription.carried;
+        let the_plans = plan.map(|plan| &plan.carried);
         Self {
             id: subscription.id.to_string(),
             name: name(subscription, related),
@@ -178,11 +181,17 @@ impl Subscription {
             discount_intervals: Vec::new(),
             minimum_intervals: Vec::new(),
             maximum_intervals: Vec::new(),
-            auto_collection: own("auto_collection"),
-            auto_issuance: own("auto_issuance"),
-            default_invoice_memo: or_the_plans("default_invoice_memo"),
-            invoicing_threshold: own("invoicing_threshold"),
-            net_terms: or_the_plans("net_terms").or(Stored::zero()),
+            auto_collection: flag(own, "auto_collection")
+                .unwrap_or_else(|| customer.is_some_and(auto_collection)),
+            auto_issuance: flag(own, "auto_issuance")
+                .or_else(|| flag(&customer?.carried, "auto_issuance")),
+            default_invoice_memo: text(own, "default_invoice_memo")
+                .or_else(|| text(the_plans?, "default_invoice_memo"))
+                .unwrap_or_default(),
+            invoicing_threshold: Stored::of(own, "invoicing_threshold"),
+            net_terms: whole(own, "net_terms")
+                .or_else(|| whole(the_plans?, "net_terms"))
+                .unwrap_or_default(),
             active_plan_phase_order: Nothing,
             pending_subscription_change: Nothing,
             redeemed_coupon: Nothing,

@@ -189,8 +189,7 @@ fn wire_1_2_an_alert_on_a_plan_is_answered_whole() {
 #[test]
 fn wire_1_2_an_alert_on_spend_has_its_filters() {
     let setting = setting();
-    let filters =
-        json!([{"field": "price_type", "operator": "includes", "values": ["usage_price"]}]);
+    let filters = json!([{"field": "price_type", "operator": "includes", "values": ["usage"]}]);
     let new = json!({
         "type": "spend_exceeded", "currency": "USD", "thresholds": [{"value": 1}],
         "price_filters": filters,
@@ -202,6 +201,30 @@ fn wire_1_2_an_alert_on_spend_has_its_filters() {
         "type": "spend_exceeded", "currency": "USD", "thresholds": [{"value": 1}],
     });
     assert_eq!(setting.on_subscription(without)["price_filters"], json!([]));
+}
+
+#[test]
+fn subscriptions_1_4_values_of_a_filter_on_the_type() {
+    let setting = setting();
+    let new = |values: Value| {
+        let filter = json!({"field": "price_type", "operator": "includes", "values": values});
+        json!({
+            "type": "spend_exceeded", "currency": "USD", "thresholds": [{"value": 1}],
+            "price_filters": [filter],
+        })
+    };
+    for word in ["usage", "fixed_in_advance", "fixed_in_arrears", "fixed", "in_arrears"] {
+        let alert = setting.on_subscription(new(json!([word])));
+        assert_eq!(alert["price_filters"][0]["values"], json!([word]));
+    }
+    let path = format!("/v1/alerts/subscription_id/{}", setting.subscription);
+    for wrong in ["usage_price", "fixed_price", "Fixed", ""] {
+        let refused = setting.host.post(&path, new(json!(["usage", wrong])));
+        let refused = refused.error(400, "400-request-validation-errors");
+        let words = "usage, fixed_in_advance, fixed_in_arrears, fixed, in_arrears";
+        let message = format!("/price_filters/0/values/1: expected one of {words}");
+        assert_eq!(refused["validation_errors"], json!([message]));
+    }
 }
 
 #[test]
@@ -244,11 +267,11 @@ fn wire_1_3_what_is_wrong_with_an_alert_is_listed() {
     };
     check(filter("pricing_unit_id", json!(["x"])), &["/price_filters/0/field"]);
     check(
-        filter("price_type", json!(["fixed_price", "x", "y"])),
+        filter("price_type", json!(["fixed", "x", "y"])),
         &["/price_filters/0/values/1", "/price_filters/0/values/2"],
     );
     check(filter("price_type", json!([])), &["/price_filters/0/values"]);
-    let mut on_cost = filter("price_type", json!(["fixed_price"]));
+    let mut on_cost = filter("price_type", json!(["fixed"]));
     on_cost["type"] = json!("cost_exceeded");
     check(on_cost, &["/price_filters"]);
     let no_price = filter("price_id", json!(["none"]));
@@ -277,8 +300,7 @@ fn wire_1_3_alerts_on_groups_are_not_available() {
 #[test]
 fn wire_1_5_an_update_replaces_the_thresholds_and_keeps_filters() {
     let setting = setting();
-    let filters =
-        json!([{"field": "price_type", "operator": "excludes", "values": ["fixed_price"]}]);
+    let filters = json!([{"field": "price_type", "operator": "excludes", "values": ["fixed"]}]);
     let new = json!({
         "type": "spend_exceeded", "currency": "USD", "thresholds": [{"value": 1}],
         "price_filters": filters,

@@ -43,7 +43,7 @@ fn plain(customer: &Value) -> Value {
         "shipping_address": null,
         "tax_id": null,
         "exempt_from_automated_tax": null,
-        "automatic_tax_enabled": null,
+        "automatic_tax_enabled": false,
         "accounting_sync_configuration": null,
         "payment_configuration": null,
         "reporting_configuration": null,

@@ -34,6 +34,7 @@ mod pagination;
 mod payloads;
 mod plans;
 mod prices;
+mod published_clients;
 mod rates;
 mod reflection;
 mod scene;

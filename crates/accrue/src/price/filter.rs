@@ -2,18 +2,18 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Price, PriceType};
+use super::{Price, PriceClass};
 use crate::{Error, ItemId, PriceId, limits};
 
 /// Filter of prices: of those that an alert on spend counts (wire 1.2), or that a credit block pays for
 /// (wire 4.4).
 ///
 /// ```
-/// use accrue::price::{FilterOperator, FilterValues, PriceFilter, PriceType};
+/// use accrue::price::{FilterOperator, FilterValues, PriceFilter, PriceClass};
 ///
 /// let usage_alone = PriceFilter {
 ///     operator: FilterOperator::Includes,
-///     values: FilterValues::PriceType([PriceType::Usage].into()),
+///     values: FilterValues::PriceType([PriceClass::Usage].into()),
 /// };
 /// # let _ = usage_alone;
 /// ```
@@ -44,8 +44,8 @@ pub enum FilterValues {
     PriceId(BTreeSet<PriceId>),
     /// Ids of the items that the prices sell.
     ItemId(BTreeSet<ItemId>),
-    /// Types of the prices.
-    PriceType(BTreeSet<PriceType>),
+    /// Classes of the prices, by their types.
+    PriceType(BTreeSet<PriceClass>),
 }
 
 impl PriceFilter {
@@ -54,7 +54,9 @@ impl PriceFilter {
         let is_named = match &self.values {
             FilterValues::PriceId(ids) => ids.contains(&price.id),
             FilterValues::ItemId(ids) => ids.contains(&price.item_id),
-            FilterValues::PriceType(types) => types.contains(&price.charge.price_type()),
+            FilterValues::PriceType(classes) => {
+                classes.iter().any(|class| price.charge.is_of(*class))
+            }
         };
         match self.operator {
             FilterOperator::Includes => is_named,

@@ -45,6 +45,25 @@ fn model_refused(model: Model, pointer: &str, message: &str) {
 }
 
 #[test]
+fn subscriptions_1_4_classes_of_prices() {
+    let check = |charge: &Charge, expect: &[&str]| {
+        let classes = [
+            PriceClass::Usage,
+            PriceClass::Fixed,
+            PriceClass::FixedInAdvance,
+            PriceClass::FixedInArrears,
+            PriceClass::InArrears,
+        ];
+        let found = classes.into_iter().filter(|class| charge.is_of(*class));
+        assert_eq!(found.map(PriceClass::name).collect::<Vec<_>>(), expect);
+    };
+    let fee = |billing_mode| Charge::Fixed { quantity: number("1"), model: unit(), billing_mode };
+    check(&usage(unit()), &["usage", "in_arrears"]);
+    check(&fee(BillingMode::InAdvance), &["fixed", "fixed_in_advance"]);
+    check(&fee(BillingMode::InArrear), &["fixed", "fixed_in_arrears", "in_arrears"]);
+}
+
+#[test]
 fn a_unit_amount_has_the_digits_of_what_comes_in() {
     let digits = "number has 30 significant digits, expected at most 28";
     model_refused(Model::Unit(Unit::new(too_long())), "charge.model.unit.unit_amount", digits);

@@ -4,7 +4,7 @@ use accrue::{
     AlertId, Call, CustomerId, ErrorKind, ExternalId, ListFilter, PageRequest,
     alert::{Alert, AlertUpdate, Condition, NewBalanceAlert, Scope},
     limits,
-    price::{FilterOperator, FilterValues, PriceFilter, PriceType},
+    price::{FilterOperator, FilterValues, PriceClass, PriceFilter},
 };
 
 use crate::support::{
@@ -158,7 +158,7 @@ fn an_alert_without_thresholds_is_given_none() {
 fn an_alert_on_a_balance_has_no_price_filters() {
     let (fixture, ada) = ada();
     let alert = fixture.watch(ada, dropped("USD"));
-    let values = FilterValues::PriceType([PriceType::Usage].into());
+    let values = FilterValues::PriceType([PriceClass::Usage].into());
     let filter = PriceFilter { operator: FilterOperator::Includes, values };
     for price_filters in [vec![], vec![filter]] {
         let price_filters = Some(price_filters);

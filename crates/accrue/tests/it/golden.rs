@@ -15,7 +15,7 @@ use accrue::{
     plan::PlanPrice,
     price::{
         BillingMode, Bulk, BulkTier, Cadence, Charge, Cycle, Discount, FilterOperator,
-        FilterValues, Model, NewPrice, Package, PriceFilter, PriceType, Tier, Tiered, Unit,
+        FilterValues, Model, NewPrice, Package, PriceClass, PriceFilter, Tier, Tiered, Unit,
     },
     schema::TABLES,
     store::{Batch, Document, Key, MemoryStore, Store},
@@ -192,7 +192,7 @@ fn fire_on_cost(fixture: &Fixture, metric: &Metric) {
     let filter = |operator, values| PriceFilter { operator, values };
     let usage = fixture.prices_of(&plan)[0];
     let price_filters = vec![
-        filter(FilterOperator::Includes, FilterValues::PriceType([PriceType::Fixed].into())),
+        filter(FilterOperator::Includes, FilterValues::PriceType([PriceClass::Fixed].into())),
         filter(FilterOperator::Excludes, FilterValues::PriceId([usage].into())),
         filter(FilterOperator::Excludes, FilterValues::ItemId([metric.item_id].into())),
     ];

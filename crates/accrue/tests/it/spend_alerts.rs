@@ -2,7 +2,7 @@ use accrue::{
     ErrorKind, ItemId,
     alert::{Alert, AlertUpdate, Condition, NewAlert, NewCondition},
     idempotency::Freshness,
-    price::{Adjustments, Discount, FilterOperator, FilterValues, PriceFilter, PriceType},
+    price::{Adjustments, Discount, FilterOperator, FilterValues, PriceClass, PriceFilter},
     webhook::Body,
 };
 
@@ -20,11 +20,11 @@ fn excludes(values: FilterValues) -> PriceFilter {
 }
 
 fn fixed() -> FilterValues {
-    FilterValues::PriceType([PriceType::Fixed].into())
+    FilterValues::PriceType([PriceClass::Fixed].into())
 }
 
 fn usage() -> FilterValues {
-    FilterValues::PriceType([PriceType::Usage].into())
+    FilterValues::PriceType([PriceClass::Usage].into())
 }
 
 fn filtered(currency: &str, values: &[&str], price_filters: &[PriceFilter]) -> NewAlert {
@@ -118,10 +118,12 @@ fn every_kind_of_filter_includes_and_excludes() {
     check(&[includes(fixed())], Some("5"));
     check(&[excludes(fixed())], Some("3"));
     check(&[includes(usage())], Some("3"));
-    check(
-        &[includes(FilterValues::PriceType([PriceType::Fixed, PriceType::Usage].into()))],
-        Some("8"),
-    );
+    let class = |classes: &[PriceClass]| FilterValues::PriceType(classes.iter().copied().collect());
+    check(&[includes(class(&[PriceClass::Fixed, PriceClass::Usage]))], Some("8"));
+    check(&[includes(class(&[PriceClass::FixedInAdvance]))], Some("5"));
+    check(&[includes(class(&[PriceClass::FixedInArrears]))], None);
+    check(&[includes(class(&[PriceClass::InArrears]))], Some("3"));
+    check(&[excludes(class(&[PriceClass::InArrears]))], Some("5"));
     // A price counts that passes every filter.
     check(&[includes(price(&[0, 1])), excludes(fixed())], Some("3"));
     check(&[includes(price(&[0])), includes(fixed())], None);

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use accrue::{
     AlertId,
     alert::{AlertUpdate, NewAlert},
-    price::{FilterOperator, FilterValues, PriceFilter, PriceType},
+    price::{FilterOperator, FilterValues, PriceClass, PriceFilter},
     subscription::Cancellation,
 };
 
@@ -166,7 +166,7 @@ fn filters_that_change_between_turns_are_those_of_the_instant() {
 
 /// Lets the alert of a story count the fees alone, or all but the fees.
 fn filter(story: &Story, operator: FilterOperator) {
-    let values = FilterValues::PriceType([PriceType::Fixed].into());
+    let values = FilterValues::PriceType([PriceClass::Fixed].into());
     let update = AlertUpdate {
         thresholds: thresholds(&["12"]),
         price_filters: Some(vec![PriceFilter { operator, values }]),
