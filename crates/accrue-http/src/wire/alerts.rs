@@ -46,7 +46,7 @@ request! {
         currency: Option<PricingUnit>,
         /// Version of the plan: the default one where none is given.
         plan_version: Option<Whole<1, 4_294_967_295>>,
-        /// Properties that the cost is grouped by: not available.
+        /// Properties that the cost is grouped by: not available until alerts have groups.
         grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Filters of the prices that count, of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
@@ -63,7 +63,7 @@ request! {
         /// Currency or pricing unit of the cost: the invoicing currency of the plan where none is
         /// given. `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
-        /// Properties that the cost is grouped by: not available.
+        /// Properties that the cost is grouped by: not available until alerts have groups.
         grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Filters of the prices that count, of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
@@ -77,7 +77,7 @@ request! {
         thresholds: Vec<ThresholdIn>,
         /// Filters of the prices that count from now on: as before where nothing is given.
         price_filters: Option<Vec<PriceFilterIn>>,
-        /// Other thresholds of some groups: not available.
+        /// Other thresholds of some groups: not available until alerts have groups.
         threshold_overrides: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
