@@ -54,7 +54,7 @@ fn refused(answer: &Answer, expected: &str) {
 }
 
 #[test]
-fn it_is_moved_forward_only() {
+fn clients_12_the_clock_is_moved_forward_only() {
     each(&START, |client, billing| {
         let get = |client: &mut Client| client.send("GET", "/v1/clock", &[], b"").unwrap();
         shows(&get(client), "2026-03-01T00:00:00.000000+00:00");
@@ -87,7 +87,7 @@ fn what_is_no_instant_moves_nothing() {
 }
 
 #[test]
-fn it_is_moved_by_whom_a_key_lets_in() {
+fn clients_12_it_is_moved_by_whom_a_key_lets_in() {
     each(&START, |client, billing| {
         let ping = client.send_with("GET", "/v1/ping", &[], b"").unwrap();
         let length = ("content-length", "33");
@@ -225,7 +225,7 @@ fn messages(billing: &Billing, account: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_time_brings_is_done_for_all_accounts_when_it_answers() {
+fn clients_12_what_time_brings_is_done_for_all_accounts_when_it_answers() {
     let accounts = ["--account", "acme", "--api-key", "a", "--account", "other", "--api-key", "b"];
     each(&[&START[..], &accounts].concat(), |client, billing| {
         let ids = ["a", "b"].map(|key| Tenant { client, key }.subscribe());

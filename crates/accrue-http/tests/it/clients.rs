@@ -2,6 +2,7 @@
 
 mod credits;
 mod evaluation;
+mod nulls;
 mod queries;
 mod subscriptions;
 mod usage;
