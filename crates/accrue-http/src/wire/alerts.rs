@@ -12,9 +12,9 @@ use accrue::{
 use super::{
     customers::{CustomerMinified, ExternalCustomerId},
     not_built::{AnyObject, NotBuilt},
+    pages::Limit,
     price_filters::{PriceFilter, PriceFilterIn},
 };
-use crate::wire::pages::Limit;
 use crate::{
     problem::{Problem, Violations},
     shape::{Anything, Fields, Moment, Reader, Source, Whole, choices, request, response},

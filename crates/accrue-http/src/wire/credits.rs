@@ -5,9 +5,9 @@ use accrue::{
 
 use super::{
     dates::{Bounds, Date},
+    pages::Limit,
     price_filters::PriceFilter,
 };
-use crate::wire::pages::Limit;
 use crate::{
     problem::Problem,
     shape::{MetadataIn, Moment, metadata_update, request, response},
@@ -58,7 +58,7 @@ response! {
         status: &'static str,
         /// Amount that was given; null for what was drawn beyond the last block.
         maximum_initial_balance: Option<JsonNumber>,
-        /// Filters of the prices that it pays for: always empty, it pays for everything.
+        /// Filters of the prices that it pays for: every price where there are none.
         filters: Vec<PriceFilter>,
         /// Source of the credits.
         credit_block_source: &'static str,

@@ -12,9 +12,9 @@ use accrue::{
 use super::{
     carried::{Kept, carried, text, whole},
     not_built::{AnyObject, NotBuilt},
+    pages::Limit,
     prices::{Nothing, PlanPriceIn, Price},
 };
-use crate::wire::pages::Limit;
 use crate::{
     json::Json,
     problem::{Problem, Violations},
