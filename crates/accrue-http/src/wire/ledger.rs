@@ -9,10 +9,9 @@ use super::{
     customers::CustomerMinified,
     dates::{Date, created},
     price_filters::PriceFilter,
-    prices::Nothing,
 };
 use crate::problem::Problem;
-use crate::shape::{Describe, Moment, Object, Schema, choices, request, response};
+use crate::shape::{Describe, Moment, Nothing, Object, Schema, choices, request, response};
 use crate::wire::pages::Limit;
 
 request! {
@@ -49,7 +48,7 @@ response! {
         /// Its number in the ledger.
         ledger_sequence_number: u64,
         /// Its type.
-        entry_type: &'static str,
+        entry_type: EntryKind,
         /// Its status: a pending entry can still grow.
         entry_status: EntryStatus,
         /// Customer of the ledger.
@@ -165,6 +164,7 @@ impl Describe for LedgerEntry {
             |kind: EntryKind, name, of_type| (kind.name(), described(name, kind, of_type));
         let other = OfOther::schema;
         Schema::OneOf {
+            name: "LedgerEntry",
             tag: "entry_type",
             variants: vec![
                 variant(EntryKind::Increment, "IncrementLedgerEntry", other()),
@@ -195,7 +195,7 @@ fn described(name: &'static str, kind: EntryKind, of_type: Schema) -> Schema {
     });
     let mut properties: Vec<_> = properties.collect();
     for property in properties.iter_mut().filter(|property| property.name == "entry_type") {
-        property.schema = Schema::Choice(vec![kind.name()]);
+        property.schema = Schema::choice(vec![kind.name()]);
     }
     let description = "An entry of a ledger (wire 4.4).".to_owned();
     Schema::Object(Object { name, description, is_closed: false, properties })
@@ -245,7 +245,7 @@ impl LedgerEntry {
         let entry = Entry {
             id: entry.id.to_string(),
             ledger_sequence_number: entry.ledger_sequence_number,
-            entry_type: entry.entry_type.kind().name(),
+            entry_type: entry.entry_type.kind(),
             entry_status: entry.entry_status,
             customer: CustomerMinified::of(entry.customer_id, related.customer(entry.customer_id)),
             currency: entry.currency.clone(),

@@ -160,6 +160,7 @@ impl Read for NewEntry {
 impl Describe for NewEntry {
     fn schema() -> Schema {
         Schema::OneOf {
+            name: "NewLedgerEntry",
             tag: "entry_type",
             variants: vec![
                 ("increment", NewIncrement::schema()),
