@@ -94,7 +94,7 @@ fn rewrite_schema(mut schema: Map<String, Value>) -> Map<String, Value> {
     }
     if let Some(Value::Array(mut choices)) = schema.remove("anyOf") {
         let count = choices.len();
-        choices.retain(|choice| *choice != json!({"type": "null"}));
+        choices.retain(|choice| *choice != json!({"enum": [null], "nullable": true}));
         if choices.len() < count {
             schema.insert("nullable".to_owned(), json!(true));
         }

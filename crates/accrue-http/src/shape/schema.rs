@@ -127,6 +127,16 @@ impl Schema {
         }
     }
 
+    /// Narrows a member of an object to the word that tells it from others.
+    pub(crate) fn told_by(mut self, tag: &str, word: &'static str) -> Self {
+        if let Self::Object(object) = &mut self {
+            for property in object.properties.iter_mut().filter(|of| of.name == tag) {
+                property.schema = Self::choice(vec![word]);
+            }
+        }
+        self
+    }
+
     /// Finds the objects in it that have names.
     pub(crate) fn objects<'a>(&'a self, found: &mut Vec<&'a Object>) {
         match self {

@@ -193,12 +193,10 @@ fn described(name: &'static str, kind: EntryKind, of_type: Schema) -> Schema {
         Schema::Object(object) => object.properties,
         _ => Vec::new(),
     });
-    let mut properties: Vec<_> = properties.collect();
-    for property in properties.iter_mut().filter(|property| property.name == "entry_type") {
-        property.schema = Schema::choice(vec![kind.name()]);
-    }
+    let properties = properties.collect();
     let description = "An entry of a ledger (wire 4.4).".to_owned();
     Schema::Object(Object { name, description, is_closed: false, properties })
+        .told_by("entry_type", kind.name())
 }
 
 created!(LedgerListQuery);

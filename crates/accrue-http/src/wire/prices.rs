@@ -260,11 +260,6 @@ impl Describe for Price {
         let Schema::Object(common) = CommonPrice::schema() else { return Schema::Any };
         let variants = model::built().into_iter().map(|(model_type, name, config, schema)| {
             let mut properties = common.properties.clone();
-            for property in &mut properties {
-                if property.name == "model_type" {
-                    property.schema = Schema::choice(vec![model_type]);
-                }
-            }
             properties.push(Property {
                 name: config,
                 description: "Configuration of the model.".to_owned(),
@@ -273,7 +268,7 @@ impl Describe for Price {
             });
             let description = format!("A price of the model `{model_type}`.");
             let object = Object { name, description, is_closed: false, properties };
-            (model_type, Schema::Object(object))
+            (model_type, Schema::Object(object).told_by("model_type", model_type))
         });
         Schema::OneOf { name: "Price", tag: "model_type", variants: variants.collect() }
     }

@@ -141,7 +141,7 @@ impl Describe for FloatingPrice {
             let mut price = of_model(model, config, name);
             price.properties.retain(|property| property.name != "reference_id");
             demand(&mut price, "currency");
-            (model, Schema::Object(price))
+            (model, Schema::Object(price).told_by("model_type", model))
         });
         Schema::OneOf { name: "NewPrice", tag: "model_type", variants: prices.into() }
     }
@@ -178,7 +178,7 @@ impl Read for PlanPriceIn {
 impl Describe for PlanPriceIn {
     fn schema() -> Schema {
         let prices = REQUESTED.map(|(model, config, [_, name])| {
-            (model, Schema::Object(of_model(model, config, name)))
+            (model, Schema::Object(of_model(model, config, name)).told_by("model_type", model))
         });
         Schema::OneOf { name: "NewPriceOfPlan", tag: "model_type", variants: prices.into() }
     }
@@ -190,9 +190,6 @@ fn of_model(model: &'static str, config: &str, name: &'static str) -> Object {
     let Schema::Object(fields) = PriceFields::schema() else { return Object::default() };
     let mut price = Object { name, ..fields };
     price.properties.retain(|of| of.name == config || !others.contains(&of.name));
-    for property in price.properties.iter_mut().filter(|of| of.name == "model_type") {
-        property.schema = Schema::choice(vec![model]);
-    }
     price.description = format!("A price to create, of the model `{model}`.");
     demand(&mut price, config);
     price
