@@ -1,28 +1,39 @@
 #!/usr/bin/env bash
-# Both forms of the OpenAPI document are valid, as validators that are not ours see them. It changes no
-# file of the repository, and is skipped where there is no pip that can install the validator.
+# Both forms of the OpenAPI document are valid, as validators that are not ours see them, and progenitor
+# makes a client of the 3.0 form that compiles, and that can call a server. It changes no file of the
+# repository. The validators are skipped where there is no pip that can install them.
+#
+# Why progenitor: docs/decisions/a-generated-client.md
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly VALIDATOR_VERSION=0.7.2
+readonly KEY='generated-client-test-key'
 
-tools="${CARGO_TARGET_DIR:-target}/tools/openapi-spec-validator-$VALIDATOR_VERSION"
-if [[ ! -d "$tools/openapi_spec_validator" ]] && command -v pip >/dev/null; then
-  pip install --quiet --disable-pip-version-check --root-user-action ignore --target "$tools" \
-    "openapi-spec-validator==$VALIDATOR_VERSION" || echo 'openapi-spec-validator cannot be installed'
-fi
-if [[ ! -d "$tools/openapi_spec_validator" ]]; then
-  echo 'skipped: there is no pip that can install openapi-spec-validator'
-  exit 0
-fi
-
-documents="$(mktemp -d)"
-trap 'rm -rf "$documents"' EXIT
+target="$(cargo metadata --no-deps --locked --format-version 1 |
+  python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')"
+readonly documents="$target/clients/openapi"
+mkdir -p "$documents"
 for version in 3.1 3.0; do
-  document="$documents/openapi-$version.json"
-  cargo run --quiet --locked -p accrue-http --example openapi -- "$version" >"$document"
-  # Read as JSON: the validator's own command reads YAML, where 1e+28 is a text.
-  PYTHONPATH="$tools" PYTHONDONTWRITEBYTECODE=1 python3 - "$document" "$version" <<'PYTHON'
+  cargo run --quiet --locked -p accrue-http --example openapi -- "$version" >"$documents/$version.json.new"
+  # One that is as it was does not let the client be built anew.
+  cmp -s "$documents/$version.json.new" "$documents/$version.json" ||
+    mv "$documents/$version.json.new" "$documents/$version.json"
+done
+
+validate() {
+  tools="$target/tools/openapi-spec-validator-$VALIDATOR_VERSION"
+  if [[ ! -d "$tools/openapi_spec_validator" ]] && command -v pip >/dev/null; then
+    pip install --quiet --disable-pip-version-check --root-user-action ignore --target "$tools" \
+      "openapi-spec-validator==$VALIDATOR_VERSION" || echo 'openapi-spec-validator cannot be installed'
+  fi
+  if [[ ! -d "$tools/openapi_spec_validator" ]]; then
+    echo 'skipped: there is no pip that can install openapi-spec-validator'
+    return
+  fi
+  for version in 3.1 3.0; do
+    # Read as JSON: the validator's own command reads YAML, where 1e+28 is a text.
+    PYTHONPATH="$tools" PYTHONDONTWRITEBYTECODE=1 python3 - "$documents/$version.json" "$version" <<'PYTHON'
 import json
 import sys
 
@@ -34,10 +45,10 @@ assert document["openapi"].startswith(sys.argv[2]), document["openapi"]
 validate(document, cls={"3.0": OpenAPIV30SpecValidator, "3.1": OpenAPIV31SpecValidator}[sys.argv[2]])
 print(f"{sys.argv[2]}: OK")
 PYTHON
-done
+  done
 
-# For 3.1 the validator leaves the schemas in the document to those of JSON Schema.
-PYTHONPATH="$tools" PYTHONDONTWRITEBYTECODE=1 python3 - "$documents/openapi-3.1.json" <<'PYTHON'
+  # For 3.1 the validator leaves the schemas in the document to those of JSON Schema.
+  PYTHONPATH="$tools" PYTHONDONTWRITEBYTECODE=1 python3 - "$documents/3.1.json" <<'PYTHON'
 import json
 import sys
 
@@ -65,3 +76,29 @@ for schema in found:
     Draft202012Validator.check_schema(schema)
 print(f"{len(found)} schemas: OK")
 PYTHON
+}
+
+# Builds the client that progenitor makes, and lets it call a server.
+call() {
+  ACCRUE_OPENAPI="$documents/3.0.json" CARGO_TARGET_DIR="$target/clients/generated" \
+    cargo build --quiet --locked --manifest-path tests/clients/generated/Cargo.toml
+  echo 'the generated client compiles'
+  cargo build --quiet --locked -p example-axum-server
+  ACCRUE_API_KEY="$KEY" "$target/debug/axum-server" --listen 127.0.0.1:0 --store memory \
+    >"$documents/server.out" 2>"$documents/server.log" &
+  server=$!
+  trap 'kill "$server" 2>/dev/null || true' EXIT
+  local url=''
+  for _ in {1..100}; do
+    url="$(sed -n 's/^listening on //p' "$documents/server.out")"
+    [[ -z "$url" ]] || break
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  [[ -n "$url" ]] || { cat "$documents/server.log" >&2; exit 1; }
+  ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" "$target/clients/generated/debug/accrue-generated-client"
+  echo 'the generated client and the server understand each other'
+}
+
+validate
+call

@@ -13,5 +13,8 @@ pub(crate) use self::{
     macros::{choices, is_closed, name, read_choice, request, response, texts, words},
     read::{Absent, Anything, Fields, Maybe, Nullable, Read, Reader, Source, member},
     schema::{Describe, Named, Object, Property, Schema, Side},
-    values::{MetadataIn, Moment, Sparse, Whole, Words, metadata_update, new_metadata},
+    values::{
+        Demanded, MetadataIn, Moment, NoRows, Nothing, Sparse, Whole, Word, Words, metadata_update,
+        new_metadata,
+    },
 };

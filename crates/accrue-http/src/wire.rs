@@ -20,3 +20,4 @@ pub(crate) mod plans;
 mod price_filters;
 pub(crate) mod prices;
 pub(crate) mod subscriptions;
+mod tax_ids;

@@ -23,6 +23,7 @@ pub(super) fn render(base: &str, settings: &Settings) -> Value {
         methods.insert(name, render_operation(operation, template, &mut named));
     }
     named.insert("Problem", problem());
+    named.insert("IdempotencyKey", key_schema());
     let tags: std::collections::BTreeSet<_> = operations::all().map(Operation::resource).collect();
     json!({
         "openapi": "3.1.0",
@@ -196,13 +197,18 @@ fn key_parameter() -> Value {
         "required": false,
         "description": "Names the action: sent again under the same key within 48 hours, it has \
             no second effect and the same answer.",
-        "schema": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": limits::IDEMPOTENCY_KEY_CHARACTERS,
-            // What every client can send in a header.
-            "pattern": "^[!-~]([ -~]*[!-~])?$",
-        },
+        "schema": {"$ref": "#/components/schemas/IdempotencyKey"},
+    })
+}
+
+fn key_schema() -> Value {
+    json!({
+        "title": "IdempotencyKey",
+        "type": "string",
+        "minLength": 1,
+        "maxLength": limits::IDEMPOTENCY_KEY_CHARACTERS,
+        // What every client can send in a header.
+        "pattern": "^[!-~]([ -~]*[!-~])?$",
     })
 }
 

@@ -34,10 +34,11 @@ macro_rules! request {
                         name: $crate::shape::name!($field $($wire)?),
                         description: $crate::shape::words(&[$($field_doc),*]),
                         schema: <$type as $crate::shape::Describe>::schema(),
-                        is_required: matches!(
-                            <$type as $crate::shape::Read>::absent(),
-                            $crate::shape::Absent::Refused
-                        ),
+                        is_required: <$type as $crate::shape::Describe>::IS_DEMANDED
+                            || matches!(
+                                <$type as $crate::shape::Read>::absent(),
+                                $crate::shape::Absent::Refused
+                            ),
                     },)*],
                 })
             }
@@ -149,12 +150,16 @@ macro_rules! texts {
     )*};
 }
 
-/// Reads one of several words into a value each.
+/// Reads one of several words into a value each. The document names them as the type is named, or by
+/// the text before it.
 macro_rules! choices {
-    ($($type:ty { $($word:literal => $value:expr,)* })*) => {$(
+    ($($($wire:literal)? $type:ident { $($word:literal => $value:expr,)* })*) => {$(
         impl $crate::shape::Describe for $type {
             fn schema() -> $crate::shape::Schema {
-                $crate::shape::Schema::Choice(vec![$($word),*])
+                $crate::shape::Schema::Choice {
+                    name: $crate::shape::name!($type $($wire)?),
+                    words: vec![$($word),*],
+                }
             }
         }
 

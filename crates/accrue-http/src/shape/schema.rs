@@ -12,7 +12,11 @@ pub(crate) enum Schema {
         /// A regular expression, as JavaScript and others have it.
         pattern: Option<&'static str>,
     },
-    Choice(Vec<&'static str>),
+    /// One of several words, under a name where the document has one for them.
+    Choice {
+        name: &'static str,
+        words: Vec<&'static str>,
+    },
     Integer {
         least: i64,
         most: i64,
@@ -36,17 +40,22 @@ pub(crate) enum Schema {
     /// An object that the document names.
     Object(Object),
     Nullable(Box<Schema>),
-    /// One of several objects, told apart by a member.
+    /// One of several objects, told apart by a member. The document names the choice too.
     OneOf {
+        name: &'static str,
         tag: &'static str,
         variants: Vec<(&'static str, Schema)>,
     },
+    /// A value of one of several kinds.
+    AnyOf(Vec<Schema>),
+    /// Null, and nothing else.
+    Null,
     /// Anything.
     Any,
 }
 
 /// An object with named properties.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) name: &'static str,
     pub(crate) description: String,
@@ -78,6 +87,10 @@ pub(crate) trait Describe {
     /// Whether a member of the type may be left out of an answer.
     const IS_SPARSE: bool = false;
 
+    /// Whether a member of the type has to be given, although its reader lets others tell that it is
+    /// missing.
+    const IS_DEMANDED: bool = false;
+
     fn schema() -> Schema;
 
     /// Tells whether a member is left out of an answer.
@@ -102,6 +115,28 @@ impl Schema {
         Self::String { least: 0, most: None, format: Some(format), pattern: None }
     }
 
+    pub(crate) fn choice(words: Vec<&'static str>) -> Self {
+        Self::Choice { name: "", words }
+    }
+
+    /// Returns the words that it is one of.
+    pub(crate) fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Choice { words, .. } => words,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Narrows a member of an object to the word that tells it from others.
+    pub(crate) fn told_by(mut self, tag: &str, word: &'static str) -> Self {
+        if let Self::Object(object) = &mut self {
+            for property in object.properties.iter_mut().filter(|of| of.name == tag) {
+                property.schema = Self::choice(vec![word]);
+            }
+        }
+        self
+    }
+
     /// Finds the objects in it that have names.
     pub(crate) fn objects<'a>(&'a self, found: &mut Vec<&'a Object>) {
         match self {
@@ -118,12 +153,14 @@ impl Schema {
             Self::OneOf { variants, .. } => {
                 variants.iter().for_each(|(_, variant)| variant.objects(found));
             }
+            Self::AnyOf(kinds) => kinds.iter().for_each(|kind| kind.objects(found)),
             Self::String { .. }
-            | Self::Choice(_)
+            | Self::Choice { .. }
             | Self::Integer { .. }
             | Self::Number
             | Self::Decimal
             | Self::Boolean
+            | Self::Null
             | Self::Any => {}
         }
     }
@@ -147,7 +184,9 @@ impl Schema {
                 }
                 Value::Object(schema)
             }
-            Self::Choice(values) => json!({"type": "string", "enum": values}),
+            Self::Choice { name, words } => {
+                put(name, json!({"type": "string", "enum": words}), named)
+            }
             Self::Integer { least, most } => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
             }
@@ -179,6 +218,12 @@ impl Schema {
             }),
             Self::Object(object) => object.render(side, named),
             Self::Nullable(inner) => match inner.render(side, named) {
+                Value::Object(mut schema) if schema.contains_key("anyOf") => {
+                    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
+                        kinds.push(json!({"type": "null"}));
+                    }
+                    Value::Object(schema)
+                }
                 Value::Object(mut schema) if schema.contains_key("type") => {
                     let with_null = json!([schema.remove("type"), "null"]);
                     schema.insert("type".to_owned(), with_null);
@@ -190,31 +235,50 @@ impl Schema {
                 Value::Object(any) if any.is_empty() => json!({}),
                 other => json!({"anyOf": [other, {"type": "null"}]}),
             },
-            Self::OneOf { tag, variants } => {
+            Self::AnyOf(kinds) => {
+                let kinds: Vec<_> = kinds.iter().map(|kind| kind.render(side, named)).collect();
+                json!({"anyOf": kinds})
+            }
+            Self::OneOf { name, tag, variants } => {
                 let mapping: HashMap<_, _> = variants
                     .iter()
                     .filter_map(|(value, schema)| match schema {
-                        Self::Object(object) => Some((*value, object.reference())),
+                        Self::Object(object) => Some((*value, reference(object.name))),
                         _ => None,
                     })
                     .collect();
                 let variants: Vec<_> =
                     variants.iter().map(|(_, schema)| schema.render(side, named)).collect();
-                json!({
+                let choice = json!({
                     "oneOf": variants,
                     "discriminator": {"propertyName": tag, "mapping": mapping},
-                })
+                });
+                put(name, choice, named)
             }
+            Self::Null => json!({"type": "null"}),
             Self::Any => json!({}),
         }
     }
 }
 
-impl Object {
-    fn reference(&self) -> String {
-        format!("#/components/schemas/{}", self.name)
-    }
+fn reference(name: &str) -> String {
+    format!("#/components/schemas/{name}")
+}
 
+/// Puts a definition where the document names it, and refers to it; one without a name stands where it
+/// is used.
+fn put(name: &'static str, mut definition: Value, named: &mut Named) -> Value {
+    if name.is_empty() {
+        return definition;
+    }
+    if let Some(definition) = definition.as_object_mut() {
+        definition.insert("title".to_owned(), json!(name));
+    }
+    named.insert(name, definition);
+    json!({"$ref": reference(name)})
+}
+
+impl Object {
     fn render(&self, side: Side, named: &mut Named) -> Value {
         // One without a name stands where it is used.
         if self.name.is_empty() {
@@ -226,7 +290,7 @@ impl Object {
             let definition = self.definition(side, named);
             named.insert(self.name, definition);
         }
-        json!({"$ref": self.reference()})
+        json!({"$ref": reference(self.name)})
     }
 
     fn definition(&self, side: Side, named: &mut Named) -> Value {

@@ -1,6 +1,6 @@
 //! Values that requests and answers are made of.
 
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
     AlertId, BackfillId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email,
@@ -10,7 +10,7 @@ use accrue::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{Describe, Maybe, Read, Reader, Schema, Source, member, texts};
+use super::{Absent, Describe, Maybe, Read, Reader, Schema, Source, member, texts};
 use crate::json::Json;
 
 const NO_CONTROL_CHARACTERS: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
@@ -203,6 +203,71 @@ impl<T: Describe> Describe for Sparse<T> {
 
     fn is_left_out(&self) -> bool {
         self.0.is_none()
+    }
+}
+
+/// A member of a request that has to be given, where others than its reader tell that it is missing.
+#[derive(Clone, Debug)]
+pub(crate) struct Demanded<T>(pub(crate) Option<T>);
+
+impl<T: Read> Read for Demanded<T> {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        Option::read(json, at, reader).map(Self)
+    }
+
+    fn absent() -> Absent<Self> {
+        Absent::Is(Self(None))
+    }
+}
+
+impl<T: Describe> Describe for Demanded<T> {
+    const IS_DEMANDED: bool = true;
+
+    fn schema() -> Schema {
+        T::schema()
+    }
+}
+
+/// A word that the engine wrote: one of those of a type.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Word<T>(&'static str, PhantomData<T>);
+
+impl<T> Word<T> {
+    pub(crate) const fn of(word: &'static str) -> Self {
+        Self(word, PhantomData)
+    }
+}
+
+impl<T: Describe> Describe for Word<T> {
+    fn schema() -> Schema {
+        T::schema()
+    }
+}
+
+/// A member that the wire has and that is always null.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Nothing;
+
+impl Describe for Nothing {
+    fn schema() -> Schema {
+        Schema::Null
+    }
+}
+
+/// A list that the wire has and that is always empty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoRows;
+
+impl Serialize for NoRows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq([(); 0])
+    }
+}
+
+impl Describe for NoRows {
+    fn schema() -> Schema {
+        Schema::Array { items: Box::new(Schema::Any), most: Some(0) }
     }
 }
 

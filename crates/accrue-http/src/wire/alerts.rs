@@ -17,7 +17,10 @@ use super::{
 };
 use crate::{
     problem::{Problem, Violations},
-    shape::{Anything, Fields, Moment, Reader, Source, Whole, choices, request, response},
+    shape::{
+        Anything, Describe, Fields, Moment, Reader, Schema, Source, Whole, Word, choices, request,
+        response,
+    },
     wire::dates::{Date, created},
 };
 
@@ -126,7 +129,7 @@ response! {
         /// Its id.
         id: String,
         /// Type of the alert: the figure that it watches.
-        "type" kind: &'static str,
+        "type" kind: Word<AlertType>,
         /// Instant of its creation.
         created_at: Moment,
         /// True if it fires at all.
@@ -185,6 +188,18 @@ response! {
         threshold_value: JsonNumber,
         /// True if it is in alert.
         in_alert: bool,
+    }
+}
+
+/// The type of an alert: of a balance, or of usage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AlertType;
+
+impl Describe for AlertType {
+    fn schema() -> Schema {
+        let of_usage = UsageAlertType::schema().words();
+        let words = BalanceAlertType::schema().words().into_iter().chain(of_usage);
+        Schema::Choice { name: "AlertType", words: words.collect() }
     }
 }
 
@@ -390,7 +405,7 @@ impl Alert {
         let statuses: Vec<_> = alert.balance_alert_status.iter().map(status).collect();
         Self {
             id: alert.id.to_string(),
-            kind: alert.condition.alert_type(),
+            kind: Word::of(alert.condition.alert_type()),
             created_at: alert.created_at.into(),
             enabled: alert.enabled,
             thresholds: thresholds.map(|of| of.values().iter().map(threshold).collect()),

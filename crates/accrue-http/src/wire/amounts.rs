@@ -16,6 +16,13 @@ impl Amount {
     }
 }
 
+impl Amount {
+    /// No money, where no currency is known.
+    pub(crate) fn nothing() -> Self {
+        Self("0.00".to_owned())
+    }
+}
+
 impl Describe for Amount {
     fn schema() -> Schema {
         Schema::Decimal

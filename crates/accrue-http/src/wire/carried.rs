@@ -1,5 +1,7 @@
 //! Fields that the engine has no use for: read as what they are, stored as they came, and given back.
 
+use std::marker::PhantomData;
+
 use accrue::{Carried, CarriedUpdate, Decimal, Error};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -86,18 +88,18 @@ pub(crate) fn whole(carried: &Carried, name: &str) -> Option<u32> {
 /// A field that is given back as it was stored; null where it is not there.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Stored(Option<Box<RawValue>>);
+pub(crate) struct Stored<T>(Option<Box<RawValue>>, PhantomData<T>);
 
-impl Stored {
+impl<T> Stored<T> {
     pub(crate) fn of(carried: &Carried, name: &str) -> Self {
         let text = carried.get(name).map(str::to_owned);
         // What is stored is JSON: the engine has looked.
-        Self(text.and_then(|text| RawValue::from_string(text).ok()))
+        Self(text.and_then(|text| RawValue::from_string(text).ok()), PhantomData)
     }
 }
 
-impl Describe for Stored {
+impl<T: Describe> Describe for Stored<T> {
     fn schema() -> Schema {
-        Schema::Any
+        Schema::Nullable(Box::new(T::schema()))
     }
 }

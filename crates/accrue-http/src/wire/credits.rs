@@ -2,6 +2,7 @@ use accrue::{
     JsonNumber, Metadata, MetadataUpdate, PricingUnit, WrittenDecimal, Zone,
     credit::{self, CreditBlockFilter},
 };
+use serde::Serialize;
 
 use super::{
     dates::{Bounds, Date},
@@ -10,7 +11,7 @@ use super::{
 };
 use crate::{
     problem::Problem,
-    shape::{MetadataIn, Moment, metadata_update, request, response},
+    shape::{MetadataIn, Moment, choices, metadata_update, request, response},
 };
 
 request! {
@@ -55,15 +56,47 @@ response! {
         /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<WrittenDecimal>,
         /// Its status: usage draws on it.
-        status: &'static str,
+        status: BlockStatus,
         /// Amount that was given; null for what was drawn beyond the last block.
         maximum_initial_balance: Option<JsonNumber>,
         /// Filters of the prices that it pays for: every price where there are none.
         filters: Vec<PriceFilter>,
         /// Source of the credits.
-        credit_block_source: &'static str,
+        credit_block_source: BlockSource,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
+    }
+}
+
+/// The status of a credit block. Usage draws on every block that there is: none waits for a payment.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BlockStatus {
+    Active,
+    PendingPayment,
+}
+
+/// The source of the credits of a block: entries of the caller's own, so far.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BlockSource {
+    Allocation,
+    TopUp,
+    Commitment,
+    Manual,
+}
+
+choices! {
+    "CreditBlockStatus" BlockStatus {
+        "active" => BlockStatus::Active,
+        "pending_payment" => BlockStatus::PendingPayment,
+    }
+
+    "CreditBlockSource" BlockSource {
+        "allocation" => BlockSource::Allocation,
+        "top_up" => BlockSource::TopUp,
+        "commitment" => BlockSource::Commitment,
+        "manual" => BlockSource::Manual,
     }
 }
 
@@ -110,10 +143,10 @@ impl From<&credit::CreditBlock> for CreditBlock {
             effective_date: block.effective_date.map(Moment::from),
             expiry_date: block.expiry_date.map(Moment::from),
             per_unit_cost_basis: block.per_unit_cost_basis.clone(),
-            status: "active",
+            status: BlockStatus::Active,
             maximum_initial_balance: block.maximum_initial_balance.clone().map(JsonNumber),
             filters: block.filters.iter().map(PriceFilter::from).collect(),
-            credit_block_source: "manual",
+            credit_block_source: BlockSource::Manual,
             metadata: block.metadata.clone(),
         }
     }

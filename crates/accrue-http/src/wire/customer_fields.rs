@@ -6,6 +6,7 @@ use accrue::{Carried, Email, Name};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::tax_ids::TaxIdType;
 use crate::{
     json::Json,
     problem::Problem,
@@ -33,8 +34,8 @@ request! {
     pub(crate) struct TaxIdIn {
         /// Country of the tax authority.
         country: Name,
-        /// Kind of identifier.
-        "type" kind: Name,
+        /// Type of the identifier.
+        "type" kind: TaxIdType,
         /// Identifier.
         value: Name,
     }
@@ -111,8 +112,8 @@ response! {
     pub(crate) struct TaxId {
         /// Country of the tax authority.
         country: Name,
-        /// Kind of identifier.
-        "type" kind: Name,
+        /// Type of the identifier.
+        "type" kind: TaxIdType,
         /// Identifier.
         value: Name,
     }

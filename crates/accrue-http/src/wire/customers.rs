@@ -5,6 +5,7 @@ use accrue::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    amounts::Amount,
     carried::flag,
     customer_fields::{
         AccountingSyncConfiguration, AccountingSyncConfigurationIn, AdditionalEmails, Address,
@@ -12,13 +13,12 @@ use super::{
         ReportingConfiguration, ReportingConfigurationIn, TaxConfigurationIn, TaxId, TaxIdIn,
     },
     not_built::NotBuilt,
-    prices::Nothing,
 };
 use crate::{
     json::Json,
     problem::Problem,
     shape::{
-        Describe, Fields, Maybe, MetadataIn, Moment, Read, Reader, Schema, choices,
+        Describe, Fields, Maybe, MetadataIn, Moment, Nothing, Read, Reader, Schema, choices,
         metadata_update, new_metadata, request, response,
     },
 };
@@ -141,7 +141,7 @@ response! {
         /// Currency of its invoices, once that is decided.
         currency: Option<Currency>,
         /// Balance in its currency: nothing moves it.
-        balance: &'static str,
+        balance: Amount,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
         /// Instant of its creation.
@@ -305,7 +305,7 @@ impl From<&customer::Customer> for Customer {
             additional_emails: Answered::of(carried, "additional_emails"),
             timezone: customer.timezone.clone(),
             currency: customer.currency,
-            balance: "0.00",
+            balance: Amount::nothing(),
             metadata: customer.metadata.clone(),
             created_at: customer.created_at.into(),
             payment_provider: customer.payment_provider,

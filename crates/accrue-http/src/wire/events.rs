@@ -295,7 +295,7 @@ fn property(json: &Json, at: &str, reader: &mut Reader) -> Option<PropertyValue>
 
 impl Describe for PropertiesIn {
     fn schema() -> Schema {
-        Schema::Map(Box::new(Schema::Any))
+        Schema::Map(Box::new(Schema::Nullable(Box::new(scalar()))))
     }
 }
 
@@ -324,8 +324,13 @@ impl Serialize for PropertyOut<'_> {
 
 impl Describe for PropertiesOut {
     fn schema() -> Schema {
-        Schema::Map(Box::new(Schema::Any))
+        Schema::Map(Box::new(Schema::Nullable(Box::new(scalar()))))
     }
+}
+
+/// The schema of a value of a property that is there.
+pub(crate) fn scalar() -> Schema {
+    Schema::AnyOf(vec![String::schema(), Schema::Number, Schema::Boolean])
 }
 
 /// The ids of events that are looked for. One that no event can have finds none.

@@ -10,11 +10,10 @@ use super::{
     dates::{Date, created},
     pages::Limit,
     price_filters::PriceFilter,
-    prices::Nothing,
 };
 use crate::{
     problem::Problem,
-    shape::{Describe, Moment, Object, Schema, choices, request, response},
+    shape::{Describe, Moment, Nothing, Object, Schema, choices, request, response},
 };
 
 request! {
@@ -51,7 +50,7 @@ response! {
         /// Its number in the ledger.
         ledger_sequence_number: u64,
         /// Its type.
-        entry_type: &'static str,
+        entry_type: EntryKind,
         /// Its status: a pending entry can still grow.
         entry_status: EntryStatus,
         /// Customer of the ledger.
@@ -167,6 +166,7 @@ impl Describe for LedgerEntry {
             |kind: EntryKind, name, of_type| (kind.name(), described(name, kind, of_type));
         let other = OfOther::schema;
         Schema::OneOf {
+            name: "LedgerEntry",
             tag: "entry_type",
             variants: vec![
                 variant(EntryKind::Increment, "IncrementLedgerEntry", other()),
@@ -195,12 +195,10 @@ fn described(name: &'static str, kind: EntryKind, of_type: Schema) -> Schema {
         Schema::Object(object) => object.properties,
         _ => Vec::new(),
     });
-    let mut properties: Vec<_> = properties.collect();
-    for property in properties.iter_mut().filter(|property| property.name == "entry_type") {
-        property.schema = Schema::Choice(vec![kind.name()]);
-    }
+    let properties = properties.collect();
     let description = "An entry of a ledger (wire 4.4).".to_owned();
     Schema::Object(Object { name, description, is_closed: false, properties })
+        .told_by("entry_type", kind.name())
 }
 
 created!(LedgerListQuery);
@@ -247,7 +245,7 @@ impl LedgerEntry {
         let entry = Entry {
             id: entry.id.to_string(),
             ledger_sequence_number: entry.ledger_sequence_number,
-            entry_type: entry.entry_type.kind().name(),
+            entry_type: entry.entry_type.kind(),
             entry_status: entry.entry_status,
             customer: CustomerMinified::of(entry.customer_id, related.customer(entry.customer_id)),
             currency: entry.currency.clone(),

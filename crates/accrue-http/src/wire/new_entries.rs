@@ -159,16 +159,16 @@ impl Read for NewEntry {
 
 impl Describe for NewEntry {
     fn schema() -> Schema {
-        Schema::OneOf {
-            tag: "entry_type",
-            variants: vec![
-                ("increment", NewIncrement::schema()),
-                ("decrement", NewDecrement::schema()),
-                ("expiration_change", NewExpirationChange::schema()),
-                ("void", NewVoid::schema()),
-                ("amendment", NewAmendment::schema()),
-            ],
-        }
+        let variants = [
+            ("increment", NewIncrement::schema()),
+            ("decrement", NewDecrement::schema()),
+            ("expiration_change", NewExpirationChange::schema()),
+            ("void", NewVoid::schema()),
+            ("amendment", NewAmendment::schema()),
+        ];
+        let tag = "entry_type";
+        let variants = variants.map(|(word, entry)| (word, entry.told_by(tag, word)));
+        Schema::OneOf { name: "NewLedgerEntry", tag, variants: variants.into() }
     }
 }
 

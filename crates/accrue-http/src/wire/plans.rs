@@ -13,14 +13,14 @@ use super::{
     carried::{Kept, carried, text, whole},
     not_built::{AnyObject, NotBuilt},
     pages::Limit,
-    prices::{Nothing, PlanPriceIn, Price},
+    prices::{PlanPriceIn, Price},
 };
 use crate::{
     json::Json,
     problem::{Problem, Violations},
     shape::{
-        Describe, Maybe, MetadataIn, Moment, Read, Reader, Schema, Whole, Words, choices,
-        metadata_update, new_metadata, request, response,
+        Demanded, Describe, Maybe, MetadataIn, Moment, NoRows, Nothing, Read, Reader, Schema,
+        Whole, Words, choices, metadata_update, new_metadata, request, response,
     },
     wire::dates::{Date, created},
 };
@@ -56,7 +56,7 @@ request! {
     /// A price of a version to create.
     pub(crate) struct NewPlanPrice {
         /// Price.
-        price: Option<PlanPriceIn>,
+        price: Demanded<PlanPriceIn>,
         /// Credits that are given each cycle: not available until allocations are built.
         allocation_price: Option<NotBuilt<AnyObject>>,
         /// Credits for each license: not available until licenses are built.
@@ -110,7 +110,7 @@ request! {
         /// Id of the price to replace.
         replaces_price_id: PriceId,
         /// Price that takes its place.
-        price: Option<PlanPriceIn>,
+        price: Demanded<PlanPriceIn>,
         /// Credits that are given each cycle: not available until allocations are built.
         allocation_price: Option<NotBuilt<AnyObject>>,
         /// Credits for each license: not available until licenses are built.
@@ -178,7 +178,7 @@ response! {
         /// Trial that it begins with: there is none.
         trial_config: TrialConfig,
         /// Always empty: prices have adjustments of their own.
-        adjustments: Vec<String>,
+        adjustments: NoRows,
         /// Always null: plans have no phases.
         plan_phases: Nothing,
         /// Always null: no plan comes from another.
@@ -214,7 +214,7 @@ response! {
         /// Length of the trial: null, since there is none.
         trial_period: Nothing,
         /// Unit of the length.
-        trial_period_unit: &'static str,
+        trial_period_unit: TrialUnit,
     }
 
     /// A version of a plan.
@@ -226,10 +226,17 @@ response! {
         /// Its prices.
         prices: Vec<Price>,
         /// Always empty: prices have adjustments of their own.
-        adjustments: Vec<String>,
+        adjustments: NoRows,
         /// Always null: plans have no phases.
         plan_phases: Nothing,
     }
+}
+
+/// The unit of the length of a trial.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TrialUnit {
+    Days,
 }
 
 /// The status of a plan to create.
@@ -244,6 +251,9 @@ choices! {
         "active" => PlanStatus::Active,
         "archived" => PlanStatus::Archived,
         "draft" => PlanStatus::Draft,
+    }
+    TrialUnit {
+        "days" => TrialUnit::Days,
     }
     NewPlanStatus {
         "active" => NewPlanStatus::Active,
@@ -315,7 +325,7 @@ fn added(
 }
 
 fn given(
-    price: Option<PlanPriceIn>,
+    Demanded(price): Demanded<PlanPriceIn>,
     currency: Currency,
     at: impl Fn() -> String,
     violations: &mut Violations,
@@ -396,8 +406,8 @@ impl Plan {
                 name: plan.name.clone(),
                 created_at: plan.created_at.into(),
             },
-            trial_config: TrialConfig { trial_period: Nothing, trial_period_unit: "days" },
-            adjustments: Vec::new(),
+            trial_config: TrialConfig { trial_period: Nothing, trial_period_unit: TrialUnit::Days },
+            adjustments: NoRows,
             plan_phases: Nothing,
             base_plan: Nothing,
             base_plan_id: Nothing,
@@ -418,7 +428,7 @@ impl PlanVersion {
             version: version.version.number(),
             created_at: version.created_at.into(),
             prices: prices(version, related),
-            adjustments: Vec::new(),
+            adjustments: NoRows,
             plan_phases: Nothing,
         }
     }

@@ -5,6 +5,8 @@ use accrue::{
     price::{self, FilterOperator, FilterValues, PriceClass},
 };
 
+use serde::Serialize;
+
 use crate::{
     json::Json,
     shape::{Describe, Read, Reader, Schema, choices, request, response},
@@ -27,7 +29,7 @@ response! {
     /// A filter of the prices that count.
     pub(crate) struct PriceFilter {
         /// Field of a price that the filter looks at.
-        field: &'static str,
+        field: FilterField,
         /// Operator: prices that have one of the values count, or all others.
         operator: FilterOperator,
         /// Values.
@@ -36,8 +38,9 @@ response! {
 }
 
 /// The field of a price that a filter looks at.
-#[derive(Clone, Copy, Debug)]
-enum FilterField {
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FilterField {
     PriceId,
     ItemId,
     PriceType,
@@ -133,12 +136,12 @@ impl From<PriceFilterIn> for price::PriceFilter {
 impl From<&price::PriceFilter> for PriceFilter {
     fn from(filter: &price::PriceFilter) -> Self {
         let (field, values) = match &filter.values {
-            FilterValues::PriceId(ids) => ("price_id", texts(ids)),
-            FilterValues::ItemId(ids) => ("item_id", texts(ids)),
+            FilterValues::PriceId(ids) => (FilterField::PriceId, texts(ids)),
+            FilterValues::ItemId(ids) => (FilterField::ItemId, texts(ids)),
             FilterValues::PriceType(classes) => {
-                ("price_type", texts(classes.iter().map(|class| class.name())))
+                (FilterField::PriceType, texts(classes.iter().map(|class| class.name())))
             }
-            _ => ("price_id", Vec::new()),
+            _ => (FilterField::PriceId, Vec::new()),
         };
         Self { field, operator: filter.operator, values }
     }

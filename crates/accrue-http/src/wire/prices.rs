@@ -1,5 +1,6 @@
 //! Prices on the wire (wire 5.2).
 
+mod discount;
 mod evaluation;
 mod model;
 mod new;
@@ -7,19 +8,26 @@ mod parts;
 
 use accrue::{
     Decimal, ExternalId, JsonNumber, Metadata, Name, PricingUnit,
-    price::{self, BillingMode, Charge, Cycle, Discount, PriceType},
+    price::{self, BillingMode, Charge, Cycle, PriceType},
     related::Related,
 };
 use serde::Serialize;
 
-use self::model::Config;
+use self::{
+    discount::PriceDiscount,
+    model::{Config, ModelType},
+    parts::StoredRate,
+};
 pub(crate) use self::{
     evaluation::{Evaluate, EvaluatedPrice},
     new::{FloatingPrice, PlanPriceIn},
 };
 use crate::{
-    shape::{Describe, MetadataIn, Moment, Object, Property, Schema, choices, request, response},
-    wire::carried::Stored,
+    shape::{
+        Describe, MetadataIn, Moment, Nothing, Object, Property, Schema, Word, choices, request,
+        response,
+    },
+    wire::{carried::Stored, price_filters::PriceFilter},
 };
 
 /// A price. Its model is told by `model_type`; the model's object is beside it, under its own name.
@@ -43,7 +51,7 @@ response! {
         /// Its type: a price of usage, or a fee.
         price_type: PriceType,
         /// Type of its model.
-        model_type: &'static str,
+        model_type: Word<ModelType>,
         /// Instant of its creation.
         created_at: Moment,
         /// Cadence at which it bills.
@@ -51,7 +59,7 @@ response! {
         /// Length of its billing periods.
         billing_cycle_configuration: CycleConfiguration,
         /// Length of the periods that it is invoiced in, as the caller gave it.
-        invoicing_cycle_configuration: Stored,
+        invoicing_cycle_configuration: Stored<CycleConfiguration>,
         /// Time of a billing period at which it falls due.
         billing_mode: BillingMode,
         /// Item that it sells.
@@ -65,7 +73,7 @@ response! {
         /// Amount of the invoicing currency that one unit of its currency is worth.
         conversion_rate: Option<JsonNumber>,
         /// Conversion rate, as the caller gave it.
-        conversion_rate_config: Stored,
+        conversion_rate_config: Stored<StoredRate>,
         /// Discount of a billing period.
         discount: Option<PriceDiscount>,
         /// Minimum of a billing period.
@@ -77,7 +85,7 @@ response! {
         /// Maximum amount of a billing period.
         maximum_amount: Option<Decimal>,
         /// Key that it is grouped by on invoices.
-        invoice_grouping_key: Stored,
+        invoice_grouping_key: Stored<String>,
         /// Always null: no price gives credits.
         credit_allocation: Nothing,
         /// Always null: no price is made of others.
@@ -117,7 +125,7 @@ response! {
         /// Id of the price itself.
         applies_to_price_ids: Vec<String>,
         /// Always empty.
-        filters: Vec<String>,
+        filters: Vec<PriceFilter>,
         /// Amount.
         minimum_amount: Decimal,
     }
@@ -127,7 +135,7 @@ response! {
         /// Id of the price itself.
         applies_to_price_ids: Vec<String>,
         /// Always empty.
-        filters: Vec<String>,
+        filters: Vec<PriceFilter>,
         /// Amount.
         maximum_amount: Decimal,
     }
@@ -138,31 +146,6 @@ request! {
     pub(crate) struct UpdatePrice {
         /// Metadata to set, or to remove where a value is null; null removes all.
         metadata: MetadataIn,
-    }
-}
-
-/// A member that the wire has and that is always null.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Nothing;
-
-impl Describe for Nothing {
-    fn schema() -> Schema {
-        Schema::Any
-    }
-}
-
-/// The discount of a price, in each billing period.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum PriceDiscount {
-    Percentage { discount_type: &'static str, percentage_discount: JsonNumber },
-    Amount { discount_type: &'static str, amount_discount: Decimal },
-    Usage { discount_type: &'static str, usage_discount: JsonNumber },
-}
-
-impl Describe for PriceDiscount {
-    fn schema() -> Schema {
-        Schema::Any
     }
 }
 
@@ -187,7 +170,7 @@ pub(crate) enum CycleUnit {
 }
 
 choices! {
-    CadenceWord {
+    "Cadence" CadenceWord {
         "one_time" => CadenceWord::OneTime,
         "monthly" => CadenceWord::Monthly,
         "quarterly" => CadenceWord::Quarterly,
@@ -195,7 +178,7 @@ choices! {
         "annual" => CadenceWord::Annual,
         "custom" => CadenceWord::Custom,
     }
-    CycleUnit {
+    "DurationUnit" CycleUnit {
         "day" => CycleUnit::Day,
         "month" => CycleUnit::Month,
     }
@@ -229,7 +212,7 @@ impl Price {
             external_price_id: price.external_price_id.clone(),
             name: price.name.clone(),
             price_type: price.charge.price_type(),
-            model_type: price.charge.model().model_type(),
+            model_type: Word::of(price.charge.model().model_type()),
             created_at: price.created_at.into(),
             cadence: CadenceWord::of(price.cadence),
             billing_cycle_configuration: CycleConfiguration::of(price.cadence.cycle()),
@@ -277,11 +260,6 @@ impl Describe for Price {
         let Schema::Object(common) = CommonPrice::schema() else { return Schema::Any };
         let variants = model::built().into_iter().map(|(model_type, name, config, schema)| {
             let mut properties = common.properties.clone();
-            for property in &mut properties {
-                if property.name == "model_type" {
-                    property.schema = Schema::Choice(vec![model_type]);
-                }
-            }
             properties.push(Property {
                 name: config,
                 description: "Configuration of the model.".to_owned(),
@@ -290,27 +268,9 @@ impl Describe for Price {
             });
             let description = format!("A price of the model `{model_type}`.");
             let object = Object { name, description, is_closed: false, properties };
-            (model_type, Schema::Object(object))
+            (model_type, Schema::Object(object).told_by("model_type", model_type))
         });
-        Schema::OneOf { tag: "model_type", variants: variants.collect() }
-    }
-}
-
-impl PriceDiscount {
-    fn of(discount: &Discount) -> Option<Self> {
-        Some(match discount {
-            Discount::Percentage(fraction) => Self::Percentage {
-                discount_type: "percentage",
-                percentage_discount: JsonNumber(fraction.as_decimal().clone()),
-            },
-            Discount::Amount(off) => {
-                Self::Amount { discount_type: "amount", amount_discount: off.clone() }
-            }
-            Discount::Usage(units) => {
-                Self::Usage { discount_type: "usage", usage_discount: JsonNumber(units.clone()) }
-            }
-            _ => return None,
-        })
+        Schema::OneOf { name: "Price", tag: "model_type", variants: variants.collect() }
     }
 }
 

@@ -7,7 +7,7 @@ mod new;
 mod usage;
 
 use accrue::{
-    Metadata, Timestamp,
+    Decimal, Metadata, Timestamp,
     related::Related,
     subscription::{self, BillingAnchor, SubscriptionStatus},
 };
@@ -24,9 +24,10 @@ use super::{
     carried::{Stored, flag, text, whole},
     customers::{Customer, auto_collection},
     plans::Plan,
-    prices::Nothing,
 };
-use crate::shape::{Describe, Moment, Object, Property, Schema, choices, response};
+use crate::shape::{
+    Describe, Moment, NoRows, Nothing, Object, Property, Schema, choices, response,
+};
 
 response! {
     /// A subscription, with its customer, its plan and the prices that it has.
@@ -60,13 +61,13 @@ response! {
         /// Quantities of its fees, each with its start and its end.
         fixed_fee_quantity_schedule: Vec<QuantityEntry>,
         /// Always empty: prices have adjustments of their own.
-        adjustment_intervals: Vec<String>,
+        adjustment_intervals: NoRows,
         /// Always empty: prices have discounts of their own.
-        discount_intervals: Vec<String>,
+        discount_intervals: NoRows,
         /// Always empty: prices have minima of their own.
-        minimum_intervals: Vec<String>,
+        minimum_intervals: NoRows,
         /// Always empty: prices have maxima of their own.
-        maximum_intervals: Vec<String>,
+        maximum_intervals: NoRows,
         /// True if its invoices are collected without a request: as its customer's where nothing was
         /// said.
         auto_collection: bool,
@@ -75,7 +76,7 @@ response! {
         /// Memo of its invoices: that of its plan where nothing was said, and empty without one.
         default_invoice_memo: String,
         /// Amount that may be used before an invoice is issued.
-        invoicing_threshold: Stored,
+        invoicing_threshold: Stored<Decimal>,
         /// Number of days between issue and due date of an invoice: that of its plan where nothing
         /// was said, and 0 without one.
         net_terms: u32,
@@ -177,10 +178,10 @@ impl Subscription {
             plan: plan.map(|plan| Plan::with_version(plan, subscription.plan_version, related)),
             price_intervals: intervals(subscription, related, now),
             fixed_fee_quantity_schedule: schedule(subscription),
-            adjustment_intervals: Vec::new(),
-            discount_intervals: Vec::new(),
-            minimum_intervals: Vec::new(),
-            maximum_intervals: Vec::new(),
+            adjustment_intervals: NoRows,
+            discount_intervals: NoRows,
+            minimum_intervals: NoRows,
+            maximum_intervals: NoRows,
             auto_collection: flag(own, "auto_collection")
                 .unwrap_or_else(|| customer.is_some_and(auto_collection)),
             auto_issuance: flag(own, "auto_issuance")

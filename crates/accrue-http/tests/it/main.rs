@@ -17,6 +17,7 @@ mod clients;
 mod credits;
 mod customer_costs;
 mod customers;
+mod described;
 mod documents;
 mod errors;
 mod events;

@@ -10,6 +10,8 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
+use crate::described;
+
 pub(crate) const TOKEN: &str = "test-key";
 
 /// The API over a store in memory, at noon of the 10th of March 2026.
@@ -67,9 +69,14 @@ impl Host {
         self.billing.account(AccountId::parse("acme").unwrap())
     }
 
-    /// Sends a request as it is.
+    /// Sends a request as it is. Its answer is as the document has it.
     pub(crate) fn send<B: http_body::Body<Data = Bytes>>(&self, request: Request<B>) -> Answer {
-        Answer::of(pollster::block_on(self.api.handle(request)))
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+        let answer = Answer::of(pollster::block_on(self.api.handle(request)));
+        if let Some(path) = path.strip_prefix("/v1") {
+            described::check(&method, path, answer.status, &answer.bytes);
+        }
+        answer
     }
 
     /// Sends a request with the key of the API, and a body where there is one.

@@ -60,7 +60,7 @@ fn kind(schema: &Schema) -> Markup {
         Schema::String { least, most: Some(most), .. } => {
             text(&format!("text of {least} to {most} characters"))
         }
-        Schema::Choice(words) => {
+        Schema::Choice { words, .. } => {
             let mut choices = Vec::new();
             for word in words {
                 let joint = if choices.is_empty() { "" } else { ", " };
@@ -88,20 +88,30 @@ fn kind(schema: &Schema) -> Markup {
             element("a", &[("href", &format!("#{}", anchor(object)))], [text(object.name)])
         }
         Schema::Nullable(inner) => with("", inner, ", or null"),
-        Schema::OneOf { tag, variants } => {
+        Schema::OneOf { tag, variants, .. } => {
             let mut kinds = vec![text("by "), code(tag), text(": ")];
             for (place, (_, variant)) in variants.iter().enumerate() {
                 kinds.extend([text(if place > 0 { ", " } else { "" }), kind(variant)]);
             }
             kinds.into_iter().collect()
         }
+        Schema::AnyOf(kinds) => {
+            let mut pieces = Vec::new();
+            for (place, of) in kinds.iter().enumerate() {
+                pieces.extend([text(if place > 0 { " or " } else { "" }), kind(of)]);
+            }
+            pieces.into_iter().collect()
+        }
+        Schema::Null => text("null"),
         Schema::Any => text("any JSON"),
     }
 }
 
 fn with(before: &str, inner: &Schema, after: &str) -> Markup {
     let (open, close) = match inner {
-        Schema::Nullable(_) | Schema::Choice(_) if !before.is_empty() => ("(", ")"),
+        Schema::Nullable(_) | Schema::Choice { .. } | Schema::AnyOf(_) if !before.is_empty() => {
+            ("(", ")")
+        }
         _ => ("", ""),
     };
     [text(before), text(open), kind(inner), text(close), text(after)].into_iter().collect()

@@ -13,6 +13,7 @@ use crate::{
         amounts::Amount,
         costs::ends_after_its_start,
         customers::names_one_customer_at_most,
+        events::scalar,
         not_built::{AnyObject, NotBuilt},
     },
 };
@@ -70,7 +71,7 @@ pub(crate) enum Scalar {
 
 impl Describe for Scalar {
     fn schema() -> Schema {
-        Schema::Any
+        scalar()
     }
 }
 

@@ -236,6 +236,16 @@ pub(super) fn built() -> [(&'static str, &'static str, &'static str, Schema); 5]
     ]
 }
 
+/// Each type of model that is built: its name, the name of its object, and the names of a price of it
+/// to create, of its own and with a plan.
+pub(super) const REQUESTED: [(&str, &str, [&str; 2]); 5] = [
+    ("unit", "unit_config", ["NewUnitPrice", "NewUnitPriceOfPlan"]),
+    ("package", "package_config", ["NewPackagePrice", "NewPackagePriceOfPlan"]),
+    ("tiered", "tiered_config", ["NewTieredPrice", "NewTieredPriceOfPlan"]),
+    ("bulk", "bulk_config", ["NewBulkPrice", "NewBulkPriceOfPlan"]),
+    ("matrix", "matrix_config", ["NewMatrixPrice", "NewMatrixPriceOfPlan"]),
+];
+
 impl Config {
     pub(super) fn of(model: &Model) -> Option<Self> {
         Some(match model {

@@ -6,14 +6,14 @@ use accrue::{
 use super::{
     CadenceWord,
     model::{
-        BulkConfigIn, MatrixConfigIn, ModelType, NOT_BUILT, PackageConfigIn, TieredConfigIn,
-        UnitConfigIn,
+        BulkConfigIn, MatrixConfigIn, ModelType, NOT_BUILT, PackageConfigIn, REQUESTED,
+        TieredConfigIn, UnitConfigIn,
     },
     parts::{ConversionRateConfig, CycleConfigurationIn, Parts},
 };
 use crate::{
     json::Json,
-    shape::{Describe, MetadataIn, Read, Reader, Schema, new_metadata, request},
+    shape::{Describe, MetadataIn, Object, Read, Reader, Schema, new_metadata, request},
     wire::{
         carried::{Kept, carried},
         not_built::{AnyObject, NotBuilt},
@@ -139,7 +139,13 @@ impl Read for FloatingPrice {
 
 impl Describe for FloatingPrice {
     fn schema() -> Schema {
-        PlanPriceIn::schema()
+        let prices = REQUESTED.map(|(model, config, [name, _])| {
+            let mut price = of_model(model, config, name);
+            price.properties.retain(|property| property.name != "reference_id");
+            demand(&mut price, "currency");
+            (model, Schema::Object(price).told_by("model_type", model))
+        });
+        Schema::OneOf { name: "NewPrice", tag: "model_type", variants: prices.into() }
     }
 }
 
@@ -173,7 +179,31 @@ impl Read for PlanPriceIn {
 
 impl Describe for PlanPriceIn {
     fn schema() -> Schema {
-        PriceFields::schema()
+        let prices = REQUESTED.map(|(model, config, [_, name])| {
+            (model, Schema::Object(of_model(model, config, name)).told_by("model_type", model))
+        });
+        Schema::OneOf { name: "NewPriceOfPlan", tag: "model_type", variants: prices.into() }
+    }
+}
+
+/// Describes a price of one model: with its object, and without those of the others.
+fn of_model(model: &'static str, config: &str, name: &'static str) -> Object {
+    let others = REQUESTED.map(|(_, config, _)| config);
+    let Schema::Object(fields) = PriceFields::schema() else { return Object::default() };
+    let mut price = Object { name, ..fields };
+    price.properties.retain(|of| of.name == config || !others.contains(&of.name));
+    price.description = format!("A price to create, of the model `{model}`.");
+    demand(&mut price, config);
+    price
+}
+
+/// Makes a member one that has to be given.
+fn demand(object: &mut Object, name: &str) {
+    for property in object.properties.iter_mut().filter(|property| property.name == name) {
+        property.is_required = true;
+        if let Schema::Nullable(inner) = &property.schema {
+            property.schema = inner.as_ref().clone();
+        }
     }
 }
 

@@ -6,6 +6,8 @@ use accrue::{
     price::{BillingMode, Cadence, Charge, Cycle, Model},
 };
 
+use serde::Serialize;
+
 use super::{
     CadenceWord, CycleUnit,
     model::{
@@ -14,7 +16,7 @@ use super::{
 };
 use crate::{
     json::Json,
-    shape::{Fields, Read, Reader, Source, Whole, choices, member, request},
+    shape::{Fields, Read, Reader, Source, Whole, choices, member, request, response},
     wire::{
         carried::Kept,
         not_built::{AnyObject, NotBuilt},
@@ -203,9 +205,26 @@ request! {
     }
 }
 
+response! {
+    /// The conversion rate of a price, as the caller gave it.
+    pub(crate) struct StoredRate {
+        /// Type of the rate: one rate for all.
+        conversion_rate_type: ConversionRateType,
+        /// Rate.
+        unit_config: StoredUnitRate,
+    }
+
+    /// A conversion rate.
+    pub(crate) struct StoredUnitRate {
+        /// Amount of the invoicing currency that one unit is worth.
+        unit_amount: Decimal,
+    }
+}
+
 /// The type of a conversion rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConversionRateType {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConversionRateType {
     Unit,
     Tiered,
 }

@@ -5,8 +5,8 @@ use accrue::{
 };
 
 use crate::{
-    shape::{Moment, response},
-    wire::prices::{Nothing, Price},
+    shape::{Moment, Nothing, response},
+    wire::prices::Price,
 };
 
 response! {
