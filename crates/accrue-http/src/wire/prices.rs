@@ -5,6 +5,7 @@ mod evaluation;
 mod model;
 mod new;
 mod parts;
+mod rates;
 
 use accrue::{
     Decimal, ExternalId, JsonNumber, Metadata, Name, PricingUnit,
@@ -16,7 +17,7 @@ use serde::Serialize;
 use self::{
     discount::PriceDiscount,
     model::{Config, ModelType},
-    parts::StoredRate,
+    rates::StoredRate,
 };
 pub(crate) use self::{
     evaluation::{Evaluate, EvaluatedPrice},

@@ -6,17 +6,16 @@ use accrue::{
     price::{BillingMode, Cadence, Charge, Cycle, Model},
 };
 
-use serde::Serialize;
-
 use super::{
     CadenceWord, CycleUnit,
     model::{
         BulkConfigIn, MatrixConfigIn, ModelType, PackageConfigIn, TieredConfigIn, UnitConfigIn,
     },
+    rates::ConversionRateType,
 };
 use crate::{
     json::Json,
-    shape::{Fields, Read, Reader, Source, Whole, choices, member, request, response},
+    shape::{Fields, Read, Reader, Source, Whole, member, request},
     wire::{
         carried::Kept,
         not_built::{AnyObject, NotBuilt},
@@ -202,37 +201,6 @@ request! {
     pub(super) struct ConversionRate {
         /// Amount of the invoicing currency that one unit is worth.
         unit_amount: Decimal,
-    }
-}
-
-response! {
-    /// The conversion rate of a price, as the caller gave it.
-    pub(crate) struct StoredRate {
-        /// Type of the rate: one rate for all.
-        conversion_rate_type: ConversionRateType,
-        /// Rate.
-        unit_config: StoredUnitRate,
-    }
-
-    /// A conversion rate.
-    pub(crate) struct StoredUnitRate {
-        /// Amount of the invoicing currency that one unit is worth.
-        unit_amount: Decimal,
-    }
-}
-
-/// The type of a conversion rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ConversionRateType {
-    Unit,
-    Tiered,
-}
-
-choices! {
-    ConversionRateType {
-        "unit" => ConversionRateType::Unit,
-        "tiered" => ConversionRateType::Tiered,
     }
 }
 
