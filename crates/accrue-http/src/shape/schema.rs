@@ -187,6 +187,10 @@ impl Schema {
             Self::Choice { name, words } => {
                 put(name, json!({"type": "string", "enum": words}), named)
             }
+            // Numbers beyond those of a machine word are taken too: for what is cut to a bound.
+            Self::Integer { least, most: i64::MAX } => {
+                json!({"type": "integer", "minimum": least})
+            }
             Self::Integer { least, most } => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
             }

@@ -122,7 +122,9 @@ impl Described {
         }
         match value {
             Value::Array(values) => {
-                if schema["maxItems"].as_u64().is_some_and(|most| values.len() as u64 > most) {
+                if schema["maxItems"].as_u64().is_some_and(|most| {
+                    !usize::try_from(most).is_ok_and(|most| values.len() <= most)
+                }) {
                     wrong.push(format!("{at} is too long"));
                 }
                 for (index, value) in values.iter().enumerate() {

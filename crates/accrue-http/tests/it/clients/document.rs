@@ -145,6 +145,19 @@ fn clients_10_a_tax_id_has_a_type_of_the_list() {
 }
 
 #[test]
+fn clients_10_what_is_cut_to_a_bound_has_none() {
+    for form in FORMS {
+        let described = Described::form(form);
+        let parameters = described.0["paths"]["/items"]["get"]["parameters"].as_array().unwrap();
+        let limit = parameters.iter().find(|parameter| parameter["name"] == "limit").unwrap();
+        let schema = limit["schema"].get("anyOf").map_or(&limit["schema"], |kinds| &kinds[0]);
+        assert_eq!(*schema, json!({"type": "integer", "minimum": 1}), "{form}");
+    }
+    let listed = Host::new().get("/v1/items?limit=9223372036854775808").ok(StatusCode::OK);
+    assert_eq!(listed["data"], json!([]));
+}
+
+#[test]
 fn clients_10_every_object_has_its_members() {
     // What is not built takes any object, and a list that is always empty has rows of no kind.
     let free = |at: &str, document: &Described| {
