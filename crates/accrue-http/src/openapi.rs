@@ -8,26 +8,29 @@ mod page;
 use std::sync::{Arc, OnceLock};
 
 use http::{HeaderValue, Method, StatusCode, header};
+use serde_json::Value;
 
 use crate::{reply::Reply, settings::Settings};
 
-/// What is served without a key: the description of the API, rendered when it is first asked for.
+/// What is served without a key: the description of the API, each form rendered when it is first asked for.
 pub(crate) struct Documents {
     base: String,
     settings: Arc<Settings>,
-    rendered: OnceLock<Rendered>,
-}
-
-struct Rendered {
-    current: Reply,
+    current: OnceLock<Reply>,
     /// The 3.0 form (§9).
-    older: Reply,
-    page: Reply,
+    older: OnceLock<Reply>,
+    page: OnceLock<Reply>,
 }
 
 impl Documents {
     pub(crate) const fn new(base: String, settings: Arc<Settings>) -> Self {
-        Self { base, settings, rendered: OnceLock::new() }
+        Self {
+            base,
+            settings,
+            current: OnceLock::new(),
+            older: OnceLock::new(),
+            page: OnceLock::new(),
+        }
     }
 
     /// Returns the path of a document that is asked for.
@@ -38,34 +41,37 @@ impl Documents {
 
     /// Finds a document by its path, which lies outside of the base path.
     pub(crate) fn find(&self, method: &Method, path: &str, query: Option<&str>) -> Option<Reply> {
-        let document: fn(&Rendered) -> &Reply = match path {
-            "/openapi.json" if asks_for_the_older(query) => |rendered| &rendered.older,
-            "/openapi.json" => |rendered| &rendered.current,
-            "/docs" => |rendered| &rendered.page,
+        if *method != Method::GET {
+            return None;
+        }
+        let reply = match path {
+            "/openapi.json" if asks_for_the_older(query) => {
+                self.older.get_or_init(|| json(&older::from_current(self.render())))
+            }
+            "/openapi.json" => self.current.get_or_init(|| json(&self.render())),
+            "/docs" => self.page.get_or_init(|| self.render_page()),
             _ => return None,
         };
-        let rendered = || self.rendered.get_or_init(|| Rendered::new(&self.base, &self.settings));
-        (*method == Method::GET).then(|| document(rendered()).clone())
+        Some(reply.clone())
     }
-}
 
-impl Rendered {
-    fn new(base: &str, settings: &Settings) -> Self {
-        let document = document::render(base, settings);
-        let json = |document| Reply::json(StatusCode::OK, &document);
+    fn render(&self) -> Value {
+        document::render(&self.base, &self.settings)
+    }
+
+    fn render_page(&self) -> Reply {
         let html = HeaderValue::from_static("text/html; charset=utf-8");
-        let page = Reply::text(StatusCode::OK, html, page::render(base, settings));
+        let page = Reply::text(StatusCode::OK, html, page::render(&self.base, &self.settings));
         // The page needs nothing but itself, and may run nothing.
         let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
-        Self {
-            current: json(document.clone()),
-            older: json(older::from_current(document)),
-            page: page
-                .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
-                .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        }
+        page.with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
+            .with_header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
     }
+}
+
+fn json(document: &Value) -> Reply {
+    Reply::json(StatusCode::OK, document)
 }
 
 /// Tells whether the 3.0 form is asked for. Everything else is answered with the current one.
