@@ -72,8 +72,10 @@ async fn prices(client: &Client, item: &str) -> Outcome {
         (unit.cadence, unit.price_type),
         (types::Cadence::Monthly, types::PriceType::UsagePrice)
     );
-    assert_eq!(unit.discount.is_none(), true);
-    let bulk = json!({"tiers": [{"maximum_units": 10, "unit_amount": "2"}, {"maximum_units": null, "unit_amount": "1"}]});
+    assert!(unit.discount.is_none());
+    let bulk = json!({"tiers": [
+        {"maximum_units": 10, "unit_amount": "2"}, {"maximum_units": null, "unit_amount": "1"},
+    ]});
     let plan =
         json!({"name": "Pro", "currency": "USD", "prices": [{"price": price("bulk", bulk)}]});
     let plan = client.create_plan(None, &from_value(plan)?).await?;
