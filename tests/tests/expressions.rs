@@ -27,7 +27,7 @@ const SOURCES: [&str; 2] = [
 /// The blocks of a language in a text.
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("```{language}\n");
-    text.split(&*fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+    text.split(&*fence).skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
 #[test]

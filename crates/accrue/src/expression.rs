@@ -162,6 +162,11 @@ impl Expression {
         Self { text: text.into(), terms: condition.terms(), condition }
     }
 
+    /// Tells whether another one says the same, however it is spaced.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.condition == other.condition
+    }
+
     /// Returns the most comparisons that evaluating it makes.
     pub(crate) const fn terms(&self) -> usize {
         self.terms

@@ -149,7 +149,7 @@ pub const READ_TERMS: usize = 10_000_000;
 
 /// The longest text of an expression or of a metric's SQL, in bytes.
 pub const EXPRESSION_BYTES: usize = 4 * 1024;
-/// The most parentheses and `NOT`s within each other in an expression.
+/// The most parentheses, `NOT`s and `CASE`s within each other in an expression.
 pub const EXPRESSION_DEPTH: usize = 64;
 
 /// The most switches of alerts, off or on, that an account remembers: an even number.

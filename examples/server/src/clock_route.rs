@@ -24,14 +24,16 @@ struct Shown {
 }
 
 impl ClockRoute {
-    /// Below the base path, so that a client of the API reaches it as it reaches the operations.
+    /// Below the base path, so that a client of the API reaches it as it reaches the operations; and at
+    /// the root of the server, where it has no operation beside it.
     pub(crate) fn new(clock: ManualClock, billing: &Billing, base_path: &BasePath) -> Self {
         let path = format!("{}/clock", base_path.as_str());
         Self { path, clock: Mutex::new(clock), billing: billing.clone() }
     }
 
     pub(crate) fn is_asked_for(&self, method: &Method, path: &str) -> bool {
-        path == self.path && matches!(*method, Method::GET | Method::HEAD | Method::PUT)
+        [self.path.as_str(), "/clock"].contains(&path)
+            && matches!(*method, Method::GET | Method::HEAD | Method::PUT)
     }
 
     /// Answers what the clock shows: once all is done that is due, where it is moved.
@@ -57,8 +59,13 @@ impl ClockRoute {
     }
 }
 
+/// Reads the object, or an instant as bare text.
 fn read(body: &[u8]) -> Result<Timestamp, OwnError> {
-    let expected = "expected an object with one member, as in {\"now\": \"2026-04-01T00:00:00Z\"}";
+    let bare = std::str::from_utf8(body).ok().and_then(|text| Timestamp::parse(text.trim()).ok());
+    if let Some(instant) = bare {
+        return Ok(instant);
+    }
+    let expected = "expected an instant, or an object as {\"now\": \"2026-04-01T00:00:00Z\"}";
     let shown: Shown = serde_json::from_slice(body).map_err(|_| OwnError::invalid("", expected))?;
     Timestamp::parse(&shown.now).map_err(|error| OwnError::invalid("/now", error.to_string()))
 }

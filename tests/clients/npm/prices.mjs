@@ -13,7 +13,7 @@ test('a price is created, read and changed, by both ids', async () => {
   const external = `${unique('price')}/a b?c#d`;
   const created = await newPrice({ external_price_id: external, metadata: { a: '1' } });
   assert.equal(created.model_type, 'unit');
-  assert.equal(created.unit_config.unit_amount, '0.5');
+  assert.equal(created.unit_config.unit_amount, '0.50');
   assert.equal(created.external_price_id, external);
   assert.equal(created.currency, 'USD');
   assert.deepEqual(await client.prices.fetch(created.id), created);

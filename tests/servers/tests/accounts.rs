@@ -48,7 +48,7 @@ fn each(arguments: &[&str], test: impl Fn(&mut Client)) {
 }
 
 #[test]
-fn a_customer_of_one_account_is_404_for_the_others() {
+fn clients_12_a_customer_of_one_account_is_404_for_the_others() {
     each(&ACCOUNTS, |client| {
         let ada = json!({"name": "Ada", "email": "a@example.com", "external_customer_id": "ada"});
         let created = send(client, "key-of-acme", "POST", "/v1/customers", &ada);
@@ -75,7 +75,7 @@ fn a_customer_of_one_account_is_404_for_the_others() {
 }
 
 #[test]
-fn every_key_of_visible_characters_is_let_in() {
+fn clients_12_every_key_of_visible_characters_is_let_in() {
     let all: String = ('!'..='~').collect();
     let (long, reversed) = ("k".repeat(4_096), all.chars().rev().collect::<String>());
     let signs =
@@ -107,7 +107,7 @@ fn report(client: &mut Client, key: &str, minutes: u32) -> u16 {
 }
 
 #[test]
-fn an_event_is_taken_within_the_grace_period() {
+fn clients_12_an_event_is_taken_within_the_grace_period() {
     const HOUR: u32 = 60;
     const DAY: u32 = 24 * HOUR;
     let clock = ["--manual-clock", "2026-03-20T12:00:00Z"];

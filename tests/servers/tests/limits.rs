@@ -37,7 +37,7 @@ fn beyond_the_quota_is_answered_429() {
 }
 
 #[test]
-fn each_kind_of_account_has_quotas_of_its_own() {
+fn clients_12_each_kind_of_account_has_quotas_of_its_own() {
     let allowed = |framework, plan| {
         let server = start(framework, &["--rate-limit", plan]);
         let mut client = Client::new(server.address());

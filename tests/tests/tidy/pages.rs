@@ -15,6 +15,7 @@ const PAGES: &[(&str, &str, &str)] = &[
     ("subscriptions", "subscriptions ", "subscriptions_"),
     ("invoicing", "invoicing ", "invoicing_"),
     ("price-models", "price models ", "price_models_"),
+    ("clients", "published clients ", "clients_"),
 ];
 
 /// What a line of a comment begins with.

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use accrue::{Account, AlertId, CustomerId, IdOr, ListFilter, Page, PlanId, SubscriptionId, Zone};
 
+use super::zones;
 use crate::{
     operation::Operation,
     problem::Problem,
@@ -101,7 +102,11 @@ async fn update(request: Request) -> Result<Reply, Problem> {
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: AlertListQuery = request.query()?;
     let of = query.of()?;
-    let created = query.created().range(&Zone::UTC)?;
+    let zone = match query.created().are_local() {
+        true => zone(&request, &of).await?,
+        false => Zone::UTC,
+    };
+    let created = query.created().range(&zone)?;
     let page = request.page(query.limit, query.cursor)?;
     let (account, filter) = (&request.account, ListFilter { created });
     let mut found = match (of.subscription, of.customers.as_slice()) {
@@ -114,6 +119,18 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     }
     let related = account.related(&found).await?;
     request.answer_page(found, |alert| Alert::of(&alert, &related)).await
+}
+
+/// Returns the zone of whom alerts are asked for. Whoever is not there has none.
+async fn zone(request: &Request, of: &AlertsOf) -> Result<Zone, Problem> {
+    let zone = match of.subscription {
+        Some(id) => zones::of_subscription(request, Some(id)).await,
+        None => zones::of_customer(request, of.customers.first().cloned()).await,
+    };
+    match zone {
+        Err(error) if error.is_not_found() => Ok(Zone::UTC),
+        zone => Ok(zone?),
+    }
 }
 
 /// Tells whether all that is named is one customer, and what is that customer's.

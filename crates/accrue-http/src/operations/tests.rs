@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{WAITING, Waiting, all};
-use crate::operation::Operation;
+use crate::{operation::Operation, shape::Schema};
 
 /// How many operations the published API has (wire 1 to 5).
 const PUBLISHED: usize = 160;
@@ -15,7 +15,13 @@ const HEAD: &str = "# Operations
 Which operations of the API are served over HTTP, and what the others wait for. Anything that is not
 served answers 404 url-not-found. `accrue-http` writes this page from its table of operations; the
 names are those of the client libraries.
+
+The last column has the fields of requests that are read and, with a value that means something, answered
+404 feature-not-available, and what they wait for; and those that are stored and take no effect yet.
 ";
+
+/// What stands in the description of a field between what it is and what it waits for.
+const UNTIL: &str = "not available until ";
 
 fn page() -> String {
     let mut by_resource: BTreeMap<&str, Vec<&Operation>> = BTreeMap::new();
@@ -25,10 +31,13 @@ fn page() -> String {
     let mut page = HEAD.to_owned();
     page.push_str(&format!("\n## Served: {} of {PUBLISHED}\n", all().count()));
     for (resource, operations) in by_resource {
-        page.push_str(&format!("\n### {resource}\n\n| | Path | Name | |\n|---|---|---|---|\n"));
-        for Operation { method, path, name, summary, .. } in operations {
-            let method = method.name();
-            page.push_str(&format!("| {method} | `{path}` | `{name}` | {summary} |\n"));
+        page.push_str(&format!(
+            "\n### {resource}\n\n| | Path | Name | | Not available |\n|---|---|---|---|---|\n"
+        ));
+        for operation in operations {
+            let Operation { method, path, name, summary, .. } = operation;
+            let (method, missing) = (method.name(), missing(operation));
+            page.push_str(&format!("| {method} | `{path}` | `{name}` | {summary} | {missing} |\n"));
         }
     }
     page.push_str(&format!("\n## Waiting: {} of {PUBLISHED}\n", waiting().count()));
@@ -39,6 +48,79 @@ fn page() -> String {
         }
     }
     page
+}
+
+/// Lists the fields of a request that are not available, by what they wait for.
+fn missing(operation: &Operation) -> String {
+    let mut fields = BTreeMap::<String, BTreeSet<String>>::new();
+    for schema in [operation.query, operation.body].into_iter().flatten() {
+        find_missing(&schema(), "", &mut fields);
+    }
+    let waits = fields.into_iter().map(|(why, names)| {
+        let names: Vec<_> = names.into_iter().collect();
+        format!("{why}: {}", names.join(", "))
+    });
+    waits.collect::<Vec<_>>().join("; ")
+}
+
+fn find_missing(schema: &Schema, at: &str, fields: &mut BTreeMap<String, BTreeSet<String>>) {
+    match schema {
+        Schema::Nullable(inner) => find_missing(inner, at, fields),
+        Schema::Array { items, .. } => find_missing(items, &format!("{at}[]"), fields),
+        Schema::OneOf { variants, .. } => {
+            variants.iter().for_each(|(_, variant)| find_missing(variant, at, fields));
+        }
+        Schema::Object(object) => {
+            for property in &object.properties {
+                let separator = if at.is_empty() { "" } else { "." };
+                let name = format!("{at}{separator}{}", property.name);
+                let description = &property.description;
+                let why = match description.split_once(UNTIL) {
+                    Some((_, until)) => {
+                        let until = until.split_once('.').map_or(until, |(until, _)| until);
+                        Some(format!("until {until}"))
+                    }
+                    None => description.contains(": stored").then(|| "stored only".to_owned()),
+                };
+                if let Some(why) = why {
+                    fields.entry(why).or_default().insert(format!("`{name}`"));
+                }
+                find_missing(&property.schema, &name, fields);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_field_that_is_not_built_says_what_it_waits_for() {
+    let mut folders =
+        vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/wire"))];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap();
+            let mut description = String::new();
+            for line in source.lines().map(str::trim) {
+                match line.strip_prefix("///") {
+                    Some(words) => description.push_str(words),
+                    None => {
+                        if line.contains(": Option<NotBuilt<") {
+                            assert!(description.contains(UNTIL), "{}: {line}", path.display());
+                            found += 1;
+                        }
+                        description.clear();
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 30, "found only {found}");
 }
 
 fn waiting() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {

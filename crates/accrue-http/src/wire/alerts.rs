@@ -12,9 +12,9 @@ use accrue::{
 use super::{
     customers::{CustomerMinified, ExternalCustomerId},
     not_built::{AnyObject, NotBuilt},
+    pages::Limit,
     price_filters::{PriceFilter, PriceFilterIn},
 };
-use crate::wire::pages::Limit;
 use crate::{
     problem::{Problem, Violations},
     shape::{
@@ -49,7 +49,7 @@ request! {
         currency: Option<PricingUnit>,
         /// Version of the plan: the default one where none is given.
         plan_version: Option<Whole<1, 4_294_967_295>>,
-        /// Properties that the cost is grouped by: not available.
+        /// Properties that the cost is grouped by: not available until alerts have groups.
         grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Filters of the prices that count, of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
@@ -66,7 +66,7 @@ request! {
         /// Currency or pricing unit of the cost: the invoicing currency of the plan where none is
         /// given. `usage_exceeded` has none, and ignores it.
         currency: Option<PricingUnit>,
-        /// Properties that the cost is grouped by: not available.
+        /// Properties that the cost is grouped by: not available until alerts have groups.
         grouping_keys: Option<NotBuilt<Vec<String>>>,
         /// Filters of the prices that count, of `spend_exceeded`.
         price_filters: Option<Vec<PriceFilterIn>>,
@@ -80,7 +80,7 @@ request! {
         thresholds: Vec<ThresholdIn>,
         /// Filters of the prices that count from now on: as before where nothing is given.
         price_filters: Option<Vec<PriceFilterIn>>,
-        /// Other thresholds of some groups: not available.
+        /// Other thresholds of some groups: not available until alerts have groups.
         threshold_overrides: Option<NotBuilt<Vec<AnyObject>>>,
     }
 

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::{
     dates::{Bounds, Date},
+    pages::Limit,
     price_filters::PriceFilter,
 };
-use crate::wire::pages::Limit;
 use crate::{
     problem::Problem,
     shape::{MetadataIn, Moment, choices, metadata_update, request, response},
@@ -59,7 +59,7 @@ response! {
         status: BlockStatus,
         /// Amount that was given; null for what was drawn beyond the last block.
         maximum_initial_balance: Option<JsonNumber>,
-        /// Filters of the prices that it pays for: always empty, it pays for everything.
+        /// Filters of the prices that it pays for: every price where there are none.
         filters: Vec<PriceFilter>,
         /// Source of the credits.
         credit_block_source: BlockSource,

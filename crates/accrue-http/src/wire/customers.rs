@@ -106,7 +106,7 @@ request! {
         payment_configuration: Maybe<PaymentConfigurationIn>,
         /// Settings for reports: if it counts in them.
         reporting_configuration: Maybe<ReportingConfigurationIn>,
-        /// Payment method with which it pays: not available.
+        /// Payment method with which it pays: not available until there are payment gateways.
         default_payment_method_id: Option<NotBuilt<String>>,
         /// Parent and children of the customer: not available.
         hierarchy: Option<HierarchyIn>,
@@ -114,9 +114,11 @@ request! {
 
     /// The parent and the children of a customer.
     pub(crate) struct HierarchyIn {
-        /// Id of the parent customer.
+        /// Id of the parent customer: not available until usage of other customers counts for a
+        /// subscription.
         parent_customer_id: Option<NotBuilt<String>>,
-        /// Ids of the child customers.
+        /// Ids of the child customers: not available until usage of other customers counts for a
+        /// subscription.
         child_customer_ids: Option<NotBuilt<Vec<String>>>,
     }
 }

@@ -7,8 +7,7 @@ use accrue::{
 };
 use serde::{Serialize, Serializer};
 
-use super::pages::PaginationMetadata;
-use crate::wire::pages::Limit;
+use super::{pages::Limit, pages::PaginationMetadata};
 use crate::{
     json::Json,
     problem::{Problem, Violations},

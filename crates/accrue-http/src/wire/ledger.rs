@@ -8,16 +8,18 @@ use serde::Serialize;
 use super::{
     customers::CustomerMinified,
     dates::{Date, created},
+    pages::Limit,
     price_filters::PriceFilter,
 };
-use crate::problem::Problem;
-use crate::shape::{Describe, Moment, Nothing, Object, Schema, choices, request, response};
-use crate::wire::pages::Limit;
+use crate::{
+    problem::Problem,
+    shape::{Describe, Moment, Nothing, Object, Schema, choices, request, response},
+};
 
 request! {
     /// Filters and page of a list of ledger entries.
     pub(crate) struct LedgerListQuery {
-        /// Maximum number of rows on a page: at most 100, also where more are asked for.
+        /// Maximum number of rows on a page: at most 1,000, also where more are asked for.
         limit: Option<Limit>,
         /// Cursor of the page: `next_cursor` of the one before.
         cursor: Option<String>,

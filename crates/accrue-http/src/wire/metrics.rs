@@ -4,13 +4,12 @@ use accrue::{
     related::Related,
 };
 
-use super::items::Item;
+use super::{items::Item, pages::Limit};
 use crate::shape::{
     Describe, Maybe, MetadataIn, Nullable, Schema, Words, choices, metadata_update, new_metadata,
     request, response, texts,
 };
 use crate::wire::dates::{Date, created};
-use crate::wire::pages::Limit;
 
 request! {
     /// A metric to create.

@@ -35,7 +35,7 @@ request! {
         expiry_date: Option<Date>,
         /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<WrittenDecimal>,
-        /// Settings of the invoice for it: not available.
+        /// Settings of the invoice for it: not available until there are invoices.
         invoice_settings: Option<NotBuilt<AnyObject>>,
         /// Filters of the prices that it pays for, by their items: every price where there are none.
         filters: Option<Vec<BlockFilterIn>>,

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, str::FromStr};
 
-use accrue::{Decimal, Pace, Page};
+use accrue::{Pace, Page};
 use serde::{Serialize, Serializer, ser, ser::SerializeStruct as _};
 use serde_json::value::RawValue;
 
@@ -56,11 +56,12 @@ impl Read for Limit {
         let Json::String(text) = json else {
             return reader.unexpected(json, at, "a whole number");
         };
-        let number = Decimal::parse(text).ok().filter(|number| *number >= Decimal::from(1));
-        match number.map(|number| number.to_string()).filter(|text| !text.contains('.')) {
-            Some(text) => Some(Self(text.parse().unwrap_or(usize::MAX))),
-            None => reader.wrong(at, "expected a whole number from 1"),
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || text.bytes().all(|byte| byte == b'0') {
+            return reader.wrong(at, "expected a whole number from 1");
         }
+        // What is too large for a number is above every bound.
+        Some(Self(text.parse().unwrap_or(usize::MAX)))
     }
 }
 

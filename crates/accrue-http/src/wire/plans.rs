@@ -12,9 +12,9 @@ use accrue::{
 use super::{
     carried::{Kept, carried, text, whole},
     not_built::{AnyObject, NotBuilt},
+    pages::Limit,
     prices::{PlanPriceIn, Price},
 };
-use crate::wire::pages::Limit;
 use crate::{
     json::Json,
     problem::{Problem, Violations},
@@ -44,11 +44,12 @@ request! {
         net_terms: Option<Kept<Whole<0, 1_000_000>>>,
         /// Memo of invoices that have none of their own: stored and given back.
         default_invoice_memo: Option<Kept<String>>,
-        /// Its status: a plan is active; drafts are not available.
+        /// Its status: drafts are not available until plans can be activated.
         status: Option<NewPlanStatus>,
-        /// Not available with a value.
+        /// Discounts, minimums and maximums over prices: not available until adjustments of plans are
+        /// built.
         adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Phases: not available until plans have phases.
         plan_phases: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
@@ -56,11 +57,11 @@ request! {
     pub(crate) struct NewPlanPrice {
         /// Price.
         price: Demanded<PlanPriceIn>,
-        /// Not available with a value.
+        /// Credits that are given each cycle: not available until allocations are built.
         allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Not available with a value.
+        /// Credits for each license: not available until licenses are built.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Not available with a value.
+        /// Phase of the price: not available until plans have phases.
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
@@ -88,11 +89,11 @@ request! {
         replace_prices: Option<Vec<ReplacedPrice>>,
         /// True if it becomes the default version, that of new subscriptions.
         set_as_default: Option<bool>,
-        /// Not available with a value.
+        /// Adjustments to add: not available until adjustments of plans are built.
         add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Adjustments to remove: not available until adjustments of plans are built.
         remove_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Adjustments to replace: not available until adjustments of plans are built.
         replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
     }
 
@@ -100,7 +101,7 @@ request! {
     pub(crate) struct RemovedPrice {
         /// Id of the price.
         price_id: PriceId,
-        /// Not available with a value.
+        /// Phase of the price: not available until plans have phases.
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 
@@ -110,11 +111,11 @@ request! {
         replaces_price_id: PriceId,
         /// Price that takes its place.
         price: Demanded<PlanPriceIn>,
-        /// Not available with a value.
+        /// Credits that are given each cycle: not available until allocations are built.
         allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Not available with a value.
+        /// Credits for each license: not available until licenses are built.
         license_allocation_price: Option<NotBuilt<AnyObject>>,
-        /// Not available with a value.
+        /// Phase of the price: not available until plans have phases.
         plan_phase_order: Option<NotBuilt<JsonNumber>>,
     }
 

@@ -204,7 +204,7 @@ fn wire_1_2_an_alert_on_spend_has_its_filters() {
 }
 
 #[test]
-fn subscriptions_1_4_values_of_a_filter_on_the_type() {
+fn clients_11_values_of_a_filter_on_the_type() {
     let setting = setting();
     let new = |values: Value| {
         let filter = json!({"field": "price_type", "operator": "includes", "values": values});

@@ -3,6 +3,7 @@
 mod credits;
 mod document;
 mod evaluation;
+mod nulls;
 mod queries;
 mod subscriptions;
 mod usage;

@@ -35,7 +35,6 @@ mod pagination;
 mod payloads;
 mod plans;
 mod prices;
-mod published_clients;
 mod rates;
 mod reflection;
 mod scene;

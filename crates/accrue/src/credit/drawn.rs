@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::shares;
+use super::shares::{self, Rank};
 use crate::{CreditBlockId, Decimal, limits};
 
 /// Amounts that the usage of one billing period of a subscription has drawn from one ledger.
@@ -45,9 +45,10 @@ impl Drawn {
     pub(super) fn hand_back(
         &mut self,
         amount: &Decimal,
+        rank: impl Fn(CreditBlockId) -> Rank,
         give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
     ) {
-        let given = shares::hand_back(&mut self.shares, amount, give);
+        let given = shares::hand_back(&mut self.shares, amount, rank, give);
         self.spared += amount - given;
     }
 }

@@ -2,6 +2,17 @@
 
 use crate::{CreditBlockId, Decimal};
 
+/// How well a block goes with the prices that cost less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// It pays for one of them, and not for all prices.
+    Own,
+    /// It pays for all prices.
+    Common,
+    /// It pays for others only.
+    Foreign,
+}
+
 /// Counts the share of the oldest block with the next one, until no more than `most` are left.
 pub(super) fn fold_oldest(shares: &mut Vec<(CreditBlockId, Decimal)>, most: usize) {
     while shares.len() > most {
@@ -11,15 +22,18 @@ pub(super) fn fold_oldest(shares: &mut Vec<(CreditBlockId, Decimal)>, most: usiz
     }
 }
 
-/// Hands an amount back to the blocks of a list, the last one first, at most its share to each, and
-/// returns how much was. `give` tells how much of what it is handed a block has taken.
+/// Hands an amount back to the blocks of a list: by their ranks, of one rank the last one first, at most
+/// its share to each. Returns how much was. `give` tells how much of what it is handed a block has taken.
 pub(super) fn hand_back(
     shares: &mut Vec<(CreditBlockId, Decimal)>,
     amount: &Decimal,
+    rank: impl Fn(CreditBlockId) -> Rank,
     mut give: impl FnMut(CreditBlockId, Decimal) -> Decimal,
 ) -> Decimal {
     let mut rest = amount.clone();
-    for (id, share) in shares.iter_mut().rev() {
+    let mut order: Vec<_> = shares.iter_mut().rev().collect();
+    order.sort_by_key(|(id, _)| rank(*id));
+    for (id, share) in order {
         if rest.is_zero() {
             break;
         }

@@ -83,7 +83,8 @@ impl ComputedProperty {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         match (&self.computed, &other.computed) {
             (Computed::Operand(own), Computed::Operand(other)) => own == other,
-            _ => self.text == other.text,
+            (Computed::Condition(own), Computed::Condition(other)) => own.is_like(other),
+            _ => false,
         }
     }
 }

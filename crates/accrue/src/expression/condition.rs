@@ -1,7 +1,7 @@
 use std::num::NonZeroU64;
 
 use super::Field;
-use crate::{Decimal, Timestamp};
+use crate::{Decimal, Timestamp, limits};
 
 /// Condition of an expression, as a tree.
 ///
@@ -65,7 +65,14 @@ impl Operand {
                 let others = case.subject.iter().chain(&case.otherwise).map(Self::terms);
                 all(&mut branches.chain(others))
             }
-            Self::Call(_, arguments) => all(&mut arguments.iter().map(Self::terms).chain([1])),
+            Self::Call(function, arguments) => {
+                let own = match function {
+                    Function::Coalesce | Function::FloorMillis(_) => 1,
+                    // All of a text is copied: as much as so many comparisons.
+                    Function::Lower | Function::Upper => limits::PROPERTY_VALUE_BYTES / 16,
+                };
+                all(&mut arguments.iter().map(Self::terms).chain([own]))
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 
 /// Reads a text from left to right, one token ahead, and never goes back.
 ///
-/// It recurses once per level of parentheses and `NOT`, whose number is bounded.
+/// It recurses once per level of parentheses, `NOT` and `CASE`, whose number is bounded.
 #[derive(Debug)]
 pub(crate) struct Parser<'a> {
     source: &'a str,

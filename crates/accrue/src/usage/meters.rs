@@ -20,6 +20,8 @@ pub(crate) struct Meters {
     pub(crate) divided: Vec<Meter>,
     /// Condition on the events.
     filter: Option<Expression>,
+    /// Comparisons that are made of each event besides.
+    more_terms: usize,
     /// Groups that there are, of meters with groups.
     groups: BTreeMap<MeterId, BTreeSet<Values>>,
     /// Revisions in which they were there, where only those count: a metric can be in the list for its
@@ -73,6 +75,11 @@ impl Meters {
         Self { revisions: Some(revisions), ..self }
     }
 
+    /// Adds comparisons that are made of each event besides.
+    pub(crate) fn and_terms(self, more_terms: usize) -> Self {
+        Self { more_terms, ..self }
+    }
+
     /// Restricts it to the events that a filter is true of.
     pub(crate) fn of_events(self, filter: Option<Expression>) -> Self {
         Self { filter, ..self }
@@ -123,7 +130,7 @@ impl Meters {
 
     /// Returns the most comparisons that it takes to tell whether an event is taken.
     pub(crate) fn terms_of_filter(&self) -> usize {
-        self.filter.as_ref().map_or(0, Expression::terms)
+        self.filter.as_ref().map_or(0, Expression::terms).saturating_add(self.more_terms)
     }
 
     /// Returns the most comparisons that reading a metric of an event takes.

@@ -82,15 +82,33 @@ pub(crate) async fn customer() -> Customer {
     client().create_customer(&new).await.unwrap()
 }
 
-/// A plan with an external id, and the prices of its first version: a fee of 20, each unit of usage at
-/// 0.5, and by region at 2 in the EU, in America at 3 and elsewhere at 1.
+/// A plan with an external id, and the prices of its first version.
 pub(crate) struct PricedPlan {
     pub(crate) id: String,
     pub(crate) external: String,
     pub(crate) prices: Vec<Value>,
 }
 
+/// A fee of 20, and each unit of usage at 0.5.
 pub(crate) async fn plan(more: Value) -> PricedPlan {
+    plan_with(None, more).await
+}
+
+/// Besides, each unit by region: at 2 in the EU, in America at 3 and elsewhere at 1. An account has
+/// 20 kinds of matrices at most.
+pub(crate) async fn plan_by_region() -> PricedPlan {
+    let matrix = json!({
+        "dimensions": ["region", null],
+        "default_unit_amount": "1",
+        "matrix_values": [
+            {"dimension_values": ["eu", null], "unit_amount": "2"},
+            {"dimension_values": ["us", null], "unit_amount": "3"},
+        ],
+    });
+    plan_with(Some(matrix), json!({})).await
+}
+
+async fn plan_with(matrix: Option<Value>, more: Value) -> PricedPlan {
     let external = format!("{}/a b", unique("plan"));
     let item = post("/items", json!({"name": unique("item")})).await;
     let metric = json!({
@@ -111,23 +129,14 @@ pub(crate) async fn plan(more: Value) -> PricedPlan {
         "unit_config": {"unit_amount": "0.5"}, "billable_metric_id": metric["id"],
         "external_price_id": format!("{external} unit"),
     });
-    let by_region = json!({
-        "billable_metric_id": metric["id"],
-        "matrix_config": {
-            "dimensions": ["region", null],
-            "default_unit_amount": "1",
-            "matrix_values": [
-                {"dimension_values": ["eu", null], "unit_amount": "2"},
-                {"dimension_values": ["us", null], "unit_amount": "3"},
-            ],
-        },
+    let by_region = matrix.map(|matrix| {
+        let config = json!({"billable_metric_id": metric["id"], "matrix_config": matrix});
+        price("By region", "matrix", config)
     });
+    let prices = [price("Seat", "unit", fee), price("Tokens", "unit", usage)];
     let new = json!({
         "name": "Pro", "currency": "USD", "external_plan_id": external,
-        "prices": [
-            price("Seat", "unit", fee), price("Tokens", "unit", usage),
-            price("By region", "matrix", by_region),
-        ],
+        "prices": prices.into_iter().chain(by_region).collect::<Vec<_>>(),
     });
     let plan = post("/plans", with(new, more)).await;
     let id = plan["id"].as_str().unwrap().to_owned();

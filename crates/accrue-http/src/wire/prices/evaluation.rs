@@ -25,7 +25,7 @@ request! {
         timeframe_start: Moment,
         /// End of the timeframe.
         timeframe_end: Moment,
-        /// Customer of the usage: that of all customers is not available.
+        /// Customer of the usage: that of all customers is not available until usage is kept by account.
         customer_id: Option<CustomerId>,
         /// External id of that customer.
         external_customer_id: Option<ExternalId>,
@@ -33,7 +33,7 @@ request! {
         filter: Option<Expression>,
         /// Computed properties to group the usage by.
         grouping_keys: Option<Vec<ComputedProperty>>,
-        /// Not available with a value.
+        /// Other parameters of the metric: not available until metrics have parameters.
         metric_parameter_overrides: Option<NotBuilt<AnyObject>>,
     }
 }

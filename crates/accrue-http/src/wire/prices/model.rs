@@ -70,7 +70,8 @@ request! {
         unit_amount: WrittenDecimal,
         /// What the quantity is multiplied by, more than 0; null is 1.
         scaling_factor: Option<JsonNumber>,
-        /// True if it is prorated by days: fees always are, and usage never is.
+        /// True if it is prorated by days: fees always are, and usage never is. The other is not available
+        /// until all price models are built.
         prorated: Option<bool>,
     }
 
@@ -86,7 +87,8 @@ request! {
     pub(crate) struct TieredConfigIn {
         /// Tiers, each from where the one before ends.
         tiers: Vec<TierIn>,
-        /// True if it is prorated by days: fees always are, and usage never is.
+        /// True if it is prorated by days: fees always are, and usage never is. The other is not available
+        /// until all price models are built.
         prorated: Option<bool>,
     }
 

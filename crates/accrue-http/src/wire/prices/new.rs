@@ -49,7 +49,8 @@ request! {
         item_id: ItemId,
         /// Cadence at which it bills.
         cadence: CadenceWord,
-        /// Type of the model that makes an amount of its quantity.
+        /// Type of the model that makes an amount of its quantity: others of the API are not available until
+        /// all price models are built.
         model_type: ModelType,
         /// Object of the model `unit`.
         unit_config: Option<UnitConfigIn>,
@@ -68,7 +69,7 @@ request! {
         /// Number of units of a fee: one where nothing is said.
         fixed_price_quantity: Option<JsonNumber>,
         /// True if a fee falls due when its billing period begins, and not when it ends: true where
-        /// nothing is said.
+        /// nothing is said. Of usage, true is not available until usage can be billed in advance.
         billed_in_advance: Option<bool>,
         /// Length of its billing periods, for the cadence `custom`.
         billing_cycle_configuration: Option<CycleConfigurationIn>,
@@ -84,9 +85,10 @@ request! {
         external_price_id: Option<ExternalId>,
         /// Name that the caller gives it within the request: stored.
         reference_id: Option<Kept<String>>,
-        /// Not available with a value.
+        /// Place in a group of prices by dimension: not available until there are groups of prices by
+        /// dimension.
         dimensional_price_configuration: Option<NotBuilt<AnyObject>>,
-        /// Not available with a value.
+        /// Type of the licenses that it is for: not available until licenses are built.
         license_type_id: Option<NotBuilt<String>>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,

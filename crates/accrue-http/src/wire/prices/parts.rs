@@ -193,7 +193,7 @@ request! {
         conversion_rate_type: ConversionRateType,
         /// Rate.
         unit_config: Option<ConversionRate>,
-        /// Rates in tiers: not available.
+        /// Rates in tiers: not available until conversion rates have tiers.
         tiered_config: Option<NotBuilt<AnyObject>>,
     }
 

@@ -5,12 +5,11 @@ use accrue::{
 };
 
 use super::name;
-use crate::wire::pages::Limit;
 use crate::{
     problem::{Problem, Violations},
     shape::{Moment, request, response},
     wire::dates::{Date, created},
-    wire::{customers::CustomerMinified, pages::Sought},
+    wire::{customers::CustomerMinified, pages::Limit, pages::Sought},
 };
 
 request! {

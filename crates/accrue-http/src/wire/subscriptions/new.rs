@@ -58,33 +58,41 @@ request! {
         external_marketplace_reporting_id: Option<Kept<String>>,
         /// Region of the marketplace: stored.
         aws_region: Option<Kept<String>>,
-        /// Not available with a value.
+        /// Adjustments to add to those of the plan: not available until subscriptions have terms of
+        /// their own.
         add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Prices to add to those of the plan: not available until subscriptions have terms of their
+        /// own.
         add_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Code of a coupon: not available until there are coupons.
         coupon_redemption_code: Option<NotBuilt<String>>,
-        /// Not available with a value.
+        /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
+        /// own.
         credits_overage_rate: Option<NotBuilt<JsonNumber>>,
-        /// Not available with a value.
+        /// Condition over the events that count: not available until subscriptions have terms of their
+        /// own.
         filter: Option<NotBuilt<String>>,
-        /// Not available with a value.
+        /// Phase that it begins with: not available until plans have phases.
         initial_phase_order: Option<NotBuilt<JsonNumber>>,
-        /// Not available with a value.
+        /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
+        /// own.
         per_credit_overage_amount: Option<NotBuilt<JsonNumber>>,
-        /// Not available with a value.
+        /// Other amounts of prices of the plan: not available until subscriptions have terms of their
+        /// own.
         price_overrides: Option<NotBuilt<Vec<Anything>>>,
-        /// Not available with a value.
+        /// Adjustments of the plan to leave out: not available until subscriptions have terms of their
+        /// own.
         remove_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Prices of the plan to leave out: not available until subscriptions have terms of their own.
         remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Adjustments to replace: not available until subscriptions have terms of their own.
         replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Not available with a value.
+        /// Prices to replace: not available until subscriptions have terms of their own.
         replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Number of days of its trial: only zero is available.
+        /// Number of days of its trial: others than zero are not available until plans have trials.
         trial_duration_days: Option<Whole<0, 999_999>>,
-        /// Not available with a value.
+        /// Customers whose usage counts: not available until usage of other customers counts for a
+        /// subscription.
         usage_customer_ids: Option<NotBuilt<Vec<String>>>,
     }
 

@@ -144,6 +144,18 @@ fn clients_6_a_block_with_filters_pays_for_what_passes_them() {
     let expected =
         [json!([-5, all, tokens]), json!([-1, calls_only, calls]), json!([-1, all, calls])];
     assert_eq!(spender.draws(), expected);
+    // What calls cost less goes back to the block that pays for nothing else.
+    spender.shop.host.put("/v1/events/1/deprecate", ()).ok(StatusCode::OK);
+    let given: Vec<_> = spender
+        .entries("amendment")
+        .into_iter()
+        .map(|entry| json!([entry["amount"], entry["credit_block"]["id"]]))
+        .collect();
+    assert_eq!(given, [json!([1, calls_only]), json!([3, all])]);
+    let others =
+        json!([{"field": "item_id", "operator": "excludes", "values": [spender.items[0]]}]);
+    let others = spender.book(json!({"entry_type": "increment", "amount": 1, "filters": others}));
+    assert_eq!(others["credit_block"]["filters"][0]["operator"], "excludes");
     let refused = |filters: Value, status: u16, kind: &str| {
         let entry = json!({"entry_type": "increment", "amount": 1, "filters": filters});
         let path = format!("{}/ledger_entry", spender.credits);

@@ -73,6 +73,20 @@ fn clients_3_dates_without_an_offset_are_those_of_the_customer() {
     let cancel = json!({"cancel_option": "requested_date", "cancellation_date": "2026-03-20"});
     let canceled = shop.host.post(&path(&created, "/cancel"), cancel).ok(StatusCode::OK);
     assert_eq!(canceled["end_date"], "2026-03-19T23:00:00.000000+00:00");
+    let created = shop.subscribe(json!({}));
+    let noon = json!({
+        "cancel_option": "requested_date", "cancellation_date": "2026-04-20T12:00:00",
+    });
+    let canceled = shop.host.post(&path(&created, "/cancel"), noon).ok(StatusCode::OK);
+    assert_eq!(canceled["end_date"], "2026-04-20T10:00:00.000000+00:00");
+    let created = shop.subscribe(json!({}));
+    let more = json!({
+        "price_id": shop.plan["prices"][1]["id"], "quantity": 5, "effective_date": "2026-03-20",
+    });
+    let more = shop.host.post(&path(&created, "/update_fixed_fee_quantity"), more);
+    let more = more.ok(StatusCode::OK);
+    let schedule = more["fixed_fee_quantity_schedule"].as_array().unwrap().last().unwrap();
+    assert_eq!(schedule["start_date"], "2026-03-19T23:00:00.000000+00:00");
     let unknown =
         json!({"customer_id": "nobody", "external_plan_id": "pro", "start_date": "2026-03-01"});
     shop.host.post("/v1/subscriptions", unknown).error(404, "404-resource-not-found");
@@ -124,4 +138,19 @@ fn clients_3_credits_backfills_and_filters_have_the_days_of_their_customer() {
     assert_eq!(all["timeframe_start"], "2026-03-08T00:00:00.000000+00:00");
     let created = shop.host.get("/v1/customers?created_at[lt]=2026-03-11").ok(StatusCode::OK);
     assert_eq!(created["data"].as_array().unwrap().len(), 1);
+
+    // In Berlin it is the twelfth already.
+    shop.now("2026-03-11T23:30:00Z");
+    let alert = json!({"type": "credit_balance_depleted", "currency": "credits"});
+    let alert = shop.host.post(&format!("/v1/alerts/customer_id/{ada}"), alert);
+    alert.ok(StatusCode::CREATED);
+    shop.host
+        .post(&format!("{credits}/ledger_entry"), json!({"entry_type": "decrement", "amount": 1}));
+    let since = |list: &str| {
+        let found = shop.host.get(&format!("{list}created_at[gte]=2026-03-12")).ok(StatusCode::OK);
+        found["data"].as_array().unwrap().len()
+    };
+    assert_eq!(since(&format!("/v1/alerts?customer_id={ada}&")), 1);
+    assert_eq!(since("/v1/alerts?external_customer_id=ada&"), 1);
+    assert_eq!(since(&format!("{credits}/ledger?")), 1);
 }

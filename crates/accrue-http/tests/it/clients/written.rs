@@ -77,4 +77,20 @@ fn clients_7_computed_amounts_have_the_digits_of_their_currency_at_least() {
     assert_eq!(total("USD", "0.125"), "0.125");
     assert_eq!(total("JPY", "3"), "3");
     assert_eq!(total("KWD", "3.5"), "3.500");
+    // Of a pricing unit that is no currency, two.
+    let price = json!({
+        "name": "Tokens", "item_id": item, "cadence": "monthly", "model_type": "unit",
+        "unit_config": {"unit_amount": "2"}, "billable_metric_id": shop.metric_id,
+        "currency": "credits", "conversion_rate": 0.5,
+    });
+    let plan = json!({"name": "Credits", "currency": "EUR", "prices": [{"price": price}]});
+    let plan = shop.host.post("/v1/plans", plan).ok(StatusCode::CREATED);
+    let credits = shop.subscribe(json!({"external_plan_id": null, "plan_id": plan["id"]}));
+    shop.use_tokens("1", 3, "small");
+    let costs = shop.host.get(&path(&credits, "/costs")).ok(StatusCode::OK);
+    let day = &costs["data"][0];
+    assert_eq!(
+        (&day["per_price_costs"][0]["total"], &day["total"]),
+        (&json!("6.00"), &json!("3.00"))
+    );
 }

@@ -3,6 +3,7 @@ use crate::{
     CreditBlockId, Decimal, Error, Timestamp,
     credit::{EntryType, block::Deletion, shares},
     limits,
+    price::PriceFilter,
 };
 
 impl Book {
@@ -45,7 +46,8 @@ impl Book {
             let done = EntryType::Void { void_amount: void.clone(), void_reason };
             self.book_of(id, done, -void, at);
         }
-        let instead = self.draw_instead(drawn, at);
+        let filters = self.blocks.get(&id).map(|block| block.block.filters.clone());
+        let instead = self.draw_instead(drawn, &filters.unwrap_or_default(), at);
         if !instead.is_empty() {
             self.ledger.deleted.push(id);
         }
@@ -72,11 +74,19 @@ impl Book {
         Err(Error::constraint(detail))
     }
 
-    /// Draws anew what was drawn from a block that is no longer there, with an entry for each block.
-    fn draw_instead(&mut self, amount: Decimal, at: Timestamp) -> Vec<(CreditBlockId, Decimal)> {
+    /// Draws anew what was drawn from a block that is no longer there, with an entry for each block: of
+    /// those with filters only from blocks with the same.
+    fn draw_instead(
+        &mut self,
+        amount: Decimal,
+        filters: &[PriceFilter],
+        at: Timestamp,
+    ) -> Vec<(CreditBlockId, Decimal)> {
         let (mut rest, mut instead) = (amount, Vec::new());
         while !rest.is_zero() {
-            let (id, taken) = self.take(&mut rest, at, |block| block.filters.is_empty());
+            let (id, taken) = self.take_special(&mut rest, at, |block| {
+                PriceFilter::are_the_same(&block.filters, filters)
+            });
             self.book_of(id, EntryType::Decrement, -&taken, at);
             instead.push((id, taken));
         }

@@ -1,9 +1,14 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Block, Book, Drawn, entries::Draft};
 use crate::{
     CreditBlockId, Decimal, Timestamp,
-    credit::{EntryType, block::Deletion, shares},
+    credit::{
+        EntryType, PriceMove,
+        block::Deletion,
+        shares::{self, Rank},
+    },
+    price::Price,
 };
 
 /// Amounts given back to blocks, in the order in which the first of each was.
@@ -49,20 +54,35 @@ impl Book {
     }
 
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
-    /// blocks that it was drawn from, the last one first. It is still to be booked.
+    /// blocks that it was drawn from, first to those that pay for the prices only that cost less, then to
+    /// those that pay for all, of each the last one first. It is still to be booked.
     ///
     /// The amount that no block can take, since it was given back already, makes no credit:
     /// [`Drawn`] knows how much that is. The same holds for usage before the ledger had an entry.
     pub(crate) fn hand_back(
         &mut self,
-        amount: &Decimal,
+        prices: &[PriceMove],
         drawn: &mut Drawn,
         returned: &mut Returned,
     ) {
-        if self.ledger.entries == 0 || *amount <= Decimal::zero() {
+        let amount: Decimal = prices.iter().map(|(_, more)| -more.clone()).sum();
+        if self.ledger.entries == 0 || amount <= Decimal::zero() {
             return;
         }
-        drawn.hand_back(amount, |id, most| self.give_for(id, &most, returned));
+        let ids = drawn.shares().iter().map(|(id, _)| *id);
+        let ranks: BTreeMap<_, _> = ids.map(|id| (id, self.rank(id, prices))).collect();
+        let rank = |id| ranks.get(&id).copied().unwrap_or(Rank::Common);
+        drawn.hand_back(&amount, rank, |id, most| self.give_for(id, &most, returned));
+    }
+
+    fn rank(&self, id: CreditBlockId, prices: &[PriceMove]) -> Rank {
+        let filters = self.blocks.get(&id).map(|block| &block.block.filters);
+        let Some(filters) = filters.filter(|filters| !filters.is_empty()) else {
+            return Rank::Common;
+        };
+        let mut fallen = prices.iter().filter(|(_, more)| more.is_negative());
+        let pays = |price: &Price| filters.iter().all(|filter| filter.passes(price));
+        if fallen.any(|(price, _)| pays(price)) { Rank::Own } else { Rank::Foreign }
     }
 
     /// Books what was given back, one entry for each block. It is lost again at once where the block

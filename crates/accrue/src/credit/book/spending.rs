@@ -2,7 +2,6 @@ use super::{Block, Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
     CreditBlockId, Decimal, Timestamp,
     credit::{CreditBlock, EntryType, PriceMove},
-    price::Price,
 };
 
 impl Book {
@@ -23,7 +22,8 @@ impl Book {
             let mut own = amount.clone().min(rest.clone()).max(Decimal::zero());
             rest -= &own;
             while !own.is_zero() {
-                let (block_id, taken) = self.take_for(price, &mut own, at);
+                let pays = |of: &CreditBlock| of.filters.iter().all(|filter| filter.passes(price));
+                let (block_id, taken) = self.take_special(&mut own, at, pays);
                 drawn.add(block_id, taken.clone());
                 self.append_usage(block_id, price.id, taken, at);
             }
@@ -49,19 +49,16 @@ impl Book {
         }
     }
 
-    /// Takes what it can of the rest from the block that pays for a price next: one with filters comes
-    /// before those without.
-    fn take_for(
+    /// Takes what it can of the rest from the next block with filters that pays, and before one without.
+    pub(super) fn take_special(
         &mut self,
-        price: &Price,
         rest: &mut Decimal,
         at: Timestamp,
+        pays: impl Fn(&CreditBlock) -> bool,
     ) -> (CreditBlockId, Decimal) {
-        let pays = |block: &CreditBlock| {
-            !block.filters.is_empty() && block.filters.iter().all(|filter| filter.passes(price))
-        };
-        match self.next(at, pays).is_some() {
-            true => self.take(rest, at, pays),
+        let is_special = |block: &CreditBlock| !block.filters.is_empty() && pays(block);
+        match self.next(at, is_special).is_some() {
+            true => self.take(rest, at, is_special),
             false => self.take(rest, at, |block| block.filters.is_empty()),
         }
     }

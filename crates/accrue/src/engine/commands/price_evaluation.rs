@@ -114,13 +114,13 @@ async fn evaluated_groups(
     meters: Meters,
     evaluation: &PriceEvaluation,
 ) -> Result<Vec<(Vec<PropertyValue>, Total)>, Error> {
-    let meters = meters.of_events(evaluation.filter.clone());
+    let meters = meters.of_events(evaluation.filter.clone()).and_terms(evaluation.grouping_terms());
     let mut groups = Groups::default();
     if evaluation.grouping.is_empty() {
         groups.group(Vec::new())?;
     }
     let mut events = 0_usize;
-    let mut comparisons = Comparisons::of(&meters).and(evaluation.grouping_terms());
+    let mut comparisons = Comparisons::of(&meters);
     let add = |fields: &Fields<'_>, readings: Vec<Reading>| {
         events = events.saturating_add(1);
         check_events(events)?;

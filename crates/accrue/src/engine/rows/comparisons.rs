@@ -15,11 +15,6 @@ impl Comparisons {
         Self { each: meters.terms(), made: 0 }
     }
 
-    /// Adds those that each event takes besides.
-    pub(in crate::engine) fn and(self, terms: usize) -> Self {
-        Self { each: self.each.saturating_add(terms), ..self }
-    }
-
     /// Counts those of one event more.
     pub(in crate::engine) fn add_event(&mut self) -> Result<(), Error> {
         self.made = self.made.saturating_add(self.each);

@@ -73,6 +73,7 @@ impl Matrix {
         let message = match twice {
             Some(twice) => format!("found {twice} twice"),
             None if found == 0 || self.dimensions.len() > most => {
+                let found = if found == 0 { 0 } else { self.dimensions.len() };
                 format!("found {found}, expected 1 to {most}")
             }
             None if !are_first => "found none before another one".to_owned(),

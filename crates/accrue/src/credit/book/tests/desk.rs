@@ -33,7 +33,7 @@ impl Desk {
     /// Gives back what the usage costs less.
     pub(super) fn give_back(&mut self, at: i64, amount: i64) {
         let mut returned = Returned::default();
-        self.book.hand_back(&credits(amount), &mut self.drawn, &mut returned);
+        self.book.hand_back(&[(price(0), -credits(amount))], &mut self.drawn, &mut returned);
         self.book.book_returned(returned, hour(at));
         check_ledger(&self.rows());
     }

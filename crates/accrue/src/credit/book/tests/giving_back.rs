@@ -90,7 +90,7 @@ fn the_blocks_that_are_missing_are_those_drawn_and_those_that_paid() {
     desk.book.insert(missing.iter().map(|id| rows.blocks[id].clone()));
     assert_eq!(desk.book.missing(&desk.drawn), []);
     let mut returned = Returned::default();
-    desk.book.hand_back(&credits(2), &mut desk.drawn, &mut returned);
+    desk.book.hand_back(&[(price(0), -credits(2))], &mut desk.drawn, &mut returned);
     desk.book.book_returned(returned, hour(3));
     assert_eq!((desk.left(drawn), desk.left(payer)), (credits(1), credits(1)));
     let (blocks, entries) = desk.book.moved();

@@ -31,8 +31,8 @@ enum Payee {
     Price(usize),
     /// What the caller takes.
     Anything,
-    /// What a deleted block has paid for.
-    Unknown,
+    /// What a deleted block has paid for, of one price where it paid for that only.
+    OfDeleted(Option<usize>),
 }
 
 /// A block.
@@ -137,11 +137,11 @@ impl Oracle {
         let pays = |block: &&Pile| match (payee, block.only) {
             (Payee::Anything, _) | (_, None) => true,
             (Payee::Price(price), Some(only)) => price == only,
-            (Payee::Unknown, Some(_)) => false,
+            (Payee::OfDeleted(of), Some(only)) => of == Some(only),
         };
         let spendable = self.blocks.iter().filter(|block| block.is_spendable(at));
         let mut spendable: Vec<_> = spendable.filter(pays).collect();
-        let is_special = |block: &Pile| block.only.is_some() && matches!(payee, Payee::Price(_));
+        let is_special = |block: &Pile| block.only.is_some() && !matches!(payee, Payee::Anything);
         spendable.sort_by_key(|block| (!is_special(block), block.order()));
         let next = spendable.first().map(|block| block.number).or(self.overdraft());
         let number = next.unwrap_or_else(|| {
@@ -271,7 +271,7 @@ impl Oracle {
     }
 
     /// Gives back credit by credit: to the last block drawn that can take one.
-    pub(super) fn give_back(&mut self, period: usize, amount: i64, now: Timestamp) {
+    pub(super) fn give_back(&mut self, period: usize, price: usize, amount: i64, now: Timestamp) {
         if self.lines.is_empty() {
             return;
         }
@@ -280,7 +280,14 @@ impl Oracle {
         for done in 0..amount {
             let drawn = self.drawn[period].clone();
             let last_first = drawn.iter().rev().filter(|(_, share)| *share > 0);
-            let mut last_first = last_first.map(|(from, _)| *from);
+            let mut last_first: Vec<_> = last_first.map(|(from, _)| *from).collect();
+            // Those that pay for the price only, then those that pay for all, then the others.
+            last_first.sort_by_key(|from| match self.block(*from).only {
+                Some(only) if only == price => 0,
+                None => 1,
+                Some(_) => 2,
+            });
+            let mut last_first = last_first.into_iter();
             let found = last_first.find_map(|from| Some((from, self.give_one(from, &mut vec![])?)));
             let Some((from, to)) = found else {
                 self.spared[period] += amount - done;
@@ -341,7 +348,7 @@ impl Oracle {
         let at = self.instant(now);
         let found = self.blocks.iter().find(|block| block.number == number);
         let found = found.filter(|block| block.instead.is_none());
-        let Pile { left, drawn, .. } = found.cloned().ok_or(ErrorKind::ResourceNotFound)?;
+        let Pile { left, drawn, only, .. } = found.cloned().ok_or(ErrorKind::ResourceNotFound)?;
         if self.overdraft() == Some(number) {
             return Err(ErrorKind::ConstraintViolation);
         }
@@ -356,7 +363,7 @@ impl Oracle {
         (block.left, block.drawn) = (0, 0);
         let mut instead: Vec<(u64, i64)> = Vec::new();
         for _ in 0..drawn {
-            let from = self.take_one(Payee::Unknown, at);
+            let from = self.take_one(Payee::OfDeleted(only), at);
             match instead.last_mut().filter(|(block, _)| *block == from) {
                 Some((_, share)) => {
                     *share += 1;

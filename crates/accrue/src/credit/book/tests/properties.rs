@@ -38,6 +38,7 @@ enum Step {
     },
     GiveBack {
         period: usize,
+        price: usize,
         amount: i64,
     },
     Decrement {
@@ -81,8 +82,8 @@ fn steps() -> impl Strategy<Value = Step> {
         }),
         6 => (0_usize..2, [-5_i64..30, -5_i64..30])
             .prop_map(|(period, amounts)| Step::Draw { period, amounts }),
-        3 => (0_usize..2, 1_i64..80)
-            .prop_map(|(period, amount)| Step::GiveBack { period, amount }),
+        3 => (0_usize..2, 0_usize..2, 1_i64..80)
+            .prop_map(|(period, price, amount)| Step::GiveBack { period, price, amount }),
         1 => amount().prop_map(|amount| Step::Decrement { amount }),
         2 => (block(), 1_i64..15).prop_map(|(block, amount)| Step::Void { block, amount }),
         2 => (block(), 1_i64..15).prop_map(|(block, amount)| Step::Amend { block, amount }),
@@ -153,16 +154,17 @@ impl Run {
                 self.book.draw(&prices, &mut self.drawn[period], now);
                 self.oracle.draw(period, amounts, now);
             }
-            Step::GiveBack { period, amount } => {
+            Step::GiveBack { period, price: place, amount } => {
                 let mut missing = self.book.missing(&self.drawn[period]);
                 while !missing.is_empty() {
                     self.book.insert(missing.iter().map(|id| self.shelf.blocks[id].clone()));
                     missing = self.book.missing(&self.drawn[period]);
                 }
                 let mut returned = Returned::default();
-                self.book.hand_back(&tenths(amount), &mut self.drawn[period], &mut returned);
+                let prices = [(price(place), -tenths(amount))];
+                self.book.hand_back(&prices, &mut self.drawn[period], &mut returned);
                 self.book.book_returned(returned, now);
-                self.oracle.give_back(period, amount, now);
+                self.oracle.give_back(period, place, amount, now);
             }
             Step::Delete { block } => {
                 let (number, id) = self.pick(block);

@@ -48,7 +48,7 @@ pub(in crate::engine) async fn draw(
                     return Err(Error::corrupt("a block of credits is of another ledger"));
                 }
             }
-            book.hand_back(&-draw_down.amount(), drawn, &mut returned);
+            book.hand_back(&draw_down.prices, drawn, &mut returned);
         }
         ledger.book.book_returned(returned, at);
         let fires = match at < tx.now {

@@ -17,7 +17,7 @@ fn customer(host: &Host, more: Value) -> Value {
 }
 
 #[test]
-fn wire_4_2_automatic_tax_is_a_boolean() {
+fn clients_11_automatic_tax_is_a_boolean() {
     let host = Host::new();
     let check = |tax: Value, expect: bool| {
         let created = customer(&host, json!({"tax_configuration": tax}));
@@ -50,7 +50,7 @@ fn wire_4_2_automatic_tax_is_a_boolean() {
 }
 
 #[test]
-fn wire_4_2_collection_of_a_customer_is_a_boolean() {
+fn clients_11_collection_of_a_customer_is_a_boolean() {
     let host = Host::new();
     let check = |more: Value, expect: bool| {
         assert_eq!(customer(&host, more.clone())["auto_collection"], expect, "{more}");
@@ -72,7 +72,7 @@ fn subscribe(shop: &Shop, of: Value, own: &Value) -> Value {
 }
 
 #[test]
-fn subscriptions_1_13_collection_is_as_the_customers_where_nothing_was_said() {
+fn clients_11_collection_is_as_the_customers_where_nothing_was_said() {
     let shop = Shop::new();
     let check = |of: Value, own: Value, expect: bool| {
         let created = subscribe(&shop, of, &own);
@@ -108,7 +108,7 @@ fn plan(host: &Host, external: &str, more: Value) -> Value {
 }
 
 #[test]
-fn subscriptions_1_13_a_memo_that_nobody_gave_is_empty() {
+fn clients_11_a_memo_that_nobody_gave_is_empty() {
     let shop = Shop::new();
     plan(&shop.host, "polite", json!({"default_invoice_memo": "Thank \u{1f600} \"you\""}));
     let check = |plan: &str, own: Value, expect: &str| {
