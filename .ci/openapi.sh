@@ -84,7 +84,9 @@ call() {
     cargo build --quiet --locked --manifest-path tests/clients/generated/Cargo.toml
   echo 'the generated client compiles'
   cargo build --quiet --locked -p example-axum-server
-  ACCRUE_API_KEY="$KEY" "$target/debug/axum-server" --listen 127.0.0.1:0 --store memory \
+  # Emptied before the server starts: else the address of an earlier one could be read.
+  : >"$documents/server.out"
+  ACCRUE_API_KEY="$KEY" "$target/debug/axum-server" --listen 127.0.0.1:0 --store memory --rate-limit none \
     >"$documents/server.out" 2>"$documents/server.log" &
   server=$!
   trap 'kill "$server" 2>/dev/null || true' EXIT
