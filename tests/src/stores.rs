@@ -30,13 +30,12 @@ fn check_batch(batch: &Batch) {
     for change in &batch.changes {
         check_key(change.key());
         assert!(changed.insert(change.key()), "{} is changed twice in one batch", change.key());
-        bytes += change.key().bytes().len();
-        if let Change::Put(key, document) = change {
-            let size = document.as_str().len();
+        bytes += change.bytes();
+        if let Some(document) = change.document() {
+            let (key, size) = (change.key(), document.as_str().len());
             assert!(size <= limits::DOCUMENT_BYTES, "a document of {size} bytes for {key}");
             let value = serde_json::from_str::<serde_json::Value>(document.as_str()).unwrap();
             assert!(value.get("v").is_some_and(serde_json::Value::is_u64), "no version in {key}");
-            bytes += size;
         }
     }
     assert!(bytes <= limits::COMMIT_BYTES, "a commit of {bytes} bytes");

@@ -5,6 +5,7 @@
 pub mod batches;
 pub mod documents;
 pub mod failures;
+pub mod inserts;
 pub mod limits;
 pub mod parallel;
 pub mod preconditions;

@@ -23,10 +23,9 @@ impl<'a, E: Engine> Judge<'a, E> {
     ///
     /// On an error nothing of it was accepted.
     pub(crate) fn admit(&mut self, batch: Batch) -> Result<Commit, StoreError> {
-        for precondition in batch.preconditions {
-            let found = self.version(&precondition.key)?;
-            if !precondition.expected.holds(found) {
-                return Ok(Commit::Conflict(precondition.key));
+        for (key, expected) in batch.expectations() {
+            if !expected.holds(self.version(key)?) {
+                return Ok(Commit::Conflict(key.clone()));
             }
         }
         if batch.changes.is_empty() {
@@ -61,10 +60,8 @@ impl<'a, E: Engine> Judge<'a, E> {
             self.ceiling = next.ceiling;
         }
         for change in changes {
-            match change {
-                Change::Put(key, document) => self.rows.insert(key, Some((next.version, document))),
-                Change::Delete(key) => self.rows.insert(key, None),
-            };
+            let (key, document) = change.into_row();
+            self.rows.insert(key, document.map(|document| (next.version, document)));
         }
         Ok(next.version)
     }

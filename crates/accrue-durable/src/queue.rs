@@ -72,12 +72,8 @@ impl Size {
     fn of(job: &Job) -> Self {
         let Job::Commit { batch, .. } = job else { return Self { rows: 1, bytes: 0 } };
         let named = batch.preconditions.len().saturating_add(batch.changes.len());
-        let bytes = |change: &Change| match change {
-            Change::Put(key, document) => key.bytes().len().saturating_add(document.as_str().len()),
-            Change::Delete(key) => key.bytes().len(),
-        };
         // A batch of nothing costs an answer.
-        Self { rows: named.max(1), bytes: batch.changes.iter().map(bytes).sum() }
+        Self { rows: named.max(1), bytes: batch.changes.iter().map(Change::bytes).sum() }
     }
 
     const fn with(self, other: Self) -> Self {

@@ -38,9 +38,10 @@ pub use self::{
 ///    durable. When a flush fails, the commits that waited for it are
 ///    [`StoreError::Indeterminate`], and every later call is [`StoreError::Unavailable`] until the
 ///    store is opened again.
-/// 3. Preconditions are judged on the state that the changes apply to. [`Commit::Conflict`] names
-///    the **first failed precondition in the order given**. A batch without changes is a
-///    consistent-read check: it starts no flush and makes no version.
+/// 3. Preconditions are judged on the state that the changes apply to, and behind them each
+///    [`Change::Insert`], which expects that there is no row: [`Batch::expectations`] has them all.
+///    [`Commit::Conflict`] names the **first that failed in the order given**. A batch without
+///    changes is a consistent-read check: it starts no flush and makes no version.
 /// 4. A [`Version`] is never used twice for a key, not after deletion and not after reopening.
 /// 5. [`scan`](Store::scan) is in unsigned byte order of keys, and sees one table. Neither several
 ///    gets nor several scans are a snapshot.

@@ -105,10 +105,9 @@ impl Store for FileStore {
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
         let mut state = self.state()?;
-        for precondition in &batch.preconditions {
-            let found = state.row(&precondition.key).map(|row| row.version);
-            if !precondition.expected.holds(found) {
-                return Ok(Commit::Conflict(precondition.key.clone()));
+        for (key, expected) in batch.expectations() {
+            if !expected.holds(state.row(key).map(|row| row.version)) {
+                return Ok(Commit::Conflict(key.clone()));
             }
         }
         if batch.changes.is_empty() {

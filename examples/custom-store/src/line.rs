@@ -41,20 +41,15 @@ pub(crate) fn decode(line: &[u8]) -> Result<Vec<Applied>, Box<dyn Error + Send +
 
 impl From<&Change> for Entry {
     fn from(change: &Change) -> Self {
-        let (key, document) = match change {
-            Change::Put(key, document) => (key, Some(document.as_str().to_owned())),
-            Change::Delete(key) => (key, None),
-        };
+        let (key, document) = (change.key(), change.document());
+        let document = document.map(|document| document.as_str().to_owned());
         Self { table: key.table().name().to_owned(), key: key.bytes().to_vec(), document }
     }
 }
 
 impl From<Change> for Applied {
     fn from(change: Change) -> Self {
-        let (key, document) = match change {
-            Change::Put(key, document) => (key, Some(document)),
-            Change::Delete(key) => (key, None),
-        };
+        let (key, document) = change.into_row();
         Self { table: key.table().name().to_owned(), key: key.bytes().to_vec(), document }
     }
 }

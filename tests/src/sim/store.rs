@@ -95,11 +95,9 @@ impl Flaw {
 
     /// Does to a batch what it does.
     fn spoil(self, batch: &mut Batch) {
-        let of = |change: &Change, table: &str, word: &str| match change {
-            Change::Put(key, document) => {
-                key.table().name() == table && document.as_str().contains(word)
-            }
-            Change::Delete(_) => false,
+        let of = |change: &Change, table: &str, word: &str| {
+            let document = change.document().filter(|_| change.key().table().name() == table);
+            document.is_some_and(|document| document.as_str().contains(word))
         };
         match self {
             Self::ForgetsKeys => {
@@ -111,12 +109,10 @@ impl Flaw {
             }
             Self::TellsTwice => {
                 let messages = batch.changes.iter().filter(|change| of(change, "outbox", ""));
-                let again = messages.filter_map(|change| match change {
-                    Change::Put(key, document) => {
-                        let bytes = [key.bytes(), &[0]].concat();
-                        Some(Change::Put(Key::new(key.table(), bytes), document.clone()))
-                    }
-                    Change::Delete(_) => None,
+                let again = messages.filter_map(|change| {
+                    let bytes = [change.key().bytes(), &[0]].concat();
+                    let key = Key::new(change.key().table(), bytes);
+                    Some(Change::Put(key, change.document()?.clone()))
                 });
                 let again: Vec<_> = again.collect();
                 batch.changes.extend(again);
@@ -306,12 +302,8 @@ impl SimStore {
             flaw.spoil(&mut batch);
         }
         let watched = batch.changes.iter().filter_map(|change| {
-            let (key, document) = match change {
-                Change::Put(key, document) => (key, Some(document)),
-                Change::Delete(key) => (key, None),
-            };
-            let is_watched = WATCHED.contains(&key.table().name());
-            is_watched.then(|| (key.clone(), document.cloned()))
+            let is_watched = WATCHED.contains(&change.key().table().name());
+            is_watched.then(|| change.clone().into_row())
         });
         let changes: Vec<_> = watched.collect();
         let commit = self.inner.commit(batch).await?;

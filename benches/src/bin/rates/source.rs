@@ -177,11 +177,10 @@ impl StoreCall {
     /// The bytes of what it writes: keys and documents.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let Self::Commit(changes) = self else { return Vec::new() };
-        let document = |change: &Change| match change {
-            Change::Put(_, document) => document.as_str().as_bytes().to_vec(),
-            Change::Delete(_) => Vec::new(),
-        };
-        let bytes = changes.iter().map(|change| [change.key().bytes(), &document(change)].concat());
+        let bytes = changes.iter().flat_map(|change| {
+            let document = change.document().map(|document| document.as_str().as_bytes());
+            [change.key().bytes(), document.unwrap_or_default()]
+        });
         bytes.collect::<Vec<_>>().concat()
     }
 }
@@ -199,12 +198,7 @@ fn last_changes(calls: Vec<Recorded>) -> Vec<Change> {
     let mut rows: BTreeMap<Key, Option<Document>> = BTreeMap::new();
     for call in calls {
         let Recorded::Commit { batch, .. } = call else { continue };
-        for change in batch.changes {
-            match change {
-                Change::Put(key, document) => rows.insert(key, Some(document)),
-                Change::Delete(key) => rows.insert(key, None),
-            };
-        }
+        rows.extend(batch.changes.into_iter().map(Change::into_row));
     }
     let put = |(key, document): (_, Option<_>)| Some(Change::Put(key, document?));
     rows.into_iter().filter_map(put).collect()

@@ -13,8 +13,13 @@ pub(super) fn commit(store: &BrokenStore, batch: Batch) -> Result<Commit, StoreE
     let mut state = store.state();
     state.calls = state.calls.wrapping_add(1);
     if let Some(key) = conflict(flaw, &mut state, &batch) {
-        if flaw == Flaw::AppliesOnConflict {
-            apply(flaw, &mut state, batch.changes);
+        let before = batch.changes.iter().take_while(|change| *change.key() != key);
+        match flaw {
+            Flaw::AppliesOnConflict => _ = apply(flaw, &mut state, batch.changes),
+            Flaw::AppliesUpToTakenInsert if taken(flaw, &state, &batch).contains(&&key) => {
+                _ = apply(flaw, &mut state, before.cloned().collect());
+            }
+            _ => {}
         }
         return Ok(Commit::Conflict(key));
     }
@@ -81,8 +86,13 @@ fn kept(flaw: Flaw, state: &State, batch: Batch) -> Vec<Change> {
             let is_guarded = |key: &Key| preconditions.iter().any(|found| found.key == *key);
             changes.retain(|change| match change {
                 Change::Put(key, _) => is_guarded(key) || state.version(flaw, key).is_none(),
-                Change::Delete(_) => true,
+                Change::Insert(..) | Change::Delete(_) => true,
             });
+            changes
+        }
+        Flaw::SkipsTakenInserts => {
+            let taken = |key: &Key| state.version(flaw, key).is_some();
+            changes.retain(|change| !matches!(change, Change::Insert(key, _) if taken(key)));
             changes
         }
         _ => changes,
@@ -115,10 +125,37 @@ fn conflict(flaw: Flaw, state: &mut State, batch: &Batch) -> Option<Key> {
     let absent = |key: &Key| state.version(flaw, key).is_none();
     let refused = batch.changes.iter().find(|change| match change {
         Change::Delete(key) => flaw == Flaw::RefusesAbsentDeletes && absent(key),
-        Change::Put(..) => false,
+        Change::Put(..) | Change::Insert(..) => false,
     });
     let refused = refused.map(|change| change.key().clone());
-    first_failed(flaw, state, &batch.preconditions).or(refused)
+    let taken = taken(flaw, state, batch);
+    let taken = match flaw {
+        Flaw::NamesLastInsert => taken.last(),
+        _ => taken.first(),
+    };
+    let taken = taken.copied().cloned();
+    let failed = first_failed(flaw, state, &batch.preconditions);
+    if flaw == Flaw::JudgesInsertsFirst {
+        return taken.or(failed);
+    }
+    failed.or(taken).or(refused)
+}
+
+/// The keys of inserts that find a row.
+fn taken<'b>(flaw: Flaw, state: &State, batch: &'b Batch) -> Vec<&'b Key> {
+    let is_expected = |key: &Key| batch.preconditions.iter().any(|found| found.key == *key);
+    let is_taken = |key: &&Key| match flaw {
+        Flaw::InsertsOverRows | Flaw::SkipsTakenInserts => false,
+        Flaw::TrustsPreconditions if is_expected(key) => false,
+        Flaw::InsertsOnceOnly => state.version(flaw, key).is_some() || state.was_deleted(key),
+        Flaw::ForgetsInserts => {
+            state.version(flaw, key).is_some_and(|version| state.is_since_opening(version))
+        }
+        _ => state.version(flaw, key).is_some(),
+    };
+    let inserts = batch.changes.iter().filter(|change| matches!(change, Change::Insert(..)));
+    let most = if flaw == Flaw::BoundsInserts { 1_000 } else { usize::MAX };
+    inserts.map(Change::key).take(most).filter(is_taken).collect()
 }
 
 fn first_failed(flaw: Flaw, state: &State, preconditions: &[Precondition]) -> Option<Key> {
@@ -166,9 +203,5 @@ fn first_half(mut changes: Vec<Change>) -> Vec<Change> {
 }
 
 fn bytes(batch: &Batch) -> usize {
-    let size = |change: &Change| match change {
-        Change::Put(key, document) => key.bytes().len() + document.as_str().len(),
-        Change::Delete(key) => key.bytes().len(),
-    };
-    batch.changes.iter().map(size).sum()
+    batch.changes.iter().map(Change::bytes).sum()
 }

@@ -66,6 +66,25 @@ flaws! {
     /// Other callers get in between judging and applying.
     JudgesThenApplies,
 
+    /// An insert writes over the row that there is.
+    InsertsOverRows,
+    /// An insert that finds a row is left out, and the rest of its batch is applied.
+    SkipsTakenInserts,
+    /// The changes before an insert that finds a row are applied.
+    AppliesUpToTakenInsert,
+    /// An insert conflicts with the row that was there once.
+    InsertsOnceOnly,
+    /// Inserts are judged before the preconditions.
+    JudgesInsertsFirst,
+    /// A conflict names the last insert that finds a row.
+    NamesLastInsert,
+    /// An insert whose key a precondition names is not judged.
+    TrustsPreconditions,
+    /// Of the inserts of a batch the first 1,000 are judged.
+    BoundsInserts,
+    /// After reopening it is not known what was inserted.
+    ForgetsInserts,
+
     /// Each row of a commit has a version of its own.
     VersionsPerChange,
     /// A rewritten row keeps its version.

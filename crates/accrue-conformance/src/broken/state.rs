@@ -18,6 +18,8 @@ pub(super) struct State {
     deleted: BTreeMap<Key, Row>,
     /// How many versions were given.
     versions: u64,
+    /// How many versions were given before it was opened.
+    opened_at: u64,
     /// How many commits and gets there were.
     pub(super) calls: u64,
     /// How many commits there were that were not in conflict.
@@ -37,6 +39,7 @@ impl State {
                 self.versions = self.versions.wrapping_add(1_000_000);
             }
             Flaw::RestartsVersions => self.versions = 0,
+            Flaw::ForgetsInserts => self.opened_at = self.versions,
             _ => {}
         }
     }
@@ -51,6 +54,15 @@ impl State {
         self.rows.get(&address(flaw, key)).map(|row| row.version)
     }
 
+    pub(super) fn was_deleted(&self, key: &Key) -> bool {
+        self.deleted.contains_key(key)
+    }
+
+    /// Tells whether a version was given since the store was opened.
+    pub(super) fn is_since_opening(&self, version: Version) -> bool {
+        version.number() > self.opened_at
+    }
+
     /// Begins a commit: it has a version of its own.
     pub(super) fn begin(&mut self, flaw: Flaw) {
         self.versions = self.versions.wrapping_add(1);
@@ -63,7 +75,7 @@ impl State {
     pub(super) fn apply(&mut self, flaw: Flaw, change: Change) -> Version {
         let address = address(flaw, change.key());
         match change {
-            Change::Put(key, document) => {
+            Change::Put(key, document) | Change::Insert(key, document) => {
                 let version = self.next_version(flaw, &address, &document);
                 let document = documents::stored(flaw, document);
                 self.rows.insert(address, Row { key, document, version });

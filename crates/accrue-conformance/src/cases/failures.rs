@@ -77,7 +77,12 @@ impl Attempt {
             }
             match random.below(4) {
                 0 => attempt.changes.push(Change::Delete(key)),
-                1 | 2 => attempt.changes.push(Change::Put(key, document(number))),
+                1 => attempt.changes.push(Change::Put(key, document(number))),
+                // One that finds a row ends the commit: rather one that finds none.
+                2 if row.is_some() && random.below(8) > 0 => {
+                    attempt.changes.push(Change::Put(key, document(number)));
+                }
+                2 => attempt.changes.push(Change::Insert(key, document(number))),
                 _ => {}
             }
         }
@@ -112,18 +117,21 @@ impl Attempt {
 
     fn first_failed(&self) -> Option<&Key> {
         let version = |key: &Key| self.before.iter().flatten().find(|row| row.key == *key);
-        let failed = |(key, expected): &&(Key, Expected)| {
+        let failed = |(key, expected): &(Key, Expected)| {
             !expected.holds(version(key).map(|row| row.version))
         };
-        self.expected.iter().find(failed).map(|(key, _)| key)
+        let inserted = self.changes.iter().find(|change| {
+            matches!(change, Change::Insert(key, _) if failed(&(key.clone(), Expected::Absent)))
+        });
+        let expected = self.expected.iter().find(|expected| failed(expected));
+        expected.map(|(key, _)| key).or(inserted.map(Change::key))
     }
 
     /// The number that each row holds once all is applied.
     fn applied(&self) -> impl Iterator<Item = Option<usize>> {
         numbered_keys(KEYS).into_iter().zip(&self.before).map(|(key, before)| {
             match self.changes.iter().find(|change| *change.key() == key) {
-                Some(Change::Put(_, document)) => Some(number_in(document)),
-                Some(Change::Delete(_)) => None,
+                Some(change) => change.document().map(number_in),
                 None => before.as_ref().map(number),
             }
         })

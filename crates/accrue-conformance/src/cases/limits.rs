@@ -38,6 +38,20 @@ pub fn a_commit_takes_the_most_changes_and_preconditions(harness: &dyn Harness) 
     assert_eq!(scanned(&store), []);
 }
 
+/// A commit takes 65,536 inserts, and judges all of them.
+pub fn a_commit_takes_the_most_inserts(harness: &dyn Harness) {
+    let store = Subject::open(harness);
+    let count = limits::COMMIT_CHANGES;
+    let insert = || (0..count).fold(Batch::new(), |all, at| all.insert(numbered(at), document(at)));
+    store.committed(Batch::new().put(numbered(count - 1), document(0)));
+    store.conflicts_at(&numbered(count - 1), insert());
+    assert_eq!(scanned(&store), [numbered(count - 1)]);
+    store.committed(Batch::new().delete(numbered(count - 1)));
+    store.committed(insert());
+    assert_eq!(scanned(&store), numbered_keys(count));
+    store.conflicts_at(&numbered(0), insert());
+}
+
 /// A commit takes 32 MiB of keys and documents.
 pub fn a_commit_takes_the_most_bytes(harness: &dyn Harness) {
     let store = Subject::open(harness);

@@ -31,6 +31,18 @@ pub fn one_of_many_inserts_wins(harness: &dyn Harness) {
     }
 }
 
+/// Of many that insert one row without having read anything, one wins.
+pub fn one_of_many_bare_inserts_wins(harness: &dyn Harness) {
+    let store = Subject::open(harness);
+    for round in 0..20 {
+        let winner = only_winner(&store, |caller| {
+            let batch = Batch::new().put(key(format!("of {caller}")), document(round));
+            batch.insert(numbered(round), document(caller))
+        });
+        assert_eq!(number(&store.present(&numbered(round))), winner);
+    }
+}
+
 /// Of many that update one row which they all read, one wins, though they write other rows.
 pub fn one_of_many_updates_wins(harness: &dyn Harness) {
     let store = Subject::open(harness);

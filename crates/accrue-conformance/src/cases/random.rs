@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use accrue::store::{Batch, Commit, Expected, Key, MemoryStore, Order, Row, Scan, Table, Version};
+use accrue::store::{
+    Batch, Change, Commit, Expected, Key, MemoryStore, Order, Row, Scan, Table, Version,
+};
 
 use crate::{
     Durability, Harness,
@@ -64,13 +66,19 @@ impl Pair<'_> {
         }
         let mut put = Vec::new();
         for key in self.some_keys(random, 6).into_iter().collect::<HashSet<_>>() {
-            if random.happens(650) {
-                put.push(key.clone());
-                (model, tested) =
-                    (model.put(key.clone(), document(number)), tested.put(key, document(number)));
-            } else {
-                (model, tested) = (model.delete(key.clone()), tested.delete(key));
+            let document = document(number);
+            let change = match random.below(20) {
+                0..11 => Change::Put(key, document),
+                // One that finds a row ends the commit: rather one that finds none.
+                11..14 if self.model.row(&key).is_none() => Change::Insert(key, document),
+                14 => Change::Insert(key, document),
+                _ => Change::Delete(key),
+            };
+            if change.document().is_some() {
+                put.push(change.key().clone());
             }
+            model.changes.push(change.clone());
+            tested.changes.push(change);
         }
         let changes_something = !model.changes.is_empty();
 

@@ -102,10 +102,8 @@ impl Gate {
 
 /// Returns the key of a row of a table that a batch writes.
 pub(crate) fn key_in(batch: &Batch, table: &str) -> Option<Key> {
-    let keys = batch.changes.iter().map(|change| match change {
-        Change::Put(key, _) | Change::Delete(key) => key,
-    });
-    keys.into_iter().find(|key| key.table().name() == table).cloned()
+    let mut keys = batch.changes.iter().map(Change::key);
+    keys.find(|key| key.table().name() == table).cloned()
 }
 
 #[async_trait]

@@ -75,10 +75,10 @@ impl Store for MemoryStore {
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
         let mut state = self.write();
-        for precondition in &batch.preconditions {
-            if !precondition.expected.holds(state.version(&precondition.key)) {
-                return Ok(Commit::Conflict(precondition.key.clone()));
-            }
+        let failed =
+            batch.expectations().find(|(key, expected)| !expected.holds(state.version(key)));
+        if let Some((key, _)) = failed {
+            return Ok(Commit::Conflict(key.clone()));
         }
         Ok(Commit::Committed(state.apply(batch.changes)))
     }
@@ -100,17 +100,12 @@ impl State {
         }
         let version = Version::new(self.commits);
         for change in changes {
-            match change {
-                Change::Put(key, document) => {
-                    let table = self.tables.entry(key.table()).or_default();
-                    table.insert(key.shared_bytes(), (document, version));
-                }
-                Change::Delete(key) => {
-                    if let Some(table) = self.tables.get_mut(&key.table()) {
-                        table.remove(key.bytes());
-                    }
-                }
-            }
+            let (key, document) = change.into_row();
+            let table = self.tables.entry(key.table()).or_default();
+            match document {
+                Some(document) => table.insert(key.shared_bytes(), (document, version)),
+                None => table.remove(key.bytes()),
+            };
         }
         version
     }

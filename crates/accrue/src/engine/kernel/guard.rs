@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Error,
     schema::{Guards, Slot},
-    store::{Document, Key, Scan},
+    store::{Change, Document, Key, Scan},
 };
 
 /// Guard: a row that was read and guards others, which hold as long as it does when read under it.
@@ -146,7 +146,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         slot: &Slot<T, G>,
     ) -> Result<(), Error> {
         self.touch(tx)?;
-        tx.write(slot.key(), None);
+        tx.write(Change::Delete(slot.key().clone()));
         Ok(())
     }
 }

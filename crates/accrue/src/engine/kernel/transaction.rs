@@ -12,7 +12,7 @@ use super::{Says, Shared, stripes::Held, trace::RowsRead};
 use crate::{
     AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp, limits,
     schema::{Owner, Slot},
-    store::{Batch, Change, Commit, Document, Expected, Key, Precondition, Row, Version},
+    store::{Batch, Change, Commit, Document, Expected, Key, Precondition, Row, Table, Version},
 };
 
 /// Unit of work: one run of an operation.
@@ -30,6 +30,8 @@ pub(in crate::engine) struct Transaction<'a> {
     /// Source of ids of a transaction that is never committed: such a one takes nothing from the host's
     /// entropy, and no locks.
     dry: Option<SeededEntropy>,
+    /// Whether it takes names that callers choose for new ones, which the commit judges.
+    trust: Trust,
     /// Owners for whom it has made something due.
     made_due: BTreeSet<Owner>,
     /// Rows as the store has them. Keys are hashed with a seed of their own, and faster than by the
@@ -38,7 +40,7 @@ pub(in crate::engine) struct Transaction<'a> {
     /// Preconditions in read order; guarded rows excluded.
     read: Vec<Precondition>,
     /// Writes, in the order of the first write of each key.
-    writes: Vec<(Key, Option<Document>)>,
+    writes: Vec<Change>,
     /// Place of a key in `writes`.
     written: HashMap<Key, usize, RandomState>,
     /// Buffer that documents are written in.
@@ -57,6 +59,18 @@ struct Fetched {
 enum Holding {
     Rows,
     Guard,
+}
+
+/// Whether a run takes the names that its caller chooses, each once, for new ones: it does not read what
+/// is there, and its commit [inserts](Change::Insert).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It reads what is there.
+    Nobody,
+    /// It may.
+    Caller,
+    /// It has done so for rows of this table. Unless it is committed, it has decided nothing.
+    Given(Table),
 }
 
 /// Outcome of writing a row as it is.
@@ -98,6 +112,7 @@ impl<'a> Transaction<'a> {
             shared,
             held,
             dry: None,
+            trust: Trust::Nobody,
             made_due: BTreeSet::new(),
             rows: HashMap::default(),
             read: Vec::new(),
@@ -111,6 +126,28 @@ impl<'a> Transaction<'a> {
     pub(in crate::engine) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
         let tx = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
         Self { dry: Some(SeededEntropy::new(0)), ..tx }
+    }
+
+    /// Begins a transaction that takes the names that its caller chooses for new ones.
+    pub(super) fn trusting(self) -> Self {
+        Self { trust: Trust::Caller, ..self }
+    }
+
+    /// Tells whether names that the caller chooses are taken for new ones: their rows, of a table, are not
+    /// to be read, but [inserted](Self::insert).
+    pub(in crate::engine) fn trust_caller(&mut self, table: Table) -> bool {
+        if self.trust == Trust::Caller {
+            self.trust = Trust::Given(table);
+        }
+        self.trust == Trust::Given(table)
+    }
+
+    /// Returns the table of the rows that were taken for new ones.
+    pub(super) const fn trusted(&self) -> Option<Table> {
+        match self.trust {
+            Trust::Given(table) => Some(table),
+            Trust::Nobody | Trust::Caller => None,
+        }
     }
 
     pub(in crate::engine) fn entropy(&self) -> &dyn Entropy {
@@ -198,8 +235,8 @@ impl<'a> Transaction<'a> {
     /// Returns the decoded row that was fetched, or was written here.
     pub(in crate::engine) fn row<T: Says, G>(&self, slot: &Slot<T, G>) -> Result<Option<T>, Error> {
         let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
-        if let Some((_, written)) = written {
-            return written.as_ref().map(|document| slot.decode(document)).transpose();
+        if let Some(written) = written {
+            return written.document().map(|document| slot.decode(document)).transpose();
         }
         match self.rows.get(slot.key()) {
             Some(Fetched { row, .. }) => {
@@ -277,25 +314,41 @@ impl<'a> Transaction<'a> {
         slot: &Slot<T, G>,
         value: &T,
     ) -> Result<(), Error> {
-        let document = slot.encode(value, &mut self.text)?;
+        let document = self.encode(slot, value)?;
+        self.write(Change::Put(slot.key().clone(), document));
+        Ok(())
+    }
+
+    /// Writes a row that was not read when the transaction is committed, where there is none then: else
+    /// it is not, and the operation is run again with what is there.
+    pub(in crate::engine) fn insert<T: Serialize>(
+        &mut self,
+        slot: &Slot<T>,
+        value: &T,
+    ) -> Result<(), Error> {
+        let document = self.encode(slot, value)?;
+        self.write(Change::Insert(slot.key().clone(), document));
+        Ok(())
+    }
+
+    fn encode<T: Serialize, G>(&mut self, slot: &Slot<T, G>, value: &T) -> Result<Document, Error> {
         if slot.key().bytes().len() > limits::KEY_BYTES {
             return Err(Error::too_large("a key would be too long for the store"));
         }
-        self.write(slot.key(), Some(document));
-        Ok(())
+        slot.encode(value, &mut self.text)
     }
 
     /// Removes a row when the transaction is committed.
     pub(in crate::engine) fn delete<T>(&mut self, slot: &Slot<T>) {
-        self.write(slot.key(), None);
+        self.write(Change::Delete(slot.key().clone()));
     }
 
-    pub(super) fn write(&mut self, key: &Key, document: Option<Document>) {
-        match self.written.get(key).and_then(|at| self.writes.get_mut(*at)) {
-            Some((_, earlier)) => *earlier = document,
+    pub(super) fn write(&mut self, change: Change) {
+        match self.written.get(change.key()).and_then(|at| self.writes.get_mut(*at)) {
+            Some(earlier) => *earlier = change,
             None => {
-                self.written.insert(key.clone(), self.writes.len());
-                self.writes.push((key.clone(), document));
+                self.written.insert(change.key().clone(), self.writes.len());
+                self.writes.push(change);
             }
         }
     }
@@ -307,7 +360,7 @@ impl<'a> Transaction<'a> {
         }
         match self.stored(key).cloned() {
             Some(document) => {
-                self.write(key, Some(document));
+                self.write(Change::Put(key.clone(), document));
                 Touched::Written
             }
             None => Touched::Absent,
@@ -315,13 +368,14 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns the writes so far.
-    pub(in crate::engine) fn writes(&self) -> &[(Key, Option<Document>)] {
+    pub(in crate::engine) fn writes(&self) -> &[Change] {
         &self.writes
     }
 
     /// Goes back to earlier writes.
-    pub(in crate::engine) fn set_writes(&mut self, writes: Vec<(Key, Option<Document>)>) {
-        self.written = writes.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+    pub(in crate::engine) fn set_writes(&mut self, writes: Vec<Change>) {
+        let keys = writes.iter().map(|change| change.key().clone());
+        self.written = keys.enumerate().map(|(at, key)| (key, at)).collect();
         self.writes = writes;
     }
 
@@ -348,12 +402,8 @@ impl<'a> Transaction<'a> {
 
     /// Makes sure that the writes behind the first ones would fit one commit.
     pub(in crate::engine) fn check_writes(&self, first: usize) -> Result<(), Error> {
-        let new = self.writes.get(first..).unwrap_or_default().iter().cloned();
-        let changes = new.map(|(key, document)| match document {
-            Some(document) => Change::Put(key, document),
-            None => Change::Delete(key),
-        });
-        check_bounds(&Batch { preconditions: Vec::new(), changes: changes.collect() })
+        let changes = self.writes.get(first..).unwrap_or_default().to_vec();
+        check_bounds(&Batch { preconditions: Vec::new(), changes })
     }
 
     /// Ends the transaction: returns the batch to commit, and the locks that go on to be held.
@@ -365,11 +415,7 @@ impl<'a> Transaction<'a> {
     ) -> Result<(Batch, Held<'a>), Error> {
         let first = record.map(|(key, version)| Precondition { key, expected: expected(version) });
         let preconditions = first.into_iter().chain(self.read).collect();
-        let changes = self.writes.into_iter().map(|(key, document)| match document {
-            Some(document) => Change::Put(key, document),
-            None => Change::Delete(key),
-        });
-        let batch = Batch { preconditions, changes: changes.collect() };
+        let batch = Batch { preconditions, changes: self.writes };
         check_bounds(&batch)?;
         Ok((batch, self.held))
     }
@@ -403,13 +449,8 @@ const fn expected(version: Option<Version>) -> Expected {
 
 /// Refuses a batch that no store needs to take, before it is called.
 fn check_bounds(batch: &Batch) -> Result<(), Error> {
-    let bytes = batch.changes.iter().fold(0_usize, |bytes, change| {
-        let document = match change {
-            Change::Put(_, document) => document.as_str().len(),
-            Change::Delete(_) => 0,
-        };
-        bytes.saturating_add(change.key().bytes().len()).saturating_add(document)
-    });
+    let bytes =
+        batch.changes.iter().fold(0_usize, |bytes, change| bytes.saturating_add(change.bytes()));
     for (what, found, most) in [
         ("preconditions", batch.preconditions.len(), limits::COMMIT_PRECONDITIONS),
         ("changes", batch.changes.len(), limits::COMMIT_CHANGES),

@@ -21,14 +21,14 @@ use crate::{
     limits,
     plan::PlanVersion,
     schema::{self, Index, OutboxEntry, Owner},
-    store::{Document, Key},
+    store::Change,
 };
 
 /// Run of an operation that nothing comes of.
 #[derive(Default)]
 pub(super) struct Rehearsal {
     /// Writes before it: transitions.
-    applied: Vec<(Key, Option<Document>)>,
+    applied: Vec<Change>,
 }
 
 impl Rehearsal {
@@ -105,10 +105,10 @@ impl Rehearsal {
     }
 
     fn messages(&self, tx: &Transaction<'_>) -> Result<Vec<PreviewedMessage>, Error> {
-        let before: BTreeSet<_> = self.applied.iter().map(|(key, _)| key).collect();
-        let new = tx.writes().iter().filter(|(key, _)| !before.contains(key));
+        let before: BTreeSet<_> = self.applied.iter().map(Change::key).collect();
+        let new = tx.writes().iter().filter(|change| !before.contains(change.key()));
         let entries =
-            new.filter_map(|(key, document)| schema::written_message(key, document.as_ref()?));
+            new.filter_map(|change| schema::written_message(change.key(), change.document()?));
         let messages = entries.map(|entry| {
             let OutboxEntry { place, created_at, body, .. } = entry?;
             let customer_id = place.queue.customer_id();
@@ -119,11 +119,12 @@ impl Rehearsal {
 
     fn balances(&self, tx: &Transaction<'_>) -> Result<Vec<BalanceChange>, Error> {
         let applied: HashMap<_, _> =
-            self.applied.iter().map(|(key, document)| (key, document.as_ref())).collect();
+            self.applied.iter().map(|change| (change.key(), change.document())).collect();
         let mut moved = Vec::new();
-        for (key, document) in tx.writes() {
-            let Some(after) = document.as_ref().and_then(|of| schema::written_ledger(key, of))
-            else {
+        for change in tx.writes() {
+            let key = change.key();
+            let after = change.document().and_then(|of| schema::written_ledger(key, of));
+            let Some(after) = after else {
                 continue;
             };
             let after = after?;

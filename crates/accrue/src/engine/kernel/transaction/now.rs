@@ -117,7 +117,7 @@ impl Transaction<'_> {
             (Order::Ascending, Some(last)) => key <= last,
             (Order::Descending, Some(last)) => key >= last,
         };
-        let written = self.writes.iter().filter(move |(key, _)| within(key) && is_known(key));
-        written.map(|(key, document)| (key, document.as_ref()))
+        let written = self.writes.iter().map(|change| (change.key(), change.document()));
+        written.filter(move |(key, _)| within(key) && is_known(key))
     }
 }
