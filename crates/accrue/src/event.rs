@@ -47,6 +47,12 @@ pub(crate) struct EventPlace {
 }
 
 impl Event {
+    /// Tells whether another event says the same of its customer.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        (&self.event_name, self.timestamp, &self.properties)
+            == (&other.event_name, other.timestamp, &other.properties)
+    }
+
     /// Lists the bounds that the event exceeds.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();

@@ -3,11 +3,12 @@
 mod aggregate;
 mod amendment;
 mod bucket_slot;
-mod content;
 mod cut;
 mod distinct_index;
 mod event_block;
+mod event_key;
 mod hour;
+mod identity;
 mod incoming;
 mod ingestion;
 mod meters;
@@ -23,12 +24,13 @@ pub(crate) use self::{
     aggregate::Aggregate,
     amendment::count_amendment,
     bucket_slot::BucketSlot,
-    content::{ContentHash, identity},
     cut::Cut,
     distinct_index::{DistinctIndex, Seen, is_within_a_day},
     event_block::{BlockEvent, EventBlock},
+    event_key::{EventKeyEntry, EventSlot},
     hour::Hours,
-    ingestion::{EventKeyEntry, EventSlot, StoredEvent},
+    identity::identity,
+    ingestion::StoredEvent,
     meters::Meters,
     reading::{Amount, Digest, Reading},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},

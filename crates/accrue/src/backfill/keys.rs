@@ -37,13 +37,20 @@ pub(crate) enum Verdict {
 }
 
 impl KeyRules<'_> {
-    /// Judges a slot of a key.
-    pub(crate) fn judge(&self, entry: &EventKeyEntry, new: &EventSlot) -> Verdict {
+    /// Judges a slot of a key. Whether an event there says the same is asked of one that was brought to
+    /// the same place, from the same source.
+    pub(crate) fn judge(
+        &self,
+        entry: &EventKeyEntry,
+        new: &EventSlot,
+        says_the_same: impl FnOnce() -> bool,
+    ) -> Verdict {
         if entry.slots.iter().any(|slot| slot.deprecated) {
             return Verdict::Deprecated;
         }
         if let Some(own) = entry.slot_of(new.backfill_id) {
-            return if own.content == new.content { Verdict::Duplicate } else { Verdict::Taken };
+            let is_same = own.is_where(new) && says_the_same();
+            return if is_same { Verdict::Duplicate } else { Verdict::Taken };
         }
         let mut live = entry.slots.iter().filter(|slot| !self.is_reverted(slot));
         let count = live.clone().count();
@@ -70,8 +77,7 @@ impl KeyRules<'_> {
             let by = by.filter(|by| by.is_taking(self.now) && !self.begun.contains(&by.id));
             new.backfill_id.is_none() && by.is_some_and(|by| is_hidden(by, new))
         };
-        let is_same_place = (old.customer_id, old.timestamp) == (new.customer_id, new.timestamp);
-        is_same_place || self.into.is_some_and(|by| is_hidden(by, old)) || is_new_hidden()
+        old.is_where(new) || self.into.is_some_and(|by| is_hidden(by, old)) || is_new_hidden()
     }
 
     /// Tells whether a slot was reverted, for all customers.
@@ -93,7 +99,7 @@ impl KeyRules<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CustomerId, Timeframe, backfill::NewBackfill, usage::ContentHash};
+    use crate::{CustomerId, Timeframe, backfill::NewBackfill};
 
     const ADA: CustomerId = CustomerId::from_bytes([1; 16]);
     const BOB: CustomerId = CustomerId::from_bytes([2; 16]);
@@ -110,11 +116,9 @@ mod tests {
         Backfill { customer_id, status, ..new }
     }
 
-    fn slot(by: Option<&Backfill>, customer_id: CustomerId, second: i64, n: u64) -> EventSlot {
-        let content = format!("{n:064x}").into();
-        let content = serde_json::from_value::<ContentHash>(content).unwrap();
+    fn slot(by: Option<&Backfill>, customer_id: CustomerId, second: i64) -> EventSlot {
         let (backfill_id, timestamp) = (by.map(|by| by.id), at(second));
-        EventSlot { backfill_id, customer_id, timestamp, content, deprecated: false, block: None }
+        EventSlot { backfill_id, customer_id, timestamp, deprecated: false, block: None }
     }
 
     fn judge(
@@ -125,7 +129,26 @@ mod tests {
     ) -> Verdict {
         let others = others.iter().map(|of| (of.id, (*of).clone())).collect();
         let rules = KeyRules { into, others, begun: BTreeSet::new(), now: at(30) };
-        rules.judge(&EventKeyEntry { slots }, new)
+        rules.judge(&EventKeyEntry { slots }, new, || true)
+    }
+
+    #[test]
+    fn what_says_the_same_at_the_same_place_is_a_duplicate() {
+        let check = |old: EventSlot, says_the_same: bool, expect| {
+            let rules = KeyRules {
+                into: None,
+                others: BTreeMap::new(),
+                begun: BTreeSet::new(),
+                now: at(30),
+            };
+            let entry = EventKeyEntry { slots: vec![old] };
+            let verdict = rules.judge(&entry, &slot(None, ADA, 15), || says_the_same);
+            assert_eq!(verdict, expect);
+        };
+        check(slot(None, ADA, 15), true, Verdict::Duplicate);
+        check(slot(None, ADA, 15), false, Verdict::Taken);
+        check(slot(None, ADA, 16), true, Verdict::Taken);
+        check(slot(None, BOB, 15), true, Verdict::Taken);
     }
 
     #[test]
@@ -133,9 +156,9 @@ mod tests {
         let own = backfill(1, None, BackfillStatus::Pending);
         let reverted = backfill(2, None, BackfillStatus::Reverted);
         for (by, into) in [(None, None), (None, Some(&own)), (Some(&reverted), None)] {
-            let mut old = slot(by, ADA, 15, 1);
+            let mut old = slot(by, ADA, 15);
             old.deprecated = true;
-            let same = EventSlot { deprecated: false, ..slot(into, ADA, 15, 1) };
+            let same = EventSlot { deprecated: false, ..slot(into, ADA, 15) };
             let verdict = judge(into, &[&reverted], vec![old], &same);
             assert_eq!(verdict, Verdict::Deprecated);
         }
@@ -149,8 +172,8 @@ mod tests {
         // SourcedEvent by a backfill of a status, at (bob, 15).
         let check = |status, into: Option<&Backfill>, new: (CustomerId, i64), expect| {
             let other = backfill(2, None, status);
-            let old = slot(Some(&other), BOB, 15, 1);
-            let new = slot(into, new.0, new.1, 1);
+            let old = slot(Some(&other), BOB, 15);
+            let new = slot(into, new.0, new.1);
             let verdict = judge(into, &[&other], vec![old], &new);
             assert_eq!(verdict, expect, "{status:?} {new:?}");
         };
@@ -171,9 +194,9 @@ mod tests {
     #[test]
     fn every_carrier_has_its_say() {
         let own = backfill(1, None, BackfillStatus::Pending);
-        let before = slot(None, ADA, 15, 1);
-        let late = slot(Some(&backfill(2, None, BackfillStatus::Reflected)), ADA, 25, 1);
-        let new = slot(Some(&own), ADA, 12, 1);
+        let before = slot(None, ADA, 15);
+        let late = slot(Some(&backfill(2, None, BackfillStatus::Reflected)), ADA, 25);
+        let new = slot(Some(&own), ADA, 12);
         assert_eq!(judge(Some(&own), &[], vec![before.clone()], &new), Verdict::New);
         assert_eq!(judge(Some(&own), &[], vec![before, late], &new), Verdict::Taken);
     }
@@ -181,11 +204,11 @@ mod tests {
     #[test]
     fn a_key_comes_so_often() {
         let own = backfill(0, None, BackfillStatus::Pending);
-        let new = slot(Some(&own), ADA, 15, 1);
+        let new = slot(Some(&own), ADA, 15);
         let check = |count: usize, status, expect| {
             let nth = |n: usize| backfill(u8::try_from(n + 1).unwrap(), None, status);
             let others: Vec<_> = (0..count).map(nth).collect();
-            let slots = others.iter().map(|of| slot(Some(of), ADA, 15, 1)).collect();
+            let slots = others.iter().map(|of| slot(Some(of), ADA, 15)).collect();
             let verdict = judge(Some(&own), &others.iter().collect::<Vec<_>>(), slots, &new);
             assert_eq!(verdict, expect, "{count} {status:?}");
         };

@@ -1,37 +1,7 @@
-use std::borrow::Cow;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use sha2::{Digest as _, Sha256};
+//! Bytes that tell a batch of events from every other one, for its fingerprint.
 
 use super::{Event, Incoming, PropertyValue};
-use crate::{CustomerId, IdOr, hex};
-
-/// Hash of the content of an event, its customer resolved: it tells whether two events have the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ContentHash([u8; 32]);
-
-impl ContentHash {
-    pub(crate) fn of(event: &Event, customer_id: CustomerId) -> Self {
-        let mut parts = Parts(Vec::with_capacity(256));
-        parts.part(b'c', customer_id.as_bytes());
-        parts.content(event);
-        Self(Sha256::digest(parts.0).into())
-    }
-}
-
-impl Serialize for ContentHash {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex::encode(&self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for ContentHash {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        let bytes = hex::decode(&text).and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or_else(|| de::Error::custom("expected a hash of 32 bytes"))
-    }
-}
+use crate::IdOr;
 
 /// Returns bytes that tell a batch as it came from every other one.
 pub(crate) fn identity(batch: &[Incoming]) -> Vec<u8> {
@@ -87,7 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{EventKey, EventName, ExternalId, PropertyName, Timestamp};
+    use crate::{CustomerId, EventKey, EventName, ExternalId, PropertyName, Timestamp};
 
     /// Few values of each kind, so that batches are often alike, and texts that look like parts.
     fn incoming() -> impl Strategy<Value = Incoming> {
@@ -129,20 +99,6 @@ mod tests {
             other in prop::collection::vec(incoming(), 0..3),
         ) {
             prop_assert_eq!(identity(&one) == identity(&other), one == other);
-        }
-
-        #[test]
-        fn two_events_have_the_same_content_where_they_say_the_same(
-            one in incoming(),
-            other in incoming(),
-        ) {
-            if let (Incoming::Event(one), Incoming::Event(other)) = (one, other) {
-                let of = |event| ContentHash::of(event, CustomerId::from_bytes([0; 16]));
-                let says = |event: &Event| {
-                    (event.event_name.clone(), event.timestamp, event.properties.clone())
-                };
-                prop_assert_eq!(of(&one) == of(&other), says(&one) == says(&other));
-            }
         }
     }
 }

@@ -2,8 +2,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ContentHash, Event, Properties};
-use crate::{BackfillId, CustomerId, EventName, ExternalId, IdOr, Timestamp};
+use super::{Event, Properties};
+use crate::{EventName, ExternalId, IdOr};
 
 /// Result of the ingestion of a batch of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,57 +13,6 @@ pub struct Ingestion {
     pub ingested: usize,
     /// Number of events that were there already, with the same content: successes that change nothing.
     pub duplicates: usize,
-}
-
-/// Entry of an event under its key, kept for as long as the account lives: those that brought it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EventKeyEntry {
-    /// Slots of those that brought it, in the order in which they did: each once.
-    pub(crate) slots: Vec<EventSlot>,
-}
-
-/// Event as it was brought: by a backfill, or by none.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EventSlot {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) backfill_id: Option<BackfillId>,
-    pub(crate) customer_id: CustomerId,
-    pub(crate) timestamp: Timestamp,
-    /// Content when it was accepted, before any amendment.
-    pub(crate) content: ContentHash,
-    /// True where it was deprecated.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) deprecated: bool,
-    /// Number of the row that it is in, among those of its minute; none before it is written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) block: Option<u64>,
-}
-
-impl EventKeyEntry {
-    /// Returns the entry with the event that a backfill has brought, or none, in a row.
-    pub(crate) fn in_block(mut self, source: Option<BackfillId>, block: u64) -> Self {
-        for slot in self.slots.iter_mut().filter(|of| of.backfill_id == source) {
-            slot.block = Some(block);
-        }
-        self
-    }
-
-    /// Returns the event as a backfill brought it, or as it was ingested without one.
-    pub(crate) fn slot_of(&self, backfill_id: Option<BackfillId>) -> Option<&EventSlot> {
-        self.slots.iter().find(|slot| slot.backfill_id == backfill_id)
-    }
-}
-
-impl EventSlot {
-    pub(crate) fn new(
-        backfill_id: Option<BackfillId>,
-        event: &Event,
-        customer_id: CustomerId,
-        content: ContentHash,
-    ) -> Self {
-        let timestamp = event.timestamp;
-        Self { backfill_id, customer_id, timestamp, content, deprecated: false, block: None }
-    }
 }
 
 /// Event in a row, without its key and its instant.
@@ -80,6 +29,16 @@ pub(crate) struct StoredEvent<'a> {
     /// True where it was deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deprecated: bool,
+    /// What it said when it was accepted, where it was amended since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) original: Option<Box<Content>>,
+}
+
+/// Content of an event, beside its key, its customer and its instant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Content {
+    pub(crate) event_name: EventName,
+    pub(crate) properties: Properties,
 }
 
 impl<'a> StoredEvent<'a> {
@@ -94,6 +53,37 @@ impl<'a> StoredEvent<'a> {
             external_customer_id,
             accepted,
             deprecated: false,
+            original: None,
+        }
+    }
+
+    /// Tells whether it said the same as an event when it was accepted.
+    pub(crate) fn said(&self, event: &Event) -> bool {
+        let (name, properties) = match &self.original {
+            Some(content) => (&content.event_name, &content.properties),
+            None => (&*self.event_name, &*self.properties),
+        };
+        (name, properties) == (&event.event_name, &event.properties)
+    }
+
+    /// Returns it with another content.
+    pub(crate) fn amended<'b>(
+        &self,
+        event_name: &'b EventName,
+        properties: &'b Properties,
+    ) -> StoredEvent<'b>
+    where
+        'a: 'b,
+    {
+        let original = self.original.clone().unwrap_or_else(|| {
+            let event_name = EventName::clone(&self.event_name);
+            Box::new(Content { event_name, properties: Properties::clone(&self.properties) })
+        });
+        StoredEvent {
+            event_name: Cow::Borrowed(event_name),
+            properties: Cow::Borrowed(properties),
+            original: Some(original),
+            ..self.clone()
         }
     }
 

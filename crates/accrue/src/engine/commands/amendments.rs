@@ -5,8 +5,6 @@ mod found;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-
 use self::found::{EventStatus, Found, check_open, find_event};
 use crate::{
     BackfillId, CustomerId, Error, EventKey, Timestamp,
@@ -151,11 +149,7 @@ async fn amend_event(
     }
     check_open(tx, customer_id, place.at).await?;
     count(tx, customer_id, "amended", |of| &mut of.amended).await?;
-    let after = StoredEvent {
-        event_name: Cow::Borrowed(&amendment.event_name),
-        properties: Cow::Borrowed(&amendment.properties),
-        ..found.event.clone()
-    };
+    let after = found.event.amended(&amendment.event_name, &amendment.properties);
     write_anew(tx, &mut entry, &place, found.backfill_id, &after).await?;
     correct(tx, customer_id, &place, &entry, &found.event).await?;
     Ok(id.clone())

@@ -1,9 +1,11 @@
 //! Rows of events: those of a minute that come at once share one
 //! (`docs/decisions/events-share-rows.md`).
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use crate::{
     BackfillId, CustomerId, Error, ErrorKind, EventKey, Timeframe,
-    engine::kernel::Transaction,
+    engine::kernel::{Guard, Transaction},
     limits,
     schema::{self, CustomerHead, Slot},
     store::{Document, Key, Scan},
@@ -19,6 +21,8 @@ pub(in crate::engine) struct New<'a> {
     /// What is kept under its key, with it.
     pub(in crate::engine) entry: EventKeyEntry,
     pub(in crate::engine) slot: Slot<EventKeyEntry>,
+    /// Whether what is kept under its key was read: else its commit tells whether it is new.
+    pub(in crate::engine) was_read: bool,
     /// Whether it counts: not where a backfill has brought it before.
     pub(in crate::engine) counts: bool,
 }
@@ -48,12 +52,13 @@ pub(in crate::engine) async fn accept(
         let (block, behind) = rest.split_at(fitting(rest, minute));
         let number = head.accepted.saturating_add(1);
         let mut events = Vec::with_capacity(block.len());
-        for New { event, entry, slot, .. } in block {
+        for New { event, entry, slot, was_read, .. } in block {
             head.accepted = head.accepted.saturating_add(1);
             let stored = StoredEvent::new(event, head.accepted);
             tx.pace.spend_bytes(event.rough_bytes()).await;
             events.push(BlockEvent::new(&event.idempotency_key, event.timestamp, stored));
-            tx.put(slot, &entry.clone().in_block(source, number))?;
+            let entry = entry.clone().in_block(source, number);
+            if *was_read { tx.put(slot, &entry)? } else { tx.insert(slot, &entry)? }
         }
         let row = event_block(tx, source, customer_id, minute, number);
         guard.put(tx, &row, &EventBlock { events })?;
@@ -73,6 +78,31 @@ pub(in crate::engine) async fn event_in_block(
     let block = guard.get(tx, &row).await?;
     let events = block.into_iter().flat_map(|block: EventBlock<'static>| block.events);
     Ok(events.into_iter().find(|found| *found.key == *key).map(|found| found.event))
+}
+
+/// Reads the events of some keys in their slots, each row once.
+pub(in crate::engine) async fn events_in_blocks<'k>(
+    tx: &mut Transaction<'_>,
+    wanted: &[(&EventSlot, &'k EventKey)],
+) -> Result<HashMap<&'k EventKey, StoredEvent<'static>>, Error> {
+    let mut rows = BTreeMap::<_, (_, Vec<_>)>::new();
+    for (slot, key) in wanted {
+        let Some(row) = block_of(tx, slot) else { continue };
+        rows.entry(row.key().clone()).or_insert_with(|| (row, Vec::new())).1.push(*key);
+    }
+    let customers: BTreeSet<_> = wanted.iter().map(|(slot, _)| slot.customer_id).collect();
+    let guards = tx.guards::<CustomerHead>(customers).await?;
+    Guard::fetch(&guards, tx, rows.keys()).await?;
+    let mut found = HashMap::new();
+    for (row, keys) in rows.values() {
+        let block: Option<EventBlock<'static>> = tx.row(row)?;
+        let events = block.map(|block| block.events).unwrap_or_default();
+        tx.pace.spend(events.len()).await;
+        let mut events: HashMap<_, _> =
+            events.into_iter().map(|of| (of.key.into_owned(), of.event)).collect();
+        found.extend(keys.iter().filter_map(|key| Some((*key, events.remove(*key)?))));
+    }
+    Ok(found)
 }
 
 /// Writes another content of an event in a slot. Where the row would become too

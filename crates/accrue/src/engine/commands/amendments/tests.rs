@@ -14,8 +14,8 @@ use crate::{
     schema::{OverlayEntry, Slot},
     store::{Batch, Change, MemoryStore, Store},
     usage::{
-        BlockEvent, ContentHash, Day, Event, EventBlock, EventSearch, EventSlot, EventVolumeQuery,
-        FoundEvent, Minute,
+        BlockEvent, Day, Event, EventBlock, EventSearch, EventSlot, EventVolumeQuery, FoundEvent,
+        Minute,
     },
 };
 
@@ -105,8 +105,7 @@ impl Overlaid {
         let row = block_on(self.store.get(&[slot.key().clone()])).unwrap().pop().unwrap();
         let mut entry: EventKeyEntry =
             row.map(|row| slot.decode(&row.document).unwrap()).unwrap_or_default();
-        let content = ContentHash::of(&event, self.customer_id);
-        entry.slots.push(EventSlot::new(Some(by), &event, self.customer_id, content));
+        entry.slots.push(EventSlot::new(Some(by), &event, self.customer_id));
         self.write(&slot, &entry.in_block(Some(by), 3));
         let row = schema::backfill_event(account, by, self.customer_id, Minute::of(at), 3);
         let one = BlockEvent::new(&event.idempotency_key, at, StoredEvent::new(&event, 3));

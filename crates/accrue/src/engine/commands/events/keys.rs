@@ -1,19 +1,19 @@
 //! Keys of events that have come before (`docs/decisions/keys-of-backfilled-events.md`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{
-    Error,
+    Error, EventKey,
     backfill::{Backfill, KeyRules, Verdict},
     engine::{
         kernel::Transaction,
         rows::{
-            event_blocks::New,
+            event_blocks::{self, New},
             places::{self, counting},
         },
     },
     limits, schema,
-    usage::{EventKeyEntry, EventPlace},
+    usage::{Event, EventKeyEntry, EventPlace, StoredEvent},
 };
 
 /// Returns the rules of the backfills that the entries of some keys name.
@@ -36,6 +36,24 @@ pub(super) async fn rules<'b>(
         begun.extend(all.map(|of| of.correction.backfill_id));
     }
     Ok(KeyRules { into, others, begun, now: tx.now })
+}
+
+/// Reads the events that were brought before under the keys of some others, from the same source.
+pub(super) async fn earlier<'e>(
+    tx: &mut Transaction<'_>,
+    events: impl Iterator<Item = &'e Event>,
+    entries: &[Option<EventKeyEntry>],
+    into: Option<&Backfill>,
+) -> Result<HashMap<&'e EventKey, StoredEvent<'static>>, Error> {
+    let source = into.map(|backfill| backfill.id);
+    let wanted = events.zip(entries).filter_map(|(event, entry)| {
+        Some((entry.as_ref()?.slot_of(source)?, &event.idempotency_key))
+    });
+    let wanted: Vec<_> = wanted.collect();
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
+    event_blocks::events_in_blocks(tx, &wanted).await
 }
 
 /// Returns the reason why a key is refused.
