@@ -8,7 +8,7 @@ use crate::{
         block::Deletion,
         shares::{self, Rank},
     },
-    price::Price,
+    price::PriceFilter,
 };
 
 /// Amounts given back to blocks, in the order in which the first of each was.
@@ -81,8 +81,11 @@ impl Book {
             return Rank::Common;
         };
         let mut fallen = prices.iter().filter(|(_, more)| more.is_negative());
-        let pays = |price: &Price| filters.iter().all(|filter| filter.passes(price));
-        if fallen.any(|(price, _)| pays(price)) { Rank::Own } else { Rank::Foreign }
+        if fallen.any(|(price, _)| PriceFilter::all_pass(filters, price)) {
+            Rank::Own
+        } else {
+            Rank::Foreign
+        }
     }
 
     /// Books what was given back, one entry for each block. It is lost again at once where the block

@@ -2,6 +2,7 @@ use super::{Block, Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
     CreditBlockId, Decimal, Timestamp,
     credit::{CreditBlock, EntryType, PriceMove},
+    price::PriceFilter,
 };
 
 impl Book {
@@ -22,7 +23,7 @@ impl Book {
             let mut own = amount.clone().min(rest.clone()).max(Decimal::zero());
             rest -= &own;
             while !own.is_zero() {
-                let pays = |of: &CreditBlock| of.filters.iter().all(|filter| filter.passes(price));
+                let pays = |of: &CreditBlock| PriceFilter::all_pass(&of.filters, price);
                 let (block_id, taken) = self.take_special(&mut own, at, pays);
                 drawn.add(block_id, taken.clone());
                 self.append_usage(block_id, price.id, taken, at);
