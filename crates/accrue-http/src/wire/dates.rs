@@ -14,13 +14,9 @@ pub(crate) struct Date(String);
 
 impl Read for Date {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a string with a date");
-        };
-        match Zone::UTC.instant(text) {
-            Ok(_) => Some(Self(text.clone())),
-            Err(error) => reader.wrong(at, error.to_string()),
-        }
+        reader.parse(json, at, "a string with a date", |text| {
+            Zone::UTC.instant(text).map(|_| Self(text.to_owned()))
+        })
     }
 }
 
