@@ -2,7 +2,8 @@ use crate::{
     problem::Problem,
     shape::{Fields, Moment, Reader, Source, Sparse, choices, request, response},
     wire::{
-        costs::{ViewMode, ends_after_its_start, timeframe},
+        costs::{ViewMode, query_timeframe},
+        dates::instants_are_in_order,
         pages::PaginationMetadata,
     },
 };
@@ -39,7 +40,7 @@ request! {
 }
 
 fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
-    ends_after_its_start(fields, reader);
+    instants_are_in_order(fields, reader);
     for dimension in ["first", "second"] {
         let [key, value] = ["key", "value"].map(|part| format!("{dimension}_dimension_{part}"));
         for (there, missing) in [(&key, &value), (&value, &key)] {
@@ -121,7 +122,7 @@ impl UsageQueryIn {
         let first = self.first_dimension_key.zip(self.first_dimension_value);
         let second = self.second_dimension_key.zip(self.second_dimension_value);
         let query = UsageQuery {
-            timeframe: timeframe(self.timeframe_start, self.timeframe_end)?,
+            timeframe: query_timeframe(self.timeframe_start, self.timeframe_end)?,
             view: match (self.granularity, mode) {
                 (None, _) => View::Whole,
                 (Some(Granularity::Day), ViewMode::Periodic) => View::Periodic,
