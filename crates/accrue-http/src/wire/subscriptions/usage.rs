@@ -26,7 +26,8 @@ request! {
         view_mode: Option<ViewMode>,
         /// Start of the timeframe: that of the current billing period where none is given.
         timeframe_start: Option<Moment>,
-        /// End of the timeframe: now where only a start is given.
+        /// End of the timeframe: now where none is given; that of the billing period where nothing is
+        /// given, nor divided.
         timeframe_end: Option<Moment>,
         /// Property of the events that count.
         first_dimension_key: Option<PropertyName>,
