@@ -67,7 +67,8 @@ response! {
 }
 
 response! {
-    /// The cost of the usage that shares the values of one or two properties.
+    /// The cost of the usage that shares the values of the properties of a matrix: the first two are
+    /// shown.
     pub(crate) struct PriceGroup {
         /// First property.
         grouping_key: String,

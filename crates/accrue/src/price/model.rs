@@ -171,7 +171,7 @@ models! {
     Tiered(Tiered) = "tiered",
     /// Volume: the tier that the quantity lies in prices all units.
     Bulk(Bulk) = "bulk",
-    /// A unit amount for each combination of up to two properties of the events.
+    /// A unit amount for each combination of values of up to ten properties of the events.
     Matrix(Matrix) = "matrix",
 }
 
