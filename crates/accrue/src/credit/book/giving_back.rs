@@ -54,8 +54,9 @@ impl Book {
     }
 
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
-    /// blocks that it was drawn from, first to those that pay for the prices only that cost less, then to
-    /// those that pay for all, of each the last one first. It is still to be booked.
+    /// blocks that it was drawn from, first to those with filters that pay for one of the prices that
+    /// cost less, then to those without filters, then to others, of each the last one first. It is
+    /// still to be booked.
     ///
     /// The amount that no block can take, since it was given back already, makes no credit:
     /// [`Drawn`] knows how much that is. The same holds for usage before the ledger had an entry.
