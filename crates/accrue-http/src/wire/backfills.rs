@@ -110,12 +110,11 @@ impl NewBackfill {
         let end = self.timeframe_end.in_zone(zone, "/timeframe_end")?;
         let mut backfill = backfill::NewBackfill::new(timeframe(start, end)?);
         backfill.customer = self.customer();
-        let new = self;
-        if let Some(replaces) = new.replace_existing_events {
+        if let Some(replaces) = self.replace_existing_events {
             backfill.replace_existing_events = replaces;
         }
-        backfill.deprecation_filter = new.deprecation_filter;
-        let close_time = new.close_time.map(|date| date.in_zone(zone, "/close_time"));
+        backfill.deprecation_filter = self.deprecation_filter;
+        let close_time = self.close_time.map(|date| date.in_zone(zone, "/close_time"));
         backfill.close_time = close_time.transpose()?;
         Ok(backfill)
     }

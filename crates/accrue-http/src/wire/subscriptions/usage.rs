@@ -1,3 +1,8 @@
+use accrue::{
+    JsonNumber, MetricId, PropertyName,
+    usage::{self, UsageMetrics, UsageQuery, View},
+};
+
 use crate::{
     problem::Problem,
     shape::{Fields, Moment, Reader, Source, Sparse, choices, request, response},
@@ -6,10 +11,6 @@ use crate::{
         dates::instants_are_in_order,
         pages::PaginationMetadata,
     },
-};
-use accrue::{
-    JsonNumber, MetricId, PropertyName,
-    usage::{self, UsageMetrics, UsageQuery, View},
 };
 
 request! {
