@@ -1,5 +1,5 @@
 use accrue::{
-    IdOr, ListFilter, PriceId, Timeframe,
+    IdOr, ListFilter, PriceId,
     cost::PriceEvaluation,
     price::{self, PriceUpdate},
     related::Related,
@@ -7,11 +7,12 @@ use accrue::{
 
 use crate::{
     operation::Operation,
-    problem::{Problem, Violations},
+    problem::Problem,
     reply::Reply,
     request::{NoQuery, Request, external_id},
     shape::metadata_update,
     wire::{
+        dates::timeframe,
         pages::{ListQuery, Listed, Rows},
         prices::{Evaluate, EvaluatedPrice, FloatingPrice, Price, UpdatePrice},
     },
@@ -131,9 +132,7 @@ fn evaluation(body: Evaluate) -> Result<PriceEvaluation, Problem> {
         let detail = "the usage over all customers is not available";
         return Err(Problem::feature_not_available(detail));
     };
-    let timeframe = Timeframe::new(body.timeframe_start.0, body.timeframe_end.0);
-    let timeframe =
-        timeframe.map_err(|error| Violations::one("/timeframe_end", error.to_string()))?;
+    let timeframe = timeframe(body.timeframe_start.0, body.timeframe_end.0)?;
     let grouping = body.grouping_keys.unwrap_or_default();
     Ok(PriceEvaluation { customer, timeframe, filter: body.filter, grouping })
 }

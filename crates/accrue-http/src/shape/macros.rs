@@ -134,17 +134,13 @@ macro_rules! texts {
                 at: &str,
                 reader: &mut $crate::shape::Reader,
             ) -> Option<Self> {
-                let $crate::json::Json::String(text) = json else {
-                    return reader.unexpected(json, at, "a string");
-                };
-                match <$type>::parse(text.as_str()) {
-                    Ok(text) => Some(text),
-                    Err(error) => {
-                        let expected: &[&'static str] = &[$($expected)?];
-                        let expected = expected.first().map(|expected| (*expected).to_owned());
-                        reader.wrong(at, expected.unwrap_or_else(|| error.to_string()))
-                    }
-                }
+                let expected: &[&'static str] = &[$($expected)?];
+                reader.parse(json, at, "a string", |text| {
+                    <$type>::parse(text).map_err(|error| match expected.first() {
+                        Some(expected) => (*expected).to_owned(),
+                        None => error.to_string(),
+                    })
+                })
             }
         }
     )*};

@@ -1,4 +1,4 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use super::{Describe, Schema};
 use crate::{
@@ -58,6 +58,21 @@ impl Reader {
             return self.wrong(at, "is there twice");
         }
         self.wrong(at, format!("found {}, expected {expected}", json.kind()))
+    }
+
+    /// Parses a string. What is wrong with it is told in the words of the error.
+    pub(crate) fn parse<T, E: fmt::Display>(
+        &mut self,
+        json: &Json,
+        at: &str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        let Json::String(text) = json else { return self.unexpected(json, at, expected) };
+        match parse(text) {
+            Ok(parsed) => Some(parsed),
+            Err(error) => self.wrong(at, error.to_string()),
+        }
     }
 
     /// An identifier that cannot be one of a resource.

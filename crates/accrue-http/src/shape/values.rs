@@ -154,13 +154,7 @@ impl Describe for JsonNumber {
 /// A number in a string, as the wire has amounts (wire 6.4).
 impl Read for Decimal {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a number in a string");
-        };
-        match Self::parse(text) {
-            Ok(number) => Some(number),
-            Err(error) => reader.wrong(at, error.to_string()),
-        }
+        reader.parse(json, at, "a number in a string", Self::parse)
     }
 }
 
@@ -173,13 +167,7 @@ impl Describe for Decimal {
 /// A number in a string that comes back as it was written.
 impl Read for WrittenDecimal {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a number in a string");
-        };
-        match Self::parse(text) {
-            Ok(number) => Some(number),
-            Err(error) => reader.wrong(at, error.to_string()),
-        }
+        reader.parse(json, at, "a number in a string", Self::parse)
     }
 }
 
@@ -277,13 +265,7 @@ pub(crate) struct Moment(pub(crate) Timestamp);
 
 impl Read for Moment {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a string with a date and a time");
-        };
-        match Timestamp::parse(text) {
-            Ok(instant) => Some(Self(instant)),
-            Err(error) => reader.wrong(at, error.to_string()),
-        }
+        reader.parse(json, at, "a string with a date and a time", Timestamp::parse).map(Self)
     }
 }
 

@@ -14,9 +14,7 @@ impl Amount {
     pub(crate) fn of(amount: &Decimal, unit: &PricingUnit) -> Self {
         Self(amount.with_places(unit.places()))
     }
-}
 
-impl Amount {
     /// No money, where no currency is known.
     pub(crate) fn nothing() -> Self {
         Self("0.00".to_owned())

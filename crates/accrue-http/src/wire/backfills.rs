@@ -1,16 +1,16 @@
 use accrue::{
-    CustomerId, ExternalId, IdOr, Timeframe, Zone,
+    CustomerId, ExternalId, IdOr, Zone,
     backfill::{self, BackfillFilter, BackfillStatus},
     expression::Expression,
 };
 
 use super::{
     customers::names_one_customer_at_most,
-    dates::{Date, ends_after_its_start},
+    dates::{Date, dates_are_in_order, timeframe},
     pages::Sought,
 };
 use crate::{
-    problem::{Problem, Violations},
+    problem::Problem,
     shape::{Fields, Moment, Reader, Whole, choices, request, response},
 };
 
@@ -88,7 +88,7 @@ choices! {
 
 fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
     names_one_customer_at_most(fields, reader);
-    ends_after_its_start(fields, reader);
+    dates_are_in_order(fields, reader);
 }
 
 impl NewBackfill {
@@ -108,17 +108,13 @@ impl NewBackfill {
     pub(crate) fn into_new(self, zone: &Zone) -> Result<backfill::NewBackfill, Problem> {
         let start = self.timeframe_start.in_zone(zone, "/timeframe_start")?;
         let end = self.timeframe_end.in_zone(zone, "/timeframe_end")?;
-        let timeframe = Timeframe::new(start, end);
-        let timeframe =
-            timeframe.map_err(|error| Violations::one("/timeframe_end", error.to_string()))?;
-        let mut backfill = backfill::NewBackfill::new(timeframe);
+        let mut backfill = backfill::NewBackfill::new(timeframe(start, end)?);
         backfill.customer = self.customer();
-        let new = self;
-        if let Some(replaces) = new.replace_existing_events {
+        if let Some(replaces) = self.replace_existing_events {
             backfill.replace_existing_events = replaces;
         }
-        backfill.deprecation_filter = new.deprecation_filter;
-        let close_time = new.close_time.map(|date| date.in_zone(zone, "/close_time"));
+        backfill.deprecation_filter = self.deprecation_filter;
+        let close_time = self.close_time.map(|date| date.in_zone(zone, "/close_time"));
         backfill.close_time = close_time.transpose()?;
         Ok(backfill)
     }

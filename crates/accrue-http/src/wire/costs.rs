@@ -1,7 +1,7 @@
 //! What something costs, on the wire (wire 5.1).
 
 use accrue::{
-    JsonNumber, PricingUnit, Timeframe,
+    JsonNumber, PricingUnit,
     cost::{Cost, CostLine, CostQuery},
     price::{self, Model, PartOf},
     related::Related,
@@ -9,15 +9,19 @@ use accrue::{
 };
 use serde::Serialize;
 
-use super::{amounts::Amount, prices::Price};
+use super::{
+    amounts::Amount,
+    dates::{self, instants_are_in_order},
+    prices::Price,
+};
 use crate::{
-    problem::{Problem, Violations},
-    shape::{Describe, Fields, Moment, Reader, Schema, Sparse, choices, request, response},
+    problem::Problem,
+    shape::{Describe, Moment, Schema, Sparse, choices, request, response},
 };
 
 request! {
     /// Timeframe and unit of costs, and the division of the timeframe.
-    pub(crate) struct CostsQuery => ends_after_its_start {
+    pub(crate) struct CostsQuery => instants_are_in_order {
         /// Currency or pricing unit of the totals: the invoicing currency where none is given.
         currency: Option<PricingUnit>,
         /// Start of the timeframe: that of the current billing period where none is given.
@@ -63,7 +67,8 @@ response! {
 }
 
 response! {
-    /// The cost of the usage that shares the values of one or two properties.
+    /// The cost of the usage that shares the values of the properties of a matrix: the first two are
+    /// shown.
     pub(crate) struct PriceGroup {
         /// First property.
         grouping_key: String,
@@ -104,21 +109,12 @@ choices! {
     }
 }
 
-/// A timeframe does not end before it starts.
-pub(crate) fn ends_after_its_start(fields: &Fields<'_>, reader: &mut Reader) {
-    let peek = |name| fields.peek::<Option<Moment>>(name, reader.source).flatten();
-    let (Some(start), Some(end)) = (peek("timeframe_start"), peek("timeframe_end")) else { return };
-    if let Err(error) = Timeframe::new(start.0, end.0) {
-        let _: Option<()> = reader.wrong(&fields.pointer("timeframe_end"), error.to_string());
-    }
-}
-
 impl TryFrom<CostsQuery> for CostQuery {
     type Error = Problem;
 
     fn try_from(query: CostsQuery) -> Result<Self, Problem> {
         Ok(Self {
-            timeframe: timeframe(query.timeframe_start, query.timeframe_end)?,
+            timeframe: query_timeframe(query.timeframe_start, query.timeframe_end)?,
             view: match query.view_mode {
                 Some(ViewMode::Periodic) => View::Periodic,
                 Some(ViewMode::Cumulative) | None => View::Cumulative,
@@ -129,7 +125,7 @@ impl TryFrom<CostsQuery> for CostQuery {
 }
 
 /// Makes the timeframe of a query, of which either end may be left out (wire 4.1).
-pub(crate) fn timeframe(
+pub(crate) fn query_timeframe(
     start: Option<Moment>,
     end: Option<Moment>,
 ) -> Result<QueryTimeframe, Problem> {
@@ -137,10 +133,7 @@ pub(crate) fn timeframe(
         (None, None) => QueryTimeframe::Current,
         (Some(Moment(start)), None) => QueryTimeframe::From(start),
         (None, Some(Moment(end))) => QueryTimeframe::To(end),
-        (Some(Moment(start)), Some(Moment(end))) => match Timeframe::new(start, end) {
-            Ok(timeframe) => timeframe.into(),
-            Err(error) => return Err(Violations::one("/timeframe_end", error.to_string()).into()),
-        },
+        (Some(Moment(start)), Some(Moment(end))) => dates::timeframe(start, end)?.into(),
     })
 }
 

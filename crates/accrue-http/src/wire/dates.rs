@@ -1,11 +1,12 @@
-//! Dates of requests: with an offset or without, or plain days (subscriptions 0.1).
+//! Dates of requests: with an offset or without, or plain days (subscriptions 0.1); and the order of
+//! two of them.
 
 use accrue::{InstantRange, Timeframe, Timestamp, Zone};
 
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, Fields, Read, Reader, Schema},
+    shape::{Describe, Fields, Moment, Read, Reader, Schema},
 };
 
 /// A date: an instant, or what the clocks of a zone show.
@@ -14,13 +15,9 @@ pub(crate) struct Date(String);
 
 impl Read for Date {
     fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let Json::String(text) = json else {
-            return reader.unexpected(json, at, "a string with a date");
-        };
-        match Zone::UTC.instant(text) {
-            Ok(_) => Some(Self(text.clone())),
-            Err(error) => reader.wrong(at, error.to_string()),
-        }
+        reader.parse(json, at, "a string with a date", |text| {
+            Zone::UTC.instant(text).map(|_| Self(text.to_owned()))
+        })
     }
 }
 
@@ -44,16 +41,33 @@ impl Date {
     }
 }
 
-/// Refuses a timeframe that ends before it starts, where that can be told without the zone.
-pub(crate) fn ends_after_its_start(fields: &Fields<'_>, reader: &mut Reader) {
+/// Refuses a timeframe of instants that ends before it starts.
+pub(crate) fn instants_are_in_order(fields: &Fields<'_>, reader: &mut Reader) {
+    let peek = |name| fields.peek::<Option<Moment>>(name, reader.source).flatten();
+    let (Some(start), Some(end)) = (peek("timeframe_start"), peek("timeframe_end")) else { return };
+    check_order(fields, start.0, end.0, reader);
+}
+
+/// Refuses a timeframe of dates that ends before it starts, where that can be told without the zone.
+pub(crate) fn dates_are_in_order(fields: &Fields<'_>, reader: &mut Reader) {
     let peek = |name| fields.peek::<Date>(name, reader.source);
     let (Some(start), Some(end)) = (peek("timeframe_start"), peek("timeframe_end")) else { return };
-    let (Ok(from), Ok(until)) = (Zone::UTC.instant(&start.0), Zone::UTC.instant(&end.0)) else {
-        return;
-    };
-    if let Err(error) = Timeframe::new(from, until)
+    let instants = (Zone::UTC.instant(&start.0), Zone::UTC.instant(&end.0));
+    if let (Ok(from), Ok(until)) = instants
         && start.is_local() == end.is_local()
     {
+        check_order(fields, from, until, reader);
+    }
+}
+
+/// Makes a timeframe of the instants of `timeframe_start` and `timeframe_end`.
+pub(crate) fn timeframe(start: Timestamp, end: Timestamp) -> Result<Timeframe, Problem> {
+    let timeframe = Timeframe::new(start, end);
+    timeframe.map_err(|error| Violations::one("/timeframe_end", error.to_string()).into())
+}
+
+fn check_order(fields: &Fields<'_>, start: Timestamp, end: Timestamp, reader: &mut Reader) {
+    if let Err(error) = Timeframe::new(start, end) {
         let _: Option<()> = reader.wrong(&fields.pointer("timeframe_end"), error.to_string());
     }
 }

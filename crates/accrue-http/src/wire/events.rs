@@ -7,7 +7,7 @@ use accrue::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{pages::Limit, pages::PaginationMetadata};
+use super::pages::{Limit, PaginationMetadata};
 use crate::{
     json::Json,
     problem::{Problem, Violations},

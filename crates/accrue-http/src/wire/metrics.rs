@@ -5,11 +5,13 @@ use accrue::{
 };
 
 use super::{items::Item, pages::Limit};
-use crate::shape::{
-    Describe, Maybe, MetadataIn, Nullable, Schema, Words, choices, metadata_update, new_metadata,
-    request, response, texts,
+use crate::{
+    shape::{
+        Describe, Maybe, MetadataIn, Nullable, Schema, Words, choices, metadata_update,
+        new_metadata, request, response, texts,
+    },
+    wire::dates::{Date, created},
 };
-use crate::wire::dates::{Date, created};
 
 request! {
     /// A metric to create.

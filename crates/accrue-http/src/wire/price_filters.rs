@@ -4,7 +4,6 @@ use accrue::{
     ItemId, PriceId,
     price::{self, FilterOperator, FilterValues, PriceClass},
 };
-
 use serde::Serialize;
 
 use crate::{

@@ -104,7 +104,7 @@ impl Condition {
         match self {
             Self::CostExceeded { currency } => price.worth_in(currency, invoiced_in),
             Self::SpendExceeded { currency, price_filters } => {
-                let passes = price_filters.iter().all(|filter| filter.passes(price));
+                let passes = PriceFilter::all_pass(price_filters, price);
                 price.worth_in(currency, invoiced_in).filter(|_| passes)
             }
             _ => None,

@@ -50,7 +50,7 @@ pub enum FilterValues {
 
 impl PriceFilter {
     /// Tells whether a price counts.
-    pub(crate) fn passes(&self, price: &Price) -> bool {
+    fn passes(&self, price: &Price) -> bool {
         let is_named = match &self.values {
             FilterValues::PriceId(ids) => ids.contains(&price.id),
             FilterValues::ItemId(ids) => ids.contains(&price.item_id),
@@ -62,6 +62,11 @@ impl PriceFilter {
             FilterOperator::Includes => is_named,
             FilterOperator::Excludes => !is_named,
         }
+    }
+
+    /// Tells whether a price counts for a list of filters: it passes all of them, or there are none.
+    pub(crate) fn all_pass(filters: &[Self], price: &Price) -> bool {
+        filters.iter().all(|filter| filter.passes(price))
     }
 
     /// Tells whether two lists of filters let the same prices pass, whatever their order.

@@ -171,7 +171,7 @@ models! {
     Tiered(Tiered) = "tiered",
     /// Volume: the tier that the quantity lies in prices all units.
     Bulk(Bulk) = "bulk",
-    /// A unit amount for each combination of up to two properties of the events.
+    /// A unit amount for each combination of values of up to ten properties of the events.
     Matrix(Matrix) = "matrix",
 }
 
@@ -216,12 +216,12 @@ fn check_scaling_factor(field: impl Into<String>, factor: Option<&Decimal>) -> R
     Ok(())
 }
 
-fn check_number_of_tiers(field: &str, found: usize) -> Result<(), Error> {
+fn check_number_of_tiers(found: usize) -> Result<(), Error> {
     if (1..=limits::TIERS).contains(&found) {
         return Ok(());
     }
     let message = format!("found {found} tiers, expected 1 to {}", limits::TIERS);
-    Err(Error::invalid(field, message))
+    Err(Error::invalid("tiers", message))
 }
 
 #[cfg(test)]

@@ -84,6 +84,30 @@ fn a_unit_amount_has_the_digits_of_what_comes_in() {
     created(price(usage(package(number("1"), limits::PACKAGE_UNITS))));
 }
 
+#[test]
+fn a_scaling_factor_is_more_than_zero() {
+    let unit = |factor| {
+        let mut unit = Unit::new(number("1"));
+        unit.scaling_factor = Some(factor);
+        Model::Unit(unit)
+    };
+    created(price(usage(unit(number("0.001")))));
+    let at = "charge.model.unit.scaling_factor";
+    model_refused(unit(number("0")), at, "found 0, expected more than 0");
+    model_refused(unit(number("-0.5")), at, "found -0.5, expected more than 0");
+    let digits = "number has 30 significant digits, expected at most 28";
+    model_refused(unit(too_long()), at, digits);
+    let Model::Matrix(matrix) = matrix(&["a"], &[&[None]]) else { panic!("no matrix") };
+    let mut of_all = matrix.clone();
+    of_all.scaling_factor = Some(Decimal::zero());
+    let at = "charge.model.matrix.scaling_factor";
+    model_refused(Model::Matrix(of_all), at, "found 0, expected more than 0");
+    let mut of_one = matrix;
+    of_one.matrix_values[0].scaling_factor = Some(Decimal::zero());
+    let at = "charge.model.matrix.matrix_values[0].scaling_factor";
+    model_refused(Model::Matrix(of_one), at, "found 0, expected more than 0");
+}
+
 fn tiers(tiers: &[(&str, Option<&str>)]) -> Model {
     let tier = |(first_unit, last_unit): &(&str, Option<&str>)| {
         Tier::new(number(first_unit), last_unit.map(number), number("1"))

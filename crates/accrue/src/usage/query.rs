@@ -38,7 +38,8 @@ pub struct MetricUsage {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageQuery {
-    /// Timeframe of the usage; the current billing period where none is given.
+    /// Timeframe of the usage: the current billing period where nothing is said, all of it where
+    /// nothing cuts it.
     pub timeframe: QueryTimeframe,
     /// View: how the timeframe is cut.
     pub view: View,

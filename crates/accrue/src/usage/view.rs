@@ -42,7 +42,8 @@ fn days(start: Timestamp, end: Option<Timestamp>, zone: &Zone) -> BillingPeriods
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryTimeframe {
-    /// Current billing period, as far as now where it is cut into days.
+    /// Current billing period: as far as now, with what happens at this very instant, where it is cut
+    /// into days; the whole of it, also what is behind now, where it is not.
     #[default]
     Current,
     /// From an instant to now, with what happens at this very instant.

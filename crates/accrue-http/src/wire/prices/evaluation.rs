@@ -11,8 +11,8 @@ use crate::{
     shape::{Describe, Fields, Moment, Reader, Schema, request, response, texts},
     wire::{
         amounts::Amount,
-        costs::ends_after_its_start,
         customers::names_one_customer_at_most,
+        dates::instants_are_in_order,
         events::scalar,
         not_built::{AnyObject, NotBuilt},
     },
@@ -57,7 +57,7 @@ texts! {
 
 fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
     names_one_customer_at_most(fields, reader);
-    ends_after_its_start(fields, reader);
+    instants_are_in_order(fields, reader);
 }
 
 /// A value of a property.

@@ -116,9 +116,9 @@ request! {
         unit_amount: WrittenDecimal,
     }
 
-    /// A unit amount for each combination of values of one or two properties.
+    /// A unit amount for each combination of values of one to ten properties.
     pub(crate) struct MatrixConfigIn {
-        /// Properties, one or two; a null second one is none.
+        /// Properties, one to ten; a null behind them is none.
         dimensions: Vec<Option<PropertyName>>,
         /// Amount per unit that is in no cell.
         default_unit_amount: WrittenDecimal,
@@ -186,9 +186,9 @@ response! {
         unit_amount: WrittenDecimal,
     }
 
-    /// A unit amount for each combination of values of one or two properties.
+    /// A unit amount for each combination of values of one to ten properties.
     pub(crate) struct MatrixConfig {
-        /// Properties, one or two; a null second one is none.
+        /// Properties, one to ten; a null behind them is none.
         dimensions: Vec<Option<PropertyName>>,
         /// Amount per unit that is in no cell.
         default_unit_amount: WrittenDecimal,

@@ -8,8 +8,11 @@ use super::name;
 use crate::{
     problem::{Problem, Violations},
     shape::{Moment, request, response},
-    wire::dates::{Date, created},
-    wire::{customers::CustomerMinified, pages::Limit, pages::Sought},
+    wire::{
+        customers::CustomerMinified,
+        dates::{Date, created},
+        pages::{Limit, Sought},
+    },
 };
 
 request! {

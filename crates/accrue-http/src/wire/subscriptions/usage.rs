@@ -1,14 +1,16 @@
+use accrue::{
+    JsonNumber, MetricId, PropertyName,
+    usage::{self, UsageMetrics, UsageQuery, View},
+};
+
 use crate::{
     problem::Problem,
     shape::{Fields, Moment, Reader, Source, Sparse, choices, request, response},
     wire::{
-        costs::{ViewMode, ends_after_its_start, timeframe},
+        costs::{ViewMode, query_timeframe},
+        dates::instants_are_in_order,
         pages::PaginationMetadata,
     },
-};
-use accrue::{
-    JsonNumber, MetricId, PropertyName,
-    usage::{self, UsageMetrics, UsageQuery, View},
 };
 
 request! {
@@ -25,7 +27,8 @@ request! {
         view_mode: Option<ViewMode>,
         /// Start of the timeframe: that of the current billing period where none is given.
         timeframe_start: Option<Moment>,
-        /// End of the timeframe: now where only a start is given.
+        /// End of the timeframe: now where none is given; that of the billing period where nothing is
+        /// given, nor divided.
         timeframe_end: Option<Moment>,
         /// Property of the events that count.
         first_dimension_key: Option<PropertyName>,
@@ -39,7 +42,7 @@ request! {
 }
 
 fn its_rules(fields: &Fields<'_>, reader: &mut Reader) {
-    ends_after_its_start(fields, reader);
+    instants_are_in_order(fields, reader);
     for dimension in ["first", "second"] {
         let [key, value] = ["key", "value"].map(|part| format!("{dimension}_dimension_{part}"));
         for (there, missing) in [(&key, &value), (&value, &key)] {
@@ -121,7 +124,7 @@ impl UsageQueryIn {
         let first = self.first_dimension_key.zip(self.first_dimension_value);
         let second = self.second_dimension_key.zip(self.second_dimension_value);
         let query = UsageQuery {
-            timeframe: timeframe(self.timeframe_start, self.timeframe_end)?,
+            timeframe: query_timeframe(self.timeframe_start, self.timeframe_end)?,
             view: match (self.granularity, mode) {
                 (None, _) => View::Whole,
                 (Some(Granularity::Day), ViewMode::Periodic) => View::Periodic,

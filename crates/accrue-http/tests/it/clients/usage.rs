@@ -137,6 +137,22 @@ fn clients_5_costs_of_cells_have_their_groups() {
 }
 
 #[test]
+fn clients_5_usage_that_is_not_divided_is_of_the_whole_period() {
+    let (shop, subscription, _) = used();
+    shop.now("2026-03-12T18:00:00Z");
+    let end = |query: &str| {
+        let usage = shop.host.get(&path(&subscription, &format!("/usage{query}")));
+        let usage = usage.ok(StatusCode::OK);
+        let slots = usage["data"][0]["usage"].as_array().unwrap();
+        slots.last().unwrap()["timeframe_end"].clone()
+    };
+    assert_eq!(end(""), subscription["current_billing_period_end_date"]);
+    let now = "2026-03-12T18:00:00.000000+00:00";
+    assert_eq!(end("?granularity=day"), now);
+    assert_eq!(end("?timeframe_start=2026-03-11T18:00:00Z"), now);
+}
+
+#[test]
 fn clients_5_windows_are_of_a_day_from_the_instant_asked_for() {
     let (shop, subscription, _) = used();
     shop.now("2026-03-12T18:00:00Z");

@@ -8,7 +8,7 @@ use crate::{
         block::Deletion,
         shares::{self, Rank},
     },
-    price::Price,
+    price::PriceFilter,
 };
 
 /// Amounts given back to blocks, in the order in which the first of each was.
@@ -54,8 +54,9 @@ impl Book {
     }
 
     /// Gives back what usage of a billing period costs less, at most what it has drawn: to the
-    /// blocks that it was drawn from, first to those that pay for the prices only that cost less, then to
-    /// those that pay for all, of each the last one first. It is still to be booked.
+    /// blocks that it was drawn from, first to those with filters that pay for one of the prices that
+    /// cost less, then to those without filters, then to others, of each the last one first. It is
+    /// still to be booked.
     ///
     /// The amount that no block can take, since it was given back already, makes no credit:
     /// [`Drawn`] knows how much that is. The same holds for usage before the ledger had an entry.
@@ -81,8 +82,11 @@ impl Book {
             return Rank::Common;
         };
         let mut fallen = prices.iter().filter(|(_, more)| more.is_negative());
-        let pays = |price: &Price| filters.iter().all(|filter| filter.passes(price));
-        if fallen.any(|(price, _)| pays(price)) { Rank::Own } else { Rank::Foreign }
+        if fallen.any(|(price, _)| PriceFilter::all_pass(filters, price)) {
+            Rank::Own
+        } else {
+            Rank::Foreign
+        }
     }
 
     /// Books what was given back, one entry for each block. It is lost again at once where the block

@@ -1,7 +1,8 @@
-use super::{Block, Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
+use super::{Book, Drawn, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
     CreditBlockId, Decimal, Timestamp,
     credit::{CreditBlock, EntryType, PriceMove},
+    price::PriceFilter,
 };
 
 impl Book {
@@ -22,7 +23,7 @@ impl Book {
             let mut own = amount.clone().min(rest.clone()).max(Decimal::zero());
             rest -= &own;
             while !own.is_zero() {
-                let pays = |of: &CreditBlock| of.filters.iter().all(|filter| filter.passes(price));
+                let pays = |of: &CreditBlock| PriceFilter::all_pass(&of.filters, price);
                 let (block_id, taken) = self.take_special(&mut own, at, pays);
                 drawn.add(block_id, taken.clone());
                 self.append_usage(block_id, price.id, taken, at);
@@ -40,7 +41,7 @@ impl Book {
     ) -> LedgerEntry {
         let mut rest = amount.clone();
         loop {
-            let (block_id, taken) = self.take(&mut rest, at, |_| true);
+            let (block_id, taken) = self.take(self.next(at, |_| true), &mut rest, at);
             let (entry_type, asked) = (EntryType::Decrement, Some(new));
             let entry = self.append(Draft { entry_type, amount: -taken, block_id, asked }, at);
             if rest.is_zero() {
@@ -56,29 +57,27 @@ impl Book {
         at: Timestamp,
         pays: impl Fn(&CreditBlock) -> bool,
     ) -> (CreditBlockId, Decimal) {
-        let is_special = |block: &CreditBlock| !block.filters.is_empty() && pays(block);
-        match self.next(at, is_special).is_some() {
-            true => self.take(rest, at, is_special),
-            false => self.take(rest, at, |block| block.filters.is_empty()),
-        }
+        let special = self.next(at, |block| !block.filters.is_empty() && pays(block));
+        let next = special.or_else(|| self.next(at, |block| block.filters.is_empty()));
+        self.take(next, rest, at)
     }
 
     /// Returns the block that is spent next of some.
-    fn next(&self, at: Timestamp, pays: impl Fn(&CreditBlock) -> bool) -> Option<&Block> {
+    fn next(&self, at: Timestamp, pays: impl Fn(&CreditBlock) -> bool) -> Option<CreditBlockId> {
         let spendable = self.order.iter().filter(|(place, _)| place.is_spendable(at));
         let mut blocks = spendable.filter_map(|(_, id)| self.blocks.get(id));
-        blocks.find(|block| pays(&block.block))
+        blocks.find(|block| pays(&block.block)).map(|block| block.block.id)
     }
 
     /// Takes what it can of the rest from the block that is spent next, and all of it from the
     /// overdraft where there is none.
-    pub(super) fn take(
+    fn take(
         &mut self,
+        next: Option<CreditBlockId>,
         rest: &mut Decimal,
         at: Timestamp,
-        pays: impl Fn(&CreditBlock) -> bool,
     ) -> (CreditBlockId, Decimal) {
-        let (id, taken) = match self.next(at, pays) {
+        let (id, taken) = match next.and_then(|id| self.blocks.get(&id)) {
             Some(block) => (block.block.id, block.block.balance.clone().min(rest.clone())),
             None => (self.overdraft(at), rest.clone()),
         };

@@ -27,7 +27,7 @@ fn credits(number: i64) -> Decimal {
     tenths(number * 10)
 }
 
-/// One of two prices, each of an item of its own.
+/// One of several prices, each of an item of its own.
 fn price(place: usize) -> Arc<Price> {
     let name = Name::parse("price").unwrap();
     let new = NewPrice::builder(name, item(place)).billed(Cadence::Monthly, unit());
@@ -39,7 +39,7 @@ fn item(place: usize) -> ItemId {
     ItemId::from_bytes([u8::try_from(place + 1).unwrap(); 16])
 }
 
-/// The filters of a block that pays for one of the prices only.
+/// Filters of a block that pays for one of the prices only.
 fn only(place: usize) -> Vec<PriceFilter> {
     let values = FilterValues::ItemId([item(place)].into());
     vec![PriceFilter { operator: FilterOperator::Includes, values }]

@@ -43,7 +43,7 @@ impl BulkTier {
 
 impl Rates for Bulk {
     fn check(&self) -> Result<(), Error> {
-        check_number_of_tiers("tiers", self.tiers.len())?;
+        check_number_of_tiers(self.tiers.len())?;
         let last = self.tiers.len().saturating_sub(1);
         let mut before = Decimal::zero();
         for (index, tier) in self.tiers.iter().enumerate() {

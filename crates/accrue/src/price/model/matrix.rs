@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Part, PartOf, Quantity, Rates, Rating, check_scaling_factor, scaled};
 use crate::{Decimal, Error, PropertyName, WrittenDecimal, limits, price::check_bounds};
 
-/// A unit amount for each combination of up to two properties of the events.
+/// A unit amount for each combination of values of up to ten properties of the events.
 ///
 /// One part for each cell in their order, also for those without units, and the default cell last. A
 /// cell below zero costs nothing and takes nothing from the others. A quantity that is not given by

@@ -32,6 +32,29 @@ struct Tiers {
     quantity: u32,
 }
 
+impl Tiers {
+    fn tiered(&self) -> Model {
+        let ends = self.ends.iter().copied().map(tenths);
+        let first_units = [Decimal::zero()].into_iter().chain(ends.clone());
+        let bounds = first_units.zip(ends.map(Some).chain([None]));
+        let tiers = bounds.zip(&self.amounts).map(|((first_unit, last_unit), amount)| {
+            Tier::new(first_unit, last_unit, hundredths(*amount))
+        });
+        Model::Tiered(Tiered::new(tiers))
+    }
+
+    fn bulk(&self) -> Model {
+        let ends = self.ends.iter().copied().map(tenths).map(Some).chain([None]);
+        let tiers = ends.zip(&self.amounts);
+        Model::Bulk(Bulk::new(tiers.map(|(end, amount)| BulkTier::new(end, hundredths(*amount)))))
+    }
+
+    /// Returns the place of the tier that a number of tenths lies in.
+    fn tier_of(&self, tenths: u32) -> usize {
+        self.ends.iter().filter(|end| tenths > **end).count()
+    }
+}
+
 fn tiers() -> impl Strategy<Value = Tiers> {
     let widths = prop::collection::vec(1_u32..150, 0..6);
     widths.prop_flat_map(|widths| {
@@ -66,55 +89,105 @@ fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
     assert_eq!(amounts.sum::<Decimal>(), model.rate(quantity).amount);
 }
 
+fn unit_agrees(quantity: u32, amount: i64) {
+    let expect = (0..quantity).map(|_| amount).sum();
+    let model = Model::Unit(Unit::new(hundredths(amount)));
+    agrees(&model, &Quantity::One(tenths(quantity)), expect);
+}
+
+fn package_agrees(quantity: u32, size: u32, amount: i64) {
+    let (mut left, mut expect) = (0, 0);
+    for _ in 0..quantity {
+        if left == 0 {
+            left = size * UNIT;
+            expect += amount * 10;
+        }
+        left -= 1;
+    }
+    let model = Model::Package(Package::new(hundredths(amount), size.into()));
+    agrees(&model, &Quantity::One(tenths(quantity)), expect);
+}
+
+fn tiered_agrees(tiers: &Tiers) {
+    let expect = (1..=tiers.quantity).map(|tenth| tiers.amounts[tiers.tier_of(tenth)]).sum();
+    let (model, quantity) = (tiers.tiered(), Quantity::One(tenths(tiers.quantity)));
+    agrees(&model, &quantity, expect);
+    for part in model.rate(&quantity).parts {
+        let PartOf::Tier { first_unit, last_unit } = part.of else { panic!("{:?}", part.of) };
+        let room = last_unit.map(|last| last - first_unit);
+        assert!(room.is_none_or(|room| part.quantity <= room));
+    }
+}
+
+fn bulk_agrees(tiers: &Tiers) {
+    let tier = tiers.tier_of(tiers.quantity);
+    let expect = (0..tiers.quantity).map(|_| tiers.amounts[tier]).sum();
+    let (model, exact) = (tiers.bulk(), tenths(tiers.quantity));
+    let quantity = Quantity::One(exact.clone());
+    agrees(&model, &quantity, expect);
+    let of = model.rate(&quantity).parts.remove(0).of;
+    let PartOf::Tier { first_unit, last_unit } = of else { panic!("{of:?}") };
+    assert!(first_unit < exact || exact.is_zero());
+    assert!(last_unit.is_none_or(|last| exact <= last));
+}
+
+/// Rates events, each of a cell and of some tenths. The last amount is the default cell's.
+fn matrix_agrees(amounts: &[i64], events: &[(usize, u32)]) {
+    let default = amounts.len() - 1;
+    let (mut cells, mut expect) = (vec![0; amounts.len()], 0);
+    for (cell, quantity) in events {
+        // An event of no other cell is in the default one.
+        let cell = *cell.min(&default);
+        cells[cell] += quantity;
+        expect += i64::from(*quantity) * amounts[cell];
+    }
+    let matrix_values = amounts[..default]
+        .iter()
+        .enumerate()
+        .map(|(index, amount)| MatrixCell::new([Some(index.to_string())], hundredths(*amount)));
+    let dimension = PropertyName::parse("cell").unwrap();
+    let default_amount = hundredths(amounts[default]);
+    let model = Model::Matrix(Matrix::new([dimension], default_amount, matrix_values));
+    let all = cells.iter().sum::<u32>();
+    agrees(&model, &Quantity::Cells(cells.into_iter().map(tenths).collect()), expect);
+    agrees(&model, &Quantity::One(tenths(all)), i64::from(all) * amounts[default]);
+}
+
+fn none_costs_below_zero(tiers: &Tiers) {
+    let (unit_amount, quantity) = (hundredths(tiers.amounts[0]), tiers.quantity);
+    let models = [
+        Model::Unit(Unit::new(unit_amount.clone())),
+        Model::Package(Package::new(unit_amount, 3)),
+        tiers.tiered(),
+        tiers.bulk(),
+    ];
+    for model in models {
+        agrees(&model, &Quantity::One(-tenths(quantity)), 0);
+        let cells = vec![tenths(5), -tenths(quantity + 5)];
+        agrees(&model, &Quantity::Cells(cells), 0);
+    }
+}
+
+// rustfmt leaves what is in here as it is: no more than the calls.
 proptest! {
     #[test]
     fn unit(quantity in 0_u32..1_000, amount in -50_i64..1_000) {
-        let expect = (0..quantity).map(|_| amount).sum();
-        let model = Model::Unit(Unit::new(hundredths(amount)));
-        agrees(&model, &Quantity::One(tenths(quantity)), expect);
+        unit_agrees(quantity, amount);
     }
 
     #[test]
     fn package(quantity in 0_u32..1_000, size in 1_u32..30, amount in -50_i64..1_000) {
-        let (mut left, mut expect) = (0, 0);
-        for _ in 0..quantity {
-            if left == 0 {
-                left = size * UNIT;
-                expect += amount * 10;
-            }
-            left -= 1;
-        }
-        let package_amount = hundredths(amount);
-        let model = Model::Package(Package::new(package_amount, size.into()));
-        agrees(&model, &Quantity::One(tenths(quantity)), expect);
+        package_agrees(quantity, size, amount);
     }
 
     #[test]
-    fn tiered(Tiers { ends, amounts, quantity } in tiers()) {
-        let tier_of = |tenth: u32| ends.iter().filter(|end| tenth > **end).count();
-        let expect = (1..=quantity).map(|tenth| amounts[tier_of(tenth)]).sum();
-        let tiers = amounts.iter().enumerate().map(|(index, amount)| Tier::new(index.checked_sub(1).map_or(Decimal::zero(), |before| tenths(ends[before])), ends.get(index).copied().map(tenths), hundredths(*amount)));
-        let model = Model::Tiered(Tiered::new(tiers));
-        agrees(&model, &Quantity::One(tenths(quantity)), expect);
-        for part in model.rate(&Quantity::One(tenths(quantity))).parts {
-            let PartOf::Tier { first_unit, last_unit } = part.of else { panic!("{:?}", part.of) };
-            let room = last_unit.map(|last| last - first_unit);
-            prop_assert!(room.is_none_or(|room| part.quantity <= room));
-        }
+    fn tiered(tiers in tiers()) {
+        tiered_agrees(&tiers);
     }
 
     #[test]
-    fn bulk(Tiers { ends, amounts, quantity } in tiers()) {
-        let tier = ends.iter().filter(|end| quantity > **end).count();
-        let expect = (0..quantity).map(|_| amounts[tier]).sum();
-        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier::new(ends.get(index).copied().map(tenths), hundredths(*amount)));
-        let model = Model::Bulk(Bulk::new(tiers));
-        agrees(&model, &Quantity::One(tenths(quantity)), expect);
-        let exact = tenths(quantity);
-        let of = model.rate(&Quantity::One(exact.clone())).parts.remove(0).of;
-        let PartOf::Tier { first_unit, last_unit } = of else { panic!("{of:?}") };
-        prop_assert!(first_unit < exact || quantity == 0);
-        prop_assert!(last_unit.is_none_or(|last| exact <= last));
+    fn bulk(tiers in tiers()) {
+        bulk_agrees(&tiers);
     }
 
     #[test]
@@ -122,35 +195,11 @@ proptest! {
         amounts in prop::collection::vec(-50_i64..1_000, 1..8),
         events in prop::collection::vec((0_usize..8, 0_u32..50), 0..30),
     ) {
-        // The last amount is the default cell's. An event of no other cell is in it.
-        let default = amounts.len() - 1;
-        let (mut cells, mut expect) = (vec![0; amounts.len()], 0);
-        for (cell, quantity) in events {
-            let cell = cell.min(default);
-            cells[cell] += quantity;
-            expect += i64::from(quantity) * amounts[cell];
-        }
-        let matrix_values = amounts[..default].iter().enumerate().map(|(index, amount)| MatrixCell::new(vec![Some(index.to_string())], hundredths(*amount)));
-        let model = Model::Matrix(Matrix::new(vec![PropertyName::parse("cell").unwrap()], hundredths(amounts[default]), matrix_values));
-        let all = cells.iter().sum::<u32>();
-        agrees(&model, &Quantity::Cells(cells.into_iter().map(tenths).collect()), expect);
-        let expect = i64::from(all) * amounts[default];
-        agrees(&model, &Quantity::One(tenths(all)), expect);
+        matrix_agrees(&amounts, &events);
     }
 
     #[test]
-    fn below_zero_costs_nothing(Tiers { ends, amounts, quantity } in tiers()) {
-        let tiers = amounts.iter().enumerate().map(|(index, amount)| BulkTier::new(ends.get(index).copied().map(tenths), hundredths(*amount)));
-        let unit_amount = hundredths(amounts[0]);
-        let models = [
-            Model::Unit(Unit::new(unit_amount.clone())),
-            Model::Package(Package::new(unit_amount, 3)),
-            Model::Bulk(Bulk::new(tiers)),
-        ];
-        for model in models {
-            agrees(&model, &Quantity::One(-tenths(quantity)), 0);
-            let cells = vec![tenths(5), -tenths(quantity + 5)];
-            agrees(&model, &Quantity::Cells(cells), 0);
-        }
+    fn below_zero_costs_nothing(tiers in tiers()) {
+        none_costs_below_zero(&tiers);
     }
 }

@@ -81,11 +81,10 @@ impl Part {
 
     /// Returns it with all numbers of units and the amount negated.
     fn negated(&self) -> Self {
-        let negated = |number: &Decimal| Decimal::zero() - number.clone();
         Self {
-            quantity: negated(&self.quantity),
-            scaled_quantity: self.scaled_quantity.as_ref().map(negated),
-            amount: negated(&self.amount),
+            quantity: -&self.quantity,
+            scaled_quantity: self.scaled_quantity.as_ref().map(|scaled| -scaled),
+            amount: -&self.amount,
             ..self.clone()
         }
     }

@@ -294,6 +294,46 @@ fn matrix() {
     matrix_costs("3.00", regions, &["1"], "2.00");
 }
 
+/// A price of 3 for each two units.
+fn scaled_unit() -> Model {
+    let mut unit = Unit::new(number("3"));
+    unit.scaling_factor = Some(number("0.5"));
+    Model::Unit(unit)
+}
+
+#[test]
+fn clients_8_a_scaling_factor_multiplies_the_quantity() {
+    let check = |model: &Model, quantity: &Quantity, expect: &str, scaled: &[Option<&str>]| {
+        costs(model, quantity, expect);
+        let parts = model.rate(quantity).parts.into_iter();
+        let found: Vec<_> = parts.map(|part| part.scaled_quantity).collect();
+        assert_eq!(found, scaled.iter().map(|units| units.map(number)).collect::<Vec<_>>());
+        let Quantity::Cells(cells) = quantity else { return };
+        let amounts = cells.iter().enumerate().map(|(cell, units)| model.amount(cell, units));
+        assert_eq!(amounts.sum::<Decimal>(), number(expect));
+    };
+    check(&scaled_unit(), &Quantity::Cells(vec![number("10")]), "15", &[Some("5")]);
+    let mut cell = MatrixCell::new([Some("small".to_owned())], number("2"));
+    cell.scaling_factor = Some(number("0.25"));
+    let other = MatrixCell::new([Some("large".to_owned())], number("7"));
+    let size = PropertyName::parse("size").unwrap();
+    let mut matrix = Matrix::new([size], number("1"), [cell, other]);
+    let cells = Quantity::Cells(["4", "1", "6"].map(number).into());
+    check(&Model::Matrix(matrix.clone()), &cells, "15", &[Some("1"), None, None]);
+    matrix.scaling_factor = Some(number("10"));
+    check(&Model::Matrix(matrix), &cells, "69", &[Some("1"), None, Some("60")]);
+}
+
+#[test]
+fn parts_of_scaled_units_add_up() {
+    fn parts(rating: &Rating) -> Parts<'_> {
+        Parts { amount: &rating.amount, parts: &rating.parts }
+    }
+    let [four, six, ten] = ["4", "6", "10"].map(|quantity| scaled_unit().rate(&one(quantity)));
+    assert_eq!(parts(&four).and(&parts(&six)), ten.parts);
+    assert_eq!(parts(&ten).less(&parts(&four)), six.parts);
+}
+
 #[test]
 fn what_has_no_cells_is_in_the_default_cell_and_cells_add_up_for_other_models() {
     let model = Model::Matrix(Matrix::new(

@@ -54,7 +54,7 @@ impl Tiered {
 
 impl Rates for Tiered {
     fn check(&self) -> Result<(), Error> {
-        check_number_of_tiers("tiers", self.tiers.len())?;
+        check_number_of_tiers(self.tiers.len())?;
         let last = self.tiers.len().saturating_sub(1);
         let mut before = Decimal::zero();
         for (index, tier) in self.tiers.iter().enumerate() {

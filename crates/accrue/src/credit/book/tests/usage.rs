@@ -5,7 +5,10 @@ use super::{
     desk::*,
     *,
 };
-use crate::credit::EntryStatus::{Committed, Pending};
+use crate::{
+    credit::EntryStatus::{Committed, Pending},
+    limits,
+};
 
 #[test]
 fn there_is_no_balance_before_the_first_entry_and_usage_makes_none() {
@@ -93,6 +96,33 @@ fn an_entry_that_grows_moves_the_pending_ones_behind_it() {
     assert_eq!(desk.entries(3), [(Decrement, -credits(2)), (Decrement, -credits(2))]);
     let balances = desk.book.entries.range(3..).map(|(_, booked)| &booked.entry.ending_balance);
     assert!(balances.eq([&credits(10), &credits(8)]));
+}
+
+#[test]
+fn the_oldest_entry_is_committed_where_too_many_would_be_pending() {
+    let mut desk = Desk::new();
+    desk.give(0, 1_000, None);
+    let (mut shelf, mut drawn) = (desk.rows(), Drawn::default());
+    let mut check = |places: std::ops::Range<usize>, committed, expect: &[(u64, i64)]| {
+        let mut book = shelf.open();
+        let prices: Vec<_> = places.map(|place| (price(place), credits(1))).collect();
+        book.draw(&prices, &mut drawn, hour(1));
+        shelf.save(&book);
+        check_ledger(&shelf);
+        let statuses = shelf.shown(hour(1)).into_iter().map(|entry| entry.entry_status);
+        let first = vec![Committed; committed];
+        let expected = [first, vec![Pending; limits::PENDING_ENTRIES]].concat();
+        assert_eq!(statuses.collect::<Vec<_>>(), expected);
+        assert_eq!(shelf.ledger.pending.len(), limits::PENDING_ENTRIES);
+        for (number, amount) in expect {
+            assert_eq!(shelf.entries[number].entry.amount, -credits(*amount), "entry {number}");
+        }
+    };
+    // The first entry is that of the block.
+    check(0..100, 1, &[(2, 1), (101, 1)]);
+    check(100..101, 2, &[(2, 1), (3, 1), (102, 1)]);
+    check(1..2, 2, &[(2, 1), (3, 2), (102, 1)]);
+    check(0..1, 3, &[(2, 1), (3, 2), (103, 1)]);
 }
 
 #[test]
