@@ -7,7 +7,7 @@ mod record;
 pub use self::fingerprint::{Fingerprint, Fingerprinting};
 pub(crate) use self::{
     admit::{Admission, admit},
-    record::{Answer as StoredAnswer, Mark, Record},
+    record::{Answer as StoredAnswer, Epoch, Mark, Record},
 };
 
 /// Freshness of an answer: made now, or that of an earlier action under the same key (§4.5.6).

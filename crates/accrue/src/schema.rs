@@ -6,7 +6,7 @@
 //! `schema/`, by subject.
 //!
 //! A key begins with the account, ended by a zero byte (an account id has none), unless it is of
-//! `api_key`, `deadline` or `record_expiry`; ids are their 16 bytes, instants 8 bytes of microseconds,
+//! `api_key`, `deadline`, `record` or `record_part`; ids are their 16 bytes, instants 8 bytes of microseconds,
 //! numbers their bytes from the greatest on. A currency or pricing unit is ended by a zero byte too,
 //! unless it stands last, as any other text of the caller does. So rows lie in the order in which they
 //! are read. A name that is no longer used is retired, and never used again.
@@ -52,7 +52,7 @@ pub(crate) use self::{
     },
     message::OutboxEntry,
     plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
-    record::{Expiry, RecordPart},
+    record::RecordPart,
     slot::{Guards, Slot},
     subscription::{SubscriptionOf, Terms},
     usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
@@ -66,7 +66,7 @@ use crate::{
     backfill::{Backfill, BackfillStatus},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
-    idempotency::Record,
+    idempotency::{Epoch, Record},
     item::Item,
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
@@ -374,19 +374,17 @@ tables! {
     /// A price by its alias.
     price_external(account, alias: &ExternalId) -> PriceAlias, read_often;
 
-    /// The record of a keyed operation (§4.5).
-    record(account, key: &IdempotencyKey) -> Record;
-
-    /// A record, by the hour in which it is no longer good.
-    record_expiry(at: Timestamp, account, key: &IdempotencyKey)
-        = (Hour::of(at), account, key) -> Expiry {
-        /// The records that were good until the hours of a timeframe, of all accounts.
-        range expired_records() by Hour;
-        read read_expiry();
+    /// The record of a keyed operation (§4.5), by the epoch in which it completed.
+    record(epoch: Epoch, account, key: &IdempotencyKey) -> Record {
+        /// The records of epochs, of all accounts.
+        range records() by Epoch;
     }
 
     /// A piece of an answer that does not fit its record.
-    record_part(account, number: u32, key: &IdempotencyKey) -> RecordPart;
+    record_part(epoch: Epoch, account, number: u32, key: &IdempotencyKey) -> RecordPart {
+        /// The pieces of the answers of epochs, of all accounts.
+        range record_parts() by Epoch;
+    }
 
     /// A subscription, without its terms.
     subscription(account, subscription: SubscriptionId) -> SubscriptionEntry, read_often;

@@ -3,7 +3,12 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::Fingerprint;
-use crate::{Entropy, Timestamp, hex, limits, text::json_width};
+use crate::{
+    Entropy, Timeframe, Timestamp, hex, limits, text::json_width, time::INSTANT, usage::Stretch,
+};
+
+/// Epoch of 48 hours: the records that completed in one are removed together.
+pub(crate) type Epoch = Stretch<{ 48 * 60 }>;
 
 /// Record of a keyed operation that completed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,15 +48,32 @@ impl Answer {
     }
 }
 
+/// Time for which a record is good (§4.5.4).
+const LIFETIME: Duration = Duration::from_secs(limits::IDEMPOTENCY_HOURS * 60 * 60);
+
+/// Time by which another process may be ahead.
+const SKEW: Duration = Duration::from_secs(limits::CLOCK_SKEW_SECONDS);
+
 impl Record {
-    /// Returns the last instant at which it is good: 48 hours from completion (§4.5.4).
-    pub(crate) fn expires_at(&self) -> Timestamp {
-        let lifetime = Duration::from_secs(limits::IDEMPOTENCY_HOURS.saturating_mul(60 * 60));
-        self.completed_at.saturating_add(lifetime)
+    /// Tells whether it is no longer good: it is for 48 hours from completion (§4.5.4).
+    pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
+        self.completed_at.saturating_add(LIFETIME) < now
     }
 
-    pub(crate) fn is_expired(&self, now: Timestamp) -> bool {
-        self.expires_at() < now
+    pub(crate) fn epoch(&self) -> Epoch {
+        Epoch::of(self.completed_at)
+    }
+
+    /// Returns the epochs in which records lie that are good at an instant: the one before it, its own,
+    /// and shortly before its end the next one.
+    pub(crate) fn epochs_at(now: Timestamp) -> impl Iterator<Item = Epoch> {
+        let newest = now.saturating_add(SKEW).saturating_add(INSTANT);
+        Epoch::touched_by(Timeframe::nothing_at(now.saturating_sub(LIFETIME)).until(newest))
+    }
+
+    /// Returns the epochs whose records are good for nobody at an instant.
+    pub(crate) fn expired_at(now: Timestamp) -> Timeframe {
+        Timeframe::before(Epoch::of(now.saturating_sub(SKEW).saturating_sub(LIFETIME)).start())
     }
 }
 
@@ -92,6 +114,30 @@ mod tests {
         check("2026-03-01T00:00:00Z", false);
         check("2026-03-03T00:00:00Z", false);
         check("2026-03-03T00:00:00.000001Z", true);
+    }
+
+    #[test]
+    fn s4_5_4_a_good_record_is_in_an_epoch_that_is_looked_into() {
+        let hour = Duration::from_secs(60 * 60);
+        let start = Epoch::of(Timestamp::parse("2026-03-01T00:00:00Z").unwrap()).start();
+        let epochs = |now| Record::epochs_at(now).map(Epoch::start).collect::<Vec<_>>();
+        let (before, next) = (start.saturating_sub(LIFETIME), start.saturating_add(LIFETIME));
+        assert_eq!(epochs(start), [before, start]);
+        assert_eq!(epochs(next.saturating_sub(hour).saturating_sub(INSTANT)), [before, start]);
+        assert_eq!(epochs(next.saturating_sub(hour)), [before, start, next]);
+        assert_eq!(epochs(next.saturating_sub(INSTANT)), [before, start, next]);
+        assert_eq!(epochs(next), [start, next]);
+        // For as long as somebody looks into one, nobody removes it: also where clocks differ.
+        for minutes in (0..48 * 60 * 3).step_by(7) {
+            let now = start.saturating_add(Duration::from_secs(minutes * 60));
+            for clock in [now, now.saturating_add(SKEW)] {
+                let expired = Record::expired_at(clock);
+                assert!(epochs(now).iter().all(|epoch| !expired.contains(*epoch)), "{now}");
+            }
+        }
+        assert!(
+            Record::expired_at(next.saturating_add(LIFETIME).saturating_add(hour)).contains(start)
+        );
     }
 
     #[test]

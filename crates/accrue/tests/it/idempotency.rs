@@ -1,15 +1,17 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{
-    Account, Admitted, Attempt, Billing, Call, Error, ErrorKind, IdempotencyKey, ListFilter,
-    PageRequest, SeededEntropy,
+    Account, Admitted, Attempt, Billing, Call, Clock as _, Error, ErrorKind, IdempotencyKey,
+    ListFilter, ManualClock, PageRequest, SeededEntropy, Timestamp,
     idempotency::{Answer, Fingerprint, Freshness},
     item::{Item, NewItem},
     limits,
-    store::{Batch, Document, Key, Store},
 };
 
 use crate::support::fixture::{Fixture, at, block_on, event, name, run};
+
+/// So long after they completed, records are good for nobody, whatever clock they have.
+const TWO_EPOCHS: Duration = Duration::from_secs((2 * 48 + 1) * 60 * 60);
 
 fn key(text: &str) -> IdempotencyKey {
     IdempotencyKey::parse(text).unwrap()
@@ -154,9 +156,9 @@ fn an_answer_beyond_48_kib_lies_in_parts_and_replays_whole() {
     assert!(parts >= 2, "{parts} parts");
     assert_eq!(keyed(call(), "key").unwrap().outcome, first.outcome);
 
-    fixture.clock.advance(Duration::from_secs(51 * 60 * 60));
+    fixture.clock.advance(TWO_EPOCHS);
     let collected = block_on(fixture.billing.collect_garbage(100)).unwrap();
-    assert_eq!((collected.removed, collected.more), (1, false));
+    assert_eq!((collected.removed, collected.more), (1 + parts, false));
     assert!(!fixture.dump().iter().any(|row| row.contains("record")));
 }
 
@@ -170,35 +172,54 @@ fn garbage_leaves_a_record_that_still_counts() {
 }
 
 #[test]
-fn an_expiry_that_cannot_be_read_holds_up_no_other() {
+fn garbage_is_removed_so_many_rows_at_once() {
     let fixture = Fixture::new();
-    create(&fixture, "a", "key").unwrap();
-    let expiries = || fixture.dump().iter().filter(|row| row.contains("record_expiry:")).count();
-    let table = accrue::schema::TABLES.iter().find(|table| table.name() == "record_expiry");
-    let damaged = Key::new(*table.unwrap(), [0; 8]);
-    let document = Document::parse(r#"{"v":1}"#).unwrap();
-    block_on(fixture.store.commit(Batch::new().put(damaged, document))).unwrap();
-    for n in 0..3 {
+    for n in 0..4 {
         create(&fixture, "b", &n.to_string()).unwrap();
     }
-    fixture.clock.advance(Duration::from_secs(51 * 60 * 60));
-    let collect = || block_on(fixture.billing.collect_garbage(2)).unwrap();
+    fixture.clock.advance(TWO_EPOCHS);
+    create(&fixture, "a", "key").unwrap();
+    let records = || fixture.dump().iter().filter(|row| row.contains("record:")).count();
+    let collect = || block_on(fixture.billing.collect_garbage(3)).unwrap();
     let first = collect();
-    assert_eq!((first.removed, first.more), (2, true));
+    assert_eq!((first.removed, first.more, records()), (3, true, 2));
     let second = collect();
-    assert_eq!(second.removed, 2);
-    assert_eq!((collect().removed, collect().more, expiries()), (0, false, 1));
+    assert_eq!((second.removed, second.more, records()), (1, false, 1));
+    assert!(create(&fixture, "a", "key").unwrap().is_replayed());
 }
 
 #[test]
-fn a_replaced_record_outlives_the_expiry_of_the_first() {
+fn a_key_is_new_again_once_its_record_is_no_longer_good_and_no_earlier() {
     let fixture = Fixture::new();
-    create(&fixture, "a", "key").unwrap();
-    fixture.clock.advance(Duration::from_secs(49 * 60 * 60));
-    create(&fixture, "b", "key").unwrap();
-    fixture.clock.advance(Duration::from_secs(2 * 60 * 60));
-    assert_eq!(block_on(fixture.billing.collect_garbage(100)).unwrap().removed, 0);
-    assert!(create(&fixture, "b", "key").unwrap().is_replayed());
+    for hours in [0, 1, 11, 23, 47] {
+        fixture.clock.advance(Duration::from_secs(hours * 60 * 60));
+        let key = format!("after {hours}");
+        for _ in 0..3 {
+            assert!(!create(&fixture, "a", &key).unwrap().is_replayed());
+            fixture.clock.advance(Duration::from_secs(48 * 60 * 60));
+            assert!(create(&fixture, "a", &key).unwrap().is_replayed());
+            fixture.clock.advance(Duration::from_micros(1));
+        }
+    }
+}
+
+#[test]
+fn a_record_of_a_process_whose_clock_is_ahead_is_known() {
+    let fixture = Fixture::new();
+    let clock = |at: Timestamp| {
+        let clock = ManualClock::at(at);
+        let billing = Billing::new(fixture.store.clone(), clock, SeededEntropy::new(9));
+        billing.account(fixture.account.id().clone())
+    };
+    let epoch = 48 * 60 * 60 * 1_000_000;
+    let end = fixture.clock.now().micros().div_euclid(epoch) * epoch + epoch;
+    let at = |micros| Timestamp::from_micros(end + micros).unwrap();
+    let (behind, ahead) = (clock(at(-1)), clock(at(60 * 60 * 1_000_000 - 1)));
+    let item = |of: &Account| {
+        block_on(of.create_item(NewItem::new(name("a"))).keyed(key("one")).into_future()).unwrap()
+    };
+    assert!(!item(&ahead).is_replayed());
+    assert!(item(&behind).is_replayed());
 }
 
 #[test]

@@ -83,8 +83,9 @@ pub(in crate::engine) fn fingerprint(
 
 /// Keeper of an answer in the commit of the effect of the operation.
 pub(in crate::engine) trait Door<T>: Send + Sync {
-    /// Names the row that is the first precondition, as it was found.
-    fn record(&self) -> (Key, Option<Version>);
+    /// Names the rows that are the first preconditions of a commit, as they were found: those in which a
+    /// record of the key may lie.
+    fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)>;
 
     /// Writes the answer where it is one to keep, which an error can be too, and returns it.
     fn keep(
@@ -190,7 +191,9 @@ async fn apply_within<C: Command + ?Sized>(
             continue;
         }
         let trusted = tx.trusted();
-        let Some(Sealed { decided, batch, locks }) = seal(decided, tx, door, shared)? else {
+        let records = door.map(|door| door.records(tx.now)).unwrap_or_default();
+        let Some(Sealed { decided, batch, locks }) = seal(decided, tx, door, &records, shared)?
+        else {
             trusts_caller = false;
             held = shared.stripes.hold_none();
             continue;
@@ -208,7 +211,7 @@ async fn apply_within<C: Command + ?Sized>(
             }
             (Ok(Commit::Conflict(key)), _) => {
                 span.conflict();
-                if door.is_some_and(|door| door.record().0 == key) {
+                if records.iter().any(|(record, _)| *record == key) {
                     return Ok(Applied::LostTheKey);
                 }
                 if trusted == Some(key.table()) {
@@ -244,6 +247,7 @@ fn seal<'a, T>(
     result: Result<T, Error>,
     mut tx: Transaction<'a>,
     door: Option<&dyn Door<T>>,
+    records: &[(Key, Option<Version>)],
     shared: &'a Shared,
 ) -> Result<Option<Sealed<'a, T>>, Error> {
     let answer = match door {
@@ -251,7 +255,7 @@ fn seal<'a, T>(
         None => None,
     };
     let (account, now, is_sure) = (tx.account, tx.now, tx.trusted().is_none());
-    match (tx.into_batch(door.map(Door::record)), result) {
+    match (tx.into_batch(records), result) {
         (Ok((batch, locks)), result) => {
             Ok(Some(Sealed { decided: Decided { result, answer }, batch, locks }))
         }
@@ -259,7 +263,7 @@ fn seal<'a, T>(
         (Err(error), Ok(_)) => {
             // What was decided does not fit one commit: that is the answer then.
             let tx = Transaction::new(shared, account, now, shared.stripes.hold_none());
-            seal(Err(error), tx, door, shared)
+            seal(Err(error), tx, door, records, shared)
         }
         (Err(_), Err(error)) => Err(error),
     }

@@ -209,7 +209,7 @@ mod tests {
             guard.get_all(&mut tx, &[leaf(&account, 1), leaf(&account, 2)]).await
         })
         .unwrap();
-        let (batch, _) = tx.into_batch(None).unwrap();
+        let (batch, _) = tx.into_batch(&[]).unwrap();
         assert_eq!(read(&batch), [("item", 7)]);
     }
 
@@ -224,7 +224,7 @@ mod tests {
             tx.get(&leaf(&account, 2)).await
         })
         .unwrap();
-        let (batch, _) = tx.into_batch(None).unwrap();
+        let (batch, _) = tx.into_batch(&[]).unwrap();
         assert_eq!(read(&batch), [("item", 7), ("price", 2)]);
         assert!(batch.preconditions.iter().all(|of| of.expected == Expected::Absent));
     }
@@ -243,7 +243,7 @@ mod tests {
             Ok::<_, Error>(())
         })
         .unwrap();
-        let (batch, _) = tx.into_batch(None).unwrap();
+        let (batch, _) = tx.into_batch(&[]).unwrap();
         let expect = [("item", 7), ("price", 1), ("price", 2)];
         assert_eq!(written(&batch), expect);
         assert_eq!(read(&batch), [("item", 7)]);

@@ -15,7 +15,9 @@ use super::{
 use crate::{
     Error, IdempotencyKey, Timestamp,
     error::StoredError,
-    idempotency::{Admission, Answer, Fingerprint, Freshness, Mark, Record, StoredAnswer, admit},
+    idempotency::{
+        Admission, Answer, Epoch, Fingerprint, Freshness, Mark, Record, StoredAnswer, admit,
+    },
     limits, schema,
     store::{Key, Row, Version},
 };
@@ -98,7 +100,7 @@ impl Account {
         let shared = self.shared();
         let place = shared.in_flight.enter(self.id(), &key, fingerprint)?;
         let found = look(self, &key).await?;
-        match admit(found.as_ref().map(|found| &found.record), &fingerprint, shared.now()) {
+        match admit(found.record.as_ref(), &fingerprint, shared.now()) {
             Admission::Replay(record) => {
                 return Ok(Admitted::Replay(stored(self, &key, record).await?));
             }
@@ -129,7 +131,7 @@ pub struct Attempt {
     key: IdempotencyKey,
     fingerprint: Fingerprint,
     mark: Mark,
-    found: Option<Found>,
+    found: Found,
     _place: Place,
 }
 
@@ -185,8 +187,8 @@ impl Attempt {
         unknown: Error,
     ) -> Result<Answer<String>, Error> {
         let record = match look(&self.account, &self.key).await {
-            Ok(Some(Found { record, .. })) => record,
-            Ok(None) | Err(_) => return Err(unknown),
+            Ok(Found { record: Some(record), .. }) => record,
+            Ok(Found { record: None, .. }) | Err(_) => return Err(unknown),
         };
         if record.mark == self.mark {
             return fresh(decided);
@@ -230,19 +232,25 @@ where
     }
 }
 
-/// Record, with the version of its row.
+/// Rows in which the record of a key may lie, as they were found, and the last record that does.
 struct Found {
-    record: Record,
-    version: Version,
+    rows: Vec<(Key, Option<Version>)>,
+    record: Option<Record>,
 }
 
-async fn look(account: &Account, key: &IdempotencyKey) -> Result<Option<Found>, Error> {
-    let slot = schema::record(account.id(), key);
-    let rows = account.shared().store.get(std::slice::from_ref(slot.key())).await?;
-    let Some(Row { document, version, .. }) = rows.into_iter().next().flatten() else {
-        return Ok(None);
-    };
-    Ok(Some(Found { record: slot.decode(&document)?, version }))
+async fn look(account: &Account, key: &IdempotencyKey) -> Result<Found, Error> {
+    let shared = account.shared();
+    let epochs = Record::epochs_at(shared.now());
+    let slots: Vec<_> = epochs.map(|epoch| schema::record(epoch, account.id(), key)).collect();
+    let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
+    let (mut rows, mut record) = (Vec::with_capacity(keys.len()), None);
+    for (slot, row) in slots.iter().zip(shared.store.get(&keys).await?) {
+        rows.push((slot.key().clone(), row.as_ref().map(|row| row.version)));
+        if let Some(Row { document, .. }) = row {
+            record = Some(slot.decode(&document)?);
+        }
+    }
+    Ok(Found { rows, record })
 }
 
 /// Returns the answer, which is kept with every result but an error that is none: that one is told as
@@ -259,12 +267,18 @@ fn fresh<T>(decided: Decided<T>) -> Result<Answer<String>, Error> {
 async fn stored(account: &Account, key: &IdempotencyKey, record: &Record) -> Result<String, Error> {
     match &record.answer {
         StoredAnswer::Inline(text) => Ok(text.clone()),
-        StoredAnswer::Parts(count) => parts(account, key, *count).await,
+        StoredAnswer::Parts(count) => parts(account, key, record.epoch(), *count).await,
     }
 }
 
-async fn parts(account: &Account, key: &IdempotencyKey, count: u32) -> Result<String, Error> {
-    let slots: Vec<_> = (0..count).map(|n| schema::record_part(account.id(), n, key)).collect();
+async fn parts(
+    account: &Account,
+    key: &IdempotencyKey,
+    epoch: Epoch,
+    count: u32,
+) -> Result<String, Error> {
+    let slot = |number| schema::record_part(epoch, account.id(), number, key);
+    let slots: Vec<_> = (0..count).map(slot).collect();
     let keys: Vec<Key> = slots.iter().map(|slot| slot.key().clone()).collect();
     let rows = account.shared().store.get(&keys).await?;
     let mut text = String::new();
@@ -304,10 +318,17 @@ struct KeyedDoor<'a, T> {
 }
 
 impl<T> Door<T> for KeyedDoor<'_, T> {
-    fn record(&self) -> (Key, Option<Version>) {
+    fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)> {
         let Attempt { account, key, found, .. } = self.attempt;
-        let version = found.as_ref().map(|found| found.version);
-        (schema::record(account.id(), key).key().clone(), version)
+        let mut rows = found.rows.clone();
+        for epoch in Record::epochs_at(now) {
+            // One that has begun since it was looked for is to be as it was then.
+            let slot = schema::record(epoch, account.id(), key);
+            if rows.iter().all(|(found, _)| found != slot.key()) {
+                rows.push((slot.key().clone(), None));
+            }
+        }
+        rows
     }
 
     fn keep(
@@ -355,34 +376,26 @@ impl Request for NoEffect {
 
 impl Attempt {
     fn write(&self, text: &str, now: Timestamp, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        let epoch = Epoch::of(now);
         let answer = match StoredAnswer::pieces(text).as_slice() {
             [whole] => StoredAnswer::Inline((*whole).to_owned()),
             pieces => {
                 let mut count = 0;
                 for (number, piece) in (0_u32..).zip(pieces) {
                     let part = schema::RecordPart { text: (*piece).to_owned() };
-                    tx.put(&schema::record_part(self.account.id(), number, &self.key), &part)?;
+                    let slot = schema::record_part(epoch, self.account.id(), number, &self.key);
+                    tx.put(&slot, &part)?;
                     count = number.saturating_add(1);
                 }
                 StoredAnswer::Parts(count)
             }
         };
-        if let Some(Found { record: Record { answer: StoredAnswer::Parts(old), .. }, .. }) =
-            &self.found
-        {
-            let kept = if let StoredAnswer::Parts(count) = answer { count } else { 0 };
-            for number in kept..*old {
-                tx.delete(&schema::record_part(self.account.id(), number, &self.key));
-            }
-        }
         let record = Record {
             fingerprint: self.fingerprint,
             mark: self.mark.clone(),
             completed_at: now,
             answer,
         };
-        let owner = schema::Expiry { account: self.account.id().clone(), key: self.key.clone() };
-        tx.put(&schema::record_expiry(record.expires_at(), self.account.id(), &self.key), &owner)?;
-        tx.put(&schema::record(self.account.id(), &self.key), &record)
+        tx.put(&schema::record(epoch, self.account.id(), &self.key), &record)
     }
 }

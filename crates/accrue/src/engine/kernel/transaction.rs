@@ -291,7 +291,7 @@ impl<'a> Transaction<'a> {
     pub(in crate::engine) async fn holds(mut self) -> Result<bool, Error> {
         let shared = self.shared;
         self.discard_writes();
-        let (batch, _) = self.into_batch(None)?;
+        let (batch, _) = self.into_batch(&[])?;
         match shared.store.commit(batch).await {
             Ok(commit) => Ok(matches!(commit, Commit::Committed(_))),
             // Nothing was to be changed, so asking again doubles nothing.
@@ -408,13 +408,16 @@ impl<'a> Transaction<'a> {
 
     /// Ends the transaction: returns the batch to commit, and the locks that go on to be held.
     ///
-    /// `record` is listed first, so that a race for an idempotency key is told from any other.
+    /// `first` are listed first, so that a race for an idempotency key is told from any other.
     pub(in crate::engine) fn into_batch(
         self,
-        record: Option<(Key, Option<Version>)>,
+        first: &[(Key, Option<Version>)],
     ) -> Result<(Batch, Held<'a>), Error> {
-        let first = record.map(|(key, version)| Precondition { key, expected: expected(version) });
-        let preconditions = first.into_iter().chain(self.read).collect();
+        let first = first.iter().map(|(key, version)| {
+            let (key, expected) = (key.clone(), expected(*version));
+            Precondition { key, expected }
+        });
+        let preconditions = first.chain(self.read).collect();
         let batch = Batch { preconditions, changes: self.writes };
         check_bounds(&batch)?;
         Ok((batch, self.held))
