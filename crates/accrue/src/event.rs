@@ -53,8 +53,8 @@ impl Event {
             == (&other.event_name, other.timestamp, &other.properties)
     }
 
-    /// Lists the bounds that the event exceeds.
-    pub(crate) fn problems(&self) -> Vec<String> {
+    /// Lists the bounds that the event exceeds, of so many [bytes](Self::bytes).
+    pub(crate) fn problems(&self, bytes: usize) -> Vec<String> {
         let mut problems = Vec::new();
         if self.properties.len() > limits::EVENT_PROPERTIES {
             problems.push(format!(
@@ -79,7 +79,6 @@ impl Event {
                 _ => {}
             }
         }
-        let bytes = self.bytes();
         if bytes > limits::EVENT_BYTES {
             problems.push(format!(
                 "event has {bytes} bytes of text as JSON, expected at most {}",

@@ -34,7 +34,7 @@ pub(crate) use self::{
     meters::Meters,
     reading::{Amount, Digest, Reading},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},
-    tally::{Groups, Membership, Tally, Total},
+    tally::{DistinctValue, Groups, Membership, Tally, Total},
     view::Slots,
 };
 pub use self::{

@@ -28,7 +28,7 @@ impl Amendment {
             properties: self.properties.clone(),
             customer: self.customer.clone(),
         };
-        match event.problems() {
+        match event.problems(event.bytes()) {
             problems if problems.is_empty() => Ok(()),
             problems => Err(Error::invalid("properties", problems.join("; "))),
         }

@@ -27,8 +27,8 @@ impl<'a> BlockEvent<'a> {
         Self { key: Cow::Borrowed(key), micros: u64::try_from(micros).unwrap_or_default(), event }
     }
 
-    /// Returns the most bytes that an event takes in a row.
-    pub(crate) fn most_bytes(event: &Event) -> usize {
+    /// Returns the most bytes that an event of so many [bytes](Event::bytes) takes in a row.
+    pub(crate) fn most_bytes(event: &Event, bytes: usize) -> usize {
         /// Bytes of the names of its members, its numbers, and the separators.
         const FRAME: usize = 160;
         /// Bytes of a property beside its name and the digits of its value.
@@ -38,7 +38,7 @@ impl<'a> BlockEvent<'a> {
             IdOr::External(external) => json_bytes(external),
         };
         let separators = event.properties.len().saturating_mul(SEPARATORS);
-        [alias, separators, FRAME].iter().fold(event.bytes(), |sum, more| sum.saturating_add(*more))
+        [alias, separators, FRAME].iter().fold(bytes, |sum, more| sum.saturating_add(*more))
     }
 
     /// Returns its place among the events of its customer; `None` where that is beyond the last minute
@@ -76,7 +76,7 @@ mod tests {
             let stored = StoredEvent { deprecated: true, ..StoredEvent::new(&event, u64::MAX) };
             let one = BlockEvent::new(&event.idempotency_key, at, stored);
             let found = serde_json::to_string(&one).unwrap().len() + ",".len();
-            let most = BlockEvent::most_bytes(&event);
+            let most = BlockEvent::most_bytes(&event, event.bytes());
             assert!(found <= most, "{found} bytes, expected at most {most}: {one:?}");
             assert_eq!(one.place(Minute::of(at)).unwrap().at, at);
         }

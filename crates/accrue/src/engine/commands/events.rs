@@ -97,7 +97,7 @@ impl Command for Ingest {
         let mut shares = Share::split(tx, active, &new, &meters).await?;
         for share in &mut shares {
             share.find_ledgers(tx).await?;
-            share.find_bucket_slots(tx).await?;
+            share.find_places(tx).await?;
         }
         tx.fetch(&share::alert_keys(tx, &shares)?).await?;
         let keys = share::figure_keys(tx, &shares).await?;

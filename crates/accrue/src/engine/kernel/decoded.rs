@@ -65,17 +65,30 @@ impl Decoded {
         slot: &Slot<T, G>,
         row: &Row,
     ) -> Result<T, Error> {
+        if slot.is_read_often() {
+            self.shared(slot, row).map(Arc::unwrap_or_clone)
+        } else {
+            slot.decode(&row.document)
+        }
+    }
+
+    /// Returns the decoded row without a copy, for rows that are read often from the cache.
+    pub(in crate::engine) fn shared<T: Says, G>(
+        &self,
+        slot: &Slot<T, G>,
+        row: &Row,
+    ) -> Result<Arc<T>, Error> {
         if !slot.is_read_often() {
-            return slot.decode(&row.document);
+            return slot.decode(&row.document).map(Arc::new);
         }
         let known = self.values.get(slot.key()).filter(|known| known.version == row.version);
-        if let Some(says) = known.as_ref().and_then(|known| known.says.downcast_ref::<T>()) {
-            return Ok(says.clone());
+        if let Some(Ok(says)) = known.map(|known| known.says.downcast::<T>()) {
+            return Ok(says);
         }
-        let says = slot.decode(&row.document)?;
+        let says = Arc::new(slot.decode(&row.document)?);
         let text = u64::try_from(row.document.as_str().len()).unwrap_or(u64::MAX);
         let bytes = text.saturating_mul(GROWTH).saturating_add(ENTRY_BYTES);
-        let value = Value { version: row.version, bytes, says: Arc::new(T::clone(&says)) };
+        let value = Value { version: row.version, bytes, says: Arc::<T>::clone(&says) };
         self.values.insert(slot.key().clone(), value);
         Ok(says)
     }

@@ -2,7 +2,10 @@
 
 mod now;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
@@ -244,6 +247,19 @@ impl<'a> Transaction<'a> {
             }
             None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
         }
+    }
+
+    /// Fetches a row and returns it decoded, without a copy where it is read often.
+    pub(in crate::engine) async fn get_shared<T: Says>(
+        &mut self,
+        slot: &Slot<T>,
+    ) -> Result<Option<Arc<T>>, Error> {
+        if self.written.contains_key(slot.key()) {
+            return Ok(self.row(slot)?.map(Arc::new));
+        }
+        self.fetch([slot.key()]).await?;
+        let row = self.rows.get(slot.key()).and_then(|fetched| fetched.row.as_ref());
+        row.map(|row| self.shared.decoded.shared(slot, row)).transpose()
     }
 
     /// Fetches a row and returns it decoded.

@@ -17,6 +17,8 @@ use crate::{
 /// An event that is new where it is brought.
 pub(in crate::engine) struct New<'a> {
     pub(in crate::engine) event: &'a Event,
+    /// Bytes of all its texts.
+    pub(in crate::engine) bytes: usize,
     pub(in crate::engine) customer_id: CustomerId,
     /// What is kept under its key, with it.
     pub(in crate::engine) entry: EventKeyEntry,
@@ -195,7 +197,7 @@ pub(in crate::engine) fn read_event_block(
 fn fitting(events: &[&New<'_>], minute: Minute) -> usize {
     let mut bytes = 0_usize;
     let fits = |new: &&&New<'_>| {
-        bytes = bytes.saturating_add(BlockEvent::most_bytes(new.event));
+        bytes = bytes.saturating_add(BlockEvent::most_bytes(new.event, new.bytes));
         Minute::of(new.event.timestamp) == minute && bytes <= limits::EVENT_BLOCK_BYTES
     };
     events.iter().take_while(fits).count().max(1)

@@ -9,27 +9,26 @@ use std::{
 mod tests;
 
 use crate::{
-    CustomerId, Error, Timeframe, Timestamp,
+    CustomerId, Error, Timeframe,
     engine::kernel::Transaction,
     limits,
     meter::{CellHash, MeterId, Values},
     schema::{self, CustomerHead, GroupCount, GroupEntry},
     store::Key,
-    usage::{FourWeeks, Groups, Meters, Reading},
+    usage::{FourWeeks, Groups, Meters},
 };
 
-/// Names the rows of the group that a reading is in.
+/// Names the rows of a group in four weeks.
 pub(in crate::engine) fn group_keys(
     tx: &Transaction<'_>,
     customer: CustomerId,
-    at: Timestamp,
-    reading: &Reading,
-) -> Vec<Key> {
-    let (Some(meter), Some(group)) = (reading.meter, &reading.group) else { return Vec::new() };
-    let weeks = FourWeeks::of(at);
-    let slot = schema::group(tx.account, customer, meter, weeks, group.id);
+    meter: MeterId,
+    weeks: FourWeeks,
+    group: CellHash,
+) -> [Key; 2] {
+    let slot = schema::group(tx.account, customer, meter, weeks, group);
     let count = schema::group_count(tx.account, customer, meter, weeks);
-    vec![slot.key().clone(), count.key().clone()]
+    [slot.key().clone(), count.key().clone()]
 }
 
 /// Writes which groups have events.

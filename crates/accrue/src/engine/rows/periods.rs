@@ -77,7 +77,7 @@ pub(in crate::engine) async fn periods(
         }
         periods.push(BillingPeriod::new(*period, fired));
     }
-    let meters = plans::plan_version_of(tx, entry).await?.meters;
+    let meters = plans::plan_version_of(tx, entry).await?.meters.clone();
     let mut periods = Periods::new(id, meters, states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
     rate_periods(tx, entry, &mut periods, at).await?;

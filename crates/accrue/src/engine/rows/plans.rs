@@ -1,5 +1,7 @@
 //! Plans by the names that callers give, and what a version of one says.
 
+use std::sync::Arc;
+
 use crate::{
     Error, IdOr, PlanId, engine::kernel::Transaction, plan::Plan, schema,
     subscription::SubscriptionEntry,
@@ -21,13 +23,13 @@ pub(in crate::engine) async fn plan(
     tx.get(&schema::plan(tx.account, plan_id)).await?.ok_or_else(unknown)
 }
 
-/// Returns the alerts of a subscription's plan version.
+/// Returns what a subscription's plan version says.
 pub(in crate::engine) async fn plan_version_of(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
-) -> Result<schema::PlanVersionEntry, Error> {
+) -> Result<Arc<schema::PlanVersionEntry>, Error> {
     let subscription = &entry.subscription;
     let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
     let slot = schema::plan_version(tx.account, plan_id, version);
-    Ok(tx.get(&slot).await?.unwrap_or_default())
+    Ok(tx.get_shared(&slot).await?.unwrap_or_default())
 }

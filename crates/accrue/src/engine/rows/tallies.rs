@@ -1,6 +1,6 @@
 //! Buckets and distinct values that readings are added to (`docs/decisions/distinct-values.md`).
 
-use std::collections::btree_map::Entry;
+use std::collections::BTreeSet;
 
 use crate::{
     CustomerId, Error, Pace, Timestamp,
@@ -8,9 +8,10 @@ use crate::{
         kernel::Transaction,
         rows::{groups, visible::BucketSlots},
     },
+    meter::{CellHash, CellId, MeterId},
     schema::{self, Bucket, CustomerHead, Nothing},
     store::Key,
-    usage::{Amount, Membership, Reading, Tally, Window},
+    usage::{Amount, DistinctValue, FourWeeks, Membership, Reading, Tally, Window},
 };
 
 /// Whether it is kept when distinct values were seen.
@@ -20,68 +21,96 @@ pub(in crate::engine) enum Indexed {
     No,
 }
 
-/// Names the rows that readings are added to.
-pub(in crate::engine) async fn tally_keys<'r>(
+/// TallyPlaces of what readings are added to, each once.
+#[derive(Default)]
+pub(in crate::engine) struct TallyPlaces {
+    buckets: BTreeSet<(CellId, Window)>,
+    values: BTreeSet<DistinctValue>,
+    groups: BTreeSet<(MeterId, FourWeeks, CellHash)>,
+}
+
+impl TallyPlaces {
+    /// Finds the places of some readings.
+    pub(in crate::engine) async fn of<'r>(
+        tx: &Transaction<'_>,
+        readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
+    ) -> Self {
+        let mut places = Self::default();
+        for (at, Reading { cell, meter, group, amount }) in readings {
+            tx.pace.spend(Pace::KEY).await;
+            let window = Window::of(at);
+            places.buckets.insert((*cell, window));
+            if let Amount::Distinct(digest) = amount {
+                places.values.insert((*cell, window, *digest));
+            }
+            if let (Some(meter), Some(group)) = (meter, group) {
+                places.groups.insert((*meter, FourWeeks::of(at), group.id));
+            }
+        }
+        places
+    }
+}
+
+/// Names the rows that are added to at some places.
+pub(in crate::engine) fn tally_keys(
     tx: &Transaction<'_>,
     customer: CustomerId,
     bucket_slots: &BucketSlots,
-    readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
+    places: &TallyPlaces,
     indexed: Indexed,
 ) -> Vec<Key> {
+    let account = tx.account;
     let mut keys = Vec::new();
-    let mut last = None;
-    for (at, reading) in readings {
-        let Reading { cell, amount, .. } = reading;
-        tx.pace.spend(Pace::KEY).await;
-        keys.extend(groups::group_keys(tx, customer, at, reading));
-        let window = Window::of(at);
-        let bucket_slot = bucket_slots.of(window);
-        if last != Some((*cell, window)) {
-            let bucket = schema::bucket(tx.account, customer, *cell, window, bucket_slot);
-            keys.push(bucket.key().clone());
-            last = Some((*cell, window));
-        }
-        let Amount::Distinct(digest) = amount else { continue };
-        let value =
-            schema::distinct_value(tx.account, customer, *cell, window, bucket_slot, digest);
+    for (meter, weeks, group) in &places.groups {
+        keys.extend(groups::group_keys(tx, customer, *meter, *weeks, *group));
+    }
+    for (cell, window) in &places.buckets {
+        let bucket_slot = bucket_slots.of(*window);
+        let bucket = schema::bucket(account, customer, *cell, *window, bucket_slot);
+        keys.push(bucket.key().clone());
+    }
+    for (cell, window, digest) in &places.values {
+        let bucket_slot = bucket_slots.of(*window);
+        let value = schema::distinct_value(account, customer, *cell, *window, bucket_slot, digest);
         keys.push(value.key().clone());
         if indexed == Indexed::Yes {
-            let seen = schema::distinct_index(tx.account, customer, *cell, digest);
+            let seen = schema::distinct_index(account, customer, *cell, digest);
             keys.push(seen.key().clone());
         }
     }
     keys
 }
 
-/// Loads what readings are added to. Its rows were fetched.
-pub(in crate::engine) async fn load_tally<'r>(
+/// Loads what is added to at some places. The rows were fetched.
+pub(in crate::engine) async fn load_tally(
     tx: &Transaction<'_>,
     customer: CustomerId,
     bucket_slots: &BucketSlots,
-    readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
+    places: &TallyPlaces,
     indexed: Indexed,
     oldest_taken: Timestamp,
 ) -> Result<Tally, Error> {
+    let account = tx.account;
     let mut tally = Tally::new(oldest_taken);
-    for (at, Reading { cell, amount, .. }) in readings {
+    for (cell, window) in &places.buckets {
         tx.pace.spend(Pace::KEY).await;
-        let (id, window) = (*cell, Window::of(at));
-        let bucket_slot = bucket_slots.of(window);
-        if let Entry::Vacant(vacant) = tally.buckets.entry((id, window)) {
-            let bucket = schema::bucket(tx.account, customer, id, window, bucket_slot);
-            if let Some(row) = tx.row(&bucket)? {
-                vacant.insert(row.aggregate);
-            }
+        let bucket_slot = bucket_slots.of(*window);
+        let bucket = schema::bucket(account, customer, *cell, *window, bucket_slot);
+        if let Some(row) = tx.row(&bucket)? {
+            tally.buckets.insert((*cell, *window), row.aggregate);
         }
-        let Amount::Distinct(digest) = amount else { continue };
-        let value = schema::distinct_value(tx.account, customer, id, window, bucket_slot, digest);
+    }
+    for (cell, window, digest) in &places.values {
+        tx.pace.spend(Pace::KEY).await;
+        let bucket_slot = bucket_slots.of(*window);
+        let value = schema::distinct_value(account, customer, *cell, *window, bucket_slot, digest);
         if tx.row(&value)?.is_some() {
-            tally.distinct.insert((id, window, *digest), Membership::Stored);
+            tally.distinct.insert((*cell, *window, *digest), Membership::Stored);
         }
-        if indexed == Indexed::Yes && !tally.indexes.contains_key(&(id, *digest)) {
-            let seen = schema::distinct_index(tx.account, customer, id, digest);
+        if indexed == Indexed::Yes && !tally.indexes.contains_key(&(*cell, *digest)) {
+            let seen = schema::distinct_index(account, customer, *cell, digest);
             if let Some(seen) = tx.row(&seen)? {
-                tally.indexes.insert((id, *digest), seen);
+                tally.indexes.insert((*cell, *digest), seen);
             }
         }
     }

@@ -236,7 +236,7 @@ async fn summed(
     timeframe: Timeframe,
     by: SummedBy,
 ) -> Result<Total, Error> {
-    let meters = plans::plan_version_of(tx, entry).await?.meters;
+    let meters = plans::plan_version_of(tx, entry).await?.meters.clone();
     let meters = rows::metrics::meters(tx).await?.with_divided(&meters);
     let customer_id = entry.subscription.customer_id;
     match by {

@@ -14,7 +14,7 @@ use crate::{
             figures::{self, Running},
             ledgers::{self, Ledgers},
             periods::{self, Wanted},
-            tallies::{self, Indexed},
+            tallies::{self, Indexed, TallyPlaces},
             visible::{self, BucketSlots},
         },
         time::recount::moved_by,
@@ -37,6 +37,7 @@ pub(super) struct Share<'a> {
     pub(super) events: Vec<(&'a Event, Vec<Reading>)>,
     /// All events of the share.
     new: Vec<&'a New<'a>>,
+    places: TallyPlaces,
     bucket_slots: BucketSlots,
     /// Billing periods that the events move, of each subscription that they count for.
     periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
@@ -89,6 +90,7 @@ impl<'a> Share<'a> {
                 customer_id,
                 events,
                 new: all.remove(&customer_id).unwrap_or_default(),
+                places: TallyPlaces::default(),
                 bucket_slots: BucketSlots::default(),
                 periods,
                 draws_in: BTreeMap::new(),
@@ -103,11 +105,9 @@ impl<'a> Share<'a> {
         event_blocks::accept(tx, self.customer_id, None, &self.new, metrics).await
     }
 
-    /// Finds the bucket slots that the events are added to.
-    pub(super) async fn find_bucket_slots(
-        &mut self,
-        tx: &mut Transaction<'_>,
-    ) -> Result<(), Error> {
+    /// Finds the places that the events are added to, and their bucket slots.
+    pub(super) async fn find_places(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        self.places = TallyPlaces::of(tx, self.readings()).await;
         let instants = || self.events.iter().map(|(event, _)| event.timestamp);
         if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
             let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
@@ -145,16 +145,9 @@ impl<'a> Share<'a> {
     ) -> Result<(Tally, Vec<Periods>), Error> {
         let customer_id = self.customer_id;
         let oldest_taken = rows::account::oldest_taken(tx).await?;
-        let (bucket_slots, readings) = (&self.bucket_slots, self.readings());
-        let tally = tallies::load_tally(
-            tx,
-            customer_id,
-            bucket_slots,
-            readings,
-            Indexed::Yes,
-            oldest_taken,
-        )
-        .await?;
+        let (slots, places) = (&self.bucket_slots, &self.places);
+        let tally =
+            tallies::load_tally(tx, customer_id, slots, places, Indexed::Yes, oldest_taken).await?;
         let mut all = Vec::with_capacity(self.periods.len());
         let mut periods = std::mem::take(&mut self.periods);
         for (entry, billing) in &mut periods {
@@ -304,10 +297,8 @@ pub(super) async fn figure_keys(
         let customer_id = share.customer_id;
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
-        let (bucket_slots, readings) = (&share.bucket_slots, share.readings());
-        keys.extend(
-            tallies::tally_keys(tx, customer_id, bucket_slots, readings, Indexed::Yes).await,
-        );
+        let (slots, places) = (&share.bucket_slots, &share.places);
+        keys.extend(tallies::tally_keys(tx, customer_id, slots, places, Indexed::Yes));
         for (entry, periods) in &share.periods {
             let alerts = share.alerts(tx, entry).await?;
             keys.extend(periods::period_keys(tx, entry, periods, &alerts, tx.now).await?);

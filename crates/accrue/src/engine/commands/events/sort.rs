@@ -69,7 +69,8 @@ pub(in crate::engine) async fn sort<'a>(
         };
         let Some((slot, entry)) = slots.next() else { continue };
         tx.pace.spend_bytes(event.rough_bytes()).await;
-        let mut reasons = event.problems();
+        let bytes = event.bytes();
+        let mut reasons = event.problems(bytes);
         let Some(customer_id) = customers.get(&event.customer).and_then(Found::id) else {
             reasons.push(format!("customer_id: no customer with identifier {}", event.customer));
             refused.push(refusal(index, event, reasons));
@@ -99,7 +100,7 @@ pub(in crate::engine) async fn sort<'a>(
             seen.insert(key, (event, customer_id));
             let entry = rules.add(entry, own);
             let (was_read, counts) = (!is_trusted, into.is_none());
-            new.push(New { event, customer_id, entry, slot, was_read, counts });
+            new.push(New { event, bytes, customer_id, entry, slot, was_read, counts });
         }
     }
     if refused.is_empty() {

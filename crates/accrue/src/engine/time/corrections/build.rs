@@ -9,7 +9,7 @@ use crate::{
         kernel::{Guard, Transaction},
         rows::{
             self,
-            tallies::{self, Indexed},
+            tallies::{self, Indexed, TallyPlaces},
             visible::{self, BucketSlots, EventWalk, SourcedEvent, WalkedSlot},
         },
     },
@@ -127,13 +127,13 @@ pub(super) async fn add_chunk(
     for (place, readings) in &chunk.events {
         all.extend(readings.iter().map(|reading| (place.at, reading)));
     }
-    let readings = || all.iter().copied();
-    let keys = tallies::tally_keys(tx, customer, bucket_slots, readings(), indexed).await;
+    let places = TallyPlaces::of(tx, all.into_iter()).await;
+    let keys = tallies::tally_keys(tx, customer, bucket_slots, &places, indexed);
     let guard = tx.guard::<CustomerHead>(customer).await?;
     Guard::fetch(&[guard], tx, &keys).await?;
     let oldest_taken = rows::account::oldest_taken(tx).await?;
     let mut tally =
-        tallies::load_tally(tx, customer, bucket_slots, readings(), indexed, oldest_taken).await?;
+        tallies::load_tally(tx, customer, bucket_slots, &places, indexed, oldest_taken).await?;
     for (place, readings) in &chunk.events {
         tally.add(place.at, readings);
         tx.pace.spend(readings.len()).await;

@@ -146,8 +146,8 @@ impl Subscriber {
             None => plan_alerts(tx, &self.entry).await?,
         };
         let alerts = self.plan_alerts.insert(alerts);
-        let order = plans::plan_version_of(tx, &self.entry).await?.alerts;
-        Ok(order.iter().filter_map(|id| alerts.get(id)).cloned().collect())
+        let version = plans::plan_version_of(tx, &self.entry).await?;
+        Ok(version.alerts.iter().filter_map(|id| alerts.get(id)).cloned().collect())
     }
 }
 
@@ -158,8 +158,8 @@ pub(in crate::engine) async fn watching_applied(
     entry: &SubscriptionEntry,
 ) -> Result<Vec<Alert>, Error> {
     let alerts = plan_alerts(tx, entry).await?;
-    let order = plans::plan_version_of(tx, entry).await?.alerts;
-    let shared = order.iter().filter_map(|id| alerts.get(id)).cloned().collect();
+    let version = plans::plan_version_of(tx, entry).await?;
+    let shared = version.alerts.iter().filter_map(|id| alerts.get(id)).cloned().collect();
     active::watching_with(tx, entry, shared).await
 }
 
