@@ -1,6 +1,7 @@
 //! What the benches share: the workload of usage events, the stores that are measured, and taps on
 //! them.
 
+#[cfg(feature = "programs")]
 mod backend;
 mod json;
 mod stopwatch;
@@ -11,8 +12,9 @@ use std::time::Instant;
 
 use accrue::store::{Batch, Store};
 
+#[cfg(feature = "programs")]
+pub use self::backend::Backend;
 pub use self::{
-    backend::Backend,
     json::{event_json, properties_json},
     stopwatch::Stopwatch,
     tap::Tap,
