@@ -78,7 +78,7 @@ impl<S: Store> Store for CountedStore<S> {
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
         let rows = count(batch.changes.len());
-        let bytes = batch.changes.iter().map(bytes).sum::<u64>();
+        let bytes = batch.changes.iter().map(|change| count(change.bytes())).sum::<u64>();
         let commit = self.counted(self.store.commit(batch)).await?;
         if matches!(commit, Commit::Committed(_)) {
             let mut counts = self.counts();
@@ -87,14 +87,6 @@ impl<S: Store> Store for CountedStore<S> {
         }
         Ok(commit)
     }
-}
-
-fn bytes(change: &Change) -> u64 {
-    let document = match change {
-        Change::Put(_, document) => document.as_str().len(),
-        Change::Delete(_) => 0,
-    };
-    count(change.key().bytes().len() + document)
 }
 
 fn count(number: usize) -> u64 {
