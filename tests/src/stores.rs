@@ -9,7 +9,7 @@ use std::{
 use accrue::{
     limits,
     schema::TABLES,
-    store::{Batch, Change, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
+    store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
 };
 use async_trait::async_trait;
 

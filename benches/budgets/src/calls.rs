@@ -6,7 +6,7 @@ use std::{
     task::Poll,
 };
 
-use accrue::store::{Batch, Change, Commit, Key, Row, Scan, Store, StoreError};
+use accrue::store::{Batch, Commit, Key, Row, Scan, Store, StoreError};
 use async_trait::async_trait;
 
 /// A store that counts what is asked of it.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use accrue::store::Key;
 use serde_json::Value;
 
 use super::{
@@ -26,8 +27,21 @@ pub(super) struct Kept {
 /// How long it is good for.
 const GOOD_FOR: i64 = 48 * super::plan::HOUR;
 
-/// The account of a key of the store, and the rest of it.
-fn split(key: &[u8]) -> Option<(At, &[u8])> {
+/// The bytes of an epoch at the beginning of a key.
+const EPOCH_BYTES: usize = 8;
+
+/// The beginning of the epoch that a record is of.
+fn epoch_of(key: &Key) -> Instant {
+    let bytes = key.bytes().first_chunk::<EPOCH_BYTES>();
+    bytes.map_or(Instant::MAX, |bytes| Instant::from_be_bytes(*bytes))
+}
+
+/// The account of a key of the store, and the rest of it. A record has its epoch before that.
+fn split(key: &Key) -> Option<(At, &[u8])> {
+    let key = match key.table().name() {
+        "record" => key.bytes().get(EPOCH_BYTES..)?,
+        _ => key.bytes(),
+    };
     let end = key.iter().position(|byte| *byte == 0)?;
     let account = std::str::from_utf8(&key[..end]).ok()?.strip_prefix("tenant-")?;
     Some((account.parse().ok()?, &key[end + 1..]))
@@ -43,7 +57,7 @@ impl World {
         let mut expected = Vec::new();
         let mut is_marked = false;
         for (key, document) in &applied.changes {
-            let (of, rest) = split(key.bytes()).ok_or("a key of no account")?;
+            let (of, rest) = split(key).ok_or("a key of no account")?;
             account = Some(of);
             let json = document.as_ref().map(|document| {
                 serde_json::from_str::<Value>(document.as_str()).unwrap_or(Value::Null)
@@ -52,7 +66,7 @@ impl World {
                 ("record", Some(record)) => {
                     expected.extend(self.completed(applied.task, of, rest, record)?);
                 }
-                ("record", None) => self.expired(of, rest)?,
+                ("record", None) => self.expired(of, rest, epoch_of(key))?,
                 ("customer_external", Some(alias)) => {
                     let id = alias["customer_id"].as_str().map(str::to_owned);
                     let mut all = self.tenants[of].customers.iter_mut();
@@ -106,7 +120,7 @@ impl World {
             else {
                 continue;
             };
-            let (of, _) = split(key.bytes()).ok_or("a key of no account")?;
+            let (of, _) = split(key).ok_or("a key of no account")?;
             let entry: Value = serde_json::from_str(document.as_str()).unwrap_or(Value::Null);
             let entry = &entry["entry"];
             let number = |name: &str| entry[name].as_str().and_then(whole).ok_or("a number");
@@ -182,13 +196,15 @@ impl World {
         self.tenants[account].accept(&of.what, &answer, completed_at).map(Some)
     }
 
-    /// A record is removed.
-    fn expired(&mut self, account: At, key: &[u8]) -> Result<(), String> {
+    /// The record of a key in an epoch is removed.
+    fn expired(&mut self, account: At, key: &[u8], epoch: Instant) -> Result<(), String> {
         let key = String::from_utf8_lossy(key).into_owned();
         let now = self.now();
-        let last = self.kept.get(&(account, key.clone())).and_then(|kept| kept.last());
-        if last.is_none_or(|last| now <= last.completed_at + GOOD_FOR) {
-            return Err(format!("the record of {key} is removed while it is good: {last:?}"));
+        let kept = self.kept.get(&(account, key.clone())).into_iter().flatten();
+        let own = kept.filter(|kept| (epoch..epoch + GOOD_FOR).contains(&kept.completed_at));
+        let own: Vec<_> = own.collect();
+        if own.is_empty() || own.iter().any(|kept| now <= kept.completed_at + GOOD_FOR) {
+            return Err(format!("the record of {key} is removed while it is good: {own:?}"));
         }
         self.count("record removed");
         Ok(())
