@@ -2,7 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use bigdecimal::{BigDecimal, num_bigint::BigInt};
+use bigdecimal::{
+    BigDecimal,
+    num_bigint::{BigInt, Sign},
+};
 use proptest::prelude::*;
 
 use super::{
@@ -61,8 +64,8 @@ proptest! {
             check(&a, &x)?;
             check(&-&a, &-&x)?;
             check(&a.abs(), &x.abs())?;
-            prop_assert_eq!(a.is_negative(), x < BigDecimal::from(0));
-            prop_assert_eq!(a.is_zero(), x == BigDecimal::from(0));
+            prop_assert_eq!(a.is_negative(), x.sign() == Sign::Minus);
+            prop_assert_eq!(a.is_zero(), x.sign() == Sign::NoSign);
             prop_assert_eq!(i64::from(a.places()), x.normalized().fractional_digit_count().max(0));
             for b in forms(&b) {
                 check(&(&a + &b), &(&x + &y))?;
