@@ -1,11 +1,12 @@
 //! Spans of operations, with the feature `tracing`.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     fmt,
     pin::pin,
     sync::{
-        Arc, Mutex,
+        Arc, LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Waker},
@@ -19,32 +20,42 @@ use accrue::{
 use async_trait::async_trait;
 use tracing::{
     Event, Metadata, Subscriber,
+    callsite::rebuild_interest_cache,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
-    subscriber::with_default,
+    subscriber::set_global_default,
 };
 
 use crate::support::fixture::{Fixture, NOON, UNKNOWN, at, block_on, event, run};
 
-/// A subscriber that keeps spans.
-#[derive(Default)]
-struct Recorder {
-    spans: Mutex<Vec<Span>>,
-    entered: Mutex<Vec<Id>>,
+/// A subscriber that keeps the spans of each thread, while it does what they are kept of.
+///
+/// It is one for the whole process: whether a span is on is kept for all threads, and one that came to
+/// it without a subscriber would turn it off for the others.
+struct Recorder;
+
+static GLOBAL: LazyLock<()> = LazyLock::new(|| set_global_default(Recorder).unwrap());
+
+thread_local! {
+    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
-#[derive(Clone, Default)]
+#[derive(Default)]
+struct Kept {
+    spans: Vec<Span>,
+    entered: Vec<Id>,
+}
+
+#[derive(Clone, Debug, Default)]
 struct Span {
     /// What it is within.
     within: Option<Id>,
     fields: BTreeMap<&'static str, String>,
 }
 
-impl Recorder {
-    fn change(&self, id: &Id, change: impl FnOnce(&mut Span)) {
-        let index = usize::try_from(id.into_u64()).unwrap() - 1;
-        change(&mut self.spans.lock().unwrap()[index]);
-    }
+/// Changes what is kept, where anything is.
+fn keep<T: Default>(change: impl FnOnce(&mut Kept) -> T) -> T {
+    KEPT.with_borrow_mut(|kept| kept.as_mut().map(change)).unwrap_or_default()
 }
 
 impl Subscriber for Recorder {
@@ -53,16 +64,19 @@ impl Subscriber for Recorder {
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        let mut span =
-            Span { within: self.entered.lock().unwrap().last().cloned(), ..Span::default() };
+        let mut span = Span::default();
         attributes.record(&mut span);
-        let mut spans = self.spans.lock().unwrap();
-        spans.push(span);
-        Id::from_u64(u64::try_from(spans.len()).unwrap())
+        let count = keep(|kept| {
+            span.within = kept.entered.last().cloned();
+            kept.spans.push(span);
+            kept.spans.len()
+        });
+        Id::from_u64(u64::try_from(count).unwrap().max(1))
     }
 
     fn record(&self, id: &Id, values: &Record<'_>) {
-        self.change(id, |span| values.record(span));
+        let index = usize::try_from(id.into_u64()).unwrap() - 1;
+        keep(|kept| values.record(&mut kept.spans[index]));
     }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
@@ -70,11 +84,11 @@ impl Subscriber for Recorder {
     fn event(&self, _: &Event<'_>) {}
 
     fn enter(&self, id: &Id) {
-        self.entered.lock().unwrap().push(id.clone());
+        keep(|kept| kept.entered.push(id.clone()));
     }
 
     fn exit(&self, id: &Id) {
-        assert_eq!(self.entered.lock().unwrap().pop().as_ref(), Some(id));
+        keep(|kept| assert_eq!(kept.entered.pop().as_ref(), Some(id)));
     }
 }
 
@@ -131,18 +145,23 @@ fn counting(fixture: &Fixture, races: usize) -> (Arc<Counting>, Account) {
 
 /// The spans of what is done, in the order in which they began.
 fn spans(work: impl FnOnce()) -> Vec<Span> {
-    // A span that another thread were to reach first, once there is a subscriber here, could be off
-    // for this one too.
+    // Of a thread that came to a span before there was a subscriber it may be known that it is off.
+    *GLOBAL;
     Fixture::new().item();
-    let recorder = Arc::new(Recorder::default());
-    with_default(Arc::clone(&recorder), work);
-    assert!(recorder.entered.lock().unwrap().is_empty());
-    recorder.spans.lock().unwrap().clone()
+    rebuild_interest_cache();
+    KEPT.set(Some(Kept::default()));
+    work();
+    let kept = KEPT.take().unwrap();
+    assert_eq!(kept.entered, []);
+    kept.spans
 }
 
 /// The one span of what is done.
 fn span(work: impl FnOnce()) -> BTreeMap<&'static str, String> {
-    let [Span { within: None, fields }] = &spans(work)[..] else { panic!("there is one span") };
+    let found = spans(work);
+    let [Span { within: None, fields }] = &found[..] else {
+        panic!("there is one span: {found:?}")
+    };
     fields.clone()
 }
 
