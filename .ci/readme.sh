@@ -7,9 +7,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly SERVER="$1"
 work="$(mktemp -d)"
+server=
+# It is looked into before the server has begun to write there.
+: >"$work/out"
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-"$SERVER" --listen 127.0.0.1:0 --store memory --api-key secret >"$work/out" 2>"$work/log" &
+"$SERVER" --listen 127.0.0.1:0 --store memory --api-key secret >>"$work/out" 2>"$work/log" &
 server=$!
 for _ in {1..100}; do
   url="$(sed -n 's/^listening on //p' "$work/out")"
