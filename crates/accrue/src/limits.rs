@@ -52,8 +52,8 @@ pub const CARRIED_BYTES: usize = 8 * 1024;
 pub const IDEMPOTENCY_KEY_CHARACTERS: usize = 64;
 /// The time for which a key is remembered after its operation completed, in hours (§4.5.4, §8).
 pub const IDEMPOTENCY_HOURS: u64 = 48;
-/// The time by which the clocks of processes on one store may differ, in seconds, for a key to be known
-/// in each.
+/// The time by which the clock of a process may be ahead, in seconds, for no record to be removed that is
+/// good for others.
 pub const CLOCK_SKEW_SECONDS: u64 = 60 * 60;
 /// The largest stored answer, in bytes: a subscription with the most prices, each with the most
 /// metadata, is one.

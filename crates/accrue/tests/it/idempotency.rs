@@ -1,4 +1,7 @@
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use accrue::{
     Account, Admitted, Attempt, Billing, Call, Clock as _, Error, ErrorKind, IdempotencyKey,
@@ -6,7 +9,9 @@ use accrue::{
     idempotency::{Answer, Fingerprint, Freshness},
     item::{Item, NewItem},
     limits,
+    store::{Batch, Commit, Key, MemoryStore, Row, Scan, Store, StoreError},
 };
+use async_trait::async_trait;
 
 use crate::support::fixture::{Fixture, at, block_on, event, name, run};
 
@@ -214,12 +219,52 @@ fn a_record_of_a_process_whose_clock_is_ahead_is_known() {
     let epoch = 48 * 60 * 60 * 1_000_000;
     let end = fixture.clock.now().micros().div_euclid(epoch) * epoch + epoch;
     let at = |micros| Timestamp::from_micros(end + micros).unwrap();
-    let (behind, ahead) = (clock(at(-1)), clock(at(60 * 60 * 1_000_000 - 1)));
+    let (behind, ahead) = (clock(at(-60 * 60 * 1_000_000)), clock(at(46 * 60 * 60 * 1_000_000)));
     let item = |of: &Account| {
         block_on(of.create_item(NewItem::new(name("a"))).keyed(key("one")).into_future()).unwrap()
     };
     assert!(!item(&ahead).is_replayed());
     assert!(item(&behind).is_replayed());
+}
+
+/// A store that keeps the next commit back, and says that nobody knows what became of it.
+#[derive(Debug)]
+struct Late {
+    store: Arc<MemoryStore>,
+    kept: Mutex<Option<Batch>>,
+}
+
+#[async_trait]
+impl Store for Late {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.store.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        self.store.scan(scan).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        *self.kept.lock().unwrap() = Some(batch);
+        Err(StoreError::indeterminate("it is on its way"))
+    }
+}
+
+#[test]
+fn a_commit_that_is_late_finds_the_record_of_its_retry() {
+    for hours in [0, 1, 13, 25, 47, 48] {
+        let fixture = Fixture::new();
+        let late = Arc::new(Late { store: Arc::clone(&fixture.store), kept: Mutex::default() });
+        let billing = Billing::new(late.clone(), fixture.clock.clone(), SeededEntropy::new(9));
+        let account = billing.account(fixture.account.id().clone());
+        let call = |of: &Account| keyed(of.create_item(NewItem::new(name("a"))), "key");
+        call(&account).unwrap_err();
+        fixture.clock.advance(Duration::from_secs(hours * 60 * 60));
+        call(&fixture.account).unwrap();
+        let kept = late.kept.lock().unwrap().take().unwrap();
+        let commit = block_on(fixture.store.commit(kept)).unwrap();
+        assert!(matches!(commit, Commit::Conflict(_)), "after {hours} hours: {commit:?}");
+    }
 }
 
 #[test]

@@ -177,8 +177,8 @@ fn check_ingest(races: usize, attempts: &str, conflicts: &str) {
         block_on(call.into_future()).unwrap();
     };
     let fields = span(ingest);
-    // The record of the key is looked up before, in two epochs.
-    let read = (store.read.load(Ordering::SeqCst) - 2).to_string();
+    // The record of the key is looked up before, in three epochs.
+    let read = (store.read.load(Ordering::SeqCst) - 3).to_string();
     let written = store.written.load(Ordering::SeqCst).to_string();
     let expect = [
         ("operation", "ingest"),
