@@ -74,6 +74,10 @@ pub const TURN_WORK: usize = 2_000;
 pub const CORRECTION_WORK: usize = 1_000_000;
 /// The size of the cache of decoded rows, in bytes.
 pub const DECODED_BYTES: u64 = 16 * 1024 * 1024;
+/// The size of all copies of customers that a process keeps, in bytes.
+pub const RESIDENT_BYTES: u64 = 64 * 1024 * 1024;
+/// The most rows that the copy of one customer has.
+pub const RESIDENT_ROWS: usize = 256;
 
 /// The longest key of an event, in bytes.
 pub const EVENT_KEY_BYTES: usize = 256;

@@ -90,7 +90,8 @@ tables! {
     account_corrections(account) -> AccountCorrections;
 
     /// Subscriptions that a customer's events may still count for.
-    active_subscriptions(account, customer: CustomerId) -> ActiveIds, read_often;
+    active_subscriptions(account, customer: CustomerId)
+        -> ActiveIds [guarded by CustomerHead], read_often, resident;
 
     /// An alert, and the mark that deletes it.
     alert(account, alert: AlertId) -> AlertEntry, read_often;
@@ -101,7 +102,7 @@ tables! {
 
     /// Thresholds of an alert that have fired in a billing period.
     alert_state(account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId)
-        -> AlertState;
+        -> AlertState [guarded by CustomerHead], resident;
 
     /// Instants at which events of a customer were amended and deprecated.
     amendments(account, customer: CustomerId) -> Amendments;
@@ -163,7 +164,7 @@ tables! {
     /// The aggregate of the events of 15 minutes.
     bucket(
         account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot
-    ) -> Bucket [guarded by CustomerHead] {
+    ) -> Bucket [guarded by CustomerHead], resident {
         /// The buckets of a customer's cell, of both slots.
         range buckets(account, customer: CustomerId, cell: CellId) by Window;
         key bucket_place(window: Window, bucket_slot: BucketSlot);
@@ -180,13 +181,14 @@ tables! {
     /// Aggregates of a billing period, or of another stretch of a subscription's life, by cell of its
     /// matrices.
     cell_total(account, subscription: SubscriptionId, period: PeriodKey)
-        = (account, subscription, period.start, period.end) -> CellTotalEntry;
+        = (account, subscription, period.start, period.end)
+        -> CellTotalEntry [guarded by CustomerHead], resident;
 
     /// Corrections of the figures of a customer.
     corrections(account, customer: CustomerId) -> Corrections;
 
     /// A block of credits.
-    credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead];
+    credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead], resident;
 
     /// The blocks of a ledger, by when they were made.
     credit_block_by_time(account, of: &Block)
@@ -198,7 +200,7 @@ tables! {
     credit_block_metadata(account, block: CreditBlockId) -> BlockMetadata [guarded by CustomerHead];
 
     /// Currencies and pricing units in which a customer has a ledger, or alerts on one.
-    credits(account, customer: CustomerId) -> Credits;
+    credits(account, customer: CustomerId) -> Credits [guarded by CustomerHead], resident;
 
     /// A customer, and the mark that deletes it.
     customer(account, customer: CustomerId) -> CustomerEntry, read_often;
@@ -243,7 +245,7 @@ tables! {
     /// Credits that the usage of a billing period has drawn from a ledger.
     drawn(
         account, subscription: SubscriptionId, period_start: Timestamp, unit: &PricingUnit
-    ) = (account, subscription, period_start, unit.as_str()) -> Drawn [guarded by CustomerHead];
+    ) = (account, subscription, period_start, unit.as_str()) -> Drawn [guarded by CustomerHead], resident;
 
     /// Events of a minute.
     event(account, customer: CustomerId, minute: Minute, number: u64) -> EventBlock<'static> [guarded by CustomerHead] {
@@ -258,7 +260,7 @@ tables! {
 
     /// The number of events of an hour that count for a customer.
     event_volume(account, hour: Hour, customer: CustomerId)
-        -> EventCount [guarded by CustomerHead] {
+        -> EventCount [guarded by CustomerHead], resident {
         /// The numbers of events of all customers.
         range event_volumes(account) by Hour;
         key volume_customer(customer: CustomerId);
@@ -289,7 +291,7 @@ tables! {
 
     /// A ledger of credits, without its blocks and entries.
     ledger(account, customer: CustomerId, unit: &PricingUnit)
-        = (account, customer, unit.as_str()) -> Ledger [guarded by CustomerHead] {
+        = (account, customer, unit.as_str()) -> Ledger [guarded by CustomerHead], resident {
         pick written_ledger();
     }
 
@@ -387,7 +389,8 @@ tables! {
     }
 
     /// A subscription, without its terms.
-    subscription(account, subscription: SubscriptionId) -> SubscriptionEntry, read_often;
+    subscription(account, subscription: SubscriptionId)
+        -> SubscriptionEntry [guarded by CustomerHead], read_often, resident;
 
     /// Subscriptions, by when time brings them another status.
     subscription_by_change(account, at: Timestamp, of: &SubscriptionEntry)
@@ -424,11 +427,13 @@ tables! {
     }
 
     /// Price intervals and adjustment intervals of a subscription, as many as fit a row.
-    terms(account, subscription: SubscriptionId, part: u16) -> Terms, read_often;
+    terms(account, subscription: SubscriptionId, part: u16)
+        -> Terms [guarded by CustomerHead], read_often, resident;
 
     /// Aggregates of a billing period, or of another stretch of a subscription's life, by metric.
     total(account, subscription: SubscriptionId, period: PeriodKey)
-        = (account, subscription, period.start, period.end) -> TotalEntry;
+        = (account, subscription, period.start, period.end)
+        -> TotalEntry [guarded by CustomerHead], resident;
 }
 
 /// A row that only its key says something with.

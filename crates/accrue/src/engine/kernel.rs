@@ -12,6 +12,7 @@ mod handle;
 mod in_flight;
 mod keyed;
 mod patience;
+mod resident;
 mod shared;
 mod stripes;
 mod trace;

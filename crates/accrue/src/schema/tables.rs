@@ -11,7 +11,8 @@
 //! A row makes a table called `name`, and a function `name` that takes the parts and returns the slot.
 //! The key consists of the parts, or of what `= (…)` makes of them. A part without a type is the
 //! account. `read_often` marks documents that are kept decoded; `[guarded by Head]` those that are written with
-//! the row of a head alone, and read under it ([`Guards`](super::Guards)). A row has the clauses that the engine
+//! the row of a head alone, and read under it ([`Guards`](super::Guards)); `resident` those of them that the
+//! copy of the head keeps. A row has the clauses that the engine
 //! needs:
 //!
 //! | clause | the function takes | and returns |
@@ -30,7 +31,7 @@ macro_rules! tables {
     ($(
         $(#[$doc:meta])*
         $table:ident $parts:tt $(= $key:tt)? -> $document:ty $([guarded by $guard:ident])?
-        $(, $often:ident)?
+        $(, $kept:ident)*
         $({$(
             $(#[$about:meta])*
             $clause:ident $name:ident $of:tt $(by $stretch:ident)?;
@@ -47,9 +48,17 @@ macro_rules! tables {
         /// Every table that the engine writes.
         pub const TABLES: &[Table] = &[$(table::$table,)*];
 
+        /// Tells whether the copy of a guard keeps the rows of a table.
+        pub(crate) fn is_resident(table: Table) -> bool {
+            $($(if is_resident!($kept) && table == table::$table {
+                return true;
+            })*)*
+            false
+        }
+
         $(
             slot! {
-                ($(#[$doc])*) $table $parts $(= $key)? -> ($document $(where $guard)? $(, $often)?)
+                ($(#[$doc])*) $table $parts $(= $key)? -> ($document $(where $guard)? $(, $kept)*)
             }
 
             // A clause is the name of a macro.
@@ -80,18 +89,30 @@ macro_rules! key_of {
     }};
 }
 
+/// A slot of documents that are kept in some ways.
+macro_rules! kept {
+    ($slot:expr) => { $slot };
+    ($slot:expr, read_often $($rest:tt)*) => { kept!($slot.read_often() $($rest)*) };
+    ($slot:expr, resident $($rest:tt)*) => { kept!($slot $($rest)*) };
+}
+
+macro_rules! is_resident {
+    (resident) => { true };
+    ($kept:ident) => { false };
+}
+
 macro_rules! slot {
     ($docs:tt $table:ident ($($part:ident $(: $type:ty)?),*) -> $says:tt) => {
         slot! { $docs $table ($($part $(: $type)?),*) = ($($part),*) -> $says }
     };
     (
         ($($doc:tt)*) $table:ident ($($part:ident $(: $type:ty)?),*) = ($($key:expr),*)
-        -> ($document:ty $(where $guard:ident)? $(, $often:ident)?)
+        -> ($document:ty $(where $guard:ident)? $(, $kept:ident)*)
     ) => {
         $($doc)*
         #[doc = concat!("\n\nKey: `(", stringify!($($key),*), ")`.")]
         pub(crate) fn $table($($part: part!($($type)?)),*) -> Slot<$document $(, $guard)?> {
-            key_of!($($key),*).slot(table::$table)$(.$often())?
+            kept!(key_of!($($key),*).slot(table::$table) $(, $kept)*)
         }
     };
 }

@@ -9,7 +9,7 @@ use crate::{
         rows::{self, active, outbox},
         time::current,
     },
-    schema::{self, ActiveIds, CustomerAlias, CustomerEntry, Index, Nothing},
+    schema::{self, ActiveIds, CustomerAlias, CustomerEntry, CustomerHead, Index, Nothing},
     webhook::Body,
 };
 
@@ -150,10 +150,11 @@ async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Res
         tx.delete(&schema::customer_external(tx.account, external));
     }
     tx.delete(&schema::customer_by_time(tx.account, &customer));
-    tx.put(&schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
+    let guard = tx.guard::<CustomerHead>(id).await?;
+    guard.put(tx, &schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
     let credits = schema::credits(tx.account, id);
-    if tx.get(&credits).await?.is_some() {
-        tx.delete(&credits);
+    if guard.get(tx, &credits).await?.is_some() {
+        guard.delete(tx, &credits)?;
     }
     // Its backfills go on to close.
     active::reschedule(tx, id).await?;

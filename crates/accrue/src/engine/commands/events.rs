@@ -100,8 +100,7 @@ impl Command for Ingest {
             share.find_places(tx).await?;
         }
         tx.fetch(&share::alert_keys(tx, &shares)?).await?;
-        let keys = share::figure_keys(tx, &shares).await?;
-        tx.fetch(&keys).await?;
+        share::fetch_figures(tx, &shares).await?;
         share::fetch_ledgers(tx, &shares).await?;
         for share in &mut shares {
             let (mut tally, mut periods) = share.load(tx, &meters).await?;

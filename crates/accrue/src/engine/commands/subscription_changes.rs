@@ -138,7 +138,7 @@ impl Account {
 /// Writes a subscription whose life or fees have changed, with the next deadline of its customer.
 async fn save_change(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Result<(), Error> {
     let customer_id = entry.subscription.customer_id;
-    rows::subscriptions::save_subscription(tx, entry)?;
+    rows::subscriptions::save_subscription(tx, entry).await?;
     let active = active::active_subscriptions(tx, &[customer_id]).await?;
     let entries = active.into_iter().flat_map(|of| of.entries);
     active::save_active(tx, customer_id, &entries.collect::<Vec<_>>()).await
@@ -175,7 +175,7 @@ async fn update_subscription(
     let subscription_id = id;
     let body = Body::SubscriptionEdited { subscription_id, previous_attributes };
     outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
-    rows::subscriptions::save_subscription(tx, &entry)?;
+    rows::subscriptions::save_subscription(tx, &entry).await?;
     Ok(entry.subscription)
 }
 

@@ -280,7 +280,7 @@ async fn create_subscription(
         let slot = schema::customer(tx.account, customer.id);
         tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
     }
-    rows::subscriptions::save_new_subscription(tx, &entry)?;
+    rows::subscriptions::save_new_subscription(tx, &entry).await?;
     let subscription = entry.subscription.clone();
     entries.push(entry);
     active::save_active(tx, customer.id, &entries).await?;

@@ -6,12 +6,12 @@ use std::{pin::Pin, time::Duration};
 use async_trait::async_trait;
 use serde::Serialize;
 
-use super::{Patience, Shared, Stop, Transaction, stripes::Held, trace::Span};
+use super::{Patience, Shared, Stop, Transaction, trace::Span, transaction::Ended};
 use crate::{
     AccountId, Error, Timestamp,
     idempotency::Fingerprint,
     limits,
-    store::{Batch, Commit, Key, StoreError, Version},
+    store::{Commit, Key, StoreError, Version},
 };
 
 /// Operation that writes: it loads, decides and saves, in one unit of work.
@@ -178,8 +178,8 @@ async fn apply_within<C: Command + ?Sized>(
                 continue;
             }
             Err(Stop::First(owners)) => {
-                // It takes its own locks.
-                drop(tx);
+                // They take their own locks.
+                drop(tx.into_doubts());
                 shared.first.catch_up(shared, account, &owners, &mut patience).await?;
                 held = shared.stripes.hold_none();
                 continue;
@@ -192,7 +192,7 @@ async fn apply_within<C: Command + ?Sized>(
         }
         let trusted = tx.trusted();
         let records = door.map(|door| door.records(tx.now)).unwrap_or_default();
-        let Some(Sealed { decided, batch, locks }) = seal(decided, tx, door, &records, shared)?
+        let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) = seal(decided, tx, door, &records, shared)?
         else {
             trusts_caller = false;
             held = shared.stripes.hold_none();
@@ -205,7 +205,8 @@ async fn apply_within<C: Command + ?Sized>(
             return Ok(Applied::Done(decided));
         }
         match (shared.store.commit(batch).await, decided) {
-            (Ok(Commit::Committed(_)), decided) => {
+            (Ok(Commit::Committed(version)), decided) => {
+                findings.keep(&shared.residents, version);
                 span.committed(changes);
                 return Ok(Applied::Done(decided));
             }
@@ -214,6 +215,7 @@ async fn apply_within<C: Command + ?Sized>(
                 if records.iter().any(|(record, _)| *record == key) {
                     return Ok(Applied::LostTheKey);
                 }
+                findings.doubt(&shared.residents);
                 if trusted == Some(key.table()) {
                     trusts_caller = false;
                 } else {
@@ -225,6 +227,7 @@ async fn apply_within<C: Command + ?Sized>(
                 return Err(Error::from(error).retry_doubles_nothing());
             }
             (Err(error @ StoreError::Indeterminate { .. }), decided) => {
+                findings.doubt(&shared.residents);
                 return Ok(Applied::Unknown(decided, error));
             }
             (Err(error), _) => return Err(error.into()),
@@ -237,8 +240,7 @@ async fn apply_within<C: Command + ?Sized>(
 /// holds only where the rows that were read still are as they were read.
 struct Sealed<'a, T> {
     decided: Decided<T>,
-    batch: Batch,
-    locks: Held<'a>,
+    ended: Ended<'a>,
 }
 
 /// Makes a run ready to be committed; none where it does not fit one commit, and would perhaps with what
@@ -256,9 +258,7 @@ fn seal<'a, T>(
     };
     let (account, now, is_sure) = (tx.account, tx.now, tx.trusted().is_none());
     match (tx.into_batch(records), result) {
-        (Ok((batch, locks)), result) => {
-            Ok(Some(Sealed { decided: Decided { result, answer }, batch, locks }))
-        }
+        (Ok(ended), result) => Ok(Some(Sealed { decided: Decided { result, answer }, ended })),
         (Err(_), _) if !is_sure => Ok(None),
         (Err(error), Ok(_)) => {
             // What was decided does not fit one commit: that is the answer then.

@@ -19,6 +19,8 @@ use crate::{
 pub(in crate::engine) struct Guard<G: Guards> {
     of: G::Of,
     slot: Slot<G>,
+    /// Place among the guards that were read.
+    at: usize,
 }
 
 impl Transaction<'_> {
@@ -27,11 +29,8 @@ impl Transaction<'_> {
         &mut self,
         of: G::Of,
     ) -> Result<Guard<G>, Error> {
-        let slot = G::slot(self.account, of);
-        if !self.holds_row(slot.key()) {
-            self.fetch([slot.key()]).await?;
-        }
-        Ok(Guard { of, slot })
+        let mut guards = self.guards([of]).await?;
+        guards.pop().ok_or_else(|| Error::corrupt("a guard is missing"))
     }
 
     /// Reads several guards, all in one call of the store.
@@ -40,10 +39,12 @@ impl Transaction<'_> {
         of: impl IntoIterator<Item = G::Of> + Send,
     ) -> Result<Vec<Guard<G>>, Error> {
         let account = self.account;
-        let guards = of.into_iter().map(|of| Guard { of, slot: G::slot(account, of) });
-        let guards: Vec<_> = guards.collect();
-        self.fetch(guards.iter().map(|guard| guard.slot.key())).await?;
-        Ok(guards)
+        let of: Vec<_> = of.into_iter().collect();
+        let slots: Vec<_> = of.iter().map(|of| G::slot(account, *of)).collect();
+        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
+        let places = self.read_guards(&keys).await?;
+        let guards = of.into_iter().zip(slots).zip(places);
+        Ok(guards.map(|((of, slot), at)| Guard { of, slot, at }).collect())
     }
 }
 
@@ -75,13 +76,17 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         }
     }
 
-    /// Reads rows that some guards guard, all in one call of the store.
-    pub(in crate::engine) async fn fetch(
-        _guards: &[Self],
+    /// Reads rows, each of them guarded by one of these, all in one call of the store.
+    pub(in crate::engine) async fn fetch<'k>(
         tx: &mut Transaction<'_>,
-        keys: impl IntoIterator<Item = &Key> + Send,
-    ) -> Result<(), Error> {
-        tx.fetch_guarded(keys).await
+        rows: impl IntoIterator<Item = (&'k Self, &'k Key)> + Send,
+    ) -> Result<(), Error>
+    where
+        G: 'k,
+        G::Of: 'k,
+    {
+        let rows: Vec<_> = rows.into_iter().map(|(guard, key)| (guard.at, key)).collect();
+        tx.fetch_guarded(rows).await
     }
 
     /// Fetches a row and returns it decoded.
@@ -90,7 +95,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx: &mut Transaction<'_>,
         slot: &Slot<T, H>,
     ) -> Result<Option<T>, Error> {
-        tx.fetch_guarded([slot.key()]).await?;
+        tx.fetch_guarded([(self.at, slot.key())]).await?;
         tx.row(slot)
     }
 
@@ -100,7 +105,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx: &mut Transaction<'_>,
         slots: &[Slot<T, H>],
     ) -> Result<Vec<Option<T>>, Error> {
-        tx.fetch_guarded(slots.iter().map(Slot::key)).await?;
+        tx.fetch_guarded(slots.iter().map(|slot| (self.at, slot.key()))).await?;
         tx.read_all(slots).await
     }
 
@@ -136,6 +141,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         value: &T,
     ) -> Result<(), Error> {
         self.touch(tx)?;
+        tx.note_written(self.at, slot.key());
         tx.put_row(slot, value)
     }
 
@@ -146,6 +152,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         slot: &Slot<T, G>,
     ) -> Result<(), Error> {
         self.touch(tx)?;
+        tx.note_written(self.at, slot.key());
         tx.write(Change::Delete(slot.key().clone()));
         Ok(())
     }
@@ -209,7 +216,7 @@ mod tests {
             guard.get_all(&mut tx, &[leaf(&account, 1), leaf(&account, 2)]).await
         })
         .unwrap();
-        let (batch, _) = tx.into_batch(&[]).unwrap();
+        let batch = tx.into_batch(&[]).unwrap().batch;
         assert_eq!(read(&batch), [("item", 7)]);
     }
 
@@ -224,7 +231,7 @@ mod tests {
             tx.get(&leaf(&account, 2)).await
         })
         .unwrap();
-        let (batch, _) = tx.into_batch(&[]).unwrap();
+        let batch = tx.into_batch(&[]).unwrap().batch;
         assert_eq!(read(&batch), [("item", 7), ("price", 2)]);
         assert!(batch.preconditions.iter().all(|of| of.expected == Expected::Absent));
     }
@@ -243,7 +250,7 @@ mod tests {
             Ok::<_, Error>(())
         })
         .unwrap();
-        let (batch, _) = tx.into_batch(&[]).unwrap();
+        let batch = tx.into_batch(&[]).unwrap().batch;
         let expect = [("item", 7), ("price", 1), ("price", 2)];
         assert_eq!(written(&batch), expect);
         assert_eq!(read(&batch), [("item", 7)]);

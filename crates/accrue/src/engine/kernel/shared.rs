@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Decoded, Patience, in_flight::InFlight, stripes::Stripes};
+use super::{Decoded, Patience, in_flight::InFlight, resident::Residents, stripes::Stripes};
 use crate::{AccountId, Clock, Entropy, Error, Timestamp, schema::Owner, store::Store};
 
 /// State that all clones of a handle share.
@@ -20,6 +20,7 @@ pub(in crate::engine) struct Shared {
     pub(in crate::engine) stripes: Stripes,
     pub(in crate::engine) in_flight: Arc<InFlight>,
     pub(in crate::engine) decoded: Decoded,
+    pub(in crate::engine) residents: Residents,
     pub(in crate::engine) first: &'static dyn CatchUp,
     clock: Arc<dyn Clock>,
     latest: AtomicI64,
@@ -38,6 +39,7 @@ impl Shared {
             stripes: Stripes::new(),
             in_flight: Arc::default(),
             decoded: Decoded::new(),
+            residents: Residents::new(),
             first,
             clock: Arc::new(clock),
             latest: AtomicI64::new(Timestamp::MIN.micros()),

@@ -1,6 +1,7 @@
 //! One run of an operation: what it reads, what it writes, and the commit that ends it.
 
 mod now;
+mod reads;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -10,12 +11,13 @@ use std::{
 use foldhash::fast::RandomState;
 use serde::Serialize;
 
-pub(super) use self::now::Part;
+pub(super) use self::{now::Part, reads::Findings};
+use self::reads::{Holder, Reads, expected};
 use super::{Says, Shared, stripes::Held, trace::RowsRead};
 use crate::{
     AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp, limits,
     schema::{Owner, Slot},
-    store::{Batch, Change, Commit, Document, Expected, Key, Precondition, Row, Table, Version},
+    store::{Batch, Change, Commit, Document, Key, Precondition, Row, Table, Version},
 };
 
 /// Unit of work: one run of an operation.
@@ -37,31 +39,13 @@ pub(in crate::engine) struct Transaction<'a> {
     trust: Trust,
     /// Owners for whom it has made something due.
     made_due: BTreeSet<Owner>,
-    /// Rows as the store has them. Keys are hashed with a seed of their own, and faster than by the
-    /// standard library: an ingest hashes each several times.
-    rows: HashMap<Key, Fetched, RandomState>,
-    /// Preconditions in read order; guarded rows excluded.
-    read: Vec<Precondition>,
+    reads: Reads,
     /// Writes, in the order of the first write of each key.
     writes: Vec<Change>,
     /// Place of a key in `writes`.
     written: HashMap<Key, usize, RandomState>,
     /// Buffer that documents are written in.
     text: Vec<u8>,
-}
-
-/// Row as the store has it.
-struct Fetched {
-    row: Option<Row>,
-    /// True where it was read under its guard alone.
-    is_guarded: bool,
-}
-
-/// Holder of a row that is read: a precondition of its own, or its guard.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holding {
-    Rows,
-    Guard,
 }
 
 /// Whether a run takes the names that its caller chooses, each once, for new ones: it does not read what
@@ -117,8 +101,7 @@ impl<'a> Transaction<'a> {
             dry: None,
             trust: Trust::Nobody,
             made_due: BTreeSet::new(),
-            rows: HashMap::default(),
-            read: Vec::new(),
+            reads: Reads::default(),
             writes: Vec::new(),
             written: HashMap::default(),
             text: Vec::new(),
@@ -185,54 +168,74 @@ impl<'a> Transaction<'a> {
         &mut self,
         keys: impl IntoIterator<Item = &Key> + Send,
     ) -> Result<(), Error> {
-        self.load(keys, Holding::Rows).await
-    }
-
-    /// Reads rows that are guarded by a row that was read: none becomes a precondition, unless it is
-    /// read without its guard too.
-    pub(super) async fn fetch_guarded(
-        &mut self,
-        keys: impl IntoIterator<Item = &Key> + Send,
-    ) -> Result<(), Error> {
-        self.load(keys, Holding::Guard).await
-    }
-
-    /// Tells whether a row was read, and is a precondition.
-    pub(super) fn holds_row(&self, key: &Key) -> bool {
-        self.rows.get(key).is_some_and(|fetched| !fetched.is_guarded)
-    }
-
-    /// Reads the rows that were not read yet.
-    async fn load(
-        &mut self,
-        keys: impl IntoIterator<Item = &Key> + Send,
-        holding: Holding,
-    ) -> Result<(), Error> {
-        let mut asked = HashSet::<_, RandomState>::default();
-        let mut missing = Vec::new();
-        for key in keys {
-            match self.rows.get_mut(key) {
-                None if asked.insert(key) => missing.push(key.clone()),
-                Some(fetched) if fetched.is_guarded && holding == Holding::Rows => {
-                    fetched.is_guarded = false;
-                    self.read.push(precondition(key, fetched.row.as_ref()));
-                }
-                _ => {}
-            }
-        }
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let rows = self.rows_now(&missing).await?;
-        self.pace.spend(missing.len().saturating_mul(Pace::ROW)).await;
-        for (key, row) in missing.into_iter().zip(rows) {
-            let is_guarded = holding == Holding::Guard;
-            if !is_guarded {
-                self.read.push(precondition(&key, row.as_ref()));
-            }
-            self.rows.insert(key, Fetched { row, is_guarded });
+        let rows = self.missing(keys.into_iter().map(|key| (key, ())), Holder::Row);
+        for (key, row, ()) in self.load(rows).await? {
+            self.reads.add(key, row, Holder::Row);
         }
         Ok(())
+    }
+
+    /// Reads rows that guard others, and returns their places among the guards: of those that the process
+    /// has a copy of, as they were known last.
+    pub(super) async fn read_guards(&mut self, keys: &[Key]) -> Result<Vec<usize>, Error> {
+        let uses_copies = self.dry.is_none();
+        let mut copies = HashMap::new();
+        for key in keys.iter().filter(|_| uses_copies) {
+            if self.reads.guard(key).is_some() || copies.contains_key(key) {
+                continue;
+            }
+            let Some(resident) = self.shared.residents.of(key) else { continue };
+            let known = resident.guard();
+            if let Some(guard) = known.filter(|_| !self.reads.has(key, Holder::Row)) {
+                self.reads.add(key.clone(), Some(guard), Holder::Row);
+            }
+            copies.insert(key, resident);
+        }
+        self.fetch(keys).await?;
+        let mut place = |key: &Key| match self.reads.guard(key) {
+            Some(place) => place,
+            None => self.reads.add_guard(key, copies.remove(key)),
+        };
+        Ok(keys.iter().map(&mut place).collect())
+    }
+
+    /// Reads rows under guards that were read, with the places of those: none becomes a precondition,
+    /// unless it is read without its guard too.
+    pub(super) async fn fetch_guarded(
+        &mut self,
+        keys: impl IntoIterator<Item = (usize, &Key)> + Send,
+    ) -> Result<(), Error> {
+        let mut missing = self.missing(keys.into_iter().map(|(at, key)| (key, at)), Holder::Guard);
+        missing.retain(|(key, guard)| !self.reads.take_copy(*guard, key));
+        for (key, row, guard) in self.load(missing).await? {
+            self.reads.add_under(guard, key, row);
+        }
+        Ok(())
+    }
+
+    /// Returns the rows, each once, that were not read yet.
+    fn missing<'k, W>(
+        &mut self,
+        keys: impl Iterator<Item = (&'k Key, W)>,
+        holder: Holder,
+    ) -> Vec<(Key, W)> {
+        let mut asked = HashSet::<_, RandomState>::default();
+        let missing = keys.filter(|(key, _)| !self.reads.has(key, holder) && asked.insert(*key));
+        missing.map(|(key, with)| (key.clone(), with)).collect()
+    }
+
+    /// Reads rows, all in one call of the store.
+    async fn load<W: Send>(
+        &self,
+        wanted: Vec<(Key, W)>,
+    ) -> Result<Vec<(Key, Option<Row>, W)>, Error> {
+        let (keys, with): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
+        let rows = match keys.is_empty() {
+            true => Vec::new(),
+            false => self.rows_now(&keys).await?,
+        };
+        self.pace.spend(keys.len().saturating_mul(Pace::ROW)).await;
+        Ok(keys.into_iter().zip(rows).zip(with).map(|((key, row), with)| (key, row, with)).collect())
     }
 
     /// Returns the decoded row that was fetched, or was written here.
@@ -241,10 +244,8 @@ impl<'a> Transaction<'a> {
         if let Some(written) = written {
             return written.document().map(|document| slot.decode(document)).transpose();
         }
-        match self.rows.get(slot.key()) {
-            Some(Fetched { row, .. }) => {
-                row.as_ref().map(|row| self.shared.decoded.decode(slot, row)).transpose()
-            }
+        match self.reads.get(slot.key()) {
+            Some(row) => row.map(|row| self.shared.decoded.decode(slot, row)).transpose(),
             None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
         }
     }
@@ -258,7 +259,7 @@ impl<'a> Transaction<'a> {
             return Ok(self.row(slot)?.map(Arc::new));
         }
         self.fetch([slot.key()]).await?;
-        let row = self.rows.get(slot.key()).and_then(|fetched| fetched.row.as_ref());
+        let row = self.reads.get(slot.key()).flatten();
         row.map(|row| self.shared.decoded.shared(slot, row)).transpose()
     }
 
@@ -288,7 +289,7 @@ impl<'a> Transaction<'a> {
     ) -> Result<Vec<Option<T>>, Error> {
         let mut all = Vec::with_capacity(slots.len());
         for slot in slots {
-            let row = self.rows.get(slot.key()).and_then(|fetched| fetched.row.as_ref());
+            let row = self.reads.get(slot.key()).flatten();
             self.pace.spend(work_of(row)).await;
             all.push(self.row(slot)?);
         }
@@ -307,9 +308,16 @@ impl<'a> Transaction<'a> {
     pub(in crate::engine) async fn holds(mut self) -> Result<bool, Error> {
         let shared = self.shared;
         self.discard_writes();
-        let (batch, _) = self.into_batch(&[])?;
+        let Ended { batch, findings, .. } = self.into_batch(&[])?;
         match shared.store.commit(batch).await {
-            Ok(commit) => Ok(matches!(commit, Commit::Committed(_))),
+            Ok(Commit::Committed(version)) => {
+                findings.keep(&shared.residents, version);
+                Ok(true)
+            }
+            Ok(Commit::Conflict(_)) => {
+                findings.doubt(&shared.residents);
+                Ok(false)
+            }
             // Nothing was to be changed, so asking again doubles nothing.
             Err(error) => Err(Error::from(error).retry_doubles_nothing()),
         }
@@ -359,6 +367,13 @@ impl<'a> Transaction<'a> {
         self.write(Change::Delete(slot.key().clone()));
     }
 
+    /// Notes that a row is written under a guard.
+    pub(super) fn note_written(&mut self, guard: usize, key: &Key) {
+        if !self.written.contains_key(key) {
+            self.reads.note_written(guard, key);
+        }
+    }
+
     pub(super) fn write(&mut self, change: Change) {
         match self.written.get(change.key()).and_then(|at| self.writes.get_mut(*at)) {
             Some(earlier) => *earlier = change,
@@ -397,7 +412,7 @@ impl<'a> Transaction<'a> {
 
     /// Returns the document that the store has of a row that was read.
     pub(in crate::engine) fn stored(&self, key: &Key) -> Option<&Document> {
-        Some(&self.rows.get(key)?.row.as_ref()?.document)
+        Some(&self.reads.get(key)??.document)
     }
 
     /// Notes that it makes something due for an owner.
@@ -422,27 +437,45 @@ impl<'a> Transaction<'a> {
         check_bounds(&Batch { preconditions: Vec::new(), changes })
     }
 
-    /// Ends the transaction: returns the batch to commit, and the locks that go on to be held.
+    /// Ends the transaction: returns the batch to commit, and what goes on.
     ///
     /// `first` are listed first, so that a race for an idempotency key is told from any other.
     pub(in crate::engine) fn into_batch(
         self,
         first: &[(Key, Option<Version>)],
-    ) -> Result<(Batch, Held<'a>), Error> {
+    ) -> Result<Ended<'a>, Error> {
         let first = first.iter().map(|(key, version)| {
             let (key, expected) = (key.clone(), expected(*version));
             Precondition { key, expected }
         });
-        let preconditions = first.chain(self.read).collect();
-        let batch = Batch { preconditions, changes: self.writes };
+        let (read, findings) = self.reads.into_preconditions(&self.writes, &self.written);
+        let batch =
+            Batch { preconditions: first.chain(read).collect(), changes: self.writes };
         check_bounds(&batch)?;
-        Ok((batch, self.held))
+        Ok(Ended { batch, findings, locks: self.held })
+    }
+
+    /// Ends the transaction without a commit: others come first, and move on.
+    pub(in crate::engine) fn into_doubts(self) -> Held<'a> {
+        let (_, findings) = self.reads.into_preconditions(&[], &self.written);
+        findings.doubt(&self.shared.residents);
+        self.held
     }
 
     /// Ends the transaction without a commit.
     pub(in crate::engine) fn into_held(self) -> Held<'a> {
         self.held
     }
+}
+
+/// Transaction that has ended.
+pub(in crate::engine) struct Ended<'a> {
+    /// Batch to commit.
+    pub(in crate::engine) batch: Batch,
+    /// What copies learn of it then.
+    pub(in crate::engine) findings: Findings,
+    /// Locks that go on to be held.
+    pub(in crate::engine) locks: Held<'a>,
 }
 
 /// Returns the work of reading and decoding a row.
@@ -453,17 +486,6 @@ fn work_of(row: Option<&Row>) -> usize {
 
 fn wrong_count() -> Error {
     Error::corrupt("the store gave another number of rows than was asked for")
-}
-
-fn precondition(key: &Key, row: Option<&Row>) -> Precondition {
-    Precondition { key: key.clone(), expected: expected(row.map(|row| row.version)) }
-}
-
-const fn expected(version: Option<Version>) -> Expected {
-    match version {
-        Some(version) => Expected::Version(version),
-        None => Expected::Absent,
-    }
 }
 
 /// Refuses a batch that no store needs to take, before it is called.

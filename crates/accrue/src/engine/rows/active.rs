@@ -4,7 +4,7 @@ use crate::{
     AlertId, CustomerId, Error, Timestamp,
     alert::Alert,
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{account, plans, subscriptions},
     },
     schema::{self, ActiveIds, CustomerHead, Deadline, Owner, Slot},
@@ -24,24 +24,24 @@ pub(in crate::engine) async fn active_subscriptions(
     customers: &[CustomerId],
 ) -> Result<Vec<ActiveSubscriptions>, Error> {
     let account = tx.account;
-    let heads: Vec<_> = customers.iter().map(|id| schema::customer_head(account, *id)).collect();
+    let guards = tx.guards::<CustomerHead>(customers.iter().copied()).await?;
     let ids: Vec<_> =
         customers.iter().map(|id| schema::active_subscriptions(account, *id)).collect();
     let credits: Vec<_> = customers.iter().map(|id| schema::credits(account, *id)).collect();
-    let keys = heads.iter().map(Slot::key).chain(ids.iter().map(Slot::key));
-    let keys = keys.chain(credits.iter().map(Slot::key));
-    tx.fetch(keys.collect::<Vec<_>>()).await?;
+    let keys = guards.iter().zip(ids.iter().map(Slot::key).zip(credits.iter().map(Slot::key)));
+    let keys = keys.flat_map(|(guard, (ids, credits))| [(guard, ids), (guard, credits)]);
+    Guard::fetch(tx, keys.collect::<Vec<_>>()).await?;
     let mut found = Vec::with_capacity(customers.len());
     let mut named = Vec::new();
-    for (customer_id, (head, ids)) in customers.iter().zip(heads.iter().zip(&ids)) {
-        let head = tx.row(head)?.unwrap_or_default();
+    for (guard, ids) in guards.iter().zip(&ids) {
         let ActiveIds { subscriptions, .. } = tx.row(ids)?.unwrap_or_default();
-        named.extend(subscriptions.iter().copied());
-        found.push((*customer_id, head, subscriptions));
+        named.extend(subscriptions.iter().map(|id| (guard, *id)));
+        found.push((guard, subscriptions));
     }
-    let mut rows = subscriptions::subscriptions(tx, &named).await?.into_iter();
+    let mut rows = subscriptions::subscriptions_under(tx, &named).await?.into_iter();
     let mut active = Vec::with_capacity(found.len());
-    for (customer_id, head, subscriptions) in found {
+    for (guard, subscriptions) in found {
+        let (customer_id, head) = (guard.of(), guard.head(tx)?);
         let mut entries = Vec::with_capacity(subscriptions.len());
         for row in rows.by_ref().take(subscriptions.len()) {
             entries.push(row.ok_or_else(|| {
@@ -115,9 +115,9 @@ pub(in crate::engine) async fn save_active(
     let subscriptions = live.map(|entry| entry.subscription.id).collect();
     let grace = account::configuration(tx).await?.grace_period;
     let deadline = entries.iter().filter_map(|entry| entry.deadline(grace)).min();
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::active_subscriptions(tx.account, customer_id);
-    tx.get(&slot).await?;
-    tx.put(&slot, &ActiveIds { subscriptions, deadline })?;
+    guard.put(tx, &slot, &ActiveIds { subscriptions, deadline })?;
     reschedule(tx, customer_id).await
 }
 
@@ -128,8 +128,9 @@ pub(in crate::engine) async fn reschedule(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
 ) -> Result<(), Error> {
-    let active = tx.get(&schema::active_subscriptions(tx.account, customer_id)).await?;
-    let credits = tx.get(&schema::credits(tx.account, customer_id)).await?;
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let active = guard.get(tx, &schema::active_subscriptions(tx.account, customer_id)).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next_expiry);
     let corrections = tx.get(&schema::corrections(tx.account, customer_id)).await?;
     let corrections = corrections.unwrap_or_default();
@@ -137,7 +138,6 @@ pub(in crate::engine) async fn reschedule(
     let correction = corrections.scheduled.first().map(|of| of.at);
     let active = active.unwrap_or_default().deadline;
     let next = expiries.chain([active, correction, under_way]).flatten().min();
-    let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let mut head = guard.head(tx)?;
     let owner = Owner::Customer(customer_id);
     if head.deadline != next {

@@ -7,10 +7,10 @@ use crate::{
     AlertId, CustomerId, Error, PricingUnit,
     alert::{Alert, BalanceWatch},
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{account, active, credits, outbox},
     },
-    schema::{self, BalanceAlertState, Credits, CreditsIn, Slot},
+    schema::{self, BalanceAlertState, Credits, CreditsIn, CustomerHead, Slot},
 };
 
 /// Reads what it takes to watch some ledgers, in two calls of the store.
@@ -19,8 +19,9 @@ pub(in crate::engine) async fn fetch_balance_watches(
     ledgers: &[(CustomerId, &PricingUnit)],
 ) -> Result<(), Error> {
     let account = tx.account;
+    let guards = tx.guards::<CustomerHead>(ledgers.iter().map(|(id, _)| *id)).await?;
     let credits: Vec<_> = ledgers.iter().map(|(id, _)| schema::credits(account, *id)).collect();
-    tx.fetch(credits.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+    Guard::fetch(tx, guards.iter().zip(credits.iter().map(Slot::key))).await?;
     let mut keys = Vec::new();
     for (customer_id, unit) in ledgers {
         for id in balance_alert_ids(tx, *customer_id, unit)? {
@@ -82,7 +83,8 @@ pub(in crate::engine) async fn balance_alerts(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
 ) -> Result<Vec<Alert>, Error> {
-    let credits = tx.get(&schema::credits(tx.account, customer_id)).await?;
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let units = credits.unwrap_or_default().units.into_values();
     let ids: Vec<_> = units.flat_map(|credits| credits.alerts).collect();
     active::alerts(tx, &ids).await
@@ -94,7 +96,8 @@ pub(in crate::engine) async fn balance_alerts_in(
     customer_id: CustomerId,
     unit: &PricingUnit,
 ) -> Result<Vec<Alert>, Error> {
-    tx.fetch([schema::credits(tx.account, customer_id).key()]).await?;
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     active::alerts(tx, &balance_alert_ids(tx, customer_id, unit)?).await
 }
 
@@ -116,10 +119,11 @@ pub(in crate::engine) async fn add_balance_alert(
     unit: &PricingUnit,
     id: AlertId,
 ) -> Result<(), Error> {
+    let guard = tx.guard(customer_id).await?;
     let slot = schema::credits(tx.account, customer_id);
-    let Credits { mut units } = tx.get(&slot).await?.unwrap_or_default();
+    let Credits { mut units } = guard.get(tx, &slot).await?.unwrap_or_default();
     units.entry(unit.clone()).or_default().alerts.push(id);
-    credits::put_credits(tx, customer_id, &Credits { units })
+    credits::put_credits(tx, &guard, &Credits { units })
 }
 
 /// Removes an alert from those on a ledger of a customer, with what of it is in alert.
@@ -128,14 +132,15 @@ pub(in crate::engine) async fn remove_balance_alert(
     customer_id: CustomerId,
     alert: &Alert,
 ) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::credits(tx.account, customer_id);
-    let Credits { mut units } = tx.get(&slot).await?.unwrap_or_default();
+    let Credits { mut units } = guard.get(tx, &slot).await?.unwrap_or_default();
     for credits in units.values_mut() {
         credits.alerts.retain(|id| *id != alert.id);
     }
     let is_used = |credits: &CreditsIn| credits.has_ledger || !credits.alerts.is_empty();
     units.retain(|_, credits| is_used(credits));
-    tx.put(&slot, &Credits { units })?;
+    guard.put(tx, &slot, &Credits { units })?;
     let state = schema::balance_alert_state(tx.account, alert.id);
     tx.get(&state).await?;
     tx.delete(&state);

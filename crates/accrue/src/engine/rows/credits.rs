@@ -1,16 +1,16 @@
 //! What a customer has of credits: in which units, and the alerts on them.
 
 use crate::{
-    CustomerId, Error,
-    engine::kernel::Transaction,
+    Error,
+    engine::kernel::{Guard, Transaction},
     limits,
-    schema::{self, Credits},
+    schema::{self, Credits, CustomerHead},
 };
 
 /// Writes what a customer has of credits, which was read.
 pub(in crate::engine) fn put_credits(
     tx: &mut Transaction<'_>,
-    customer: CustomerId,
+    guard: &Guard<CustomerHead>,
     credits: &Credits,
 ) -> Result<(), Error> {
     let (found, most) = (credits.units.len(), limits::LEDGERS);
@@ -21,5 +21,5 @@ pub(in crate::engine) fn put_credits(
         );
         return Err(Error::constraint(detail));
     }
-    tx.put(&schema::credits(tx.account, customer), credits)
+    guard.put(tx, &schema::credits(tx.account, guard.of()), credits)
 }

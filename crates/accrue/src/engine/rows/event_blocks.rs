@@ -1,7 +1,7 @@
 //! Rows of events: those of a minute that come at once share one
 //! (`docs/decisions/events-share-rows.md`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     BackfillId, CustomerId, Error, ErrorKind, EventKey, Timeframe,
@@ -87,16 +87,16 @@ pub(in crate::engine) async fn events_in_blocks<'k>(
     tx: &mut Transaction<'_>,
     wanted: &[(&EventSlot, &'k EventKey)],
 ) -> Result<HashMap<&'k EventKey, StoredEvent<'static>>, Error> {
-    let mut rows = BTreeMap::<_, (_, Vec<_>)>::new();
+    let mut rows = BTreeMap::<_, (_, _, Vec<_>)>::new();
     for (slot, key) in wanted {
         let Some(row) = block_of(tx, slot) else { continue };
-        rows.entry(row.key().clone()).or_insert_with(|| (row, Vec::new())).1.push(*key);
+        let of = slot.customer_id;
+        rows.entry(row.key().clone()).or_insert_with(|| (of, row, Vec::new())).2.push(*key);
     }
-    let customers: BTreeSet<_> = wanted.iter().map(|(slot, _)| slot.customer_id).collect();
-    let guards = tx.guards::<CustomerHead>(customers).await?;
-    Guard::fetch(&guards, tx, rows.keys()).await?;
+    let guards = tx.guards::<CustomerHead>(rows.values().map(|(of, ..)| *of)).await?;
+    Guard::fetch(tx, guards.iter().zip(rows.keys())).await?;
     let mut found = HashMap::new();
-    for (row, keys) in rows.values() {
+    for (_, row, keys) in rows.values() {
         let block: Option<EventBlock<'static>> = tx.row(row)?;
         let events = block.map(|block| block.events).unwrap_or_default();
         tx.pace.spend(events.len()).await;

@@ -67,7 +67,8 @@ pub(in crate::engine) async fn draws_in(
     entry: &SubscriptionEntry,
 ) -> Result<Vec<PricingUnit>, Error> {
     let customer_id = entry.subscription.customer_id;
-    let credits = tx.get(&schema::credits(tx.account, customer_id)).await?;
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let version = plans::plan_version_of(tx, entry).await?;
     Ok(credits.map(|credits| credits.drawn_by(&version, |_| true)).unwrap_or_default())
 }
@@ -78,10 +79,10 @@ pub(in crate::engine) async fn ledger(
     customer: CustomerId,
     unit: &PricingUnit,
 ) -> Result<Option<OpenLedger>, Error> {
-    let row = tx.get(&schema::ledger(tx.account, customer, unit)).await?;
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let row = guard.get(tx, &schema::ledger(tx.account, customer, unit)).await?;
     let Some(ledger) = row else { return Ok(None) };
     let pending: Vec<_> = pending_slots(tx.account, &ledger).collect();
-    let guard = tx.guard::<CustomerHead>(customer).await?;
     let pending: Option<Vec<_>> = guard.get_all(tx, &pending).await?.into_iter().collect();
     let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
     let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
@@ -99,13 +100,15 @@ pub(in crate::engine) async fn fetch_ledgers(
     let slots: Vec<_> =
         ledgers.iter().map(|(id, unit)| schema::ledger(account, *id, unit)).collect();
     let guards = tx.guards::<CustomerHead>(ledgers.iter().map(|(id, _)| *id)).await?;
+    Guard::fetch(tx, guards.iter().zip(slots.iter().map(Slot::key))).await?;
     let mut keys = Vec::new();
-    for ledger in tx.get_all(&slots).await?.into_iter().flatten() {
+    for (guard, slot) in guards.iter().zip(&slots) {
+        let Some(ledger) = tx.row(slot)? else { continue };
         let blocks = ledger.open.iter().chain(&ledger.overdraft);
-        keys.extend(blocks.map(|id| schema::credit_block(account, *id).key().clone()));
-        keys.extend(pending_slots(account, &ledger).map(|slot| slot.key().clone()));
+        keys.extend(blocks.map(|id| (guard, schema::credit_block(account, *id).key().clone())));
+        keys.extend(pending_slots(account, &ledger).map(|slot| (guard, slot.key().clone())));
     }
-    Guard::fetch(&guards, tx, &keys).await
+    Guard::fetch(tx, keys.iter().map(|(guard, key)| (*guard, key))).await
 }
 
 /// Adds to a book what watches it.

@@ -7,11 +7,11 @@ use crate::{
     alert::Alert,
     credit::DrawDown,
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{outbox, plans, prices, subscriptions},
     },
     period::{BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch},
-    schema::{self, CellTotalEntry, TotalEntry},
+    schema::{self, CellTotalEntry, CustomerHead, TotalEntry},
     store::Key,
     subscription::{PeriodKey, SubscriptionEntry},
     usage::Total,
@@ -62,8 +62,9 @@ pub(in crate::engine) async fn periods(
 ) -> Result<Periods, Error> {
     let Wanted { alerts, draws_in } = wanted;
     let id = entry.subscription.id;
+    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let keys = period_keys(tx, entry, billing, alerts, at).await?;
-    tx.fetch(&keys).await?;
+    Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches(billing, at) {
         states.insert(key, PeriodState::new(timeframe, total(tx, entry, key).await?));
@@ -105,47 +106,51 @@ pub(in crate::engine) async fn begin_parts(
     billing: &[Timeframe],
 ) -> Result<(), Error> {
     let id = entry.subscription.id;
+    let guard = tx.guard(entry.subscription.customer_id).await?;
     for (part, whole) in new_parts(entry, billing, tx.now) {
         let total = total(tx, entry, whole).await?;
-        save_total(tx, id, part, Stored { metrics: false, cells: false }, &total)?;
+        save_total(tx, &guard, id, part, Stored { metrics: false, cells: false }, &total)?;
     }
     let latest = billing.iter().map(|period| period.start()).max();
     if latest > entry.parts_until && !entry.subscription.has_one_grid() {
         entry.parts_until = latest;
-        subscriptions::save_subscription(tx, entry)?;
+        subscriptions::save_subscription(tx, entry).await?;
     }
     Ok(())
 }
 
 /// Removes the parts that nothing asks for any more once a period is closed.
-pub(in crate::engine) fn drop_parts(
+pub(in crate::engine) async fn drop_parts(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     closed: Timestamp,
-) {
+) -> Result<(), Error> {
     let (account, id) = (tx.account, entry.subscription.id);
+    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     for key in entry.outlived_parts(closed) {
-        tx.delete(&schema::total(account, id, key));
-        tx.delete(&schema::cell_total(account, id, key));
+        guard.delete(tx, &schema::total(account, id, key))?;
+        guard.delete(tx, &schema::cell_total(account, id, key))?;
     }
+    Ok(())
 }
 
 /// Writes what of billing periods has moved.
 pub(in crate::engine) fn save_periods(
     tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
     periods: &Periods,
 ) -> Result<(), Error> {
     let id = periods.subscription_id;
     for (key, state) in &periods.states {
         if state.has_moved {
-            save_total(tx, id, *key, state.stored, &state.total)?;
+            save_total(tx, guard, id, *key, state.stored, &state.total)?;
         }
     }
     for billing in &periods.billing {
         for alert in &billing.fired_moved {
             let fired = billing.fired.get(alert).cloned().unwrap_or_default();
             let slot = schema::alert_state(tx.account, id, billing.timeframe.start(), *alert);
-            tx.put(&slot, &schema::AlertState { fired })?;
+            guard.put(tx, &slot, &schema::AlertState { fired })?;
         }
     }
     Ok(())
@@ -161,7 +166,8 @@ pub(in crate::engine) async fn advance(
     at: Timestamp,
 ) -> Result<Vec<DrawDown>, Error> {
     let draw_downs = tell_of(tx, customer_id, periods.advance(change), at).await?;
-    save_periods(tx, periods)?;
+    let guard = tx.guard(customer_id).await?;
+    save_periods(tx, &guard, periods)?;
     Ok(draw_downs)
 }
 
@@ -199,10 +205,11 @@ pub(in crate::engine) async fn total(
     key: PeriodKey,
 ) -> Result<Total, Error> {
     let id = entry.subscription.id;
-    let metrics = tx.get(&schema::total(tx.account, id, key)).await?;
+    let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
+    let metrics = guard.get(tx, &schema::total(tx.account, id, key)).await?;
     let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
     let cells = match has_cells {
-        true => tx.get(&schema::cell_total(tx.account, id, key)).await?,
+        true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
         false => None,
     };
     let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
@@ -222,6 +229,7 @@ pub(in crate::engine) async fn billing_total(
 /// Writes what a stretch adds up to, which was read.
 pub(in crate::engine) fn save_total(
     tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
     id: SubscriptionId,
     key: PeriodKey,
     stored: Stored,
@@ -229,15 +237,15 @@ pub(in crate::engine) fn save_total(
 ) -> Result<(), Error> {
     let metrics = schema::total(tx.account, id, key);
     if !total.metrics.is_empty() {
-        tx.put(&metrics, &TotalEntry { total: total.metrics.clone() })?;
+        guard.put(tx, &metrics, &TotalEntry { total: total.metrics.clone() })?;
     } else if stored.metrics {
-        tx.delete(&metrics);
+        guard.delete(tx, &metrics)?;
     }
     let cells = schema::cell_total(tx.account, id, key);
     if !total.cells.is_empty() {
-        tx.put(&cells, &CellTotalEntry { cells: total.cells.clone() })?;
+        guard.put(tx, &cells, &CellTotalEntry { cells: total.cells.clone() })?;
     } else if stored.cells {
-        tx.delete(&cells);
+        guard.delete(tx, &cells)?;
     }
     Ok(())
 }

@@ -4,7 +4,10 @@ use serde::Serialize;
 
 use crate::{
     CustomerId, Error, IdOr, SubscriptionId, Timestamp,
-    engine::{kernel::Transaction, rows::customers},
+    engine::{
+        kernel::{Guard, Transaction},
+        rows::customers,
+    },
     limits,
     schema::{self, CustomerHead, Nothing, Slot, SubscriptionOf, Terms},
     store::Key,
@@ -28,9 +31,9 @@ pub(in crate::engine) async fn every_subscription(
     let mut ids = Vec::new();
     for (key, _) in guard.range_all(tx, scan).await? {
         let id = SubscriptionId::from_bytes(schema::id_at(&schema::position(&key)?));
-        ids.push(id);
+        ids.push((&guard, id));
     }
-    let found: Option<Vec<_>> = subscriptions(tx, &ids).await?.into_iter().collect();
+    let found: Option<Vec<_>> = subscriptions_under(tx, &ids).await?.into_iter().collect();
     found.ok_or_else(|| Error::corrupt("a list names no subscription"))
 }
 
@@ -39,7 +42,11 @@ pub(in crate::engine) async fn subscription(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
 ) -> Result<Option<SubscriptionEntry>, Error> {
-    Ok(subscriptions(tx, &[id]).await?.pop().flatten())
+    let [entry, first] = keys(tx.account, id);
+    tx.fetch([&entry, &first]).await?;
+    let Some(entry) = tx.row(&schema::subscription(tx.account, id))? else { return Ok(None) };
+    let parts = tx.get_all(&terms_slots(tx, &entry)).await?;
+    join(entry, parts).map(Some)
 }
 
 /// Returns a subscription that exists, and whose customer is not deleted.
@@ -58,32 +65,26 @@ pub(in crate::engine) async fn subscription_entry(
     }
 }
 
-/// Reads subscriptions, in the order asked.
-pub(in crate::engine) async fn subscriptions(
+/// Reads subscriptions under the guards of their customers, in the order asked.
+pub(in crate::engine) async fn subscriptions_under(
     tx: &mut Transaction<'_>,
-    ids: &[SubscriptionId],
+    wanted: &[(&Guard<CustomerHead>, SubscriptionId)],
 ) -> Result<Vec<Option<SubscriptionEntry>>, Error> {
     let account = tx.account;
-    let keys: Vec<_> = ids.iter().flat_map(|id| keys(account, *id)).collect();
-    tx.fetch(&keys).await?;
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.push(match tx.row(&schema::subscription(account, *id))? {
-            Some(entry) => Some(with_terms(tx, entry).await?),
-            None => None,
-        });
+    let keys = wanted.iter().map(|(guard, id)| (*guard, keys(account, *id)));
+    let keys: Vec<_> =
+        keys.flat_map(|(guard, [entry, first])| [(guard, entry), (guard, first)]).collect();
+    Guard::fetch(tx, keys.iter().map(|(guard, key)| (*guard, key))).await?;
+    let mut found = Vec::with_capacity(wanted.len());
+    for (guard, id) in wanted {
+        let Some(entry) = tx.row(&schema::subscription(account, *id))? else {
+            found.push(None);
+            continue;
+        };
+        let parts = guard.get_all(tx, &terms_slots(tx, &entry)).await?;
+        found.push(Some(join(entry, parts)?));
     }
     Ok(found)
-}
-
-async fn with_terms(
-    tx: &mut Transaction<'_>,
-    mut entry: SubscriptionEntry,
-) -> Result<SubscriptionEntry, Error> {
-    let slots = terms_slots(tx, &entry);
-    let parts = tx.get_all(&slots).await?;
-    join(&mut entry, parts)?;
-    Ok(entry)
 }
 
 /// Reads subscriptions as they are now, and keeps none.
@@ -96,7 +97,7 @@ pub(in crate::engine) async fn peek_subscriptions(
     let first: Vec<_> = ids.iter().map(|id| schema::terms(account, *id, 0)).collect();
     let mut found = Vec::with_capacity(ids.len());
     for (entry, first) in tx.peek_both(&slots, &first).await? {
-        let Some(mut entry) = entry else {
+        let Some(entry) = entry else {
             found.push(None);
             continue;
         };
@@ -104,13 +105,15 @@ pub(in crate::engine) async fn peek_subscriptions(
         if let Some(rest) = terms_slots(tx, &entry).get(1..).filter(|rest| !rest.is_empty()) {
             parts.extend(tx.peek(rest).await?);
         }
-        join(&mut entry, parts)?;
-        found.push(Some(entry));
+        found.push(Some(join(entry, parts)?));
     }
     Ok(found)
 }
 
-fn terms_slots(tx: &Transaction<'_>, entry: &SubscriptionEntry) -> Vec<Slot<Terms>> {
+fn terms_slots(
+    tx: &Transaction<'_>,
+    entry: &SubscriptionEntry,
+) -> Vec<Slot<Terms, CustomerHead>> {
     let id = entry.subscription.id;
     (0..entry.terms_parts).map(|part| schema::terms(tx.account, id, part)).collect()
 }
@@ -122,7 +125,7 @@ fn change_slot(tx: &Transaction<'_>, of: &SubscriptionEntry) -> Option<Slot<Noth
 }
 
 /// Writes a subscription that was read, and where it is found by its status.
-pub(in crate::engine) fn save_subscription(
+pub(in crate::engine) async fn save_subscription(
     tx: &mut Transaction<'_>,
     after: &SubscriptionEntry,
 ) -> Result<(), Error> {
@@ -142,11 +145,11 @@ pub(in crate::engine) fn save_subscription(
         old.iter().for_each(|old| tx.delete(old));
         new.iter().try_for_each(|new| tx.put(new, &Nothing {}))?;
     }
-    put_subscription(tx, after, before.terms_parts)
+    put_subscription(tx, after, before.terms_parts).await
 }
 
 /// Writes a subscription that is new, and where it is found.
-pub(in crate::engine) fn save_new_subscription(
+pub(in crate::engine) async fn save_new_subscription(
     tx: &mut Transaction<'_>,
     new: &SubscriptionEntry,
 ) -> Result<(), Error> {
@@ -158,16 +161,17 @@ pub(in crate::engine) fn save_new_subscription(
     if let Some(change) = change_slot(tx, new) {
         tx.put(&change, &Nothing {})?;
     }
-    put_subscription(tx, new, 0)
+    put_subscription(tx, new, 0).await
 }
 
 /// Writes a subscription and its terms, of which there were so many parts.
-pub(in crate::engine) fn put_subscription(
+pub(in crate::engine) async fn put_subscription(
     tx: &mut Transaction<'_>,
     of: &SubscriptionEntry,
     parts_before: u16,
 ) -> Result<(), Error> {
     let id = of.subscription.id;
+    let guard = tx.guard::<CustomerHead>(of.subscription.customer_id).await?;
     let mut entry = of.clone();
     let all = Terms {
         price_intervals: std::mem::take(&mut entry.subscription.price_intervals),
@@ -178,25 +182,28 @@ pub(in crate::engine) fn put_subscription(
         let slot = schema::terms(tx.account, id, entry.terms_parts);
         let is_known = entry.terms_parts < parts_before;
         if !is_known || tx.row(&slot)?.as_ref() != Some(&terms) {
-            tx.put(&slot, &terms)?;
+            guard.put(tx, &slot, &terms)?;
         }
         entry.terms_parts = entry.terms_parts.saturating_add(1);
     }
     for part in entry.terms_parts..parts_before {
-        tx.delete(&schema::terms(tx.account, id, part));
+        guard.delete(tx, &schema::terms(tx.account, id, part))?;
     }
-    tx.put(&schema::subscription(tx.account, id), &entry)
+    guard.put(tx, &schema::subscription(tx.account, id), &entry)
 }
 
 /// Joins an entry with its terms.
-fn join(entry: &mut SubscriptionEntry, parts: Vec<Option<Terms>>) -> Result<(), Error> {
+fn join(
+    mut entry: SubscriptionEntry,
+    parts: Vec<Option<Terms>>,
+) -> Result<SubscriptionEntry, Error> {
     let parts: Option<Vec<_>> = parts.into_iter().take(entry.terms_parts.into()).collect();
     let parts = parts.ok_or_else(|| Error::corrupt("the terms of a subscription are missing"))?;
     for terms in parts {
         entry.subscription.price_intervals.extend(terms.price_intervals);
         entry.subscription.adjustment_intervals.extend(terms.adjustment_intervals);
     }
-    Ok(())
+    Ok(entry)
 }
 
 /// Cuts terms into parts that each fit a row.

@@ -68,6 +68,7 @@ pub(in crate::engine) async fn is_behind(
     if entry.revision >= alerts.revision {
         return Ok(false);
     }
-    let active = tx.get(&schema::active_subscriptions(tx.account, customer_id)).await?;
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let active = guard.get(tx, &schema::active_subscriptions(tx.account, customer_id)).await?;
     Ok(active.unwrap_or_default().subscriptions.contains(&id))
 }

@@ -11,7 +11,7 @@ use crate::{
     alert::Cause,
     credit::DrawDown,
     engine::{
-        kernel::Transaction,
+        kernel::{Guard, Transaction},
         rows::{
             self, active, figures, ledgers,
             periods::{self, Wanted},
@@ -96,7 +96,8 @@ pub(in crate::engine) async fn judge_change(
     if is_summed {
         sum_anew(tx, after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, after, &mut next, now).await?;
-        drop_states(tx, &periods, &next)?;
+        let guard = tx.guard(after.subscription.customer_id).await?;
+        drop_states(tx, &guard, &periods, &next)?;
     }
     judge_only(&mut next, |period| judged.contains(&period));
     let Subscription { id: subscription_id, customer_id, .. } = after.subscription;
@@ -186,7 +187,7 @@ async fn count_periods(
     let next = Change::Next { next: Box::new(next), cause: correction.cause };
     let draw_downs = periods::advance(tx, customer_id, &mut periods, next, at).await?;
     if entry != *before {
-        subscriptions::save_subscription(tx, &entry)?;
+        subscriptions::save_subscription(tx, &entry).await?;
     }
     Ok(draw_downs)
 }
@@ -278,10 +279,16 @@ async fn leaves_events_out(
 }
 
 /// Removes what was kept of stretches that are no more.
-fn drop_states(tx: &mut Transaction<'_>, before: &Periods, after: &Periods) -> Result<(), Error> {
+fn drop_states(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    before: &Periods,
+    after: &Periods,
+) -> Result<(), Error> {
+    let id = before.subscription_id;
     for (key, state) in &before.states {
         if !after.states.contains_key(key) {
-            periods::save_total(tx, before.subscription_id, *key, state.stored, &Total::default())?;
+            periods::save_total(tx, guard, id, *key, state.stored, &Total::default())?;
         }
     }
     Ok(())

@@ -131,7 +131,7 @@ async fn save(
             Subject::Subscriber(subscriber) => {
                 let Subscriber { entry, has_moved, .. } = *subscriber;
                 if has_moved {
-                    subscriptions::save_subscription(tx, &entry)?;
+                    subscriptions::save_subscription(tx, &entry).await?;
                 }
                 entries.push(entry);
             }

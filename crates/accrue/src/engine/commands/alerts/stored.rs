@@ -131,7 +131,7 @@ pub(super) async fn save_watched(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<(), Error> {
-    rows::subscriptions::save_subscription(tx, entry)?;
+    rows::subscriptions::save_subscription(tx, entry).await?;
     rows::customers::touch(tx, entry.subscription.customer_id).await
 }
 

@@ -53,7 +53,7 @@ impl Command for IngestBackfill {
         let share = |id| schema::backfill_share(tx.account, self.id, id);
         let guards = tx.guards::<CustomerHead>(customers).await?;
         let slots: Vec<_> = guards.iter().map(|guard| share(guard.of())).collect();
-        Guard::fetch(&guards, tx, slots.iter().map(Slot::key)).await?;
+        Guard::fetch(tx, guards.iter().zip(slots.iter().map(Slot::key))).await?;
         for ((customer_id, new), (guard, slot)) in shares.iter().zip(guards.iter().zip(&slots)) {
             event_blocks::accept(tx, *customer_id, Some(self.id), new, metrics).await?;
             let mut share = guard.get(tx, slot).await?.unwrap_or_default();

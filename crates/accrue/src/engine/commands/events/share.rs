@@ -203,7 +203,7 @@ impl<'a> Share<'a> {
             guard.put(tx, &slot, &EventCount { events: events.saturating_add(more) })?;
         }
         for periods in periods {
-            periods::save_periods(tx, periods)?;
+            periods::save_periods(tx, &guard, periods)?;
         }
         Ok(())
     }
@@ -286,15 +286,16 @@ pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<V
     Ok(keys.into_iter().collect())
 }
 
-/// Returns the rows that events are added to. Those of the alerts were fetched.
-pub(super) async fn figure_keys(
+/// Reads the rows that events are added to. Those of the alerts were fetched.
+pub(super) async fn fetch_figures(
     tx: &mut Transaction<'_>,
     shares: &[Share<'_>],
-) -> Result<Vec<Key>, Error> {
+) -> Result<(), Error> {
     let account = tx.account;
-    let mut keys = Vec::new();
-    for share in shares {
-        let customer_id = share.customer_id;
+    let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
+    let mut all = Vec::new();
+    for (share, guard) in shares.iter().zip(&guards) {
+        let (customer_id, mut keys) = (share.customer_id, Vec::new());
         let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
         keys.extend(share.hours().into_keys().map(volume));
         let (slots, places) = (&share.bucket_slots, &share.places);
@@ -303,8 +304,9 @@ pub(super) async fn figure_keys(
             let alerts = share.alerts(tx, entry).await?;
             keys.extend(periods::period_keys(tx, entry, periods, &alerts, tx.now).await?);
         }
+        all.extend(keys.into_iter().map(|key| (guard, key)));
     }
-    Ok(keys)
+    Guard::fetch(tx, all.iter().map(|(guard, key)| (*guard, key))).await
 }
 
 /// Reads the ledgers that events draw on, in as few calls of the store as for one.
@@ -314,18 +316,19 @@ pub(super) async fn fetch_ledgers(
 ) -> Result<(), Error> {
     let account = tx.account;
     let (mut ledgers, mut drawn) = (Vec::new(), Vec::new());
-    for share in shares {
+    let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
+    for (share, guard) in shares.iter().zip(&guards) {
         ledgers.extend(share.units().into_iter().map(|unit| (share.customer_id, unit)));
         for (entry, periods) in &share.periods {
             let id = entry.subscription.id;
             for unit in share.draws_in.get(&id).into_iter().flatten() {
                 let slot = |start| schema::drawn(account, id, start, unit).key().clone();
                 let starts = entry.stretches(periods, tx.now).into_keys().map(|key| key.start);
-                drawn.extend(starts.collect::<BTreeSet<_>>().into_iter().map(slot));
+                let starts: BTreeSet<_> = starts.collect();
+                drawn.extend(starts.into_iter().map(|start| (guard, slot(start))));
             }
         }
     }
-    let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
-    Guard::fetch(&guards, tx, &drawn).await?;
+    Guard::fetch(tx, drawn.iter().map(|(guard, key)| (*guard, key))).await?;
     ledgers::fetch_ledgers(tx, &ledgers).await
 }

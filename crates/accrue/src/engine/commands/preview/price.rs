@@ -94,7 +94,8 @@ impl Command for ReplacePrice {
         let mut next = periods::periods(tx, &after, &[period], wanted, now).await?;
         recount::sum_anew(tx, &after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, &after, &mut next, now).await?;
-        periods::save_periods(tx, &next)?;
+        let guard = tx.guard(before.subscription.customer_id).await?;
+        periods::save_periods(tx, &guard, &next)?;
         let later = costs::costs(tx, &after, &[period], &currency).await?;
         let cause = Cause::Subscription { subscription_id: self.id };
         let next = Change::Next { next: Box::new(next), cause: &cause };
@@ -147,7 +148,7 @@ impl ReplacePrice {
                 format!("the subscription would bill every {found}, it bills every {cycle}");
             return Err(Error::constraint(detail));
         }
-        rows::subscriptions::put_subscription(tx, &after, of.terms_parts)?;
+        rows::subscriptions::put_subscription(tx, &after, of.terms_parts).await?;
         Ok(after)
     }
 }

@@ -32,10 +32,10 @@ impl Transaction<'_> {
     }
 
     /// Reads two kinds of rows so, all in one call of the store.
-    pub(in crate::engine) async fn peek_both<T: Says, U: Says>(
+    pub(in crate::engine) async fn peek_both<T: Says, U: Says, G>(
         &self,
-        ones: &[Slot<T>],
-        others: &[Slot<U>],
+        ones: &[Slot<T, G>],
+        others: &[Slot<U, G>],
     ) -> Result<Vec<(Option<T>, Option<U>)>, Error> {
         let keys = ones.iter().map(Slot::key).chain(others.iter().map(Slot::key));
         let rows = self.rows_now(&keys.cloned().collect::<Vec<_>>()).await?;

@@ -20,7 +20,7 @@ pub(in crate::engine) async fn save_ledgers<'l>(
 ) -> Result<(), Error> {
     let slot = schema::credits(tx.account, customer);
     let guard = tx.guard(customer).await?;
-    let before = tx.get(&slot).await?.unwrap_or_default();
+    let before = guard.get(tx, &slot).await?.unwrap_or_default();
     let mut credits = before.clone();
     for ledger in ledgers {
         save_ledger(tx, &guard, ledger)?;
@@ -30,7 +30,7 @@ pub(in crate::engine) async fn save_ledgers<'l>(
     if credits == before {
         return Ok(());
     }
-    credits::put_credits(tx, customer, &credits)?;
+    credits::put_credits(tx, &guard, &credits)?;
     active::reschedule(tx, customer).await
 }
 

@@ -130,7 +130,7 @@ pub(super) async fn add_chunk(
     let places = TallyPlaces::of(tx, all.into_iter()).await;
     let keys = tallies::tally_keys(tx, customer, bucket_slots, &places, indexed);
     let guard = tx.guard::<CustomerHead>(customer).await?;
-    Guard::fetch(&[guard], tx, &keys).await?;
+    Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let oldest_taken = rows::account::oldest_taken(tx).await?;
     let mut tally =
         tallies::load_tally(tx, customer, bucket_slots, &places, indexed, oldest_taken).await?;

@@ -56,6 +56,7 @@ pub(super) async fn total_anew(
     revision: u64,
     behind: Option<SubscriptionId>,
 ) -> Result<Option<Progress>, Error> {
+    let guard = tx.guard(customer).await?;
     let entries = subscriptions::every_subscription(tx, customer).await?;
     let is_behind = |of: &SubscriptionEntry| Some(of.subscription.id) == behind;
     let done = entries.iter().position(is_behind).map_or(0, |last| last.saturating_add(1));
@@ -64,14 +65,13 @@ pub(super) async fn total_anew(
         let open = recount::open_periods(tx, &entry.subscription);
         let mut periods = periods::periods(tx, entry, &open, Wanted::default(), tx.now).await?;
         recount::sum_anew(tx, entry, &mut periods, SummedBy::Revision(revision)).await?;
-        periods::save_periods(tx, &periods)?;
+        periods::save_periods(tx, &guard, &periods)?;
         summed = summed.saturating_add(periods.states.len());
         if summed >= limits::STEP_PERIODS {
             let behind = Some(entry.subscription.id);
             return Ok(Some(Progress::Totalling { revision, behind }));
         }
     }
-    let guard = tx.guard(customer).await?;
     guard.put_head(tx, &CustomerHead { measured: revision, ..*head })?;
     Ok(None)
 }

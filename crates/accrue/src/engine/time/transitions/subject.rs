@@ -14,7 +14,7 @@ use crate::{
             ledgers::{self, OpenLedger},
         },
     },
-    schema,
+    schema::{self, CustomerHead},
 };
 
 /// What has transitions: a subscription, or a ledger.
@@ -69,7 +69,8 @@ pub(super) async fn expired_ledgers(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
 ) -> Result<Vec<OpenLedger>, Error> {
-    let credits = tx.get(&schema::credits(tx.account, customer)).await?;
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer)).await?;
     let now = tx.now;
     let mut ledgers = Vec::new();
     for (currency, of) in credits.into_iter().flat_map(|credits| credits.units) {
@@ -89,7 +90,8 @@ pub(in crate::engine) async fn expire_ledger(
     customer: CustomerId,
     currency: &PricingUnit,
 ) -> Result<(), Error> {
-    let credits = tx.get(&schema::credits(tx.account, customer)).await?;
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer)).await?;
     let of = credits.and_then(|mut credits| credits.units.remove(currency));
     if of.and_then(|of| of.next_expiry).is_none_or(|at| at > tx.now) {
         return Ok(());

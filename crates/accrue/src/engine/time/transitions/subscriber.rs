@@ -116,7 +116,7 @@ impl Subscriber {
             TransitionKind::Closed => {
                 if let Some(end) = self.entry.next_closing() {
                     self.entry.closed_until = Some(end);
-                    periods::drop_parts(tx, &self.entry, end);
+                    periods::drop_parts(tx, &self.entry, end).await?;
                 }
                 Ok(())
             }

@@ -1,0 +1,319 @@
+//! Resident copies: what the process knows of guards and of what they guard
+//! (`docs/decisions/resident-copies.md`).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use foldhash::fast::RandomState;
+use quick_cache::{
+    Weighter,
+    sync::{Cache, DefaultLifecycle},
+};
+
+use crate::{
+    limits,
+    store::{Key, Row, Version},
+};
+
+/// Bytes of a row in a copy, beside those of its key and its document.
+const ROW_BYTES: usize = 150;
+/// Most of them that a copy may grow by, as a part of itself, before its place among the others is
+/// judged anew.
+const GROWTH: usize = 8;
+
+/// Copies of guards, each with rows that it guards; bounded, and the least recently used goes.
+///
+/// A copy is true as of the version of its guard. Whoever reads from it has that version as a
+/// precondition: so one that is too old costs a lost race, after which it is doubted.
+pub(in crate::engine) struct Residents {
+    copies: Cache<Key, Entry, Weight, RandomState>,
+}
+
+/// Copy with what it weighed when it took its place: a cache takes no notice of an entry that grows.
+#[derive(Clone)]
+struct Entry {
+    resident: Arc<Resident>,
+    bytes: usize,
+}
+
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<Key, Entry> for Weight {
+    fn weight(&self, _: &Key, entry: &Entry) -> u64 {
+        u64::try_from(entry.bytes).unwrap_or(u64::MAX)
+    }
+}
+
+/// Copy of one guard.
+pub(super) struct Resident(Mutex<Copied>);
+
+struct Copied {
+    guard: Row,
+    /// Rows that it guards, those that are known not to be there included.
+    rows: HashMap<Key, Option<Row>, RandomState>,
+    bytes: usize,
+    standing: Standing,
+}
+
+/// Standing of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Nobody is known to have moved on.
+    Trusted,
+    /// Somebody may have: its guard is read before it is used again.
+    Doubted,
+}
+
+/// What a run has learned of a guard.
+#[derive(Debug)]
+pub(super) struct Learned {
+    pub(super) key: Key,
+    /// Version at which it was read; none where it was not there.
+    pub(super) read: Option<Version>,
+    /// Row of it that a commit leaves; none where there is none.
+    pub(super) left: Option<Row>,
+    /// Rows that it guards, as that commit leaves them.
+    pub(super) rows: Vec<(Key, Option<Row>)>,
+}
+
+impl Residents {
+    pub(in crate::engine) fn new() -> Self {
+        let bytes = limits::RESIDENT_BYTES;
+        let entries = usize::try_from(bytes / 1_000).unwrap_or(usize::MAX);
+        let lifecycle = DefaultLifecycle::default();
+        Self { copies: Cache::with(entries, bytes, Weight, RandomState::default(), lifecycle) }
+    }
+
+    /// Returns the copy of a guard.
+    pub(super) fn of(&self, guard: &Key) -> Option<Arc<Resident>> {
+        self.copies.get(guard).map(|entry| entry.resident)
+    }
+
+    /// Keeps what a run has learned whose commit has happened.
+    pub(super) fn keep(&self, learned: Learned) {
+        let Learned { key, read, left, rows } = learned;
+        let Some(guard) = left else {
+            self.copies.remove(&key);
+            return;
+        };
+        match self.copies.get(&key) {
+            Some(Entry { resident, bytes }) => {
+                let grown = resident.keep(read, guard, rows);
+                if grown.abs_diff(bytes) > bytes / GROWTH {
+                    self.copies.insert(key, Entry { resident, bytes: grown });
+                }
+            }
+            None => {
+                let copied = Copied::new(guard, rows);
+                let bytes = copied.bytes;
+                let resident = Arc::new(Resident(Mutex::new(copied)));
+                self.copies.insert(key, Entry { resident, bytes });
+            }
+        }
+    }
+
+    /// Has a guard read before its copy is used again.
+    pub(super) fn doubt(&self, guard: &Key) {
+        if let Some(resident) = self.of(guard) {
+            resident.copied().standing = Standing::Doubted;
+        }
+    }
+}
+
+impl Resident {
+    /// Returns the guard as it was known last, unless that is doubted.
+    pub(super) fn guard(&self) -> Option<Row> {
+        let copied = self.copied();
+        (copied.standing == Standing::Trusted).then(|| copied.guard.clone())
+    }
+
+    /// Returns a row as it is under a version of the guard; none where that is not known.
+    pub(super) fn row(&self, guard: Version, key: &Key) -> Option<Option<Row>> {
+        let copied = self.copied();
+        (copied.guard.version == guard).then(|| copied.rows.get(key).cloned()).flatten()
+    }
+
+    /// Takes over what a commit has left, and returns how many bytes the copy has then.
+    fn keep(&self, read: Option<Version>, guard: Row, rows: Vec<(Key, Option<Row>)>) -> usize {
+        let mut copied = self.copied();
+        if read == Some(copied.guard.version) {
+            copied.bytes = copied.bytes.saturating_add(bytes_of(Some(&guard)));
+            copied.bytes = copied.bytes.saturating_sub(bytes_of(Some(&copied.guard)));
+            (copied.guard, copied.standing) = (guard, Standing::Trusted);
+            copied.take(rows);
+        } else if read != Some(guard.version) || copied.standing == Standing::Doubted {
+            *copied = Copied::new(guard, rows);
+        }
+        // Else it has only read, and somebody else has moved on since.
+        copied.bytes
+    }
+
+    fn copied(&self) -> MutexGuard<'_, Copied> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Copied {
+    fn new(guard: Row, rows: Vec<(Key, Option<Row>)>) -> Self {
+        let bytes = bytes_of(Some(&guard));
+        let mut copied =
+            Self { guard, rows: HashMap::default(), bytes, standing: Standing::Trusted };
+        copied.take(rows);
+        copied
+    }
+
+    /// Takes rows.
+    fn take(&mut self, rows: Vec<(Key, Option<Row>)>) {
+        for (key, row) in rows {
+            let key_bytes = key.bytes().len();
+            let bytes = bytes_of(row.as_ref());
+            if let Some(known) = self.rows.get_mut(&key) {
+                self.bytes = self.bytes.saturating_add(bytes);
+                self.bytes = self.bytes.saturating_sub(bytes_of(known.as_ref()));
+                *known = row;
+                continue;
+            }
+            if self.rows.len() >= limits::RESIDENT_ROWS {
+                // It begins anew: most of them are of times that are past.
+                self.rows.clear();
+                self.bytes = bytes_of(Some(&self.guard));
+            }
+            self.bytes = self.bytes.saturating_add(bytes).saturating_add(key_bytes);
+            self.rows.insert(key, row);
+        }
+    }
+}
+
+fn bytes_of(row: Option<&Row>) -> usize {
+    let document = row.map_or(0, |row| row.document.as_str().len());
+    document.saturating_add(ROW_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Document, Table};
+
+    fn key(table: &'static str, name: &str) -> Key {
+        Key::new(Table::new(table), name.as_bytes())
+    }
+
+    fn row(key: &Key, version: u64) -> Row {
+        let document = Document::parse(format!(r#"{{"v":{version}}}"#)).unwrap();
+        Row { key: key.clone(), document, version: Version::new(version) }
+    }
+
+    fn guard() -> Key {
+        key("customer_head", "ada")
+    }
+
+    fn leaf(name: &str) -> Key {
+        key("total", name)
+    }
+
+    /// What a run has learned that read the guard at a version, and left it at another one.
+    fn learned(read: u64, left: u64, rows: &[(&str, Option<u64>)]) -> Learned {
+        let rows = rows.iter().map(|(name, version)| {
+            let key = leaf(name);
+            let row = version.map(|version| row(&key, version));
+            (key, row)
+        });
+        Learned {
+            key: guard(),
+            read: Some(Version::new(read)),
+            left: Some(row(&guard(), left)),
+            rows: rows.collect(),
+        }
+    }
+
+    /// The version of a row under one of the guard: none where it is not known, nothing where it is known
+    /// not to be there.
+    fn known(residents: &Residents, under: u64, name: &str) -> Option<Option<u64>> {
+        let resident = residents.of(&guard())?;
+        let row = resident.row(Version::new(under), &leaf(name))?;
+        Some(row.map(|row| row.version.number()))
+    }
+
+    fn trusted(residents: &Residents) -> Option<u64> {
+        Some(residents.of(&guard())?.guard()?.version.number())
+    }
+
+    #[test]
+    fn a_copy_goes_along_with_each_commit() {
+        let residents = Residents::new();
+        assert_eq!(trusted(&residents), None);
+        residents.keep(learned(1, 1, &[("a", Some(1)), ("b", None)]));
+        assert_eq!(trusted(&residents), Some(1));
+        assert_eq!(known(&residents, 1, "a"), Some(Some(1)));
+        assert_eq!(known(&residents, 1, "b"), Some(None));
+        assert_eq!(known(&residents, 1, "c"), None);
+        residents.keep(learned(1, 2, &[("b", Some(2))]));
+        assert_eq!(known(&residents, 2, "a"), Some(Some(1)));
+        assert_eq!(known(&residents, 2, "b"), Some(Some(2)));
+        assert_eq!(known(&residents, 1, "a"), None, "nobody reads what another version guards");
+    }
+
+    #[test]
+    fn a_copy_that_others_have_left_behind_is_replaced() {
+        let residents = Residents::new();
+        residents.keep(learned(1, 1, &[("a", Some(1))]));
+        residents.keep(learned(7, 8, &[("b", Some(8))]));
+        assert_eq!(trusted(&residents), Some(8));
+        assert_eq!(known(&residents, 8, "a"), None);
+        assert_eq!(known(&residents, 8, "b"), Some(Some(8)));
+    }
+
+    #[test]
+    fn one_that_has_only_read_does_not_replace_what_others_have_left() {
+        let residents = Residents::new();
+        residents.keep(learned(1, 2, &[("a", Some(2))]));
+        residents.keep(learned(1, 1, &[("a", Some(1))]));
+        assert_eq!(trusted(&residents), Some(2));
+        residents.doubt(&guard());
+        residents.keep(learned(3, 3, &[("a", Some(3))]));
+        assert_eq!(trusted(&residents), Some(3));
+    }
+
+    #[test]
+    fn one_that_is_doubted_is_good_again_where_its_guard_is_as_it_was() {
+        let residents = Residents::new();
+        residents.keep(learned(1, 1, &[("a", Some(1))]));
+        residents.doubt(&guard());
+        assert_eq!(trusted(&residents), None);
+        assert_eq!(known(&residents, 1, "a"), Some(Some(1)));
+        residents.keep(learned(1, 2, &[]));
+        assert_eq!(trusted(&residents), Some(2));
+        assert_eq!(known(&residents, 2, "a"), Some(Some(1)));
+    }
+
+    #[test]
+    fn a_guard_that_is_gone_has_no_copy() {
+        let residents = Residents::new();
+        residents.keep(learned(1, 1, &[]));
+        residents.keep(Learned { left: None, ..learned(1, 1, &[]) });
+        assert!(residents.of(&guard()).is_none());
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let residents = Residents::new();
+        let names: Vec<_> = (0..limits::RESIDENT_ROWS * 2).map(|at| format!("{at:05}")).collect();
+        let rows: Vec<_> = names.iter().map(|name| (name.as_str(), Some(1))).collect();
+        residents.keep(learned(1, 1, &rows));
+        assert_eq!(known(&residents, 1, "00000"), None);
+        assert_eq!(known(&residents, 1, names.last().unwrap()), Some(Some(1)));
+        let text = format!(r#"{{"v":"{}"}}"#, "x".repeat(60_000));
+        let document = Document::parse(text).unwrap();
+        for number in 0..limits::RESIDENT_BYTES / 30_000 {
+            let key = key("customer_head", &number.to_string());
+            let left =
+                Row { key: key.clone(), document: document.clone(), version: Version::new(1) };
+            residents.keep(Learned { key, read: None, left: Some(left), rows: Vec::new() });
+        }
+        let kept = residents.copies.weight();
+        assert!(kept <= limits::RESIDENT_BYTES && kept > limits::RESIDENT_BYTES / 2, "{kept}");
+    }
+}

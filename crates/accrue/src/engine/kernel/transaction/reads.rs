@@ -1,0 +1,203 @@
+//! What a run has read: the rows, what holds each of them, and what copies may learn of it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use foldhash::fast::RandomState;
+
+use super::super::resident::{Learned, Resident, Residents};
+use crate::{
+    schema,
+    store::{Change, Document, Expected, Key, Precondition, Row, Version},
+};
+
+/// Rows that were read, as the store has them.
+///
+/// Keys are hashed with a seed of their own, and faster than by the standard library: an ingest hashes each
+/// several times.
+#[derive(Default)]
+pub(super) struct Reads {
+    rows: HashMap<Key, Fetched, RandomState>,
+    /// Preconditions in read order; guarded rows excluded.
+    preconditions: Vec<Precondition>,
+    guards: Vec<GuardRead>,
+    /// Rows that copies are to learn, each once: those that the store was asked for under a guard, or that
+    /// are written, with its place.
+    under: Vec<(usize, Key)>,
+}
+
+struct Fetched {
+    row: Option<Row>,
+    holder: Holder,
+    /// Place among the guards, of one.
+    guard: Option<usize>,
+    /// Whether a copy is to learn it.
+    is_noted: bool,
+}
+
+/// Holder of a row that was read: what has to be as it was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// The row itself, which is a precondition.
+    Row,
+    /// Its guard.
+    Guard,
+}
+
+/// Guard that was read, and its copy.
+struct GuardRead {
+    key: Key,
+    version: Option<Version>,
+    resident: Option<Arc<Resident>>,
+}
+
+impl Reads {
+    /// Returns a row that was read.
+    pub(super) fn get(&self, key: &Key) -> Option<Option<&Row>> {
+        self.rows.get(key).map(|fetched| fetched.row.as_ref())
+    }
+
+    /// Tells whether a row was read; it is a precondition from now on, where it is to be one.
+    pub(super) fn has(&mut self, key: &Key, holder: Holder) -> bool {
+        let Some(fetched) = self.rows.get_mut(key) else { return false };
+        if fetched.holder == Holder::Guard && holder == Holder::Row {
+            fetched.holder = Holder::Row;
+            self.preconditions.push(precondition(key, fetched.row.as_ref()));
+        }
+        true
+    }
+
+    /// Notes a row that was read.
+    pub(super) fn add(&mut self, key: Key, row: Option<Row>, holder: Holder) {
+        if holder == Holder::Row {
+            self.preconditions.push(precondition(&key, row.as_ref()));
+        }
+        self.rows.insert(key, Fetched { row, holder, guard: None, is_noted: false });
+    }
+
+    /// Returns the place of a guard that was read as one.
+    pub(super) fn guard(&self, key: &Key) -> Option<usize> {
+        self.rows.get(key)?.guard
+    }
+
+    /// Takes a row that was read for a guard, and returns its place.
+    pub(super) fn add_guard(&mut self, key: &Key, resident: Option<Arc<Resident>>) -> usize {
+        let (place, version) = (self.guards.len(), self.get(key).flatten().map(|row| row.version));
+        if let Some(fetched) = self.rows.get_mut(key) {
+            fetched.guard = Some(place);
+        }
+        self.guards.push(GuardRead { key: key.clone(), version, resident });
+        place
+    }
+
+    /// Reads a row from the copy of its guard, and tells whether it is there.
+    pub(super) fn take_copy(&mut self, guard: usize, key: &Key) -> bool {
+        let found = self.guards.get(guard).and_then(|guard| {
+            let resident = guard.resident.as_ref()?;
+            resident.row(guard.version?, key)
+        });
+        let Some(row) = found else { return false };
+        self.add(key.clone(), row, Holder::Guard);
+        true
+    }
+
+    /// Notes a row that the store was asked for under a guard.
+    pub(super) fn add_under(&mut self, guard: usize, key: Key, row: Option<Row>) {
+        let is_noted = schema::is_resident(key.table());
+        if is_noted {
+            self.under.push((guard, key.clone()));
+        }
+        self.rows.insert(key, Fetched { row, holder: Holder::Guard, guard: None, is_noted });
+    }
+
+    /// Notes a row that is written under a guard for the first time.
+    pub(super) fn note_written(&mut self, guard: usize, key: &Key) {
+        let is_noted = self.rows.get(key).is_some_and(|fetched| fetched.is_noted);
+        if !is_noted && schema::is_resident(key.table()) {
+            self.under.push((guard, key.clone()));
+        }
+    }
+
+    /// Returns the preconditions, and what its commit leaves under guards.
+    pub(super) fn into_preconditions(
+        self,
+        changes: &[Change],
+        written: &HashMap<Key, usize, RandomState>,
+    ) -> (Vec<Precondition>, Findings) {
+        let Self { mut rows, preconditions, guards, under } = self;
+        let mut left = |key: &Key| match written.get(key).and_then(|at| changes.get(*at)) {
+            Some(change) => Left::Written(change.document().cloned()),
+            None => Left::Read(rows.get_mut(key).and_then(|fetched| fetched.row.take())),
+        };
+        let guards = guards.into_iter().map(|GuardRead { key, version, .. }| {
+            Finding { left: left(&key), read: version, rows: Vec::new(), key }
+        });
+        let mut guards: Vec<_> = guards.collect();
+        for (guard, key) in under {
+            if let Some(of) = guards.get_mut(guard) {
+                let row = left(&key);
+                of.rows.push((key, row));
+            }
+        }
+        (preconditions, Findings(guards))
+    }
+}
+
+/// What a run has found under guards: it holds where its commit happens.
+pub(in crate::engine) struct Findings(Vec<Finding>);
+
+struct Finding {
+    key: Key,
+    read: Option<Version>,
+    left: Left,
+    rows: Vec<(Key, Left)>,
+}
+
+/// What a commit leaves of a row.
+enum Left {
+    /// It, as it was read.
+    Read(Option<Row>),
+    /// What is written.
+    Written(Option<Document>),
+}
+
+impl Left {
+    fn row(self, key: &Key, version: Version) -> Option<Row> {
+        match self {
+            Self::Read(row) => row,
+            Self::Written(document) => {
+                let document = document?;
+                Some(Row { key: key.clone(), document, version })
+            }
+        }
+    }
+}
+
+impl Findings {
+    /// Has the guards read before their copies are used again: somebody has moved on, or may have.
+    pub(in crate::engine) fn doubt(&self, residents: &Residents) {
+        self.0.iter().for_each(|finding| residents.doubt(&finding.key));
+    }
+
+    /// Has copies keep them: their commit has happened, and has given what it wrote a version.
+    pub(in crate::engine) fn keep(self, residents: &Residents, version: Version) {
+        for Finding { key, read, left, rows } in self.0 {
+            let row = |(key, left): (Key, Left)| {
+                let row = left.row(&key, version);
+                (key, row)
+            };
+            let (left, rows) = (left.row(&key, version), rows.into_iter().map(row).collect());
+            residents.keep(Learned { key, read, left, rows });
+        }
+    }
+}
+
+pub(super) fn precondition(key: &Key, row: Option<&Row>) -> Precondition {
+    Precondition { key: key.clone(), expected: expected(row.map(|row| row.version)) }
+}
+
+pub(super) const fn expected(version: Option<Version>) -> Expected {
+    match version {
+        Some(version) => Expected::Version(version),
+        None => Expected::Absent,
+    }
+}
