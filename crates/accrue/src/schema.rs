@@ -14,6 +14,7 @@
 #[macro_use]
 mod tables;
 
+mod account;
 mod alert;
 mod backfill;
 mod correction;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use self::key::{KeyBytes, Part as _, ReadPart, read_key};
 pub(crate) use self::{
     alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
+    account::AccountHead,
     backfill::{BackfillShare, OpenBackfill, OpenBackfills},
     correction::{
         AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,
@@ -84,7 +86,10 @@ use crate::{
 
 tables! {
     /// The configuration of an account.
-    account(account) -> AccountEntry, read_often;
+    account(account) -> AccountEntry [guarded by AccountHead], read_often, resident;
+
+    /// Guard of what an account configures: every commit that changes any of it writes it.
+    account_head(account) -> AccountHead;
 
     /// Corrections of the figures of all customers.
     account_corrections(account) -> AccountCorrections;
@@ -93,8 +98,9 @@ tables! {
     active_subscriptions(account, customer: CustomerId)
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
 
-    /// An alert, and the mark that deletes it.
-    alert(account, alert: AlertId) -> AlertEntry, read_often;
+    /// An alert of a subscription or on a balance, and the mark that deletes it.
+    alert(account, alert: AlertId)
+        -> AlertEntry [guarded by CustomerHead], read_often, resident;
 
     /// One change to an alert of a plan version.
     alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
@@ -159,7 +165,8 @@ tables! {
     }
 
     /// Thresholds of an alert on a balance that are in alert.
-    balance_alert_state(account, alert: AlertId) -> BalanceAlertState;
+    balance_alert_state(account, alert: AlertId)
+        -> BalanceAlertState [guarded by CustomerHead], resident;
 
     /// The aggregate of the events of 15 minutes.
     bucket(
@@ -319,10 +326,10 @@ tables! {
     }
 
     /// A meter that divides a metric.
-    meter(account, meter: MeterId) -> Meter, read_often;
+    meter(account, meter: MeterId) -> Meter [guarded by AccountHead], read_often, resident;
 
     /// A metric.
-    metric(account, metric: MetricId) -> Metric, read_often;
+    metric(account, metric: MetricId) -> Metric [guarded by AccountHead], read_often, resident;
 
     /// Metrics, by when they were created.
     metric_by_time(account, of: &Metric) = (account, of.created_at, of.id) -> Nothing {
@@ -330,7 +337,7 @@ tables! {
     }
 
     /// Metrics, and the meters that divide them, that every event is held against.
-    metric_catalogue(account) -> Catalogue, read_often;
+    metric_catalogue(account) -> Catalogue [guarded by AccountHead], read_often, resident;
 
     /// Backfills that are pending, or about to be reverted, which none may overlap.
     open_backfills(account) -> OpenBackfills;
@@ -354,6 +361,10 @@ tables! {
     /// A plan.
     plan(account, plan: PlanId) -> Plan, read_often;
 
+    /// An alert of a version of a plan.
+    plan_alert(account, alert: AlertId)
+        -> AlertEntry [guarded by AccountHead], read_often, resident;
+
     /// Plans, by when they were created.
     plan_by_time(account, of: &Plan) = (account, of.created_at, of.id) -> Nothing {
         list plans(account);
@@ -363,10 +374,11 @@ tables! {
     plan_external(account, alias: &ExternalId) -> PlanAlias, read_often;
 
     /// The prices and the alerts of a version of a plan.
-    plan_version(account, plan: PlanId, version: PlanVersion) -> PlanVersionEntry, read_often;
+    plan_version(account, plan: PlanId, version: PlanVersion)
+        -> PlanVersionEntry [guarded by AccountHead], read_often, resident;
 
     /// A price.
-    price(account, price: PriceId) -> Price, read_often;
+    price(account, price: PriceId) -> Price [guarded by AccountHead], read_often, resident;
 
     /// Prices, by when they were created.
     price_by_time(account, of: &Price) = (account, of.created_at, of.id) -> Nothing {

@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod active;
+pub(super) mod alerts;
 pub(super) mod backfills;
 pub(super) mod balance_alerts;
 pub(super) mod comparisons;

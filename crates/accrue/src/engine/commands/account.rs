@@ -50,6 +50,7 @@ async fn configure(
     configuration.check()?;
     let before = rows::account::account_entry(tx).await?;
     let after = before.configure(configuration.clone(), tx.now);
-    tx.put(&schema::account(tx.account), &after)?;
+    let guard = rows::account::guard(tx).await?;
+    guard.put(tx, &schema::account(tx.account), &after)?;
     Ok(configuration.clone())
 }

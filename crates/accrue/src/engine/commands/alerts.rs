@@ -17,7 +17,7 @@ use crate::{
     engine::{
         Account, Call,
         kernel::Op,
-        rows::{self, active, balance_alerts, lists::page_in_order},
+        rows::{self, balance_alerts, lists::page_in_order},
     },
     limits,
     page::Listing,
@@ -224,8 +224,9 @@ impl Account {
         stored::require_alerts(&mut tx).await?;
         let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
         let version = rows::plans::plan_version_of(&mut tx, &entry).await?;
-        let own = active::alerts(&mut tx, &entry.alerts).await?;
-        let shared = active::alerts(&mut tx, &version.alerts).await?.into_iter();
+        let customer_id = entry.subscription.customer_id;
+        let own = rows::alerts::own(&mut tx, customer_id, &entry.alerts).await?;
+        let shared = rows::alerts::of_plan(&mut tx, &version.alerts).await?.into_iter();
         let shared = shared.map(|alert| stored::as_seen_by(&entry, alert));
         let alerts = own.into_iter().chain(shared).collect();
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)

@@ -139,7 +139,7 @@ impl Account {
             require_credits(&mut tx).await?;
             let slot = schema::credit_block(self.id(), id);
             let unknown = || Error::not_found("credit block", id);
-            let found = tx.get(&slot).await?.filter(|of| of.deletion.is_none());
+            let found = tx.get_unguarded(&slot).await?.filter(|of| of.deletion.is_none());
             let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
             let read = read_ledger(&mut tx, &customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
@@ -246,7 +246,8 @@ async fn ledgers_of(
 ) -> Result<Vec<PricingUnit>, Error> {
     require_credits(tx).await?;
     let customer = rows::customers::customer(tx, customer).await?;
-    let credits = tx.get(&schema::credits(tx.account, customer.id)).await?;
+    let guard = tx.guard::<CustomerHead>(customer.id).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer.id)).await?;
     let units = credits.unwrap_or_default().units.into_iter();
     Ok(units.filter(|(_, of)| of.has_ledger).map(|(unit, _)| unit).collect())
 }
@@ -320,7 +321,8 @@ async fn create_ledger_entry(
         }
     };
     if let Some(id) = new.change.block_id()
-        && let Some(block) = tx.get(&schema::credit_block(tx.account, id)).await?
+        // It may be another customer's.
+        && let Some(block) = tx.get_unguarded(&schema::credit_block(tx.account, id)).await?
     {
         ledger.book.insert([block]);
     }

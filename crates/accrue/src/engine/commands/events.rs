@@ -99,7 +99,7 @@ impl Command for Ingest {
             share.find_ledgers(tx).await?;
             share.find_places(tx).await?;
         }
-        tx.fetch(&share::alert_keys(tx, &shares)?).await?;
+        share::fetch_alerts(tx, &shares).await?;
         share::fetch_figures(tx, &shares).await?;
         share::fetch_ledgers(tx, &shares).await?;
         for share in &mut shares {
@@ -153,7 +153,7 @@ async fn applied(
     customers: &[CustomerId],
 ) -> Result<Vec<ActiveSubscriptions>, Stop> {
     let active = active::active_subscriptions(tx, customers).await?;
-    active::fetch_plan_versions(tx, &active).await?;
+    rows::plans::fetch_plan_versions(tx, active.iter().flat_map(|of| &of.entries)).await?;
     let mut behind = Vec::new();
     for ActiveSubscriptions { customer_id, head, entries, .. } in &active {
         let mut has_transitions = corrections::has_transitions(tx, *customer_id, head).await?;

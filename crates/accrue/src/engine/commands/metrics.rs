@@ -88,8 +88,8 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
     if item.archived_at.is_some() {
         return Err(Error::constraint("the item is archived").into());
     }
-    let slot = schema::metric_catalogue(tx.account);
-    let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
+    let guard = rows::account::guard(tx).await?;
+    let mut catalogue = rows::metrics::catalogue(tx).await?;
     if catalogue.metrics.len() >= limits::METRICS {
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());
@@ -100,8 +100,8 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
     catalogue.metrics.push(id);
     let metric = new.clone().decide(id, catalogue.revision, tx.now)?;
     corrections::schedule_measuring(tx, &mut catalogue).await?;
-    tx.put(&slot, &catalogue)?;
-    tx.put(&schema::metric(tx.account, id), &metric)?;
+    guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
+    guard.put(tx, &schema::metric(tx.account, id), &metric)?;
     tx.put(&schema::metric_by_time(tx.account, &metric), &Nothing {})?;
     Ok(metric)
 }
@@ -124,18 +124,22 @@ async fn update_metric(
     update: &MetricUpdate,
 ) -> Result<Metric, Stop> {
     let metric = update.clone().decide(rows::metrics::metric(tx, id).await?)?;
-    tx.put(&schema::metric(tx.account, id), &metric)?;
+    put_metric(tx, &metric).await?;
     Ok(metric)
 }
 
 async fn archive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
     let metric = rows::metrics::metric(tx, id).await?.archive()?;
-    tx.put(&schema::metric(tx.account, id), &metric)?;
+    put_metric(tx, &metric).await?;
     Ok(metric)
 }
 
 async fn unarchive_metric(tx: &mut Transaction<'_>, id: MetricId) -> Result<Metric, Stop> {
     let metric = rows::metrics::metric(tx, id).await?.unarchive()?;
-    tx.put(&schema::metric(tx.account, id), &metric)?;
+    put_metric(tx, &metric).await?;
     Ok(metric)
+}
+
+async fn put_metric(tx: &mut Transaction<'_>, metric: &Metric) -> Result<(), Error> {
+    rows::account::guard(tx).await?.put(tx, &schema::metric(tx.account, metric.id), metric)
 }

@@ -148,23 +148,13 @@ impl Account {
     }
 }
 
-/// Returns the row of a version of a plan that exists.
-pub(in crate::engine) async fn plan_version(
-    tx: &mut Transaction<'_>,
-    plan_id: PlanId,
-    version: PlanVersion,
-) -> Result<PlanVersionEntry, Error> {
-    let found = tx.get(&schema::plan_version(tx.account, plan_id, version)).await?;
-    found.ok_or_else(|| Error::not_found("plan version", version.number()))
-}
-
 async fn priced_version(
     tx: &mut Transaction<'_>,
     plan_id: PlanId,
     version: PlanVersion,
 ) -> Result<PricedVersion, Error> {
     let PlanVersionEntry { prices, cycle, created_at, .. } =
-        plan_version(tx, plan_id, version).await?;
+        rows::plans::plan_version(tx, plan_id, version).await?;
     let prices = rows::prices::prices(tx, &prices).await?;
     Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
 }
@@ -186,7 +176,8 @@ pub(in crate::engine) async fn create_version(
         created_at: priced.created_at,
         ..PlanVersionEntry::default()
     };
-    tx.put(&schema::plan_version(tx.account, plan_id, version), &entry)?;
+    let guard = rows::account::guard(tx).await?;
+    guard.put(tx, &schema::plan_version(tx.account, plan_id, version), &entry)?;
     Ok(priced)
 }
 
@@ -267,7 +258,7 @@ async fn change_plan_version(
     change: &PlanVersionChange,
 ) -> Result<PricedVersion, Stop> {
     let plan = rows::plans::plan(tx, plan).await?;
-    let latest = plan_version(tx, plan.id, plan.latest_version).await?;
+    let latest = rows::plans::plan_version(tx, plan.id, plan.latest_version).await?;
     let version = plan.latest_version.next()?;
     let prices = change.decide(version, &latest.prices)?;
     let priced = create_version(tx, plan.id, version, &prices).await?;
@@ -283,7 +274,7 @@ async fn set_default_plan_version(
     version: PlanVersion,
 ) -> Result<Plan, Stop> {
     let plan = rows::plans::plan(tx, plan).await?;
-    plan_version(tx, plan.id, version).await?;
+    rows::plans::plan_version(tx, plan.id, version).await?;
     let plan = plan.with_default(version);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
     Ok(plan)

@@ -100,7 +100,8 @@ async fn meters_of(tx: &mut Transaction<'_>, price: &Price) -> Result<Meters, Er
     };
     let mut meters = Meters::one(rows::metrics::metric(tx, metric_id).await?);
     if let Some(meter) = price.charge.meter(0) {
-        let meter = tx.get(&schema::meter(tx.account, meter.id)).await?;
+        let slot = schema::meter(tx.account, meter.id);
+        let meter = rows::account::guard(tx).await?.get(tx, &slot).await?;
         let meter = meter.ok_or_else(|| Error::corrupt("the meter of a price is missing"))?;
         meters.divided.push(meter);
     }

@@ -97,15 +97,15 @@ pub(in crate::engine) async fn create_price(
         tx.put(&alias, &PriceAlias { price_id: id })?;
     }
     meter(tx, &price).await?;
-    tx.put(&schema::price(tx.account, id), &price)?;
+    rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
     Ok(price)
 }
 
 /// Makes sure that the meters of a price are kept: of earlier events too, where they were not before.
 async fn meter(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
-    let slot = schema::metric_catalogue(tx.account);
-    let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
+    let guard = rows::account::guard(tx).await?;
+    let mut catalogue = rows::metrics::catalogue(tx).await?;
     let revision = catalogue.revision.saturating_add(1);
     let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
     if catalogue.meters.contains(&meter.id) {
@@ -119,8 +119,8 @@ async fn meter(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
     catalogue.revision = revision;
     catalogue.meters.push(meter.id);
     corrections::schedule_measuring(tx, &mut catalogue).await?;
-    tx.put(&slot, &catalogue)?;
-    tx.put(&schema::meter(tx.account, meter.id), &meter)
+    guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
+    guard.put(tx, &schema::meter(tx.account, meter.id), &meter)
 }
 
 async fn update_price(
@@ -129,6 +129,6 @@ async fn update_price(
     update: &PriceUpdate,
 ) -> Result<Price, Stop> {
     let price = update.clone().decide(rows::prices::price(tx, id).await?)?;
-    tx.put(&schema::price(tx.account, price.id), &price)?;
+    rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, price.id), &price)?;
     Ok(price)
 }

@@ -78,6 +78,7 @@ impl<T: Naming + Send + Sync> Request for WithRelated<T> {
 async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, Error> {
     let mut related = Related::default();
     let account = tx.account;
+    let guard = rows::account::guard(tx).await?;
     let slots: Vec<_> = names.customers.iter().map(|id| schema::customer(account, *id)).collect();
     let entries = tx.get_all(&slots).await?.into_iter().flatten();
     let customers = entries.filter(|entry| entry.deleted_at.is_none());
@@ -89,7 +90,7 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
 
     let slots =
         names.versions.iter().map(|(id, version)| schema::plan_version(account, *id, *version));
-    let entries = tx.get_all(&slots.collect::<Vec<_>>()).await?;
+    let entries = guard.get_all(tx, &slots.collect::<Vec<_>>()).await?;
     let versions: Vec<_> = names.versions.iter().copied().zip(entries).collect();
     let of_versions = versions.iter().filter_map(|(_, entry)| entry.as_ref());
     names.prices.extend(of_versions.flat_map(|entry| &entry.prices));
@@ -112,7 +113,7 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
     }
 
     let slots: Vec<_> = names.metrics.iter().map(|id| schema::metric(account, *id)).collect();
-    let metrics = tx.get_all(&slots).await?.into_iter().flatten();
+    let metrics = guard.get_all(tx, &slots).await?.into_iter().flatten();
     related.metrics = metrics.map(|metric| (metric.id, metric)).collect();
 
     let slots: Vec<_> = names.items.iter().map(|id| schema::item(account, *id)).collect();

@@ -7,7 +7,6 @@ use crate::{
     Timeframe, Timestamp,
     engine::{
         Account, Call,
-        commands::plan_versions,
         kernel::{Op, Stop, Transaction},
         rows::{
             self,
@@ -231,7 +230,7 @@ async fn create_subscription(
     let plan = rows::plans::plan(tx, &new.plan).await?;
     current::current_head(tx, customer.id).await?;
     let plan_version = new.plan_version.unwrap_or(plan.version);
-    let version = plan_versions::plan_version(tx, plan.id, plan_version).await?;
+    let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
     check_fees(&prices, &new.fee_quantities)?;
 

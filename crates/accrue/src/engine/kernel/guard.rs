@@ -1,5 +1,7 @@
 //! Guards: rows that stand for others (`docs/decisions/rows-that-the-head-guards.md`).
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{
@@ -97,6 +99,16 @@ impl<G: Guards + Says + Serialize> Guard<G> {
     ) -> Result<Option<T>, Error> {
         tx.fetch_guarded([(self.at, slot.key())]).await?;
         tx.row(slot)
+    }
+
+    /// Fetches a row and returns it decoded, without a copy where it is read often.
+    pub(in crate::engine) async fn get_shared<T: Says, H>(
+        &self,
+        tx: &mut Transaction<'_>,
+        slot: &Slot<T, H>,
+    ) -> Result<Option<Arc<T>>, Error> {
+        tx.fetch_guarded([(self.at, slot.key())]).await?;
+        tx.shared_row(slot)
     }
 
     /// Fetches rows and returns them decoded, in the order asked.
@@ -227,8 +239,8 @@ mod tests {
         block_on(async {
             let guard = tx.guard::<Head>(7).await?;
             guard.get_all(&mut tx, &[leaf(&account, 1), leaf(&account, 2)]).await?;
-            tx.get(&leaf(&account, 2)).await?;
-            tx.get(&leaf(&account, 2)).await
+            tx.get_unguarded(&leaf(&account, 2)).await?;
+            tx.get_unguarded(&leaf(&account, 2)).await
         })
         .unwrap();
         let batch = tx.into_batch(&[]).unwrap().batch;

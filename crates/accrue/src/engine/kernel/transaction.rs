@@ -250,23 +250,23 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// Fetches a row and returns it decoded, without a copy where it is read often.
-    pub(in crate::engine) async fn get_shared<T: Says>(
-        &mut self,
-        slot: &Slot<T>,
+    /// Returns the decoded row that was fetched, or was written here, without a copy where it is read
+    /// often.
+    pub(super) fn shared_row<T: Says, G>(
+        &self,
+        slot: &Slot<T, G>,
     ) -> Result<Option<Arc<T>>, Error> {
         if self.written.contains_key(slot.key()) {
             return Ok(self.row(slot)?.map(Arc::new));
         }
-        self.fetch([slot.key()]).await?;
         let row = self.reads.get(slot.key()).flatten();
         row.map(|row| self.shared.decoded.shared(slot, row)).transpose()
     }
 
     /// Fetches a row and returns it decoded.
-    pub(in crate::engine) async fn get<T: Says, G>(
+    pub(in crate::engine) async fn get<T: Says>(
         &mut self,
-        slot: &Slot<T, G>,
+        slot: &Slot<T>,
     ) -> Result<Option<T>, Error> {
         if !self.written.contains_key(slot.key()) {
             self.fetch([slot.key()]).await?;
@@ -274,10 +274,27 @@ impl<'a> Transaction<'a> {
         self.row(slot)
     }
 
-    /// Fetches rows and returns them decoded, in the order asked.
-    pub(in crate::engine) async fn get_all<T: Says, G>(
+    /// Fetches a row with a guard, where it is not known which: it is a precondition of its own.
+    pub(in crate::engine) async fn get_unguarded<T: Says, G>(
+        &mut self,
+        slot: &Slot<T, G>,
+    ) -> Result<Option<T>, Error> {
+        Ok(self.get_all_unguarded(std::slice::from_ref(slot)).await?.pop().flatten())
+    }
+
+    /// Fetches rows with guards so.
+    pub(in crate::engine) async fn get_all_unguarded<T: Says, G>(
         &mut self,
         slots: &[Slot<T, G>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        self.fetch(slots.iter().map(Slot::key)).await?;
+        self.read_all(slots).await
+    }
+
+    /// Fetches rows and returns them decoded, in the order asked.
+    pub(in crate::engine) async fn get_all<T: Says>(
+        &mut self,
+        slots: &[Slot<T>],
     ) -> Result<Vec<Option<T>>, Error> {
         self.fetch(slots.iter().map(Slot::key)).await?;
         self.read_all(slots).await

@@ -3,9 +3,17 @@
 use crate::{
     Error, Timestamp,
     account::{AccountEntry, Configuration},
-    engine::kernel::Transaction,
-    limits, schema,
+    engine::kernel::{Guard, Transaction},
+    limits,
+    schema::{self, AccountHead},
 };
+
+/// Reads what guards everything that the account configures.
+pub(in crate::engine) async fn guard(
+    tx: &mut Transaction<'_>,
+) -> Result<Guard<AccountHead>, Error> {
+    tx.guard(()).await
+}
 
 /// Returns what the account configures.
 pub(in crate::engine) async fn configuration(
@@ -33,7 +41,8 @@ pub(in crate::engine) async fn had_alerts_until(
 pub(in crate::engine) async fn account_entry(
     tx: &mut Transaction<'_>,
 ) -> Result<AccountEntry, Error> {
-    Ok(tx.get(&schema::account(tx.account)).await?.unwrap_or_default())
+    let entry = guard(tx).await?.get(tx, &schema::account(tx.account)).await?;
+    Ok(entry.unwrap_or_default())
 }
 
 /// Returns the oldest instant at which an event may still be taken, whatever grace period the

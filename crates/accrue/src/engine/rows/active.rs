@@ -1,11 +1,11 @@
 //! Active subscriptions: those that a customer's events may still count for, and when time brings them the
 
 use crate::{
-    AlertId, CustomerId, Error, Timestamp,
+    CustomerId, Error, Timestamp,
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, plans, subscriptions},
+        rows::{account, alerts, plans, subscriptions},
     },
     schema::{self, ActiveIds, CustomerHead, Deadline, Owner, Slot},
     subscription::SubscriptionEntry,
@@ -53,26 +53,13 @@ pub(in crate::engine) async fn active_subscriptions(
     Ok(active)
 }
 
-/// Reads the alerts of the plan versions of some subscriptions.
-pub(in crate::engine) async fn fetch_plan_versions(
-    tx: &mut Transaction<'_>,
-    active: &[ActiveSubscriptions],
-) -> Result<(), Error> {
-    let entries = active.iter().flat_map(|active| &active.entries);
-    let slots: Vec<_> = entries
-        .map(|entry| &entry.subscription)
-        .map(|of| schema::plan_version(tx.account, of.plan_id, of.plan_version))
-        .collect();
-    tx.fetch(slots.iter().map(Slot::key).collect::<Vec<_>>()).await
-}
-
 /// Returns the enabled alerts that watch a subscription: its own and its plan version's.
 pub(in crate::engine) async fn watching(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
 ) -> Result<Vec<Alert>, Error> {
     let plan = plans::plan_version_of(tx, entry).await?;
-    let shared = alerts(tx, &plan.alerts).await?;
+    let shared = alerts::of_plan(tx, &plan.alerts).await?;
     if !account::had_alerts(tx, tx.now).await? {
         return Ok(Vec::new());
     }
@@ -86,21 +73,11 @@ pub(in crate::engine) async fn watching_with(
     entry: &SubscriptionEntry,
     shared: Vec<Alert>,
 ) -> Result<Vec<Alert>, Error> {
-    let mut alerts = alerts(tx, &entry.alerts).await?;
+    let mut alerts = alerts::own(tx, entry.subscription.customer_id, &entry.alerts).await?;
     alerts.extend(shared.into_iter().filter(|alert| !entry.muted.contains(&alert.id)));
     alerts.retain(|alert| alert.enabled);
     alerts.sort_by_key(|alert| alert.condition.is_on_cost());
     Ok(alerts)
-}
-
-/// Reads some alerts.
-pub(in crate::engine) async fn alerts(
-    tx: &mut Transaction<'_>,
-    ids: &[AlertId],
-) -> Result<Vec<Alert>, Error> {
-    let slots: Vec<_> = ids.iter().map(|id| schema::alert(tx.account, *id)).collect();
-    let entries = tx.get_all(&slots).await?;
-    Ok(entries.into_iter().flatten().map(|entry| entry.alert).collect())
 }
 
 /// Writes which subscriptions of a customer events may still count for, and when time brings

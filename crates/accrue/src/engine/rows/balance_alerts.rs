@@ -8,7 +8,7 @@ use crate::{
     alert::{Alert, BalanceWatch},
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, active, credits, outbox},
+        rows::{account, alerts, credits, outbox},
     },
     schema::{self, BalanceAlertState, Credits, CreditsIn, CustomerHead, Slot},
 };
@@ -23,13 +23,13 @@ pub(in crate::engine) async fn fetch_balance_watches(
     let credits: Vec<_> = ledgers.iter().map(|(id, _)| schema::credits(account, *id)).collect();
     Guard::fetch(tx, guards.iter().zip(credits.iter().map(Slot::key))).await?;
     let mut keys = Vec::new();
-    for (customer_id, unit) in ledgers {
+    for (guard, (customer_id, unit)) in guards.iter().zip(ledgers) {
         for id in balance_alert_ids(tx, *customer_id, unit)? {
-            keys.push(schema::alert(account, id).key().clone());
-            keys.push(schema::balance_alert_state(account, id).key().clone());
+            keys.push((guard, schema::alert(account, id).key().clone()));
+            keys.push((guard, schema::balance_alert_state(account, id).key().clone()));
         }
     }
-    tx.fetch(&keys).await
+    Guard::fetch(tx, keys.iter().map(|(guard, key)| (*guard, key))).await
 }
 
 /// Returns the alerts on a ledger, the disabled ones too, and what of them is in alert.
@@ -39,7 +39,8 @@ pub(in crate::engine) async fn balance_watch(
     unit: &PricingUnit,
 ) -> Result<BalanceWatch, Error> {
     fetch_balance_watches(tx, &[(customer_id, unit)]).await?;
-    let alerts = active::alerts(tx, &balance_alert_ids(tx, customer_id, unit)?).await?;
+    let ids = balance_alert_ids(tx, customer_id, unit)?;
+    let alerts = alerts::own(tx, customer_id, &ids).await?;
     let watched = alerts.into_iter().map(|alert| {
         let state = tx.row(&schema::balance_alert_state(tx.account, alert.id))?;
         Ok((alert, state.unwrap_or_default().in_alert))
@@ -50,11 +51,12 @@ pub(in crate::engine) async fn balance_watch(
 /// Writes what of some alerts came in alert or was armed again.
 pub(in crate::engine) fn save_balance_watch(
     tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
     watch: &BalanceWatch,
 ) -> Result<(), Error> {
     for (id, in_alert) in watch.moved() {
         let slot = schema::balance_alert_state(tx.account, id);
-        tx.put(&slot, &BalanceAlertState { in_alert: in_alert.clone() })?;
+        guard.put(tx, &slot, &BalanceAlertState { in_alert: in_alert.clone() })?;
     }
     Ok(())
 }
@@ -66,7 +68,8 @@ pub(in crate::engine) async fn judge_balance_at_once(
     alert: &Alert,
 ) -> Result<(), Error> {
     let Some(unit) = alert.condition.ledger() else { return Ok(()) };
-    let ledger = tx.get(&schema::ledger(tx.account, customer_id, unit)).await?;
+    let guard = tx.guard(customer_id).await?;
+    let ledger = guard.get(tx, &schema::ledger(tx.account, customer_id, unit)).await?;
     let Some(ledger) = ledger else { return Ok(()) };
     if !account::had_alerts(tx, tx.now).await? {
         return Ok(());
@@ -75,7 +78,7 @@ pub(in crate::engine) async fn judge_balance_at_once(
     if let Some(crossed) = watch.judge_at_once(customer_id, alert.id, &ledger.balance) {
         outbox::tell(tx, customer_id, tx.now, crossed.into()).await?;
     }
-    save_balance_watch(tx, &watch)
+    save_balance_watch(tx, &guard, &watch)
 }
 
 /// Returns the alerts on all ledgers of a customer.
@@ -87,7 +90,7 @@ pub(in crate::engine) async fn balance_alerts(
     let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let units = credits.unwrap_or_default().units.into_values();
     let ids: Vec<_> = units.flat_map(|credits| credits.alerts).collect();
-    active::alerts(tx, &ids).await
+    alerts::own(tx, customer_id, &ids).await
 }
 
 /// Returns the alerts on one ledger of a customer.
@@ -98,7 +101,8 @@ pub(in crate::engine) async fn balance_alerts_in(
 ) -> Result<Vec<Alert>, Error> {
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
-    active::alerts(tx, &balance_alert_ids(tx, customer_id, unit)?).await
+    let ids = balance_alert_ids(tx, customer_id, unit)?;
+    alerts::own(tx, customer_id, &ids).await
 }
 
 /// Reads which alerts there are on a ledger of a customer whose credits were fetched.
@@ -142,7 +146,5 @@ pub(in crate::engine) async fn remove_balance_alert(
     units.retain(|_, credits| is_used(credits));
     guard.put(tx, &slot, &Credits { units })?;
     let state = schema::balance_alert_state(tx.account, alert.id);
-    tx.get(&state).await?;
-    tx.delete(&state);
-    Ok(())
+    guard.delete(tx, &state)
 }

@@ -3,7 +3,13 @@
 use std::sync::Arc;
 
 use crate::{
-    Error, IdOr, PlanId, engine::kernel::Transaction, plan::Plan, schema,
+    Error, IdOr, PlanId,
+    engine::{
+        kernel::{Guard, Transaction},
+        rows::account,
+    },
+    plan::{Plan, PlanVersion},
+    schema::{self, PlanVersionEntry},
     subscription::SubscriptionEntry,
 };
 
@@ -23,13 +29,36 @@ pub(in crate::engine) async fn plan(
     tx.get(&schema::plan(tx.account, plan_id)).await?.ok_or_else(unknown)
 }
 
+/// Returns the row of a version of a plan that exists.
+pub(in crate::engine) async fn plan_version(
+    tx: &mut Transaction<'_>,
+    plan_id: PlanId,
+    version: PlanVersion,
+) -> Result<PlanVersionEntry, Error> {
+    let slot = schema::plan_version(tx.account, plan_id, version);
+    let found = account::guard(tx).await?.get(tx, &slot).await?;
+    found.ok_or_else(|| Error::not_found("plan version", version.number()))
+}
+
 /// Returns what a subscription's plan version says.
 pub(in crate::engine) async fn plan_version_of(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
-) -> Result<Arc<schema::PlanVersionEntry>, Error> {
+) -> Result<Arc<PlanVersionEntry>, Error> {
     let subscription = &entry.subscription;
     let (plan_id, version) = (subscription.plan_id, subscription.plan_version);
     let slot = schema::plan_version(tx.account, plan_id, version);
-    Ok(tx.get_shared(&slot).await?.unwrap_or_default())
+    Ok(account::guard(tx).await?.get_shared(tx, &slot).await?.unwrap_or_default())
+}
+
+/// Reads the plan versions of some subscriptions, all in one call of the store.
+pub(in crate::engine) async fn fetch_plan_versions<'e>(
+    tx: &mut Transaction<'_>,
+    entries: impl Iterator<Item = &'e SubscriptionEntry> + Send,
+) -> Result<(), Error> {
+    let versions = entries.map(|entry| &entry.subscription).map(|of| (of.plan_id, of.plan_version));
+    let slots = versions.map(|(plan, version)| schema::plan_version(tx.account, plan, version));
+    let slots: Vec<_> = slots.collect();
+    let guard = account::guard(tx).await?;
+    Guard::fetch(tx, slots.iter().map(|slot| (&guard, slot.key()))).await
 }

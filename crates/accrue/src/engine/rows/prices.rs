@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
     Error, IdOr, PriceId,
-    engine::kernel::Transaction,
+    engine::{kernel::Transaction, rows::account},
     price::{FilterValues, Price, PriceFilter},
     rating::RateCard,
     schema,
@@ -24,7 +24,8 @@ pub(in crate::engine) async fn price(
             alias.ok_or_else(unknown)?.price_id
         }
     };
-    tx.get(&schema::price(tx.account, price_id)).await?.ok_or_else(unknown)
+    let found = account::guard(tx).await?.get(tx, &schema::price(tx.account, price_id)).await?;
+    found.ok_or_else(unknown)
 }
 
 /// Returns the prices of a subscription's plan version, ready to rate what it uses.
@@ -44,7 +45,8 @@ pub(in crate::engine) async fn prices(
     ids: &[PriceId],
 ) -> Result<Vec<Price>, Error> {
     let slots: Vec<_> = ids.iter().map(|id| schema::price(tx.account, *id)).collect();
-    let prices: Option<Vec<_>> = tx.get_all(&slots).await?.into_iter().collect();
+    let guard = account::guard(tx).await?;
+    let prices: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
     prices.ok_or_else(|| Error::corrupt("a price of a plan version is missing"))
 }
 
@@ -55,11 +57,12 @@ pub(in crate::engine) async fn check_filters(
     filters: &[PriceFilter],
 ) -> Result<(), Error> {
     let account = tx.account;
+    let guard = account::guard(tx).await?;
     for filter in filters {
         match &filter.values {
             FilterValues::PriceId(ids) => {
                 let slots: Vec<_> = ids.iter().map(|id| schema::price(account, *id)).collect();
-                check_there("price", ids, tx.get_all(&slots).await?)?;
+                check_there("price", ids, guard.get_all(tx, &slots).await?)?;
             }
             FilterValues::ItemId(ids) => {
                 let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();

@@ -9,7 +9,7 @@ use crate::{
     engine::{
         Account, Billing,
         kernel::{Applied, Command, Patience, Stop, Transaction, apply},
-        rows::subscriptions,
+        rows::{account, subscriptions},
         time::{
             corrections::{correct_some, measure_all},
             current,
@@ -123,7 +123,8 @@ async fn apply_plan_changes(
     };
     let mut tx = account.reading();
     let slot = schema::plan_version(account.id(), plan_id, plan_version);
-    let revision = tx.get(&slot).await?.unwrap_or_default().revision;
+    let guard = account::guard(&mut tx).await?;
+    let revision = guard.get(&mut tx, &slot).await?.unwrap_or_default().revision;
     let rows = tx.scan_now(&scan).await?;
     let places =
         rows.iter().map(|row| schema::position(&row.key)).collect::<Result<Vec<_>, _>>()?;
@@ -177,7 +178,8 @@ impl Command for EndPlanStep {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let slot = schema::plan_version(tx.account, self.plan_id, self.plan_version);
-        let mut version = tx.get(&slot).await?.unwrap_or_default();
+        let guard = account::guard(tx).await?;
+        let mut version = guard.get(tx, &slot).await?.unwrap_or_default();
         if version.revision != self.revision || version.deadline != Some(self.deadline.at) {
             // Another change came meanwhile, with a deadline of its own.
             return Ok(());
@@ -198,7 +200,7 @@ impl Command for EndPlanStep {
             tx.delete(&place);
             version.deadline = None;
         }
-        tx.put(&slot, &version)?;
+        guard.put(tx, &slot, &version)?;
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use crate::{
         kernel::{Command, Stop, Transaction},
         rows::{
             active::{self, ActiveSubscriptions},
-            ledgers, subscriptions,
+            ledgers, plans, subscriptions,
         },
         time::corrections,
     },
@@ -50,7 +50,7 @@ impl Command for ApplyTransitions<'_> {
         let named: Vec<_> = self.customers.iter().map(|id| IdOr::Id(*id)).collect();
         tx.lock(&named).await?;
         let active = active::active_subscriptions(tx, self.customers).await?;
-        active::fetch_plan_versions(tx, &active).await?;
+        plans::fetch_plan_versions(tx, active.iter().flat_map(|of| &of.entries)).await?;
         for ActiveSubscriptions { customer_id, entries, .. } in active {
             if self.until == Timestamp::MAX
                 && corrections::is_to_be_corrected(tx, customer_id).await?

@@ -6,10 +6,10 @@ use crate::{
     engine::{
         commands::alerts::{plan, stored},
         kernel::{Stop, Transaction},
-        rows::{self, balance_alerts},
+        rows::{self, alerts, balance_alerts},
         time::{current, judge},
     },
-    schema::{self, AlertEntry},
+    schema::AlertEntry,
 };
 
 /// A change to an alert as a whole.
@@ -135,9 +135,7 @@ pub(super) async fn delete_alert(tx: &mut Transaction<'_>, id: AlertId) -> Resul
             rows::customers::touch(tx, customer_id).await?;
         }
     }
-    let slot = schema::alert(tx.account, id);
-    let before = tx.get(&slot).await?;
-    let given = before.map_or(0, |before| before.given);
-    tx.put(&slot, &AlertEntry { alert, given, deleted_at: Some(tx.now) })?;
+    let given = alerts::entry(tx, &alert).await?.map_or(0, |before| before.given);
+    alerts::put(tx, &AlertEntry { alert, given, deleted_at: Some(tx.now) }).await?;
     Ok(())
 }

@@ -1,16 +1,15 @@
 //! Creates alerts on subscriptions, plans and customers.
 
 use crate::{
-    AlertId, CustomerId, Error, IdOr, PlanId, SubscriptionId,
+    AlertId, CustomerId, IdOr, PlanId, SubscriptionId,
     alert::{Alert, NewAlert, NewBalanceAlert, Scope},
     engine::{
         commands::alerts::{plan, stored},
         kernel::{Stop, Transaction},
-        rows::{self, active, balance_alerts},
+        rows::{self, balance_alerts},
         time::{current, judge},
     },
     plan::PlanVersion,
-    schema::{self, PlanVersionEntry},
 };
 
 pub(super) async fn create_subscription_alert(
@@ -23,7 +22,7 @@ pub(super) async fn create_subscription_alert(
     let mut entry = current::current_subscription(tx, id).await?;
     stored::check_metric(tx, new).await?;
     rows::prices::check_filters(tx, new.condition.price_filters()).await?;
-    let siblings = active::alerts(tx, &entry.alerts).await?;
+    let siblings = rows::alerts::own(tx, entry.subscription.customer_id, &entry.alerts).await?;
     let subscription = &entry.subscription;
     let scope = Scope::Subscription {
         subscription_id: subscription.id,
@@ -48,12 +47,10 @@ pub(super) async fn create_plan_alert(
     stored::require_alerts(tx).await?;
     let plan = rows::plans::plan(tx, plan).await?;
     let version = version.unwrap_or(plan.version);
-    let entry = tx.get(&schema::plan_version(tx.account, plan.id, version)).await?;
-    let PlanVersionEntry { alerts, .. } =
-        entry.ok_or_else(|| Error::not_found("plan version", version.number()))?;
+    let alerts = rows::plans::plan_version(tx, plan.id, version).await?.alerts;
     stored::check_metric(tx, new).await?;
     rows::prices::check_filters(tx, new.condition.price_filters()).await?;
-    let siblings = active::alerts(tx, &alerts).await?;
+    let siblings = rows::alerts::of_plan(tx, &alerts).await?;
     let id = AlertId::generate(tx.now, tx.entropy());
     let scope = Scope::Plan { plan_id: plan.id, plan_version: version };
     let alert = new.clone().decide(id, scope, plan.currency, &siblings, tx.now)?;

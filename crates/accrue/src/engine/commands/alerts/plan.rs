@@ -4,7 +4,11 @@
 use crate::{
     Error, PlanId,
     alert::Alert,
-    engine::{commands::alerts::stored, kernel::Transaction},
+    engine::{
+        commands::alerts::stored,
+        kernel::Transaction,
+        rows::{account, alerts},
+    },
     limits,
     plan::PlanVersion,
     schema::{self, AlertRevision, Deadline, Owner},
@@ -19,7 +23,8 @@ pub(super) async fn save_plan_alert(
 ) -> Result<(), Error> {
     tx.make_due(Owner::Plan(plan_id, version));
     let slot = schema::plan_version(tx.account, plan_id, version);
-    let mut entry = tx.get(&slot).await?.unwrap_or_default();
+    let guard = account::guard(tx).await?;
+    let mut entry = guard.get(tx, &slot).await?.unwrap_or_default();
     if entry.revision.saturating_sub(entry.applied) >= limits::PENDING_CHANGES {
         let most = limits::PENDING_CHANGES;
         let detail = format!("{most} changes to the alerts of the version wait for a tick");
@@ -37,11 +42,10 @@ pub(super) async fn save_plan_alert(
     let deadline = Deadline { at, account: tx.account.clone(), owner, cursor: None };
     tx.put(&schema::deadline(at, tx.account, owner), &deadline)?;
     let number = entry.revision;
-    let before = tx.get(&schema::alert(tx.account, alert.id)).await?;
-    let before = before.map(|before| before.alert);
+    let before = alerts::entry(tx, alert).await?.map(|before| before.alert);
     let revision = AlertRevision { at, alert: alert.clone(), before };
     let place = schema::alert_revision(tx.account, plan_id, version, number);
     tx.put(&place, &revision)?;
-    tx.put(&slot, &entry)?;
+    guard.put(tx, &slot, &entry)?;
     stored::save_alert(tx, alert).await
 }

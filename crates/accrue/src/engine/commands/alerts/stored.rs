@@ -4,13 +4,13 @@ use crate::{
     AlertId, CustomerId, Error,
     alert::{Alert, NewAlert, NewCondition, Scope},
     engine::{
-        kernel::Transaction,
-        rows::{self, active, balance_alerts},
+        kernel::{Guard, Transaction},
+        rows::{self, alerts, balance_alerts},
         time::transitions,
     },
     limits,
     metric::MetricStatus,
-    schema::{self, AlertEntry, Slot},
+    schema::{self, AlertEntry, CustomerHead, Slot},
     subscription::SubscriptionEntry,
 };
 
@@ -19,10 +19,15 @@ pub(in crate::engine) async fn shown_all(
     tx: &mut Transaction<'_>,
     alerts: Vec<Alert>,
 ) -> Result<Vec<Alert>, Error> {
-    let on_balance = alerts.iter().filter(|alert| alert.condition.ledger().is_some());
-    let states = on_balance.map(|alert| schema::balance_alert_state(tx.account, alert.id));
-    let states: Vec<_> = states.collect();
-    tx.fetch(states.iter().map(Slot::key).collect::<Vec<_>>()).await?;
+    let on_balance = alerts.iter().filter_map(|alert| match alert.scope {
+        Scope::Customer { customer_id } => {
+            Some((customer_id, schema::balance_alert_state(tx.account, alert.id)))
+        }
+        Scope::Subscription { .. } | Scope::Plan { .. } => None,
+    });
+    let (customers, states): (Vec<_>, Vec<_>) = on_balance.unzip();
+    let guards = tx.guards::<CustomerHead>(customers).await?;
+    Guard::fetch(tx, guards.iter().zip(states.iter().map(Slot::key))).await?;
     let mut all = Vec::with_capacity(alerts.len());
     for alert in alerts {
         all.push(shown(tx, alert).await?);
@@ -40,7 +45,8 @@ pub(in crate::engine) async fn shown(
         (alert.scope, alert.condition.ledger())
     {
         transitions::expire_ledger(tx, customer_id, currency).await?;
-        let state = tx.get(&schema::balance_alert_state(tx.account, alert.id)).await?;
+        let guard = tx.guard::<CustomerHead>(customer_id).await?;
+        let state = guard.get(tx, &schema::balance_alert_state(tx.account, alert.id)).await?;
         alert.show_status(&state.unwrap_or_default().in_alert);
     }
     Ok(alert)
@@ -49,7 +55,7 @@ pub(in crate::engine) async fn shown(
 /// Returns an alert that exists, on something that is not deleted.
 pub(super) async fn alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert, Error> {
     let unknown = || Error::not_found("alert", id);
-    let entry = tx.get(&schema::alert(tx.account, id)).await?;
+    let entry = alerts::any(tx, id).await?;
     let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
     let owner = match entry.alert.scope {
         Scope::Subscription { subscription_id, .. } => {
@@ -76,20 +82,20 @@ pub(super) async fn check_metric(tx: &mut Transaction<'_>, new: &NewAlert) -> Re
 
 /// Returns the alerts of an alert's subscription, plan version or ledger.
 pub(super) async fn siblings(tx: &mut Transaction<'_>, alert: &Alert) -> Result<Vec<Alert>, Error> {
-    let ids = match alert.scope {
-        Scope::Subscription { subscription_id, .. } => {
-            rows::subscriptions::subscription_entry(tx, subscription_id).await?.alerts
+    match alert.scope {
+        Scope::Subscription { subscription_id, customer_id } => {
+            let entry = rows::subscriptions::subscription_entry(tx, subscription_id).await?;
+            alerts::own(tx, customer_id, &entry.alerts).await
         }
         Scope::Plan { plan_id, plan_version } => {
-            let version = schema::plan_version(tx.account, plan_id, plan_version);
-            tx.get(&version).await?.unwrap_or_default().alerts
+            let version = rows::plans::plan_version(tx, plan_id, plan_version).await?;
+            alerts::of_plan(tx, &version.alerts).await
         }
         Scope::Customer { customer_id } => match alert.condition.ledger() {
-            Some(unit) => return balance_alerts::balance_alerts_in(tx, customer_id, unit).await,
-            None => Vec::new(),
+            Some(unit) => balance_alerts::balance_alerts_in(tx, customer_id, unit).await,
+            None => Ok(Vec::new()),
         },
-    };
-    active::alerts(tx, &ids).await
+    }
 }
 
 pub(super) async fn require_alerts(tx: &mut Transaction<'_>) -> Result<(), Error> {
@@ -101,8 +107,7 @@ pub(super) async fn require_alerts(tx: &mut Transaction<'_>) -> Result<(), Error
 
 /// Writes an alert. Its fired thresholds are kept by value, so that only so many can be given.
 pub(super) async fn save_alert(tx: &mut Transaction<'_>, alert: &Alert) -> Result<(), Error> {
-    let slot = schema::alert(tx.account, alert.id);
-    let before = tx.get(&slot).await?;
+    let before = alerts::entry(tx, alert).await?;
     let old = before.as_ref().map_or(&[][..], |before| before.alert.threshold_values());
     let values = alert.threshold_values();
     let new = values.iter().filter(|value| !old.contains(value)).count();
@@ -112,7 +117,7 @@ pub(super) async fn save_alert(tx: &mut Transaction<'_>, alert: &Alert) -> Resul
         let detail = format!("the alert would have had {given} thresholds, at most {most}");
         return Err(Error::constraint(detail));
     }
-    tx.put(&slot, &AlertEntry { alert: alert.clone(), given, deleted_at: None })
+    alerts::put(tx, &AlertEntry { alert: alert.clone(), given, deleted_at: None }).await
 }
 
 /// Writes an alert on a balance, judges it, and moves the head of its customer.

@@ -48,8 +48,7 @@ impl Command for IngestBackfill {
         }
         let customers: Vec<_> = shares.keys().copied().collect();
         current::current_heads(tx, &customers).await?;
-        let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
-        let metrics = catalogue.unwrap_or_default().revision;
+        let metrics = rows::metrics::catalogue(tx).await?.revision;
         let share = |id| schema::backfill_share(tx.account, self.id, id);
         let guards = tx.guards::<CustomerHead>(customers).await?;
         let slots: Vec<_> = guards.iter().map(|guard| share(guard.of())).collect();

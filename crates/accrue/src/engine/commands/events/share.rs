@@ -24,7 +24,6 @@ use crate::{
     meter::CellId,
     period::{Periods, oldest_judged},
     schema::{self, CustomerHead, EventCount},
-    store::Key,
     subscription::SubscriptionEntry,
     time::INSTANT,
     usage::{Event, Hour, Meters, Reading, Tally},
@@ -273,17 +272,23 @@ fn periods_of(
     found.into_iter().collect()
 }
 
-/// Returns the rows of the alerts that watch the subscriptions. Those of their plans were fetched.
-pub(super) fn alert_keys(tx: &Transaction<'_>, shares: &[Share<'_>]) -> Result<Vec<Key>, Error> {
-    let mut keys = BTreeSet::new();
-    for (entry, _) in shares.iter().flat_map(|share| &share.periods) {
-        let of = &entry.subscription;
-        let version = schema::plan_version(tx.account, of.plan_id, of.plan_version);
-        let shared = tx.row(&version)?.unwrap_or_default().alerts;
-        let ids = entry.alerts.iter().chain(&shared);
-        keys.extend(ids.map(|id| schema::alert(tx.account, *id).key().clone()));
+/// Reads the alerts that watch the subscriptions, in as few calls of the store as for one.
+pub(super) async fn fetch_alerts(
+    tx: &mut Transaction<'_>,
+    shares: &[Share<'_>],
+) -> Result<(), Error> {
+    let account = tx.account;
+    let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
+    let (mut own, mut shared) = (Vec::new(), BTreeSet::new());
+    for (share, guard) in shares.iter().zip(&guards) {
+        for (entry, _) in &share.periods {
+            let alerts = entry.alerts.iter().map(|id| schema::alert(account, *id).key().clone());
+            own.extend(alerts.map(|key| (guard, key)));
+            shared.extend(rows::plans::plan_version_of(tx, entry).await?.alerts.iter().copied());
+        }
     }
-    Ok(keys.into_iter().collect())
+    Guard::fetch(tx, own.iter().map(|(guard, key)| (*guard, key))).await?;
+    rows::alerts::of_plan(tx, &shared.into_iter().collect::<Vec<_>>()).await.map(drop)
 }
 
 /// Reads the rows that events are added to. Those of the alerts were fetched.

@@ -43,7 +43,7 @@ impl Rich {
         rich
     }
 
-    /// Writes the balance into the row of the ledger, and nothing else.
+    /// Writes the balance into the row of the ledger, and its guard.
     fn have(&self, balance: u64) {
         let ledger = Ledger {
             customer_id: self.customer_id,
@@ -60,8 +60,10 @@ impl Rich {
             day_end: Timestamp::MIN,
         };
         let slot = schema::ledger(self.account.id(), self.customer_id, &credits());
-        let batch =
-            Batch::new().put(slot.key().clone(), slot.encode(&ledger, &mut Vec::new()).unwrap());
+        let head = schema::customer_head(self.account.id(), self.customer_id).key().clone();
+        let row = block_on(self.store.get(std::slice::from_ref(&head))).unwrap().pop().unwrap();
+        let ledger = slot.encode(&ledger, &mut Vec::new()).unwrap();
+        let batch = Batch::new().put(slot.key().clone(), ledger).put(head, row.unwrap().document);
         block_on(self.store.commit(batch)).unwrap();
     }
 
@@ -158,7 +160,7 @@ fn a_deleted_alert_is_not_watched_and_leaves_no_state() {
         block_on(balance_alerts::balance_watch(&mut tx, rich.customer_id, &credits())).unwrap();
     assert_eq!(watch.moved().count(), 0);
     let state = schema::balance_alert_state(rich.account.id(), alert.id);
-    assert_eq!(block_on(tx.get(&state)).unwrap(), None);
+    assert_eq!(block_on(tx.get_unguarded(&state)).unwrap(), None);
     rich.notified();
     rich.dropped(&[70]);
     assert_eq!(rich.notified(), [r#"customer.credit_balance_dropped ["70"]: 50 -> 50"#]);

@@ -58,7 +58,9 @@ impl Grouped {
         let cells = Cells::new(vec![name("region")], [vec![Some("eu".to_owned())]]);
         let meter = Meter::new(metric.id, None, vec![name("user")], cells, metric.since);
         let slot = schema::metric_catalogue(account.id());
-        let row = block_on(store.get(&[slot.key().clone()])).unwrap().pop().unwrap().unwrap();
+        let head = schema::account_head(account.id()).key().clone();
+        let rows = block_on(store.get(&[slot.key().clone(), head.clone()])).unwrap();
+        let [Some(row), Some(guard)] = rows.as_slice() else { panic!("a row is missing") };
         let mut catalogue = slot.decode(&row.document).unwrap();
         catalogue.meters.push(meter.id);
         let own = schema::meter(account.id(), meter.id);
@@ -66,6 +68,7 @@ impl Grouped {
         let changes = vec![
             Change::Put(slot.key().clone(), slot.encode(&catalogue, &mut buffer).unwrap()),
             Change::Put(own.key().clone(), own.encode(&meter, &mut buffer).unwrap()),
+            Change::Put(head, guard.document.clone()),
         ];
         block_on(store.commit(Batch { preconditions: Vec::new(), changes })).unwrap();
         let events = BTreeMap::new();

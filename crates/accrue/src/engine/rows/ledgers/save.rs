@@ -57,7 +57,7 @@ fn save_ledger(
     for booked in entries {
         save_entry(tx, guard, booked, book.is_new(booked))?;
     }
-    balance_alerts::save_balance_watch(tx, watch)?;
+    balance_alerts::save_balance_watch(tx, guard, watch)?;
     guard.put(tx, &schema::ledger(account, of.customer_id, &of.currency), of)
 }
 

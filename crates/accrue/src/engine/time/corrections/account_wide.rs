@@ -227,8 +227,7 @@ impl Command for FindUnmeasured<'_> {
                 customers.push(customer);
             }
         }
-        let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
-        let revision = catalogue.unwrap_or_default().revision;
+        let revision = rows::metrics::catalogue(tx).await?.revision;
         let cursor = rows.last().map(|row| row.key.bytes().to_vec());
         Ok(Unmeasured { revision, customers, cursor })
     }
@@ -250,8 +249,8 @@ impl Command for EndUnmeasured<'_> {
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);
-        let slot = schema::metric_catalogue(tx.account);
-        let mut catalogue = tx.get(&slot).await?.unwrap_or_default();
+        let guard = rows::account::guard(tx).await?;
+        let mut catalogue = rows::metrics::catalogue(tx).await?;
         let has_begun_anew = catalogue.revision != self.found.revision;
         if has_begun_anew || tx.get(&place).await?.as_ref() != Some(self.deadline) {
             return Ok(());
@@ -263,7 +262,7 @@ impl Command for EndUnmeasured<'_> {
         }
         tx.delete(&place);
         catalogue.deadline = None;
-        tx.put(&slot, &catalogue)?;
+        guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
         Ok(())
     }
 }

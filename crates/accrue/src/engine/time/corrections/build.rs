@@ -39,7 +39,8 @@ pub(super) async fn build(
         }
         Effect::Reflect => {
             let share = schema::backfill_share(tx.account, backfill.id, customer);
-            tx.get(&share).await?.is_none()
+            let guard = tx.guard::<CustomerHead>(customer).await?;
+            guard.get(tx, &share).await?.is_none()
         }
         Effect::Revert => !was_reflected,
     };

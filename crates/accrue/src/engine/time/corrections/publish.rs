@@ -126,7 +126,7 @@ async fn put_overlays(
         }
     }
     let share = schema::backfill_share(tx.account, backfill.id, customer);
-    let known = tx.get(&share).await?.unwrap_or_default();
+    let known = guard.get(tx, &share).await?.unwrap_or_default();
     guard.put(tx, &share, &known)
 }
 

@@ -5,7 +5,7 @@ use crate::{
     backfill::{Backfill, Correction, Effect},
     engine::{
         kernel::{Stop, Transaction},
-        rows::active,
+        rows::{active, metrics},
     },
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
@@ -125,8 +125,7 @@ pub(in crate::engine) async fn is_unmeasured(
     if head.accepted == 0 {
         return Ok(false);
     }
-    let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
-    Ok(catalogue.is_some_and(|catalogue| head.measured < catalogue.revision))
+    Ok(head.measured < metrics::catalogue(tx).await?.revision)
 }
 
 /// Returns the first correction of all customers that is due, and not done for one.

@@ -7,7 +7,7 @@ use crate::{
     CustomerId, Error, Timestamp,
     engine::{
         kernel::{Command, Stop, Transaction},
-        rows::active,
+        rows::{active, metrics},
         time::{
             corrections::{build, clean_up, measure, publish, schedule},
             transitions,
@@ -89,8 +89,7 @@ async fn next_progress(
 ) -> Result<Option<Progress>, Error> {
     let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
     if schedule::is_unmeasured(tx, &head).await? {
-        let catalogue = tx.get(&schema::metric_catalogue(tx.account)).await?;
-        let revision = catalogue.unwrap_or_default().revision;
+        let revision = metrics::catalogue(tx).await?.revision;
         return Ok(Some(Progress::Measuring { revision, behind: None }));
     }
     let own = corrections.scheduled.first().copied().filter(|of| of.at <= tx.now);

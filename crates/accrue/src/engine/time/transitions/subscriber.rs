@@ -170,7 +170,7 @@ async fn plan_alerts(
     entry: &SubscriptionEntry,
 ) -> Result<BTreeMap<AlertId, Alert>, Error> {
     let version = plans::plan_version_of(tx, entry).await?;
-    let now = active::alerts(tx, &version.alerts).await?;
+    let now = rows::alerts::of_plan(tx, &version.alerts).await?;
     let mut alerts: BTreeMap<_, _> = now.into_iter().map(|alert| (alert.id, alert)).collect();
     let later = unseen(tx, entry, version.revision).await?;
     for (_, AlertRevision { alert, before, .. }) in later.into_iter().rev() {
