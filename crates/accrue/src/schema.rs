@@ -88,11 +88,11 @@ tables! {
     /// The configuration of an account.
     account(account) -> AccountEntry [guarded by AccountHead], read_often, resident;
 
-    /// Guard of what an account configures: every commit that changes any of it writes it.
-    account_head(account) -> AccountHead;
-
     /// Corrections of the figures of all customers.
     account_corrections(account) -> AccountCorrections;
+
+    /// Guard of what an account configures: every commit that changes any of it writes it.
+    account_head(account) -> AccountHead;
 
     /// Subscriptions that a customer's events may still count for.
     active_subscriptions(account, customer: CustomerId)
@@ -210,7 +210,8 @@ tables! {
     credits(account, customer: CustomerId) -> Credits [guarded by CustomerHead], resident;
 
     /// A customer, and the mark that deletes it.
-    customer(account, customer: CustomerId) -> CustomerEntry, read_often;
+    customer(account, customer: CustomerId)
+        -> CustomerEntry [guarded by CustomerHead], read_often, resident;
 
     /// Customers, by when they were created.
     customer_by_time(account, of: &Customer) = (account, of.created_at, of.id) -> Nothing {
@@ -218,7 +219,8 @@ tables! {
     }
 
     /// A customer by its alias.
-    customer_external(account, alias: &ExternalId) -> CustomerAlias, read_often;
+    customer_external(account, alias: &ExternalId)
+        -> CustomerAlias [guarded by CustomerHead], read_often, resident;
 
     /// Guard and counters of a customer: every commit that touches its events, figures, credits or
     /// subscriptions writes it, so it guards every scan over them.

@@ -89,7 +89,7 @@ impl World {
                     let backfill = rest[rest.len() - 16..].try_into().unwrap();
                     turns.insert((of, customer, uuid(backfill), json.is_some()));
                 }
-                ("amendments" | "alert" | "customer", Some(_)) => is_marked = true,
+                ("alert" | "amendments" | "customer" | "plan_alert", Some(_)) => is_marked = true,
                 _ => {}
             }
         }

@@ -175,6 +175,7 @@ const WATCHED: &[&str] = &[
     "ledger_entry",
     "outbox",
     "overlay",
+    "plan_alert",
     "record",
 ];
 

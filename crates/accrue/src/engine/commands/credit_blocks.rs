@@ -81,7 +81,7 @@ impl Account {
 async fn applied_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<Block, Stop> {
     credits::require_credits(tx).await?;
     let unknown = || Error::not_found("credit block", id);
-    let found = tx.get_unguarded(&schema::credit_block(tx.account, id)).await?;
+    let found = tx.find(&schema::credit_block(tx.account, id)).await?;
     let block = found.filter(|of| of.deletion.is_none()).ok_or_else(unknown)?;
     let customer = rows::customers::customer(tx, &block.customer_id.into()).await;
     customer.map_err(|error| if error.is_not_found() { unknown() } else { error })?;

@@ -139,7 +139,7 @@ impl Account {
             require_credits(&mut tx).await?;
             let slot = schema::credit_block(self.id(), id);
             let unknown = || Error::not_found("credit block", id);
-            let found = tx.get_unguarded(&slot).await?.filter(|of| of.deletion.is_none());
+            let found = tx.find(&slot).await?.filter(|of| of.deletion.is_none());
             let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
             let read = read_ledger(&mut tx, &customer_id.into(), &block.currency).await;
             read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
@@ -322,7 +322,7 @@ async fn create_ledger_entry(
     };
     if let Some(id) = new.change.block_id()
         // It may be another customer's.
-        && let Some(block) = tx.get_unguarded(&schema::credit_block(tx.account, id)).await?
+        && let Some(block) = tx.find(&schema::credit_block(tx.account, id)).await?
     {
         ledger.book.insert([block]);
     }

@@ -92,10 +92,11 @@ async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<
     let customer = new.clone().decide(id, &zone, tx.now)?;
     if let Some(external) = &customer.external_customer_id {
         let alias = CustomerAlias { customer_id: id, reserved: false };
-        tx.put(&schema::customer_external(tx.account, external), &alias)?;
+        let guard = tx.guard(id).await?;
+        guard.put(tx, &schema::customer_external(tx.account, external), &alias)?;
     }
     let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
-    tx.put(&schema::customer(tx.account, id), &entry)?;
+    rows::customers::put(tx, &entry).await?;
     tx.put(&schema::customer_by_time(tx.account, &customer), &Nothing {})?;
     outbox::tell(tx, id, tx.now, Body::CustomerCreated).await?;
     Ok(customer)
@@ -106,7 +107,7 @@ async fn reservation(
     tx: &mut Transaction<'_>,
     external: &ExternalId,
 ) -> Result<Option<CustomerId>, Error> {
-    match tx.get(&schema::customer_external(tx.account, external)).await? {
+    match tx.find(&schema::customer_external(tx.account, external)).await? {
         None => Ok(None),
         Some(CustomerAlias { customer_id, reserved: true }) => Ok(Some(customer_id)),
         Some(_) => {
@@ -133,10 +134,11 @@ async fn update_customer(
             return Err(Error::constraint(detail).into());
         }
         let alias = CustomerAlias { customer_id: after.id, reserved: false };
-        tx.put(&schema::customer_external(tx.account, external), &alias)?;
+        let guard = tx.guard(after.id).await?;
+        guard.put(tx, &schema::customer_external(tx.account, external), &alias)?;
     }
     let entry = CustomerEntry { customer: after.clone(), deleted_at: None };
-    tx.put(&schema::customer(tx.account, after.id), &entry)?;
+    rows::customers::put(tx, &entry).await?;
     let previous_attributes = previous_attributes(&before, &after);
     outbox::tell(tx, after.id, tx.now, Body::CustomerEdited { previous_attributes }).await?;
     Ok(after)
@@ -146,11 +148,11 @@ async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Res
     let customer = rows::customers::customer(tx, id).await?;
     let id = customer.id;
     current::current_head(tx, id).await?;
+    let guard = tx.guard::<CustomerHead>(id).await?;
     if let Some(external) = &customer.external_customer_id {
-        tx.delete(&schema::customer_external(tx.account, external));
+        guard.delete(tx, &schema::customer_external(tx.account, external))?;
     }
     tx.delete(&schema::customer_by_time(tx.account, &customer));
-    let guard = tx.guard::<CustomerHead>(id).await?;
     guard.put(tx, &schema::active_subscriptions(tx.account, id), &ActiveIds::default())?;
     let credits = schema::credits(tx.account, id);
     if guard.get(tx, &credits).await?.is_some() {
@@ -159,6 +161,6 @@ async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Res
     // Its backfills go on to close.
     active::reschedule(tx, id).await?;
     let entry = CustomerEntry { customer, deleted_at: Some(tx.now) };
-    tx.put(&schema::customer(tx.account, id), &entry)?;
+    rows::customers::put(tx, &entry).await?;
     Ok(())
 }

@@ -80,7 +80,7 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
     let account = tx.account;
     let guard = rows::account::guard(tx).await?;
     let slots: Vec<_> = names.customers.iter().map(|id| schema::customer(account, *id)).collect();
-    let entries = tx.get_all(&slots).await?.into_iter().flatten();
+    let entries = tx.find_rows(&slots).await?.into_iter().flatten();
     let customers = entries.filter(|entry| entry.deleted_at.is_none());
     related.customers = customers.map(|entry| (entry.customer.id, entry.customer)).collect();
 

@@ -276,8 +276,8 @@ async fn create_subscription(
 
     if customer.currency.is_none() {
         customer.currency = Some(plan.currency);
-        let slot = schema::customer(tx.account, customer.id);
-        tx.put(&slot, &CustomerEntry { customer: customer.clone(), deleted_at: None })?;
+        let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
+        rows::customers::put(tx, &entry).await?;
     }
     rows::subscriptions::save_new_subscription(tx, &entry).await?;
     let subscription = entry.subscription.clone();

@@ -44,13 +44,35 @@ impl Transaction<'_> {
         let of: Vec<_> = of.into_iter().collect();
         let slots: Vec<_> = of.iter().map(|of| G::slot(account, *of)).collect();
         let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
-        let places = self.read_guards(&keys).await?;
+        let places = self.read_guards(&keys, &[]).await?;
         let guards = of.into_iter().zip(slots).zip(places);
         Ok(guards.map(|((of, slot), at)| Guard { of, slot, at }).collect())
     }
 }
 
 impl<G: Guards + Says + Serialize> Guard<G> {
+    /// Reads a guard and rows that it guards, all in one call of the store.
+    pub(in crate::engine) async fn with(
+        tx: &mut Transaction<'_>,
+        of: impl IntoIterator<Item = (G::Of, Vec<Key>)> + Send,
+    ) -> Result<Vec<Self>, Error> {
+        let (mut all, mut keys, mut under) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, (of, rows)) in of.into_iter().enumerate() {
+            let slot = G::slot(tx.account, of);
+            keys.push(slot.key().clone());
+            all.push((of, slot));
+            under.extend(rows.into_iter().map(|key| (at, key)));
+        }
+        let places = tx.read_guards(&keys, &under).await?;
+        Ok(all.into_iter().zip(places).map(|((of, slot), at)| Self { of, slot, at }).collect())
+    }
+
+    /// Takes a row that was [found](Transaction::find), and says that it is guarded by this: whoever asks for
+    /// it next finds it in the copy.
+    pub(in crate::engine) fn adopt<T>(&self, tx: &mut Transaction<'_>, slot: &Slot<T, G>) {
+        tx.adopt(self.at, slot.key());
+    }
+
     /// Returns the owner of the rows that it guards.
     pub(in crate::engine) const fn of(&self) -> G::Of {
         self.of
@@ -239,8 +261,8 @@ mod tests {
         block_on(async {
             let guard = tx.guard::<Head>(7).await?;
             guard.get_all(&mut tx, &[leaf(&account, 1), leaf(&account, 2)]).await?;
-            tx.get_unguarded(&leaf(&account, 2)).await?;
-            tx.get_unguarded(&leaf(&account, 2)).await
+            tx.find(&leaf(&account, 2)).await?;
+            tx.find(&leaf(&account, 2)).await
         })
         .unwrap();
         let batch = tx.into_batch(&[]).unwrap().batch;

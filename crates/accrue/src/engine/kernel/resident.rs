@@ -8,7 +8,7 @@ use std::{
 
 use foldhash::fast::RandomState;
 use quick_cache::{
-    Weighter,
+    UnitWeighter, Weighter,
     sync::{Cache, DefaultLifecycle},
 };
 
@@ -29,6 +29,8 @@ const GROWTH: usize = 8;
 /// precondition: so one that is too old costs a lost race, after which it is doubted.
 pub(in crate::engine) struct Residents {
     copies: Cache<Key, Entry, Weight, RandomState>,
+    /// Guards of rows that are asked for by callers who do not know them, as they were last.
+    guards: Cache<Key, Key, UnitWeighter, RandomState>,
 }
 
 /// Copy with what it weighed when it took its place: a cache takes no notice of an entry that grows.
@@ -77,6 +79,8 @@ pub(super) struct Learned {
     pub(super) left: Option<Row>,
     /// Rows that it guards, as that commit leaves them.
     pub(super) rows: Vec<(Key, Option<Row>)>,
+    /// Those of them that are to be found by their keys alone.
+    pub(super) found: Vec<Key>,
 }
 
 impl Residents {
@@ -84,7 +88,17 @@ impl Residents {
         let bytes = limits::RESIDENT_BYTES;
         let entries = usize::try_from(bytes / 1_000).unwrap_or(usize::MAX);
         let lifecycle = DefaultLifecycle::default();
-        Self { copies: Cache::with(entries, bytes, Weight, RandomState::default(), lifecycle) }
+        let copies = Cache::with(entries, bytes, Weight, RandomState::default(), lifecycle);
+        let lifecycle = DefaultLifecycle::default();
+        let most = limits::RESIDENT_NAMES;
+        let guards = Cache::with(
+            usize::try_from(most).unwrap_or(usize::MAX),
+            most,
+            UnitWeighter,
+            RandomState::default(),
+            lifecycle,
+        );
+        Self { copies, guards }
     }
 
     /// Returns the copy of a guard.
@@ -92,9 +106,17 @@ impl Residents {
         self.copies.get(guard).map(|entry| entry.resident)
     }
 
+    /// Returns the guard of a row, as it was known last: its copy may have the row.
+    pub(super) fn guard_of(&self, row: &Key) -> Option<Key> {
+        self.guards.get(row)
+    }
+
     /// Keeps what a run has learned whose commit has happened.
     pub(super) fn keep(&self, learned: Learned) {
-        let Learned { key, read, left, rows } = learned;
+        let Learned { key, read, left, rows, found } = learned;
+        for row in found {
+            self.guards.insert(row, key.clone());
+        }
         let Some(guard) = left else {
             self.copies.remove(&key);
             return;
@@ -134,6 +156,11 @@ impl Resident {
     pub(super) fn row(&self, guard: Version, key: &Key) -> Option<Option<Row>> {
         let copied = self.copied();
         (copied.guard.version == guard).then(|| copied.rows.get(key).cloned()).flatten()
+    }
+
+    /// Returns the keys of its rows.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        self.copied().rows.keys().cloned().collect()
     }
 
     /// Takes over what a commit has left, and returns how many bytes the copy has then.
@@ -226,6 +253,7 @@ mod tests {
             read: Some(Version::new(read)),
             left: Some(row(&guard(), left)),
             rows: rows.collect(),
+            found: Vec::new(),
         }
     }
 
@@ -311,7 +339,8 @@ mod tests {
             let key = key("customer_head", &number.to_string());
             let left =
                 Row { key: key.clone(), document: document.clone(), version: Version::new(1) };
-            residents.keep(Learned { key, read: None, left: Some(left), rows: Vec::new() });
+            let (rows, found) = (Vec::new(), Vec::new());
+            residents.keep(Learned { key, read: None, left: Some(left), rows, found });
         }
         let kept = residents.copies.weight();
         assert!(kept <= limits::RESIDENT_BYTES && kept > limits::RESIDENT_BYTES / 2, "{kept}");

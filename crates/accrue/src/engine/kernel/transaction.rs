@@ -156,8 +156,11 @@ impl<'a> Transaction<'a> {
         match self.held.missing(self.account, customers) {
             None => Ok(()),
             Some(wanted) if self.held.is_empty() => {
-                self.held.take(wanted).await;
-                Ok(())
+                self.held.take(wanted.clone()).await;
+                match self.reads.are_left_behind(&self.shared.residents) {
+                    true => Err(Stop::Locks(wanted)),
+                    false => Ok(()),
+                }
             }
             Some(wanted) => Err(Stop::Locks(wanted)),
         }
@@ -175,28 +178,57 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Reads rows that guard others, and returns their places among the guards: of those that the process
-    /// has a copy of, as they were known last.
-    pub(super) async fn read_guards(&mut self, keys: &[Key]) -> Result<Vec<usize>, Error> {
-        let uses_copies = self.dry.is_none();
-        let mut copies = HashMap::new();
-        for key in keys.iter().filter(|_| uses_copies) {
-            if self.reads.guard(key).is_some() || copies.contains_key(key) {
-                continue;
+    /// Reads rows that guard others, and rows under them, each with the place of its guard in `keys`: all
+    /// in one call of the store. Returns the places of the guards among those that were read.
+    ///
+    /// A guard that the process has a copy of is taken as it was known last. One whose copy is doubted is
+    /// read, with everything that the copy has.
+    pub(super) async fn read_guards(
+        &mut self,
+        keys: &[Key],
+        under: &[(usize, Key)],
+    ) -> Result<Vec<usize>, Error> {
+        let places: Vec<_> = keys.iter().map(|key| self.take_guard(key)).collect();
+        let mut asked = HashSet::<_, RandomState>::default();
+        let mut wanted = Vec::new();
+        for (key, place) in keys.iter().zip(&places) {
+            if !self.reads.has(key, Holder::Row) && asked.insert(key.clone()) {
+                wanted.push((key.clone(), None));
+                let known = self.reads.keys_of_copy(*place).into_iter();
+                wanted.extend(known.map(|key| (key, Some(*place))));
             }
-            let Some(resident) = self.shared.residents.of(key) else { continue };
-            let known = resident.guard();
-            if let Some(guard) = known.filter(|_| !self.reads.has(key, Holder::Row)) {
-                self.reads.add(key.clone(), Some(guard), Holder::Row);
-            }
-            copies.insert(key, resident);
         }
-        self.fetch(keys).await?;
-        let mut place = |key: &Key| match self.reads.guard(key) {
-            Some(place) => place,
-            None => self.reads.add_guard(key, copies.remove(key)),
-        };
-        Ok(keys.iter().map(&mut place).collect())
+        for (guard, key) in under {
+            let Some(place) = places.get(*guard).copied() else { continue };
+            let is_known = self.reads.has(key, Holder::Guard) || self.reads.take_copy(place, key);
+            if !is_known && asked.insert(key.clone()) {
+                wanted.push((key.clone(), Some(place)));
+            }
+        }
+        for (key, row, guard) in self.load(wanted).await? {
+            match guard {
+                Some(guard) => self.reads.add_under(guard, key, row),
+                None => self.reads.add(key, row, Holder::Row),
+            }
+        }
+        self.reads.settle_guards(&places);
+        Ok(places)
+    }
+
+    /// Takes the copy of a guard, unless it was read before, and returns its place.
+    fn take_guard(&mut self, key: &Key) -> usize {
+        if let Some(place) = self.reads.guard(key) {
+            return place;
+        }
+        let copies = self.dry.is_none().then_some(&self.shared.residents);
+        let resident = copies.and_then(|copies| copies.of(key));
+        let known = resident.as_ref().and_then(|resident| resident.guard());
+        if let Some(guard) = known
+            && !self.reads.has(key, Holder::Row)
+        {
+            self.reads.add(key.clone(), Some(guard), Holder::Row);
+        }
+        self.reads.add_guard(key, resident)
     }
 
     /// Reads rows under guards that were read, with the places of those: none becomes a precondition,
@@ -211,6 +243,25 @@ impl<'a> Transaction<'a> {
             self.reads.add_under(guard, key, row);
         }
         Ok(())
+    }
+
+    /// Reads rows whose guards are not known: from the copies that have them, where they are there, and
+    /// else as preconditions of their own.
+    async fn find_all(&mut self, keys: &[Key]) -> Result<(), Error> {
+        for key in keys {
+            if self.dry.is_some() || self.written.contains_key(key) || self.reads.get(key).is_some() {
+                continue;
+            }
+            let Some(guard) = self.shared.residents.guard_of(key) else { continue };
+            let place = self.take_guard(&guard);
+            self.reads.find_copy(place, key);
+        }
+        self.fetch(keys).await
+    }
+
+    /// Takes a row that was read, and that a guard has turned out to guard, for one of its copy.
+    pub(super) fn adopt(&mut self, guard: usize, key: &Key) {
+        self.reads.adopt(guard, key);
     }
 
     /// Returns the rows, each once, that were not read yet.
@@ -274,20 +325,22 @@ impl<'a> Transaction<'a> {
         self.row(slot)
     }
 
-    /// Fetches a row with a guard, where it is not known which: it is a precondition of its own.
-    pub(in crate::engine) async fn get_unguarded<T: Says, G>(
+    /// Fetches a row whose guard is not known before it is read: which guard that is, it says itself. Whoever
+    /// finds it [adopts](super::Guard::adopt) it.
+    pub(in crate::engine) async fn find<T: Says, G>(
         &mut self,
         slot: &Slot<T, G>,
     ) -> Result<Option<T>, Error> {
-        Ok(self.get_all_unguarded(std::slice::from_ref(slot)).await?.pop().flatten())
+        Ok(self.find_rows(std::slice::from_ref(slot)).await?.pop().flatten())
     }
 
-    /// Fetches rows with guards so.
-    pub(in crate::engine) async fn get_all_unguarded<T: Says, G>(
+    /// Fetches rows so.
+    pub(in crate::engine) async fn find_rows<T: Says, G>(
         &mut self,
         slots: &[Slot<T, G>],
     ) -> Result<Vec<Option<T>>, Error> {
-        self.fetch(slots.iter().map(Slot::key)).await?;
+        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
+        self.find_all(&keys).await?;
         self.read_all(slots).await
     }
 

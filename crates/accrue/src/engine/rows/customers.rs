@@ -3,8 +3,8 @@
 use crate::{
     CustomerId, Error, IdOr,
     customer::Customer,
-    engine::kernel::Transaction,
-    schema::{self, CustomerHead},
+    engine::kernel::{Guard, Transaction},
+    schema::{self, CustomerEntry, CustomerHead},
 };
 
 /// Returns a customer that exists and is not deleted.
@@ -13,16 +13,42 @@ pub(in crate::engine) async fn customer(
     id: &IdOr<CustomerId>,
 ) -> Result<Customer, Error> {
     let unknown = || Error::not_found("customer", id);
-    let customer_id = match id {
-        IdOr::Id(id) => *id,
+    let (customer_id, alias) = match id {
+        IdOr::Id(id) => (*id, None),
         IdOr::External(external) => {
-            let alias = tx.get(&schema::customer_external(tx.account, external)).await?;
-            alias.filter(|alias| !alias.reserved).ok_or_else(unknown)?.customer_id
+            let slot = schema::customer_external(tx.account, external);
+            let alias = tx.find(&slot).await?.filter(|alias| !alias.reserved);
+            (alias.ok_or_else(unknown)?.customer_id, Some(slot))
         }
     };
-    let entry = tx.get(&schema::customer(tx.account, customer_id)).await?;
+    let (guard, entry) = entry(tx, customer_id).await?;
+    if let Some(alias) = alias {
+        guard.adopt(tx, &alias);
+    }
     let entry = entry.filter(|entry| entry.deleted_at.is_none()).ok_or_else(unknown)?;
     Ok(entry.customer)
+}
+
+/// Reads a customer under its guard, with the mark that deletes it.
+pub(in crate::engine) async fn entry(
+    tx: &mut Transaction<'_>,
+    id: CustomerId,
+) -> Result<(Guard<CustomerHead>, Option<CustomerEntry>), Error> {
+    let slot = schema::customer(tx.account, id);
+    let guards = Guard::<CustomerHead>::with(tx, [(id, vec![slot.key().clone()])]).await?;
+    let guard = guards.into_iter().next().ok_or_else(|| Error::corrupt("a guard is missing"))?;
+    let entry = guard.get(tx, &slot).await?;
+    Ok((guard, entry))
+}
+
+/// Writes a customer.
+pub(in crate::engine) async fn put(
+    tx: &mut Transaction<'_>,
+    entry: &CustomerEntry,
+) -> Result<(), Error> {
+    let id = entry.customer.id;
+    let guard = tx.guard::<CustomerHead>(id).await?;
+    guard.put(tx, &schema::customer(tx.account, id), entry)
 }
 
 /// Writes a customer's head, so that whoever read it has to read again.

@@ -45,7 +45,7 @@ pub(in crate::engine) async fn subscription(
     let [entry, first] = keys(tx.account, id);
     tx.fetch([&entry, &first]).await?;
     let Some(entry) = tx.row(&schema::subscription(tx.account, id))? else { return Ok(None) };
-    let parts = tx.get_all_unguarded(&terms_slots(tx, &entry)).await?;
+    let parts = tx.find_rows(&terms_slots(tx, &entry)).await?;
     join(entry, parts).map(Some)
 }
 

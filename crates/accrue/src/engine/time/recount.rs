@@ -21,7 +21,7 @@ use crate::{
     },
     limits,
     period::{Change, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged},
-    schema::{self, CustomerHead},
+    schema::CustomerHead,
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
@@ -121,7 +121,7 @@ pub(in crate::engine) async fn count_corrected(
     cause: &Cause,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let customer = tx.get(&schema::customer(tx.account, customer_id)).await?;
+    let (_, customer) = rows::customers::entry(tx, customer_id).await?;
     let is_deleted = customer.is_some_and(|entry| entry.deleted_at.is_some());
     let has_alerts = !is_deleted && rows::account::had_alerts_until(tx, at).await?;
     let correction = Correction { untotalled, has_alerts, cause };

@@ -10,12 +10,12 @@ use crate::{
     CustomerId, Error, EventKey, ExternalId, IdOr,
     backfill::{Backfill, Verdict},
     engine::{
-        kernel::{Stop, Transaction},
+        kernel::{Guard, Stop, Transaction},
         rows::event_blocks::New,
         time::corrections,
     },
     error::RefusedEvent,
-    schema::{self, CustomerAlias, CustomerEntry},
+    schema::{self, CustomerAlias, CustomerEntry, CustomerHead},
     usage::{Event, EventSlot, Incoming},
 };
 
@@ -145,34 +145,52 @@ async fn customers<'a>(
     tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
 ) -> Result<BTreeMap<&'a IdOr<CustomerId>, Found<'a>>, Error> {
-    let named: BTreeSet<_> = events(batch).map(|event| &event.customer).collect();
     let account = tx.account;
-    let keys = named.iter().map(|name| match name {
-        IdOr::Id(id) => schema::customer(account, *id).key().clone(),
-        IdOr::External(external) => schema::customer_external(account, external).key().clone(),
+    let named: BTreeSet<_> = events(batch).map(|event| &event.customer).collect();
+    let externals = named.iter().filter_map(|name| match name {
+        IdOr::External(external) => Some(schema::customer_external(account, external)),
+        IdOr::Id(_) => None,
     });
-    tx.fetch(&keys.collect::<Vec<_>>()).await?;
-    let mut customers = BTreeMap::new();
+    let slots: Vec<_> = externals.collect();
+    let mut aliases = tx.find_rows(&slots).await?.into_iter().zip(slots);
+    let (mut ids, mut new) = (Vec::new(), Vec::new());
     for name in named {
-        let found = match name {
-            IdOr::Id(id) => match tx.row(&schema::customer(account, *id))? {
-                Some(CustomerEntry { deleted_at: None, .. }) => Found::Known(*id),
-                _ => Found::Unknown,
-            },
-            IdOr::External(external) => {
-                let slot = schema::customer_external(account, external);
-                match tx.row(&slot)? {
-                    Some(CustomerAlias { customer_id, .. }) => Found::Known(customer_id),
-                    None => {
-                        let customer_id = CustomerId::generate(tx.now, tx.entropy());
-                        tx.put(&slot, &CustomerAlias { customer_id, reserved: true })?;
-                        corrections::begin_customer(tx, customer_id).await?;
-                        Found::Reserved(customer_id, external)
-                    }
+        match name {
+            IdOr::Id(id) => ids.push((name, *id, None)),
+            IdOr::External(external) => match aliases.next() {
+                Some((Some(CustomerAlias { customer_id, .. }), slot)) => {
+                    ids.push((name, customer_id, Some(slot)));
                 }
+                Some((None, slot)) => new.push((name, external, slot)),
+                None => return Err(Error::corrupt("an alias was not read")),
+            },
+        }
+    }
+    let mut customers = BTreeMap::new();
+    for (name, external, slot) in new {
+        let customer_id = CustomerId::generate(tx.now, tx.entropy());
+        let guard = tx.guard(customer_id).await?;
+        guard.put(tx, &slot, &CustomerAlias { customer_id, reserved: true })?;
+        corrections::begin_customer(tx, customer_id).await?;
+        customers.insert(name, Found::Reserved(customer_id, external));
+    }
+    let rows = ids.iter().map(|(_, id, alias)| match alias {
+        None => (*id, vec![schema::customer(account, *id).key().clone()]),
+        Some(_) => (*id, Vec::new()),
+    });
+    let guards = Guard::<CustomerHead>::with(tx, rows.collect::<Vec<_>>()).await?;
+    for ((name, id, alias), guard) in ids.into_iter().zip(guards) {
+        let is_known = match alias {
+            Some(alias) => {
+                guard.adopt(tx, &alias);
+                true
+            }
+            None => {
+                let entry = tx.row(&schema::customer(account, id))?;
+                entry.is_some_and(|entry: CustomerEntry| entry.deleted_at.is_none())
             }
         };
-        customers.insert(name, found);
+        customers.insert(name, if is_known { Found::Known(id) } else { Found::Unknown });
     }
     Ok(customers)
 }

@@ -20,16 +20,18 @@ pub(super) struct Reads {
     /// Preconditions in read order; guarded rows excluded.
     preconditions: Vec<Precondition>,
     guards: Vec<GuardRead>,
+    /// Place of a guard among them.
+    places: HashMap<Key, usize, RandomState>,
     /// Rows that copies are to learn, each once: those that the store was asked for under a guard, or that
     /// are written, with its place.
     under: Vec<(usize, Key)>,
+    /// Those of them that are to be found by their keys alone.
+    found: Vec<(usize, Key)>,
 }
 
 struct Fetched {
     row: Option<Row>,
     holder: Holder,
-    /// Place among the guards, of one.
-    guard: Option<usize>,
     /// Whether a copy is to learn it.
     is_noted: bool,
 }
@@ -71,22 +73,47 @@ impl Reads {
         if holder == Holder::Row {
             self.preconditions.push(precondition(&key, row.as_ref()));
         }
-        self.rows.insert(key, Fetched { row, holder, guard: None, is_noted: false });
+        self.rows.insert(key, Fetched { row, holder, is_noted: false });
     }
 
     /// Returns the place of a guard that was read as one.
     pub(super) fn guard(&self, key: &Key) -> Option<usize> {
-        self.rows.get(key)?.guard
+        self.places.get(key).copied()
     }
 
-    /// Takes a row that was read for a guard, and returns its place.
+    /// Adds a guard, which was read or will be, and returns its place.
     pub(super) fn add_guard(&mut self, key: &Key, resident: Option<Arc<Resident>>) -> usize {
-        let (place, version) = (self.guards.len(), self.get(key).flatten().map(|row| row.version));
-        if let Some(fetched) = self.rows.get_mut(key) {
-            fetched.guard = Some(place);
-        }
-        self.guards.push(GuardRead { key: key.clone(), version, resident });
+        let place = self.guards.len();
+        self.places.insert(key.clone(), place);
+        self.guards.push(GuardRead { key: key.clone(), version: None, resident });
+        self.settle_guards(&[place]);
         place
+    }
+
+    /// Notes of guards which version of them was read.
+    pub(super) fn settle_guards(&mut self, places: &[usize]) {
+        for place in places {
+            let Some(guard) = self.guards.get_mut(*place) else { continue };
+            let row = self.rows.get(&guard.key).and_then(|fetched| fetched.row.as_ref());
+            guard.version = row.map(|row| row.version);
+        }
+    }
+
+    /// Tells whether another run of this process is known to have moved on a guard since it was read.
+    pub(super) fn are_left_behind(&self, residents: &Residents) -> bool {
+        let is_left_behind = |guard: &GuardRead| {
+            let now = residents.of(&guard.key).and_then(|resident| resident.guard());
+            now.is_some_and(|now| Some(now.version) != guard.version)
+        };
+        self.guards.iter().any(is_left_behind)
+    }
+
+    /// Returns what the copy of a guard has, which was not read yet.
+    pub(super) fn keys_of_copy(&self, guard: usize) -> Vec<Key> {
+        let resident = self.guards.get(guard).and_then(|guard| guard.resident.as_ref());
+        let mut keys = resident.map(|resident| resident.keys()).unwrap_or_default();
+        keys.retain(|key| !self.rows.contains_key(key));
+        keys
     }
 
     /// Reads a row from the copy of its guard, and tells whether it is there.
@@ -100,13 +127,39 @@ impl Reads {
         true
     }
 
+    /// Reads a row from the copy of its guard, where it is there.
+    ///
+    /// A row that is not there may be about to be another's: nothing guards that.
+    pub(super) fn find_copy(&mut self, guard: usize, key: &Key) {
+        let found = self.guards.get(guard).and_then(|guard| {
+            let resident = guard.resident.as_ref()?;
+            resident.row(guard.version?, key)?
+        });
+        if let Some(row) = found {
+            self.add(key.clone(), Some(row), Holder::Guard);
+        }
+    }
+
+    /// Takes a row that was read for one that a guard guards.
+    pub(super) fn adopt(&mut self, guard: usize, key: &Key) {
+        if let Some(fetched) = self.rows.get_mut(key)
+            && fetched.holder == Holder::Row
+            && !fetched.is_noted
+            && fetched.row.is_some()
+        {
+            fetched.is_noted = true;
+            self.under.push((guard, key.clone()));
+            self.found.push((guard, key.clone()));
+        }
+    }
+
     /// Notes a row that the store was asked for under a guard.
     pub(super) fn add_under(&mut self, guard: usize, key: Key, row: Option<Row>) {
         let is_noted = schema::is_resident(key.table());
         if is_noted {
             self.under.push((guard, key.clone()));
         }
-        self.rows.insert(key, Fetched { row, holder: Holder::Guard, guard: None, is_noted });
+        self.rows.insert(key, Fetched { row, holder: Holder::Guard, is_noted });
     }
 
     /// Notes a row that is written under a guard for the first time.
@@ -123,19 +176,24 @@ impl Reads {
         changes: &[Change],
         written: &HashMap<Key, usize, RandomState>,
     ) -> (Vec<Precondition>, Findings) {
-        let Self { mut rows, preconditions, guards, under } = self;
-        let mut left = |key: &Key| match written.get(key).and_then(|at| changes.get(*at)) {
+        let Self { rows, preconditions, guards, under, found, .. } = self;
+        let left = |key: &Key| match written.get(key).and_then(|at| changes.get(*at)) {
             Some(change) => Left::Written(change.document().cloned()),
-            None => Left::Read(rows.get_mut(key).and_then(|fetched| fetched.row.take())),
+            None => Left::Read(rows.get(key).and_then(|fetched| fetched.row.clone())),
         };
         let guards = guards.into_iter().map(|GuardRead { key, version, .. }| {
-            Finding { left: left(&key), read: version, rows: Vec::new(), key }
+            Finding { left: left(&key), read: version, rows: Vec::new(), found: Vec::new(), key }
         });
         let mut guards: Vec<_> = guards.collect();
         for (guard, key) in under {
             if let Some(of) = guards.get_mut(guard) {
                 let row = left(&key);
                 of.rows.push((key, row));
+            }
+        }
+        for (guard, key) in found {
+            if let Some(of) = guards.get_mut(guard) {
+                of.found.push(key);
             }
         }
         (preconditions, Findings(guards))
@@ -150,6 +208,7 @@ struct Finding {
     read: Option<Version>,
     left: Left,
     rows: Vec<(Key, Left)>,
+    found: Vec<Key>,
 }
 
 /// What a commit leaves of a row.
@@ -180,13 +239,13 @@ impl Findings {
 
     /// Has copies keep them: their commit has happened, and has given what it wrote a version.
     pub(in crate::engine) fn keep(self, residents: &Residents, version: Version) {
-        for Finding { key, read, left, rows } in self.0 {
+        for Finding { key, read, left, rows, found } in self.0 {
             let row = |(key, left): (Key, Left)| {
                 let row = left.row(&key, version);
                 (key, row)
             };
             let (left, rows) = (left.row(&key, version), rows.into_iter().map(row).collect());
-            residents.keep(Learned { key, read, left, rows });
+            residents.keep(Learned { key, read, left, rows, found });
         }
     }
 }

@@ -160,7 +160,7 @@ fn a_deleted_alert_is_not_watched_and_leaves_no_state() {
         block_on(balance_alerts::balance_watch(&mut tx, rich.customer_id, &credits())).unwrap();
     assert_eq!(watch.moved().count(), 0);
     let state = schema::balance_alert_state(rich.account.id(), alert.id);
-    assert_eq!(block_on(tx.get_unguarded(&state)).unwrap(), None);
+    assert_eq!(block_on(tx.find(&state)).unwrap(), None);
     rich.notified();
     rich.dropped(&[70]);
     assert_eq!(rich.notified(), [r#"customer.credit_balance_dropped ["70"]: 50 -> 50"#]);
