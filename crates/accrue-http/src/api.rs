@@ -1,6 +1,6 @@
 use std::{any::Any, fmt, num::NonZeroU32, sync::Arc};
 
-use accrue::{Account, Admitted, Billing, Pace};
+use accrue::{Account, Billing, Pace};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header::CONTENT_LENGTH,
@@ -282,14 +282,7 @@ impl Api {
             None => None,
             Some(key) => {
                 let fingerprint = fingerprint(operation, &input, raw_query, &raw, &pace).await;
-                match (account.admit(key, fingerprint).await?, operation.effect) {
-                    (Admitted::Run(attempt), _) => Some(attempt),
-                    (Admitted::Replay(answer), Effect::Writes) => {
-                        return Ok(Reply::from_stored(&answer)?.replayed());
-                    }
-                    // What only reads is read again.
-                    (Admitted::Replay(_), Effect::Reads) => None,
-                }
+                Some(Arc::new(account.admit(key, fingerprint)?))
             }
         };
         // What it was read into takes its place.
@@ -299,7 +292,20 @@ impl Api {
             progress.writes();
         }
         let status = operation.success();
-        (operation.run)(Request { account, status, settings, input, pace, attempt }).await
+        let asked = attempt.clone();
+        let request = Request { account, status, settings, input, pace, attempt };
+        match ((operation.run)(request).await, asked) {
+            // Whatever is wrong with it, it may be a retry, or another request than the key was used for.
+            (Err(problem), Some(attempt)) => {
+                match (attempt.look().await, operation.effect) {
+                    (Ok(Some(answer)), Effect::Writes) => Ok(Reply::from_stored(&answer)?.replayed()),
+                    // What only reads is read again.
+                    (Ok(_), _) => Err(problem),
+                    (Err(error), _) => Err(error.into()),
+                }
+            }
+            (answered, _) => answered,
+        }
     }
 
     async fn authenticate(&self, headers: &HeaderMap) -> Result<Account, Problem> {

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use accrue::idempotency::Answer;
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
@@ -94,6 +95,12 @@ impl Reply {
         }
         let json = HeaderValue::from_static("application/json");
         Ok(Self::text(status, json, body.to_owned()))
+    }
+
+    /// Reads what was kept under an idempotency key.
+    pub(crate) fn from_kept(kept: &Answer<String>) -> Result<Self, Unexpected> {
+        let reply = Self::from_stored(&kept.outcome)?;
+        Ok(if kept.is_replayed() { reply.replayed() } else { reply })
     }
 
     pub(crate) fn is_success(&self) -> bool {

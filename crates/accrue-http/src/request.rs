@@ -22,7 +22,7 @@ pub(crate) struct Request {
     pub(crate) input: Input,
     pub(crate) pace: Pace,
     /// The idempotency key that it runs under.
-    pub(crate) attempt: Option<Box<Attempt>>,
+    pub(crate) attempt: Option<Arc<Attempt>>,
 }
 
 /// What a request brings.
@@ -105,9 +105,7 @@ impl Request {
             None => Ok(reply(Ok(&call.await?))),
             Some(attempt) => {
                 let kept = attempt.run(call, |result| reply(result).to_stored()).await?;
-                let is_replayed = kept.is_replayed();
-                let reply = Reply::from_stored(&kept.outcome)?;
-                Ok(if is_replayed { reply.replayed() } else { reply })
+                Ok(Reply::from_kept(&kept)?)
             }
         }
     }
@@ -155,8 +153,7 @@ impl Request {
             return Err(problem);
         };
         let reply = problem.reply(&self.settings.error_docs);
-        attempt.complete(&reply.to_stored()).await?;
-        Ok(reply)
+        Ok(Reply::from_kept(&attempt.complete(&reply.to_stored()).await?)?)
     }
 
     /// Makes the page that a query asks for.

@@ -26,6 +26,6 @@ pub use self::{
             BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange,
         },
     },
-    kernel::{Account, Admitted, Attempt, Billing, Call, KeyedCall},
+    kernel::{Account, Attempt, Billing, Call, KeyedCall},
     time::tick::Tick,
 };

@@ -192,7 +192,7 @@ pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber, WrittenDecimal},
     engine::{
-        Account, Admitted, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
+        Account, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
         PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},

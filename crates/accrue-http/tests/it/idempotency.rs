@@ -213,8 +213,8 @@ fn s4_5_10_a_transient_failure_says_so_and_the_key_can_be_used_again() {
     let store = Arc::new(FaultyStore::new(MemoryStore::new()));
     let host = Host::over(Arc::clone(&store));
     let send = || host.keyed("POST", "/v1/items", "k", json!({"name": "Tokens"}));
-    for calls in [Calls::Gets, Calls::Commits] {
-        store.fail_nth(calls, store.calls(calls), Fault::Refused);
+    for _ in 0..2 {
+        store.fail_nth(Calls::Commits, store.calls(Calls::Commits), Fault::Refused);
         let answer = send();
         answer.failed(Some("true"));
         assert_eq!(answer.header("idempotency-key"), Some("k"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use accrue::{
-    Admitted, IdempotencyKey, Name,
+    IdempotencyKey, Name,
     idempotency::Fingerprint,
     item::NewItem,
     limits,
@@ -146,11 +146,10 @@ fn an_answer_over_its_bound_is_413_and_nothing_is_committed() {
         let host = Host::new();
         let account = host.account();
         let key = IdempotencyKey::parse("k").unwrap();
-        let admit = || block_on(account.admit(key.clone(), Fingerprint::of(["payload"]))).unwrap();
-        let Admitted::Run(attempt) = admit() else { panic!("the key is new") };
+        let attempt = account.admit(key, Fingerprint::of(["payload"])).unwrap();
         let call = account.create_item(NewItem::new(Name::parse("Tokens").unwrap()));
         let answer = block_on(attempt.run(call, |_| "a".repeat(bytes)));
-        (answer, host.items(), matches!(admit(), Admitted::Replay(_)))
+        (answer, host.items(), block_on(attempt.look()).unwrap().is_some())
     };
     for bytes in [limits::ANSWER_BYTES - 1, limits::ANSWER_BYTES] {
         let (answer, items, is_kept) = run(bytes);

@@ -29,5 +29,5 @@ pub(super) use self::{
 pub use self::{
     call::Call,
     handle::{Account, Billing},
-    keyed::{Admitted, Attempt, KeyedCall},
+    keyed::{Attempt, KeyedCall},
 };

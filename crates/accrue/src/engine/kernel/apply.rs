@@ -87,6 +87,9 @@ pub(in crate::engine) trait Door<T>: Send + Sync {
     /// record of the key may lie.
     fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)>;
 
+    /// Tells whether nobody has looked for a record yet.
+    fn is_unasked(&self) -> bool;
+
     /// Writes the answer where it is one to keep, which an error can be too, and returns it.
     fn keep(
         &self,
@@ -99,7 +102,7 @@ pub(in crate::engine) trait Door<T>: Send + Sync {
 pub(in crate::engine) enum Applied<T> {
     /// The operation was decided, and its writes are committed.
     Done(Decided<T>),
-    /// Another attempt under the same key was first.
+    /// Another attempt under the same key was first, or may have been.
     LostTheKey,
     /// Nobody knows whether it was written.
     Unknown(Decided<T>, StoreError),
@@ -176,6 +179,10 @@ async fn apply_within<C: Command + ?Sized>(
                 held = tx.into_held();
                 held.take(wanted).await;
                 continue;
+            }
+            // What a key was used for has no effect again, and brings others none.
+            Err(Stop::First(_)) if door.is_some_and(Door::is_unasked) => {
+                return Ok(Applied::LostTheKey);
             }
             Err(Stop::First(owners)) => {
                 // They take their own locks.

@@ -63,89 +63,68 @@ impl<T> fmt::Debug for KeyedCall<T> {
 }
 
 impl Account {
-    /// Looks under an idempotency key, for a door of the host's own (§4.5): returns whether a request
-    /// with this fingerprint is to be run, or the answer of its earlier run.
+    /// Takes an idempotency key for a request that comes through a door of the host's own (§4.5).
     ///
-    /// This comes before a request is judged in any other way, so that a key that is used with
-    /// another payload is a conflict however broken that payload is.
+    /// Whatever the request then comes to, the key is asked: where it [runs](Attempt::run) or
+    /// [completes](Attempt::complete), and, where it is refused before that, by a
+    /// [look](Attempt::look). So a key that is used with another payload is a conflict however broken that
+    /// payload is.
     ///
     /// # Errors
     ///
     /// [`ResourceConflict`](crate::ErrorKind::ResourceConflict) where a request under the key has not
-    /// completed yet, or was another one; [`TooManyRequests`](crate::ErrorKind::TooManyRequests) where too
-    /// many run.
+    /// completed yet; [`TooManyRequests`](crate::ErrorKind::TooManyRequests) where too many run.
     ///
     /// ```
-    /// use accrue::{Admitted, IdempotencyKey, Name, idempotency::Fingerprint, item::NewItem};
+    /// use accrue::{IdempotencyKey, Name, idempotency::Fingerprint, item::NewItem};
     /// # use accrue::{AccountId, Billing, store::MemoryStore};
     ///
     /// # pollster::block_on(async {
     /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
     /// let key = IdempotencyKey::parse("order-1")?;
     /// let payload = Fingerprint::of(["create_item", "Tokens"]);
-    /// if let Admitted::Run(attempt) = account.admit(key.clone(), payload).await? {
-    ///     let call = account.create_item(NewItem::new(Name::parse("Tokens")?));
-    ///     attempt.run(call, |result| format!("created: {}", result.is_ok())).await?;
-    /// }
-    /// let again = account.admit(key, payload).await?;
-    /// assert!(matches!(again, Admitted::Replay(answer) if answer == "created: true"));
+    /// let create = || account.create_item(NewItem::new(Name::parse("Tokens")?));
+    /// let attempt = account.admit(key.clone(), payload)?;
+    /// let answer = attempt.run(create()?, |result| format!("created: {}", result.is_ok())).await?;
+    /// assert_eq!(answer.outcome, "created: true");
+    /// drop(attempt);
+    ///
+    /// let again = account.admit(key, payload)?.run(create()?, |_| "never kept".to_owned()).await?;
+    /// assert!(again.is_replayed() && again.outcome == "created: true");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();
     /// ```
-    pub async fn admit(
-        &self,
-        key: IdempotencyKey,
-        fingerprint: Fingerprint,
-    ) -> Result<Admitted, Error> {
+    pub fn admit(&self, key: IdempotencyKey, fingerprint: Fingerprint) -> Result<Attempt, Error> {
         let shared = self.shared();
         let place = shared.in_flight.enter(self.id(), &key, fingerprint)?;
-        let found = look(self, &key).await?;
-        match admit(found.record.as_ref(), &fingerprint, shared.now()) {
-            Admission::Replay(record) => {
-                return Ok(Admitted::Replay(stored(self, &key, record).await?));
-            }
-            Admission::Mismatch => return Err(Error::key_reused()),
-            Admission::Run => {}
-        }
         let mark = Mark::draw(&*shared.entropy);
-        let account = self.clone();
-        let attempt = Attempt { account, key, fingerprint, mark, found, _place: place };
-        Ok(Admitted::Run(Box::new(attempt)))
+        Ok(Attempt { account: self.clone(), key, fingerprint, mark, _place: place })
     }
 }
 
-/// Decision on a request under an idempotency key.
-#[derive(Debug)]
-#[must_use = "it is in flight until it is dropped"]
-pub enum Admitted {
-    /// The request is to be run.
-    Run(Box<Attempt>),
-    /// The request has run: this was its answer (§4.5.6).
-    Replay(String),
-}
-
-/// Request under an idempotency key that is to be run. The key is in flight until it is dropped.
+/// Request under an idempotency key. The key is in flight until it is dropped.
 #[must_use = "it is in flight until it is dropped"]
 pub struct Attempt {
     account: Account,
     key: IdempotencyKey,
     fingerprint: Fingerprint,
     mark: Mark,
-    found: Found,
     _place: Place,
 }
 
 impl Attempt {
-    /// Runs an operation in the account of the key, and keeps its answer in the commit of its effect.
+    /// Runs an operation in the account of the key, and keeps its answer in the commit of its effect; or
+    /// returns the answer of an earlier request, and there is no effect.
     ///
     /// `encode` writes the answer down, which is at most 12 MiB; it may be called several times. It is
     /// called for business errors too, which are answers as well.
     ///
     /// # Errors
     ///
-    /// Errors that are no answers: nothing is kept, and the key can be used again.
+    /// [`ResourceConflict`](crate::ErrorKind::ResourceConflict) where the key was used for another
+    /// request. Errors that are no answers: nothing is kept, and the key can be used again.
     pub async fn run<T: Send + 'static>(
-        self,
+        &self,
         call: Call<T>,
         encode: impl Fn(Result<&T, &Error>) -> String + Send + Sync,
     ) -> Result<Answer<String>, Error> {
@@ -158,25 +137,61 @@ impl Attempt {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub async fn complete(self, answer: &str) -> Result<(), Error> {
-        self.commit(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned()).await.map(|_| ())
+    pub async fn complete(&self, answer: &str) -> Result<Answer<String>, Error> {
+        self.commit(&NoEffect, &|_: Result<&(), &Error>| answer.to_owned()).await
     }
 
+    /// Returns the answer of an earlier request under the key, for one that is refused before it runs.
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceConflict`](crate::ErrorKind::ResourceConflict) where that was another request.
+    pub async fn look(&self) -> Result<Option<String>, Error> {
+        Ok(self.earlier(&self.find().await?).await?.map(|answer| answer.outcome))
+    }
+
+    /// Runs it as if the key were new. The commit tells where it is not: then the record is read.
     async fn commit<T: Send>(
-        self,
+        &self,
         request: &dyn Request<Outcome = T>,
         encode: &Encode<'_, T>,
     ) -> Result<Answer<String>, Error> {
-        let door = KeyedDoor { attempt: &self, encode };
-        match apply(self.account.shared(), self.account.id(), request, Some(&door)).await {
-            Ok(Applied::Done(decided)) => fresh(decided),
-            Ok(Applied::LostTheKey) => Err(Error::key_in_flight()),
-            Ok(Applied::Unknown(decided, error)) => {
-                let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
-                self.look_again(decided, unknown).await
+        let mut found = Found::default();
+        for _ in 0..limits::RUNS {
+            let door = KeyedDoor { attempt: self, found: &found, encode };
+            let (shared, account) = (self.account.shared(), self.account.id());
+            let failure = match apply(shared, account, request, Some(&door)).await {
+                Ok(Applied::Done(decided)) => return fresh(decided),
+                Ok(Applied::LostTheKey) => None,
+                Ok(Applied::Unknown(decided, error)) => {
+                    let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
+                    return self.look_again(decided, unknown).await;
+                }
+                // The key protects a retry, also where the applying before has an unknown outcome.
+                Err(error) => Some(error.retry_doubles_nothing()),
+            };
+            found = match (self.find().await, failure) {
+                (Ok(now), failure) => match (self.earlier(&now).await?, failure) {
+                    (Some(answer), _) => return Ok(answer),
+                    (None, Some(failure)) => return Err(failure),
+                    (None, None) => now,
+                },
+                (Err(_), Some(failure)) => return Err(failure),
+                (Err(error), None) => return Err(error),
+            };
+        }
+        Err(Error::key_in_flight())
+    }
+
+    /// Returns the answer of the request that a record is of.
+    async fn earlier(&self, found: &Found) -> Result<Option<Answer<String>>, Error> {
+        match admit(found.record.as_ref(), &self.fingerprint, self.account.shared().now()) {
+            Admission::Run => Ok(None),
+            Admission::Mismatch => Err(Error::key_reused()),
+            Admission::Replay(record) => {
+                let outcome = stored(&self.account, &self.key, record).await?;
+                Ok(Some(Answer { outcome, freshness: Freshness::Replayed }))
             }
-            // The key protects a retry, also where the applying before has an unknown outcome.
-            Err(error) => Err(error.retry_doubles_nothing()),
         }
     }
 
@@ -186,21 +201,28 @@ impl Attempt {
         decided: Decided<T>,
         unknown: Error,
     ) -> Result<Answer<String>, Error> {
-        let record = match look(&self.account, &self.key).await {
-            Ok(Found { record: Some(record), .. }) => record,
-            Ok(Found { record: None, .. }) | Err(_) => return Err(unknown),
-        };
-        if record.mark == self.mark {
+        let Ok(found) = self.find().await else { return Err(unknown) };
+        if found.record.as_ref().is_some_and(|record| record.mark == self.mark) {
             return fresh(decided);
         }
-        match admit(Some(&record), &self.fingerprint, self.account.shared().now()) {
-            Admission::Replay(record) => {
-                let outcome = stored(&self.account, &self.key, record).await?;
-                Ok(Answer { outcome, freshness: Freshness::Replayed })
+        self.earlier(&found).await?.ok_or(unknown)
+    }
+
+    /// Reads the rows in which the record may lie.
+    async fn find(&self) -> Result<Found, Error> {
+        let shared = self.account.shared();
+        let epochs = Record::epochs_at(shared.now());
+        let slot = |epoch| schema::record(epoch, self.account.id(), &self.key);
+        let slots: Vec<_> = epochs.map(slot).collect();
+        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
+        let mut found = Found::default();
+        for (slot, row) in slots.iter().zip(shared.store.get(&keys).await?) {
+            found.rows.push((slot.key().clone(), row.as_ref().map(|row| row.version)));
+            if let Some(Row { document, .. }) = row {
+                found.record = Some(slot.decode(&document)?);
             }
-            Admission::Mismatch => Err(Error::key_reused()),
-            Admission::Run => Err(unknown),
         }
+        Ok(found)
     }
 }
 
@@ -219,10 +241,8 @@ pub(in crate::engine) async fn run<T>(
 where
     T: Serialize + DeserializeOwned + Send,
 {
-    let answer = match account.admit(key, request.fingerprint()?).await? {
-        Admitted::Run(attempt) => attempt.commit(request, &Kept::encode).await?,
-        Admitted::Replay(outcome) => Answer { outcome, freshness: Freshness::Replayed },
-    };
+    let attempt = account.admit(key, request.fingerprint()?)?;
+    let answer = attempt.commit(request, &Kept::encode).await?;
     let freshness = answer.freshness;
     match serde_json::from_str(&answer.outcome) {
         Ok(Kept::Outcome(outcome)) => Ok(Answer { outcome, freshness }),
@@ -233,24 +253,10 @@ where
 }
 
 /// Rows in which the record of a key may lie, as they were found, and the last record that does.
+#[derive(Default)]
 struct Found {
     rows: Vec<(Key, Option<Version>)>,
     record: Option<Record>,
-}
-
-async fn look(account: &Account, key: &IdempotencyKey) -> Result<Found, Error> {
-    let shared = account.shared();
-    let epochs = Record::epochs_at(shared.now());
-    let slots: Vec<_> = epochs.map(|epoch| schema::record(epoch, account.id(), key)).collect();
-    let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
-    let (mut rows, mut record) = (Vec::with_capacity(keys.len()), None);
-    for (slot, row) in slots.iter().zip(shared.store.get(&keys).await?) {
-        rows.push((slot.key().clone(), row.as_ref().map(|row| row.version)));
-        if let Some(Row { document, .. }) = row {
-            record = Some(slot.decode(&document)?);
-        }
-    }
-    Ok(Found { rows, record })
 }
 
 /// Returns the answer, which is kept with every result but an error that is none: that one is told as
@@ -314,21 +320,26 @@ type Encode<'a, T> = dyn Fn(Result<&T, &Error>) -> String + Send + Sync + 'a;
 /// Door with a key: the answer goes into the commit of the effect.
 struct KeyedDoor<'a, T> {
     attempt: &'a Attempt,
+    found: &'a Found,
     encode: &'a Encode<'a, T>,
 }
 
 impl<T> Door<T> for KeyedDoor<'_, T> {
     fn records(&self, now: Timestamp) -> Vec<(Key, Option<Version>)> {
-        let Attempt { account, key, found, .. } = self.attempt;
-        let mut rows = found.rows.clone();
+        let Attempt { account, key, .. } = self.attempt;
+        let mut rows = self.found.rows.clone();
         for epoch in Record::epochs_at(now) {
-            // One that has begun since it was looked for is to be as it was then.
+            // What was not looked for is not to be there.
             let slot = schema::record(epoch, account.id(), key);
             if rows.iter().all(|(found, _)| found != slot.key()) {
                 rows.push((slot.key().clone(), None));
             }
         }
         rows
+    }
+
+    fn is_unasked(&self) -> bool {
+        self.found.rows.is_empty()
     }
 
     fn keep(
