@@ -89,7 +89,7 @@ tables! {
     account(account) -> AccountEntry [guarded by AccountHead], read_often, resident;
 
     /// Corrections of the figures of all customers.
-    account_corrections(account) -> AccountCorrections;
+    account_corrections(account) -> AccountCorrections [guarded by AccountHead], resident;
 
     /// Guard of what an account configures: every commit that changes any of it writes it.
     account_head(account) -> AccountHead;
@@ -192,7 +192,8 @@ tables! {
         -> CellTotalEntry [guarded by CustomerHead], resident;
 
     /// Corrections of the figures of a customer.
-    corrections(account, customer: CustomerId) -> Corrections;
+    corrections(account, customer: CustomerId)
+        -> Corrections [guarded by CustomerHead], resident;
 
     /// A block of credits.
     credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead], resident;

@@ -135,12 +135,18 @@ fn a_store_that_is_corrupt_is_500_without_a_hint() {
 fn a_search_whose_key_cannot_be_taken_is_not_answered() {
     let search =
         |host: &Host| host.keyed("POST", "/v1/events/search", "k", json!({"event_ids": ["a"]}));
+    // The first tells whether what was read holds, the second takes the key.
+    let faulty = |fault| {
+        let store = Arc::new(FaultyStore::new(MemoryStore::new()));
+        store.fail_nth(Calls::Commits, 1, fault);
+        Host::over(store)
+    };
     for fault in [Fault::Refused, Fault::Dropped] {
-        let host = faulty(Calls::Commits, fault);
+        let host = faulty(fault);
         search(&host).failed(Some("true"));
         search(&host).ok(StatusCode::OK);
     }
-    let host = faulty(Calls::Commits, Fault::Lost);
+    let host = faulty(Fault::Lost);
     search(&host).ok(StatusCode::OK);
     keyed(&host, "Tokens").is_reused();
 }

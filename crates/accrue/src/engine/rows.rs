@@ -6,6 +6,7 @@ pub(super) mod alerts;
 pub(super) mod backfills;
 pub(super) mod balance_alerts;
 pub(super) mod comparisons;
+pub(super) mod corrections;
 pub(super) mod credits;
 pub(super) mod customers;
 pub(super) mod event_blocks;

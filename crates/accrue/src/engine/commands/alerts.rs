@@ -16,10 +16,9 @@ use crate::{
     alert::{Alert, AlertUpdate, NewAlert, NewBalanceAlert},
     engine::{
         Account, Call,
-        kernel::Op,
+        kernel::{Op, Transaction},
         rows::{self, balance_alerts, lists::page_in_order},
     },
-    limits,
     page::Listing,
     plan::PlanVersion,
     schema,
@@ -176,16 +175,11 @@ impl Account {
 
     /// Returns an alert.
     pub async fn fetch_alert(&self, id: AlertId) -> Result<Alert, Error> {
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            stored::require_alerts(&mut tx).await?;
-            let alert = stored::alert(&mut tx, id).await?;
-            let alert = shown(&mut tx, alert).await?;
-            if tx.holds().await? {
-                return Ok(alert);
-            }
-        }
-        Err(Error::contended())
+        let find = |mut tx| async move {
+            let found = shown_alert(&mut tx, id).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Lists the alerts on a customer, newest first (wire 1.6): those on its subscriptions are not
@@ -196,20 +190,12 @@ impl Account {
         filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
-        let customer = customer.into();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            stored::require_alerts(&mut tx).await?;
-            let customer = rows::customers::customer(&mut tx, &customer).await?;
-            let alerts = balance_alerts::balance_alerts(&mut tx, customer.id).await?;
-            let filtered = format!("{} {filter:?}", customer.id);
-            let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
-            let data = shown_all(&mut tx, data).await?;
-            if tx.holds().await? {
-                return Ok(Page { data, next_cursor });
-            }
-        }
-        Err(Error::contended())
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = self.customer_alerts(&mut tx, customer, filter, page).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Lists the alerts that watch a subscription, newest first (wire 1.6): its own, and those of
@@ -220,16 +206,27 @@ impl Account {
         filter: &ListFilter,
         page: &PageRequest,
     ) -> Result<Page<Alert>, Error> {
-        let mut tx = self.reading();
-        stored::require_alerts(&mut tx).await?;
-        let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
-        let version = rows::plans::plan_version_of(&mut tx, &entry).await?;
-        let customer_id = entry.subscription.customer_id;
-        let own = rows::alerts::own(&mut tx, customer_id, &entry.alerts).await?;
-        let shared = rows::alerts::of_plan(&mut tx, &version.alerts).await?.into_iter();
-        let shared = shared.map(|alert| stored::as_seen_by(&entry, alert));
-        let alerts = own.into_iter().chain(shared).collect();
+        let find = |mut tx| async move {
+            let found = subscription_alerts(&mut tx, id).await;
+            (tx, found)
+        };
+        let alerts = self.at_one_instant(find).await?;
         self.page_of_alerts(format!("{id} {filter:?}"), alerts, filter, page)
+    }
+
+    async fn customer_alerts(
+        &self,
+        tx: &mut Transaction<'_>,
+        customer: &IdOr<CustomerId>,
+        filter: &ListFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Alert>, Error> {
+        stored::require_alerts(tx).await?;
+        let customer = rows::customers::customer(tx, customer).await?;
+        let alerts = balance_alerts::balance_alerts(tx, customer.id).await?;
+        let filtered = format!("{} {filter:?}", customer.id);
+        let Page { data, next_cursor } = self.page_of_alerts(filtered, alerts, filter, page)?;
+        Ok(Page { data: shown_all(tx, data).await?, next_cursor })
     }
 
     fn change_alert(&self, id: AlertId, change: Change) -> Call<Alert> {
@@ -267,4 +264,24 @@ impl Account {
         let place = |alert: &Alert| schema::position_of(alert.created_at, alert.id.as_bytes());
         page_in_order(&listing, page, page.rows()?, alerts.into_iter().map(|of| (place(&of), of)))
     }
+}
+
+async fn shown_alert(tx: &mut Transaction<'_>, id: AlertId) -> Result<Alert, Error> {
+    stored::require_alerts(tx).await?;
+    let alert = stored::alert(tx, id).await?;
+    shown(tx, alert).await
+}
+
+/// Returns the alerts that watch a subscription, as it sees them.
+async fn subscription_alerts(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+) -> Result<Vec<Alert>, Error> {
+    stored::require_alerts(tx).await?;
+    let entry = rows::subscriptions::subscription_entry(tx, id).await?;
+    let version = rows::plans::plan_version_of(tx, &entry).await?;
+    let own = rows::alerts::own(tx, entry.subscription.customer_id, &entry.alerts).await?;
+    let shared = rows::alerts::of_plan(tx, &version.alerts).await?.into_iter();
+    let shared = shared.map(|alert| stored::as_seen_by(&entry, alert));
+    Ok(own.into_iter().chain(shared).collect())
 }

@@ -66,20 +66,11 @@ impl Account {
         id: SubscriptionId,
         query: &CostQuery,
     ) -> Result<Vec<Cost>, Error> {
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let entry = rows::subscriptions::subscription_entry(&mut tx, id).await?;
-            let currency = entry.subscription.currency;
-            let currency = query.currency.clone().unwrap_or_else(|| currency.into());
-            let zone = &entry.subscription.timezone;
-            let current = current_period(&tx, &entry);
-            let slots = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
-            let costs = costs(&mut tx, &entry, &slots.slots, &currency).await?;
-            if tx.holds().await? {
-                return Ok(gather(costs, query.view, &slots));
-            }
-        }
-        Err(Error::contended())
+        let find = |mut tx| async move {
+            let found = subscription_costs(&mut tx, id, query).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Computes the cost of all subscriptions of a customer together, line by line for each price
@@ -93,43 +84,63 @@ impl Account {
         customer: impl Into<IdOr<CustomerId>>,
         query: &CostQuery,
     ) -> Result<Vec<Cost>, Error> {
-        let customer = customer.into();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let customer = rows::customers::customer(&mut tx, &customer).await?;
-            let zone = &customer.timezone;
-            let live = live_subscriptions(&mut tx, customer.id).await?;
-            let current = current_periods(&tx, &live)?;
-            let slots = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
-            let is_current = query.timeframe == QueryTimeframe::Current;
-            let entries = if is_current {
-                live
-            } else {
-                rows::subscriptions::every_subscription(&mut tx, customer.id).await?
-            };
-            let invoiced = customer.currency.map(PricingUnit::from);
-            let currency = query.currency.clone().or(invoiced);
-            let Some(currency) = currency else {
-                // Nothing was ever subscribed to.
-                return Ok(Vec::new());
-            };
-            let mut costs: Vec<Cost> =
-                slots.slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
-            for entry in &entries {
-                let slots = if is_current {
-                    within(&slots.slots, current_period(&tx, entry))
-                } else {
-                    slots.slots.clone()
-                };
-                let more = self::costs(&mut tx, entry, &slots, &currency).await?;
-                costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
-            }
-            if tx.holds().await? {
-                return Ok(gather(costs, query.view, &slots));
-            }
-        }
-        Err(Error::contended())
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = customer_costs(&mut tx, customer, query).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
+}
+
+async fn subscription_costs(
+    tx: &mut Transaction<'_>,
+    id: SubscriptionId,
+    query: &CostQuery,
+) -> Result<Vec<Cost>, Error> {
+    let entry = rows::subscriptions::subscription_entry(tx, id).await?;
+    let currency = entry.subscription.currency;
+    let currency = query.currency.clone().unwrap_or_else(|| currency.into());
+    let zone = &entry.subscription.timezone;
+    let current = current_period(tx, &entry);
+    let slots = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
+    let costs = costs(tx, &entry, &slots.slots, &currency).await?;
+    Ok(gather(costs, query.view, &slots))
+}
+
+async fn customer_costs(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    query: &CostQuery,
+) -> Result<Vec<Cost>, Error> {
+    let customer = rows::customers::customer(tx, customer).await?;
+    let zone = &customer.timezone;
+    let live = live_subscriptions(tx, customer.id).await?;
+    let current = current_periods(tx, &live)?;
+    let slots = Slots::of(query.timeframe, query.view, current, tx.now, zone)?;
+    let is_current = query.timeframe == QueryTimeframe::Current;
+    let entries = if is_current {
+        live
+    } else {
+        rows::subscriptions::every_subscription(tx, customer.id).await?
+    };
+    let invoiced = customer.currency.map(PricingUnit::from);
+    let Some(currency) = query.currency.clone().or(invoiced) else {
+        // Nothing was ever subscribed to.
+        return Ok(Vec::new());
+    };
+    let mut costs: Vec<Cost> =
+        slots.slots.iter().map(|slot| Cost::nothing(*slot, currency.clone())).collect();
+    for entry in &entries {
+        let slots = if is_current {
+            within(&slots.slots, current_period(tx, entry))
+        } else {
+            slots.slots.clone()
+        };
+        let more = self::costs(tx, entry, &slots, &currency).await?;
+        costs.iter_mut().zip(more).for_each(|(cost, more)| cost.add(more));
+    }
+    Ok(gather(costs, query.view, &slots))
 }
 
 /// Gathers the costs of slots as the view asks for.

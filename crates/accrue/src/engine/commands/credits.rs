@@ -21,7 +21,6 @@ use crate::{
         },
         time::{current, transitions},
     },
-    limits,
     page::{InstantRange, Listing},
     schema::{self, CustomerHead, Index},
     webhook::Body,
@@ -86,20 +85,12 @@ impl Account {
         customer: impl Into<IdOr<CustomerId>>,
         currency: &PricingUnit,
     ) -> Result<CreditBalance, Error> {
-        let customer = customer.into();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let (customer, ledger) = read_ledger(&mut tx, &customer, currency).await?;
-            let book = match ledger {
-                Some(ledger) => ledger.book,
-                None => Book::new(customer.id, currency.clone(), customer.timezone),
-            };
-            let balance = book.credit_balance(tx.now);
-            if tx.holds().await? {
-                return Ok(balance);
-            }
-        }
-        Err(Error::contended())
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = credit_balance(&mut tx, customer, currency).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Returns the credit balances of a customer: one for each currency and pricing unit that it
@@ -112,19 +103,12 @@ impl Account {
         &self,
         customer: impl Into<IdOr<CustomerId>>,
     ) -> Result<Vec<CreditBalance>, Error> {
-        let customer = customer.into();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let mut balances = Vec::new();
-            for currency in ledgers_of(&mut tx, &customer).await? {
-                let (_, ledger) = read_ledger(&mut tx, &customer, &currency).await?;
-                balances.extend(ledger.map(|ledger| ledger.book.credit_balance(tx.now)));
-            }
-            if tx.holds().await? {
-                return Ok(balances);
-            }
-        }
-        Err(Error::contended())
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = credit_balances(&mut tx, customer).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Returns a credit block.
@@ -134,25 +118,11 @@ impl Account {
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such block;
     /// [`FeatureNotAvailable`](crate::ErrorKind::FeatureNotAvailable) where the account has no credits.
     pub async fn fetch_credit_block(&self, id: CreditBlockId) -> Result<CreditBlock, Error> {
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            require_credits(&mut tx).await?;
-            let slot = schema::credit_block(self.id(), id);
-            let unknown = || Error::not_found("credit block", id);
-            let found = tx.find(&slot).await?.filter(|of| of.deletion.is_none());
-            let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
-            let read = read_ledger(&mut tx, &customer_id.into(), &block.currency).await;
-            read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
-            let guard = tx.guard::<CustomerHead>(customer_id).await?;
-            let found = guard.get(&mut tx, &slot).await?;
-            let mut block = [found.ok_or_else(unknown)?.block];
-            ledgers::with_metadata(&mut tx, customer_id, &mut block).await?;
-            if tx.holds().await? {
-                let [block] = block;
-                return Ok(block);
-            }
-        }
-        Err(Error::contended())
+        let find = |mut tx| async move {
+            let found = credit_block(&mut tx, id).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Lists the credit blocks of a customer, newest first (wire 4.4): those that have something
@@ -170,35 +140,12 @@ impl Account {
         filter: &CreditBlockFilter,
         page: &PageRequest,
     ) -> Result<Page<CreditBlock>, Error> {
-        let customer = customer.into();
-        let is_listed = |block: &CreditBlock| {
-            filter.effective == InstantRange::default()
-                || block.effective_date.is_some_and(|date| filter.effective.contains(date))
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = credit_blocks(&mut tx, customer, currency, filter, page).await;
+            (tx, found)
         };
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let (customer, ledger) = read_ledger(&mut tx, &customer, currency).await?;
-            let filtered = format!("{} {currency} {filter:?}", customer.id);
-            let listing = Listing { name: "credit_blocks", account: self.id(), filter: filtered };
-            let mut found = if filter.include_all_blocks {
-                let index = Index::credit_blocks(self.id(), customer.id, currency);
-                let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
-                let slot = |at| schema::credit_block(self.id(), CreditBlockId::from_bytes(at));
-                let show = |of: Block| is_listed(&of.block).then_some(of.block);
-                walk.run(&mut tx, |at| slot(schema::id_at(at)), show).await?
-            } else {
-                let open = ledger.iter().flat_map(OpenLedger::open_blocks);
-                let open = open
-                    .filter(|of| is_listed(of))
-                    .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
-                page_in_order(&listing, page, page.rows()?, open)?
-            };
-            ledgers::with_metadata(&mut tx, customer.id, &mut found.data).await?;
-            if tx.holds().await? {
-                return Ok(found);
-            }
-        }
-        Err(Error::contended())
+        self.at_one_instant(find).await
     }
 
     /// Lists the entries of a customer's ledger, newest first (wire 4.4). A pending entry is listed
@@ -216,20 +163,90 @@ impl Account {
         filter: &LedgerFilter,
         page: &PageRequest,
     ) -> Result<Page<LedgerEntry>, Error> {
-        let customer = customer.into();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let (Customer { id, .. }, ledger) = read_ledger(&mut tx, &customer, currency).await?;
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = read_ledger(&mut tx, customer, currency).await;
             let applied = tx.writes().to_vec();
-            if tx.holds().await? {
-                // Nothing that a ledger has committed changes, so it can be read at leisure.
-                let mut tx = self.reading();
-                tx.set_writes(applied);
-                return entries(&mut tx, id, currency, ledger, filter, page).await;
-            }
-        }
-        Err(Error::contended())
+            (tx, found.map(|(customer, ledger)| (customer.id, ledger, applied)))
+        };
+        let (id, ledger, applied) = self.at_one_instant(find).await?;
+        // Nothing that a ledger has committed changes, so it can be read at leisure.
+        let mut tx = self.reading();
+        tx.set_writes(applied);
+        entries(&mut tx, id, currency, ledger, filter, page).await
     }
+}
+
+async fn credit_balance(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    currency: &PricingUnit,
+) -> Result<CreditBalance, Error> {
+    let (customer, ledger) = read_ledger(tx, customer, currency).await?;
+    let book = match ledger {
+        Some(ledger) => ledger.book,
+        None => Book::new(customer.id, currency.clone(), customer.timezone),
+    };
+    Ok(book.credit_balance(tx.now))
+}
+
+async fn credit_balances(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+) -> Result<Vec<CreditBalance>, Error> {
+    let mut balances = Vec::new();
+    for currency in ledgers_of(tx, customer).await? {
+        let (_, ledger) = read_ledger(tx, customer, &currency).await?;
+        balances.extend(ledger.map(|ledger| ledger.book.credit_balance(tx.now)));
+    }
+    Ok(balances)
+}
+
+async fn credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<CreditBlock, Error> {
+    require_credits(tx).await?;
+    let slot = schema::credit_block(tx.account, id);
+    let unknown = || Error::not_found("credit block", id);
+    let found = tx.find(&slot).await?.filter(|of| of.deletion.is_none());
+    let Block { customer_id, block, .. } = found.ok_or_else(unknown)?;
+    let read = read_ledger(tx, &customer_id.into(), &block.currency).await;
+    read.map_err(|error| if error.is_not_found() { unknown() } else { error })?;
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let found = guard.get(tx, &slot).await?;
+    let mut block = [found.ok_or_else(unknown)?.block];
+    ledgers::with_metadata(tx, customer_id, &mut block).await?;
+    let [block] = block;
+    Ok(block)
+}
+
+async fn credit_blocks(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    currency: &PricingUnit,
+    filter: &CreditBlockFilter,
+    page: &PageRequest,
+) -> Result<Page<CreditBlock>, Error> {
+    let is_listed = |block: &CreditBlock| {
+        filter.effective == InstantRange::default()
+            || block.effective_date.is_some_and(|date| filter.effective.contains(date))
+    };
+    let (customer, ledger) = read_ledger(tx, customer, currency).await?;
+    let (account, filtered) = (tx.account, format!("{} {currency} {filter:?}", customer.id));
+    let listing = Listing { name: "credit_blocks", account, filter: filtered };
+    let mut found = if filter.include_all_blocks {
+        let index = Index::credit_blocks(account, customer.id, currency);
+        let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
+        let slot = |at| schema::credit_block(account, CreditBlockId::from_bytes(at));
+        let show = |of: Block| is_listed(&of.block).then_some(of.block);
+        walk.run(tx, |at| slot(schema::id_at(at)), show).await?
+    } else {
+        let open = ledger.iter().flat_map(OpenLedger::open_blocks);
+        let open = open
+            .filter(|of| is_listed(of))
+            .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
+        page_in_order(&listing, page, page.rows()?, open)?
+    };
+    ledgers::with_metadata(tx, customer.id, &mut found.data).await?;
+    Ok(found)
 }
 
 pub(in crate::engine) async fn require_credits(tx: &mut Transaction<'_>) -> Result<(), Error> {

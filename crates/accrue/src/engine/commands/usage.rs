@@ -22,14 +22,11 @@ impl Account {
     /// Returns the usage of a subscription in its current billing period: of its first one where it
     /// has not begun, of its last one where it has ended.
     pub async fn subscription_usage(&self, id: SubscriptionId) -> Result<Usage, Error> {
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let usage = usage(&mut tx, id).await?;
-            if tx.holds().await? {
-                return Ok(usage);
-            }
-        }
-        Err(Error::contended())
+        let find = |mut tx| async move {
+            let found = usage(&mut tx, id).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Returns the figure of one metric for one customer between two instants, whether or not a
@@ -42,19 +39,12 @@ impl Account {
         metric_id: MetricId,
         timeframe: Timeframe,
     ) -> Result<Option<Decimal>, Error> {
-        let customer = customer.into();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let customer_id = rows::customers::customer(&mut tx, &customer).await?.id;
-            let metric = rows::metrics::metric(&mut tx, metric_id).await?;
-            let without_events = metric.figure_without_events();
-            let meters = Meters::one(metric);
-            let total = figures::total_between(&mut tx, customer_id, &meters, timeframe).await?;
-            if tx.holds().await? {
-                return Ok(total.figure(metric_id).or(without_events));
-            }
-        }
-        Err(Error::contended())
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = figure(&mut tx, customer, metric_id, timeframe).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Searches for events by their keys (wire 3.5). Those that are not there are left out, those that
@@ -78,19 +68,30 @@ impl Account {
         let mut asked = HashSet::new();
         let event_ids: Vec<_> =
             event_ids.into_iter().filter(|id| asked.insert(id.clone())).collect();
-        for _ in 0..limits::RUNS {
-            let mut tx = self.reading();
-            let start = timeframe_start.unwrap_or_else(|| tx.now.saturating_sub(WEEK));
-            let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(tx.now))
-                .map_err(|error| Error::invalid("timeframe_end", error.to_string()))?;
-            let found = search_events(&mut tx, &event_ids, timeframe).await?;
-            // What is not there needs no agreement.
-            if found.is_empty() || tx.holds().await? {
-                return Ok(found);
-            }
-        }
-        Err(Error::contended())
+        let now = self.shared().now();
+        let start = timeframe_start.unwrap_or_else(|| now.saturating_sub(WEEK));
+        let timeframe = Timeframe::new(start, timeframe_end.unwrap_or(now))
+            .map_err(|error| Error::invalid("timeframe_end", error.to_string()))?;
+        let event_ids = &event_ids;
+        let find = |mut tx| async move {
+            let found = search_events(&mut tx, event_ids, timeframe).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
+}
+
+async fn figure(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    metric_id: MetricId,
+    timeframe: Timeframe,
+) -> Result<Option<Decimal>, Error> {
+    let customer_id = rows::customers::customer(tx, customer).await?.id;
+    let metric = rows::metrics::metric(tx, metric_id).await?;
+    let without_events = metric.figure_without_events();
+    let total = figures::total_between(tx, customer_id, &Meters::one(metric), timeframe).await?;
+    Ok(total.figure(metric_id).or(without_events))
 }
 
 async fn search_events(

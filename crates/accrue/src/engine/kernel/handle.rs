@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Shared, Transaction};
-use crate::{AccountId, Timestamp};
+use crate::{AccountId, Error, Timestamp, limits};
 
 /// Handle on a store, which a host embeds. Cheap to clone; all clones are one.
 ///
@@ -98,6 +98,26 @@ impl Account {
 
     pub(in crate::engine) fn shared(&self) -> &Shared {
         self.billing.shared()
+    }
+
+    /// Reads as of one instant: whatever is found, an error too, is so where all rows that were read still
+    /// are as they were. Else it is looked for again.
+    pub(in crate::engine) async fn at_one_instant<'a, T, F>(
+        &'a self,
+        find: impl Fn(Transaction<'a>) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = (Transaction<'a>, Result<T, Error>)>,
+    {
+        for _ in 0..limits::RUNS {
+            let (tx, found) = find(self.reading().from_copies()).await;
+            match tx.holds().await {
+                Ok(true) => return found,
+                Ok(false) => {}
+                Err(error) => return found.and(Err(error)),
+            }
+        }
+        Err(Error::contended())
     }
 
     /// Begins a transaction for an operation that only reads.

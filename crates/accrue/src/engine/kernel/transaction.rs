@@ -35,6 +35,8 @@ pub(in crate::engine) struct Transaction<'a> {
     /// Source of ids of a transaction that is never committed: such a one takes nothing from the host's
     /// entropy, and no locks.
     dry: Option<SeededEntropy>,
+    /// Whether it takes what it reads from copies: whoever asks it then asks the store whether that holds.
+    uses_copies: bool,
     /// Whether it takes names that callers choose for new ones, which the commit judges.
     trust: Trust,
     /// Owners for whom it has made something due.
@@ -99,6 +101,7 @@ impl<'a> Transaction<'a> {
             shared,
             held,
             dry: None,
+            uses_copies: true,
             trust: Trust::Nobody,
             made_due: BTreeSet::new(),
             reads: Reads::default(),
@@ -111,7 +114,13 @@ impl<'a> Transaction<'a> {
     /// Begins a transaction that is never committed.
     pub(in crate::engine) fn dry(shared: &'a Shared, account: &'a AccountId) -> Self {
         let tx = Self::new(shared, account, shared.now(), shared.stripes.hold_none());
-        Self { dry: Some(SeededEntropy::new(0)), ..tx }
+        Self { dry: Some(SeededEntropy::new(0)), uses_copies: false, ..tx }
+    }
+
+    /// Begins a transaction that takes guards as they were known last: it says nothing unless it
+    /// [holds](Self::holds).
+    pub(in crate::engine) fn from_copies(self) -> Self {
+        Self { uses_copies: true, ..self }
     }
 
     /// Begins a transaction that takes the names that its caller chooses for new ones.
@@ -220,7 +229,7 @@ impl<'a> Transaction<'a> {
         if let Some(place) = self.reads.guard(key) {
             return place;
         }
-        let copies = self.dry.is_none().then_some(&self.shared.residents);
+        let copies = self.uses_copies.then_some(&self.shared.residents);
         let resident = copies.and_then(|copies| copies.of(key));
         let known = resident.as_ref().and_then(|resident| resident.guard());
         if let Some(guard) = known
@@ -247,9 +256,9 @@ impl<'a> Transaction<'a> {
 
     /// Reads rows whose guards are not known: from the copies that have them, where they are there, and
     /// else as preconditions of their own.
-    async fn find_all(&mut self, keys: &[Key]) -> Result<(), Error> {
+    pub(in crate::engine) async fn find_all(&mut self, keys: &[Key]) -> Result<(), Error> {
         for key in keys {
-            if self.dry.is_some() || self.written.contains_key(key) || self.reads.get(key).is_some() {
+            if !self.uses_copies || self.written.contains_key(key) || self.reads.get(key).is_some() {
                 continue;
             }
             let Some(guard) = self.shared.residents.guard_of(key) else { continue };
@@ -379,6 +388,9 @@ impl<'a> Transaction<'a> {
         let shared = self.shared;
         self.discard_writes();
         let Ended { batch, findings, .. } = self.into_batch(&[])?;
+        if batch.preconditions.is_empty() {
+            return Ok(true);
+        }
         match shared.store.commit(batch).await {
             Ok(Commit::Committed(version)) => {
                 findings.keep(&shared.residents, version);

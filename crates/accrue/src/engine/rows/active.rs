@@ -5,7 +5,7 @@ use crate::{
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, alerts, plans, subscriptions},
+        rows::{account, alerts, corrections, plans, subscriptions},
     },
     schema::{self, ActiveIds, CustomerHead, Deadline, Owner, Slot},
     subscription::SubscriptionEntry,
@@ -109,8 +109,7 @@ pub(in crate::engine) async fn reschedule(
     let active = guard.get(tx, &schema::active_subscriptions(tx.account, customer_id)).await?;
     let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
     let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next_expiry);
-    let corrections = tx.get(&schema::corrections(tx.account, customer_id)).await?;
-    let corrections = corrections.unwrap_or_default();
+    let corrections = corrections::own(tx, customer_id).await?;
     let under_way = corrections.progress.map(|_| Timestamp::MIN);
     let correction = corrections.scheduled.first().map(|of| of.at);
     let active = active.unwrap_or_default().deadline;

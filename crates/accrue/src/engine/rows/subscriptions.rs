@@ -42,8 +42,7 @@ pub(in crate::engine) async fn subscription(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
 ) -> Result<Option<SubscriptionEntry>, Error> {
-    let [entry, first] = keys(tx.account, id);
-    tx.fetch([&entry, &first]).await?;
+    tx.find_all(&keys(tx.account, id)).await?;
     let Some(entry) = tx.row(&schema::subscription(tx.account, id))? else { return Ok(None) };
     let parts = tx.find_rows(&terms_slots(tx, &entry)).await?;
     join(entry, parts).map(Some)
@@ -59,7 +58,12 @@ pub(in crate::engine) async fn subscription_entry(
     let entry = found.ok_or_else(unknown)?;
     let customer = IdOr::Id(entry.subscription.customer_id);
     match customers::customer(tx, &customer).await {
-        Ok(_) => Ok(entry),
+        Ok(_) => {
+            let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
+            guard.adopt(tx, &schema::subscription(tx.account, id));
+            terms_slots(tx, &entry).iter().for_each(|terms| guard.adopt(tx, terms));
+            Ok(entry)
+        }
         Err(error) if error.is_not_found() => Err(unknown()),
         Err(error) => Err(error),
     }

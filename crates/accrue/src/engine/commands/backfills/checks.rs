@@ -8,7 +8,6 @@ use crate::{
         rows,
         time::current,
     },
-    schema,
 };
 
 pub(super) async fn require_backfills(tx: &mut Transaction<'_>) -> Result<(), Error> {
@@ -65,7 +64,7 @@ pub(super) async fn check_taking(
     if backfill.customer_id.is_some() {
         return Ok(());
     }
-    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let all = rows::corrections::of_all(tx).await?;
     let mut begun = all.corrections.iter().filter(|of| of.has_begun);
     match begun.any(|of| of.correction.backfill_id == backfill.id) {
         true => Err(backfill.is_closed()),

@@ -8,6 +8,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{
+            self,
             event_blocks::{self, New},
             places::{self, counting},
         },
@@ -31,7 +32,7 @@ pub(super) async fn rules<'b>(
     let others = others.collect::<Result<BTreeMap<_, _>, Error>>()?;
     let mut begun = BTreeSet::new();
     if others.values().any(|other| other.customer_id.is_none()) {
-        let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+        let all = rows::corrections::of_all(tx).await?;
         let all = all.corrections.iter().filter(|of| of.has_begun);
         begun.extend(all.map(|of| of.correction.backfill_id));
     }

@@ -82,8 +82,7 @@ impl Command for FindPart {
     }
 
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<Option<Part>, Stop> {
-        let slot = schema::account_corrections(tx.account);
-        let all = tx.get(&slot).await?.unwrap_or_default();
+        let all = rows::corrections::of_all(tx).await?;
         let now = tx.now;
         let own = all.corrections.iter().find(|of| {
             of.correction.backfill_id == self.id && (of.has_begun || of.correction.at <= now)
@@ -130,10 +129,9 @@ impl Command for EndPart<'_> {
             return Ok(());
         }
         tx.delete(&place);
-        let slot = schema::account_corrections(tx.account);
-        let mut all = tx.get(&slot).await?.unwrap_or_default();
+        let mut all = rows::corrections::of_all(tx).await?;
         all.corrections.retain(|of| of.correction != *correction);
-        tx.put(&slot, &all)?;
+        rows::corrections::put_of_all(tx, &all).await?;
         let backfill = rows::backfills::backfill(tx, correction.backfill_id).await?;
         publish::end_backfill(tx, &backfill, *correction).await?;
         Ok(())

@@ -5,7 +5,7 @@ use crate::{
     backfill::{Backfill, Correction, Effect},
     engine::{
         kernel::{Stop, Transaction},
-        rows::{active, metrics},
+        rows::{self, active, metrics},
     },
     schema::{self, AccountCorrection, CustomerHead, Deadline, Owner, Progress},
 };
@@ -24,18 +24,16 @@ pub(in crate::engine) async fn schedule(
         tx.make_due(Owner::Backfill(backfill.id));
     }
     if let Some(customer_id) = backfill.customer_id {
-        let slot = schema::corrections(tx.account, customer_id);
-        let mut corrections = tx.get(&slot).await?.unwrap_or_default();
+        let mut corrections = rows::corrections::own(tx, customer_id).await?;
         corrections.scheduled.push(correction);
         corrections.scheduled.sort();
-        tx.put(&slot, &corrections)?;
+        rows::corrections::put_own(tx, customer_id, &corrections).await?;
         return active::reschedule(tx, customer_id).await;
     }
-    let slot = schema::account_corrections(tx.account);
-    let mut all = tx.get(&slot).await?.unwrap_or_default();
+    let mut all = rows::corrections::of_all(tx).await?;
     all.corrections.push(AccountCorrection { correction, has_begun: false });
     all.corrections.sort_by_key(|of| of.correction);
-    tx.put(&slot, &all)?;
+    rows::corrections::put_of_all(tx, &all).await?;
     let (account, owner) = (tx.account.clone(), Owner::Backfill(backfill.id));
     let deadline = Deadline { at, account, owner, cursor: None };
     tx.put(&schema::deadline(at, tx.account, owner), &deadline)
@@ -48,17 +46,15 @@ pub(in crate::engine) async fn unschedule(
 ) -> Result<(), Error> {
     let is_other = |correction: &Correction| correction.backfill_id != backfill.id;
     if let Some(customer_id) = backfill.customer_id {
-        let slot = schema::corrections(tx.account, customer_id);
-        let mut corrections = tx.get(&slot).await?.unwrap_or_default();
+        let mut corrections = rows::corrections::own(tx, customer_id).await?;
         corrections.scheduled.retain(is_other);
-        tx.put(&slot, &corrections)?;
+        rows::corrections::put_own(tx, customer_id, &corrections).await?;
         return active::reschedule(tx, customer_id).await;
     }
-    let slot = schema::account_corrections(tx.account);
-    let mut all = tx.get(&slot).await?.unwrap_or_default();
+    let mut all = rows::corrections::of_all(tx).await?;
     let (gone, rest) = all.corrections.into_iter().partition(|of| !is_other(&of.correction));
     all.corrections = rest;
-    tx.put(&slot, &all)?;
+    rows::corrections::put_of_all(tx, &all).await?;
     let gone: Vec<AccountCorrection> = gone;
     for AccountCorrection { correction, .. } in gone {
         let owner = Owner::Backfill(backfill.id);
@@ -75,8 +71,7 @@ pub(in crate::engine) async fn current_backfill(
     let now = tx.now;
     let is_own = |correction: &Correction| correction.backfill_id == backfill.id;
     if let Some(customer_id) = backfill.customer_id {
-        let slot = schema::corrections(tx.account, customer_id);
-        let corrections = tx.get(&slot).await?.unwrap_or_default();
+        let corrections = rows::corrections::own(tx, customer_id).await?;
         let is_under_way = corrections.progress.as_ref().is_some_and(Progress::is_correcting);
         let mut scheduled = corrections.scheduled.iter().filter(|of| is_own(of));
         return match scheduled.any(|of| is_under_way || of.at <= now) {
@@ -84,7 +79,7 @@ pub(in crate::engine) async fn current_backfill(
             false => Ok(()),
         };
     }
-    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let all = rows::corrections::of_all(tx).await?;
     let mut scheduled = all.corrections.iter().filter(|of| is_own(&of.correction));
     match scheduled.any(|of| of.has_begun || of.correction.at <= now) {
         true => Err(Stop::First(vec![Owner::Backfill(backfill.id)])),
@@ -134,14 +129,13 @@ pub(super) async fn next_of_all(
     customer: CustomerId,
 ) -> Result<Option<Correction>, Error> {
     let now = tx.now;
-    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let all = rows::corrections::of_all(tx).await?;
     let begun = all.corrections.iter().filter(|of| of.has_begun || of.correction.at <= now);
     let begun: Vec<_> = begun.map(|of| of.correction).collect();
     if begun.is_empty() {
         return Ok(None);
     }
-    let slot = schema::corrections(tx.account, customer);
-    let done = tx.get(&slot).await?.unwrap_or_default().done;
+    let done = rows::corrections::own(tx, customer).await?.done;
     Ok(begun.into_iter().find(|of| !done.contains(of)))
 }
 
@@ -151,12 +145,11 @@ pub(super) async fn begin_of_all(
     tx: &mut Transaction<'_>,
     begun: Correction,
 ) -> Result<bool, Error> {
-    let slot = schema::account_corrections(tx.account);
-    let mut all = tx.get(&slot).await?.unwrap_or_default();
+    let mut all = rows::corrections::of_all(tx).await?;
     let own = all.corrections.iter_mut().find(|of| of.correction == begun);
     let begins = own.is_some_and(|own| !std::mem::replace(&mut own.has_begun, true));
     if begins {
-        tx.put(&slot, &all)?;
+        rows::corrections::put_of_all(tx, &all).await?;
     }
     Ok(begins)
 }
@@ -167,14 +160,13 @@ pub(super) async fn end_correction(
     customer: CustomerId,
     done: Correction,
 ) -> Result<(), Error> {
-    let slot = schema::corrections(tx.account, customer);
-    let mut corrections = tx.get(&slot).await?.unwrap_or_default();
-    let all = tx.get(&schema::account_corrections(tx.account)).await?.unwrap_or_default();
+    let mut corrections = rows::corrections::own(tx, customer).await?;
+    let all = rows::corrections::of_all(tx).await?;
     let all: Vec<_> = all.corrections.into_iter().map(|of| of.correction).collect();
     corrections.scheduled.retain(|of| *of != done);
     corrections.done.push(done);
     corrections.done.retain(|of| all.contains(of));
-    tx.put(&slot, &corrections)
+    rows::corrections::put_own(tx, customer, &corrections).await
 }
 
 /// Tells whether a customer is to be corrected now, or is being.
@@ -183,8 +175,7 @@ pub(in crate::engine) async fn is_to_be_corrected(
     customer: CustomerId,
 ) -> Result<bool, Error> {
     let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
-    let slot = schema::corrections(tx.account, customer);
-    let corrections = tx.get(&slot).await?.unwrap_or_default();
+    let corrections = rows::corrections::own(tx, customer).await?;
     let is_own_scheduled = corrections.scheduled.first().is_some_and(|of| of.at <= tx.now);
     Ok(corrections.progress.is_some()
         || is_own_scheduled

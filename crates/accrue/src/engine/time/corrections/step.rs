@@ -7,13 +7,13 @@ use crate::{
     CustomerId, Error, Timestamp,
     engine::{
         kernel::{Command, Stop, Transaction},
-        rows::{active, metrics},
+        rows::{self, active, metrics},
         time::{
             corrections::{build, clean_up, measure, publish, schedule},
             transitions,
         },
     },
-    schema::{self, Corrections, CustomerHead, Progress},
+    schema::{Corrections, CustomerHead, Progress},
 };
 
 /// Next step of the corrections of a customer: so much as fits one commit.
@@ -44,8 +44,7 @@ impl Command for Step {
         let customer = self.customer;
         tx.lock(&[customer.into()]).await?;
         let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
-        let slot = schema::corrections(tx.account, customer);
-        let corrections = tx.get(&slot).await?.unwrap_or_default();
+        let corrections = rows::corrections::own(tx, customer).await?;
         let progress = match corrections.progress {
             Some(progress) => progress,
             None => match next_progress(tx, customer, &corrections).await? {
@@ -74,8 +73,9 @@ impl Command for Step {
             }
         };
         // It was written where a correction was done.
-        let corrections = tx.get(&slot).await?.unwrap_or_default();
-        tx.put(&slot, &Corrections { progress, ..corrections })?;
+        let corrections = rows::corrections::own(tx, customer).await?;
+        let corrections = Corrections { progress, ..corrections };
+        rows::corrections::put_own(tx, customer, &corrections).await?;
         active::reschedule(tx, customer).await?;
         Ok(Stepped::On { work: tx.pace.spent() })
     }
