@@ -67,8 +67,9 @@ fn a_case_reads_and_one_with_an_effect_commits() {
     for case in all(&bench) {
         let run = bench.smooth(&case).unwrap_or_else(|wrong| panic!("{case:?}: {wrong}"));
         let reads = run.calls.contains(&Call::Read);
-        assert!(reads || case.operation == "GET /ping", "{case:?} reads nothing");
         let commits = run.calls.contains(&Call::Commit);
+        // What rests on nothing is written without a look.
+        assert!(reads || commits || case.operation == "GET /ping", "{case:?} reads nothing");
         assert!(commits || !case.has_effect(), "{case:?} commits nothing");
     }
 }

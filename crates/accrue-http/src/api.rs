@@ -298,7 +298,9 @@ impl Api {
             // Whatever is wrong with it, it may be a retry, or another request than the key was used for.
             (Err(problem), Some(attempt)) => {
                 match (attempt.look().await, operation.effect) {
-                    (Ok(Some(answer)), Effect::Writes) => Ok(Reply::from_stored(&answer)?.replayed()),
+                    (Ok(Some(answer)), Effect::Writes) => {
+                        Ok(Reply::from_stored(&answer)?.replayed())
+                    }
                     // What only reads is read again.
                     (Ok(_), _) => Err(problem),
                     (Err(error), _) => Err(error.into()),

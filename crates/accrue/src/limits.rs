@@ -76,6 +76,8 @@ pub const CORRECTION_WORK: usize = 1_000_000;
 pub const DECODED_BYTES: u64 = 16 * 1024 * 1024;
 /// The size of all copies of customers that a process keeps, in bytes.
 pub const RESIDENT_BYTES: u64 = 64 * 1024 * 1024;
+/// The most rows of copies that are read anew at once, after a lost race.
+pub const REFRESHED_ROWS: usize = 16 * 1024;
 /// The most names of customers whose copies are found by them.
 pub const RESIDENT_NAMES: u64 = 200_000;
 /// The most rows that the copy of one customer has.

@@ -38,8 +38,8 @@ use serde::{Deserialize, Serialize};
 
 use self::key::{KeyBytes, Part as _, ReadPart, read_key};
 pub(crate) use self::{
-    alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
     account::AccountHead,
+    alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
     backfill::{BackfillShare, OpenBackfill, OpenBackfills},
     correction::{
         AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,

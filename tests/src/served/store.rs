@@ -102,7 +102,7 @@ pub(super) struct OnceFaulty {
 #[derive(Debug, Default)]
 struct State {
     calls: Vec<Call>,
-    /// How many commits were asked to change something.
+    /// How many commits without a fault have changed something.
     changes: u64,
     has_ended: bool,
     late: Option<Batch>,
@@ -122,7 +122,7 @@ impl OnceFaulty {
         self.state().calls.clone()
     }
 
-    /// How many commits there were that change something.
+    /// How many commits without a fault have changed something.
     pub(super) fn changes(&self) -> u64 {
         self.state().changes
     }
@@ -184,13 +184,18 @@ impl Store for OnceFaulty {
 
     async fn commit(&self, mut batch: Batch) -> Result<Commit, StoreError> {
         let way = self.begin(Call::Commit);
-        self.state().changes += u64::from(!batch.changes.is_empty());
         if self.flaw == Some(Flaw::LosesRecords) {
             batch.changes.retain(|change| change.key().table().name() != "record");
         }
         let unknown = || StoreError::indeterminate("nobody knows, on purpose");
         match way {
-            None => self.inner.commit(batch).await,
+            None => {
+                let has_changes = !batch.changes.is_empty();
+                let commit = self.inner.commit(batch).await?;
+                let changes = has_changes && matches!(commit, Commit::Committed(_));
+                self.state().changes += u64::from(changes);
+                Ok(commit)
+            }
             Some(Way::Refused) => {
                 if self.flaw == Some(Flaw::KeepsErrors) {
                     self.keep_an_error(&batch).await?;

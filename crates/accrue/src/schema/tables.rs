@@ -97,8 +97,12 @@ macro_rules! kept {
 }
 
 macro_rules! is_resident {
-    (resident) => { true };
-    ($kept:ident) => { false };
+    (resident) => {
+        true
+    };
+    ($kept:ident) => {
+        false
+    };
 }
 
 macro_rules! slot {

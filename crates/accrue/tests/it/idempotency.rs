@@ -4,8 +4,8 @@ use std::{
 };
 
 use accrue::{
-    Account, Attempt, Billing, Call, Clock as _, Error, ErrorKind, IdempotencyKey,
-    ListFilter, ManualClock, PageRequest, SeededEntropy, Timestamp,
+    Account, Attempt, Billing, Call, Clock as _, Error, ErrorKind, IdempotencyKey, ListFilter,
+    ManualClock, PageRequest, SeededEntropy, Timestamp,
     idempotency::{Answer, Fingerprint, Freshness},
     item::{Item, NewItem},
     limits,

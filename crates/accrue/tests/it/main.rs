@@ -63,6 +63,7 @@ mod price_evaluation;
 mod prices;
 mod proration;
 mod races;
+mod residents;
 mod resources;
 #[cfg(feature = "tracing")]
 mod spans;

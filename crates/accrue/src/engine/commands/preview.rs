@@ -60,7 +60,7 @@ async fn preview<C: Command + ?Sized>(
     command: &C,
 ) -> Result<Preview<C::Outcome>, Error> {
     for _ in 0..limits::RUNS {
-        let mut tx = account.reading().from_copies();
+        let mut tx = account.reading().using_copies();
         if !rows::account::configuration(&mut tx).await?.features.previews {
             return Err(Error::feature("previews are not available to this account"));
         }

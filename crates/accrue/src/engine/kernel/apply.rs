@@ -162,7 +162,8 @@ async fn apply_within<C: Command + ?Sized>(
         if trusts_caller {
             tx = tx.trusting();
         }
-        tx.rows_read = span.attempt();
+        let rows_read = span.attempt();
+        tx.rows_read = rows_read.clone();
         let decided = match command.run(&mut tx).await {
             Ok(outcome) => Ok(outcome),
             // It may be for something that is there already.
@@ -199,7 +200,8 @@ async fn apply_within<C: Command + ?Sized>(
         }
         let trusted = tx.trusted();
         let records = door.map(|door| door.records(tx.now)).unwrap_or_default();
-        let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) = seal(decided, tx, door, &records, shared)?
+        let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) =
+            seal(decided, tx, door, &records, shared)?
         else {
             trusts_caller = false;
             held = shared.stripes.hold_none();
@@ -222,7 +224,7 @@ async fn apply_within<C: Command + ?Sized>(
                 if records.iter().any(|(record, _)| *record == key) {
                     return Ok(Applied::LostTheKey);
                 }
-                findings.doubt(&shared.residents);
+                findings.refresh(&shared.residents, &*shared.store, &rows_read).await?;
                 if trusted == Some(key.table()) {
                     trusts_caller = false;
                 } else {

@@ -110,7 +110,7 @@ impl Account {
         F: Future<Output = (Transaction<'a>, Result<T, Error>)>,
     {
         for _ in 0..limits::RUNS {
-            let (tx, found) = find(self.reading().from_copies()).await;
+            let (tx, found) = find(self.reading().using_copies()).await;
             match tx.holds().await {
                 Ok(true) => return found,
                 Ok(false) => {}

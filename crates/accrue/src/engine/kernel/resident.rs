@@ -222,36 +222,42 @@ fn bytes_of(row: Option<&Row>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Document, Table};
+    use serde_json::json;
 
-    fn key(table: &'static str, name: &str) -> Key {
-        Key::new(Table::new(table), name.as_bytes())
-    }
+    use crate::{
+        AccountId, CustomerId, ExternalId,
+        schema::{self, CustomerHead, Guards as _, Slot},
+    };
 
-    fn row(key: &Key, version: u64) -> Row {
-        let document = Document::parse(format!(r#"{{"v":{version}}}"#)).unwrap();
+    fn row(key: &Key, version: u64, text: &str) -> Row {
+        let slot = Slot::<serde_json::Value>::new(key.clone());
+        let document = slot.encode(&json!({ "text": text }), &mut Vec::new()).unwrap();
         Row { key: key.clone(), document, version: Version::new(version) }
     }
 
+    fn account() -> AccountId {
+        AccountId::parse("acme").unwrap()
+    }
+
     fn guard() -> Key {
-        key("customer_head", "ada")
+        CustomerHead::slot(&account(), CustomerId::from_bytes([1; 16])).key().clone()
     }
 
     fn leaf(name: &str) -> Key {
-        key("total", name)
+        schema::customer_external(&account(), &ExternalId::parse(name).unwrap()).key().clone()
     }
 
     /// What a run has learned that read the guard at a version, and left it at another one.
     fn learned(read: u64, left: u64, rows: &[(&str, Option<u64>)]) -> Learned {
         let rows = rows.iter().map(|(name, version)| {
             let key = leaf(name);
-            let row = version.map(|version| row(&key, version));
+            let row = version.map(|version| row(&key, version, ""));
             (key, row)
         });
         Learned {
             key: guard(),
             read: Some(Version::new(read)),
-            left: Some(row(&guard(), left)),
+            left: Some(row(&guard(), left, "")),
             rows: rows.collect(),
             found: Vec::new(),
         }
@@ -333,12 +339,10 @@ mod tests {
         residents.keep(learned(1, 1, &rows));
         assert_eq!(known(&residents, 1, "00000"), None);
         assert_eq!(known(&residents, 1, names.last().unwrap()), Some(Some(1)));
-        let text = format!(r#"{{"v":"{}"}}"#, "x".repeat(60_000));
-        let document = Document::parse(text).unwrap();
+        let Row { document, .. } = row(&guard(), 1, &"x".repeat(60_000));
         for number in 0..limits::RESIDENT_BYTES / 30_000 {
-            let key = key("customer_head", &number.to_string());
-            let left =
-                Row { key: key.clone(), document: document.clone(), version: Version::new(1) };
+            let (key, document) = (leaf(&number.to_string()), document.clone());
+            let left = Row { key: key.clone(), document, version: Version::new(1) };
             let (rows, found) = (Vec::new(), Vec::new());
             residents.keep(Learned { key, read: None, left: Some(left), rows, found });
         }

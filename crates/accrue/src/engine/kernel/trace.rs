@@ -97,7 +97,7 @@ mod imp {
 
     pub(in crate::engine) struct Span;
 
-    #[derive(Default)]
+    #[derive(Clone, Default)]
     pub(in crate::engine) struct RowsRead {}
 
     impl RowsRead {

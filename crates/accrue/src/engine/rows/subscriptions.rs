@@ -42,7 +42,7 @@ pub(in crate::engine) async fn subscription(
     tx: &mut Transaction<'_>,
     id: SubscriptionId,
 ) -> Result<Option<SubscriptionEntry>, Error> {
-    tx.find_all(&keys(tx.account, id)).await?;
+    tx.find_first(&keys(tx.account, id)).await?;
     let Some(entry) = tx.row(&schema::subscription(tx.account, id))? else { return Ok(None) };
     let parts = tx.find_rows(&terms_slots(tx, &entry)).await?;
     join(entry, parts).map(Some)
@@ -114,10 +114,7 @@ pub(in crate::engine) async fn peek_subscriptions(
     Ok(found)
 }
 
-fn terms_slots(
-    tx: &Transaction<'_>,
-    entry: &SubscriptionEntry,
-) -> Vec<Slot<Terms, CustomerHead>> {
+fn terms_slots(tx: &Transaction<'_>, entry: &SubscriptionEntry) -> Vec<Slot<Terms, CustomerHead>> {
     let id = entry.subscription.id;
     (0..entry.terms_parts).map(|part| schema::terms(tx.account, id, part)).collect()
 }

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Says, Transaction, work_of, wrong_count};
+use super::{
+    super::Says,
+    Transaction,
+    fetch::{work_of, wrong_count},
+};
 use crate::{
     Error, Pace,
     schema::Slot,

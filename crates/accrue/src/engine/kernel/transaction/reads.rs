@@ -4,10 +4,13 @@ use std::{collections::HashMap, sync::Arc};
 
 use foldhash::fast::RandomState;
 
-use super::super::resident::{Learned, Resident, Residents};
+use super::super::{
+    resident::{Learned, Resident, Residents},
+    trace::RowsRead,
+};
 use crate::{
-    schema,
-    store::{Change, Document, Expected, Key, Precondition, Row, Version},
+    limits, schema,
+    store::{Change, Document, Expected, Key, Precondition, Row, Store, StoreError, Version},
 };
 
 /// Rows that were read, as the store has them.
@@ -181,8 +184,12 @@ impl Reads {
             Some(change) => Left::Written(change.document().cloned()),
             None => Left::Read(rows.get(key).and_then(|fetched| fetched.row.clone())),
         };
-        let guards = guards.into_iter().map(|GuardRead { key, version, .. }| {
-            Finding { left: left(&key), read: version, rows: Vec::new(), found: Vec::new(), key }
+        let guards = guards.into_iter().map(|GuardRead { key, version, .. }| Finding {
+            left: left(&key),
+            read: version,
+            rows: Vec::new(),
+            found: Vec::new(),
+            key,
         });
         let mut guards: Vec<_> = guards.collect();
         for (guard, key) in under {
@@ -196,6 +203,8 @@ impl Reads {
                 of.found.push(key);
             }
         }
+        // One whose copy was asked in vain was not read.
+        guards.retain(|guard| rows.contains_key(&guard.key));
         (preconditions, Findings(guards))
     }
 }
@@ -235,6 +244,34 @@ impl Findings {
     /// Has the guards read before their copies are used again: somebody has moved on, or may have.
     pub(in crate::engine) fn doubt(&self, residents: &Residents) {
         self.0.iter().for_each(|finding| residents.doubt(&finding.key));
+    }
+
+    /// Reads the guards anew with everything that their copies have, all in one call of the store: somebody
+    /// has moved on.
+    pub(in crate::engine) async fn refresh(
+        &self,
+        residents: &Residents,
+        store: &dyn Store,
+        rows_read: &RowsRead,
+    ) -> Result<(), StoreError> {
+        let mut wanted = Vec::new();
+        for Finding { key, .. } in &self.0 {
+            let rows = residents.of(key).map(|resident| resident.keys()).unwrap_or_default();
+            wanted.push((key.clone(), rows.len()));
+            wanted.extend(rows.into_iter().map(|key| (key, 0)));
+        }
+        if wanted.is_empty() || wanted.len() > limits::REFRESHED_ROWS {
+            self.doubt(residents);
+            return Ok(());
+        }
+        let keys: Vec<_> = wanted.iter().map(|(key, _)| key.clone()).collect();
+        let mut found = store.get(&keys).await?.into_iter().zip(wanted);
+        rows_read.add(keys.len());
+        while let Some((left, (key, rows))) = found.next() {
+            let rows = found.by_ref().take(rows).map(|(row, (key, _))| (key, row)).collect();
+            residents.keep(Learned { key, read: None, left, rows, found: Vec::new() });
+        }
+        Ok(())
     }
 
     /// Has copies keep them: their commit has happened, and has given what it wrote a version.

@@ -1,0 +1,244 @@
+//! Reads of rows that hold: each is a precondition, or is read under a guard that is one.
+
+use std::{collections::HashSet, sync::Arc};
+
+use foldhash::fast::RandomState;
+
+use super::{super::Says, Transaction, reads::Holder};
+use crate::{
+    Error, Pace,
+    schema::Slot,
+    store::{Key, Row},
+};
+
+impl Transaction<'_> {
+    /// Reads rows, all in one call of the store.
+    pub(in crate::engine) async fn fetch(
+        &mut self,
+        keys: impl IntoIterator<Item = &Key> + Send,
+    ) -> Result<(), Error> {
+        let rows = self.missing(keys.into_iter().map(|key| (key, ())), Holder::Row);
+        for (key, row, ()) in self.load(rows).await? {
+            self.reads.add(key, row, Holder::Row);
+        }
+        Ok(())
+    }
+
+    /// Reads rows that guard others, and rows under them, each with the place of its guard in `keys`: all
+    /// in one call of the store. Returns the places of the guards among those that were read.
+    ///
+    /// A guard that the process has a copy of is taken as it was known last. One whose copy is doubted is
+    /// read, with everything that the copy has.
+    pub(in crate::engine::kernel) async fn read_guards(
+        &mut self,
+        keys: &[Key],
+        under: &[(usize, Key)],
+    ) -> Result<Vec<usize>, Error> {
+        let places: Vec<_> = keys.iter().map(|key| self.take_guard(key)).collect();
+        let mut asked = HashSet::<_, RandomState>::default();
+        let mut wanted = Vec::new();
+        for (key, place) in keys.iter().zip(&places) {
+            if !self.reads.has(key, Holder::Row) && asked.insert(key.clone()) {
+                wanted.push((key.clone(), None));
+                let known = self.reads.keys_of_copy(*place).into_iter();
+                wanted.extend(known.map(|key| (key, Some(*place))));
+            }
+        }
+        for (guard, key) in under {
+            let Some(place) = places.get(*guard).copied() else { continue };
+            let is_known = self.reads.has(key, Holder::Guard) || self.reads.take_copy(place, key);
+            if !is_known && asked.insert(key.clone()) {
+                wanted.push((key.clone(), Some(place)));
+            }
+        }
+        for (key, row, guard) in self.load(wanted).await? {
+            match guard {
+                Some(guard) => self.reads.add_under(guard, key, row),
+                None => self.reads.add(key, row, Holder::Row),
+            }
+        }
+        self.reads.settle_guards(&places);
+        Ok(places)
+    }
+
+    /// Takes the copy of a guard, unless it was read before, and returns its place.
+    fn take_guard(&mut self, key: &Key) -> usize {
+        if let Some(place) = self.reads.guard(key) {
+            return place;
+        }
+        let copies = self.uses_copies.then_some(&self.shared.residents);
+        let resident = copies.and_then(|copies| copies.of(key));
+        let known = resident.as_ref().and_then(|resident| resident.guard());
+        if let Some(guard) = known
+            && !self.reads.has(key, Holder::Row)
+        {
+            self.reads.add(key.clone(), Some(guard), Holder::Row);
+        }
+        self.reads.add_guard(key, resident)
+    }
+
+    /// Reads rows under guards that were read, with the places of those: none becomes a precondition,
+    /// unless it is read without its guard too.
+    pub(in crate::engine::kernel) async fn fetch_guarded(
+        &mut self,
+        keys: impl IntoIterator<Item = (usize, &Key)> + Send,
+    ) -> Result<(), Error> {
+        let mut missing = self.missing(keys.into_iter().map(|(at, key)| (key, at)), Holder::Guard);
+        missing.retain(|(key, guard)| !self.reads.take_copy(*guard, key));
+        for (key, row, guard) in self.load(missing).await? {
+            self.reads.add_under(guard, key, row);
+        }
+        Ok(())
+    }
+
+    /// Reads rows whose guards are not known: from the copies that have them, where they are there, and
+    /// else as preconditions of their own. Where the first is there, the others need not be.
+    pub(in crate::engine) async fn find_first(&mut self, keys: &[Key]) -> Result<(), Error> {
+        keys.iter().for_each(|key| self.take_copy_of(key));
+        match keys.first() {
+            Some(first) if self.reads.get(first).is_none() => self.fetch(keys).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a row from the copy that has it, where it is there.
+    fn take_copy_of(&mut self, key: &Key) {
+        let is_known = self.written.contains_key(key) || self.reads.get(key).is_some();
+        if is_known || !self.uses_copies {
+            return;
+        }
+        if let Some(guard) = self.shared.residents.guard_of(key) {
+            let place = self.take_guard(&guard);
+            self.reads.find_copy(place, key);
+        }
+    }
+
+    /// Takes a row that was read, and that a guard has turned out to guard, for one of its copy.
+    pub(in crate::engine::kernel) fn adopt(&mut self, guard: usize, key: &Key) {
+        self.reads.adopt(guard, key);
+    }
+
+    /// Returns the rows, each once, that were not read yet.
+    fn missing<'k, W>(
+        &mut self,
+        keys: impl Iterator<Item = (&'k Key, W)>,
+        holder: Holder,
+    ) -> Vec<(Key, W)> {
+        let mut asked = HashSet::<_, RandomState>::default();
+        let missing = keys.filter(|(key, _)| !self.reads.has(key, holder) && asked.insert(*key));
+        missing.map(|(key, with)| (key.clone(), with)).collect()
+    }
+
+    /// Reads rows, all in one call of the store.
+    async fn load<W: Send>(
+        &self,
+        wanted: Vec<(Key, W)>,
+    ) -> Result<Vec<(Key, Option<Row>, W)>, Error> {
+        let (keys, with): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
+        let rows = match keys.is_empty() {
+            true => Vec::new(),
+            false => self.rows_now(&keys).await?,
+        };
+        self.pace.spend(keys.len().saturating_mul(Pace::ROW)).await;
+        Ok(keys
+            .into_iter()
+            .zip(rows)
+            .zip(with)
+            .map(|((key, row), with)| (key, row, with))
+            .collect())
+    }
+
+    /// Returns the decoded row that was fetched, or was written here.
+    pub(in crate::engine) fn row<T: Says, G>(&self, slot: &Slot<T, G>) -> Result<Option<T>, Error> {
+        let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
+        if let Some(written) = written {
+            return written.document().map(|document| slot.decode(document)).transpose();
+        }
+        match self.reads.get(slot.key()) {
+            Some(row) => row.map(|row| self.shared.decoded.decode(slot, row)).transpose(),
+            None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
+        }
+    }
+
+    /// Returns the decoded row that was fetched, or was written here, without a copy where it is read
+    /// often.
+    pub(in crate::engine::kernel) fn shared_row<T: Says, G>(
+        &self,
+        slot: &Slot<T, G>,
+    ) -> Result<Option<Arc<T>>, Error> {
+        if self.written.contains_key(slot.key()) {
+            return Ok(self.row(slot)?.map(Arc::new));
+        }
+        let row = self.reads.get(slot.key()).flatten();
+        row.map(|row| self.shared.decoded.shared(slot, row)).transpose()
+    }
+
+    /// Fetches a row and returns it decoded.
+    pub(in crate::engine) async fn get<T: Says>(
+        &mut self,
+        slot: &Slot<T>,
+    ) -> Result<Option<T>, Error> {
+        if !self.written.contains_key(slot.key()) {
+            self.fetch([slot.key()]).await?;
+        }
+        self.row(slot)
+    }
+
+    /// Fetches a row whose guard is not known before it is read: which guard that is, it says itself. Whoever
+    /// finds it [adopts](super::Guard::adopt) it.
+    pub(in crate::engine) async fn find<T: Says, G>(
+        &mut self,
+        slot: &Slot<T, G>,
+    ) -> Result<Option<T>, Error> {
+        Ok(self.find_rows(std::slice::from_ref(slot)).await?.pop().flatten())
+    }
+
+    /// Fetches rows so.
+    pub(in crate::engine) async fn find_rows<T: Says, G>(
+        &mut self,
+        slots: &[Slot<T, G>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
+        keys.iter().for_each(|key| self.take_copy_of(key));
+        self.fetch(&keys).await?;
+        self.read_all(slots).await
+    }
+
+    /// Fetches rows and returns them decoded, in the order asked.
+    pub(in crate::engine) async fn get_all<T: Says>(
+        &mut self,
+        slots: &[Slot<T>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        self.fetch(slots.iter().map(Slot::key)).await?;
+        self.read_all(slots).await
+    }
+
+    pub(in crate::engine::kernel) async fn read_all<T: Says, G>(
+        &self,
+        slots: &[Slot<T, G>],
+    ) -> Result<Vec<Option<T>>, Error> {
+        let mut all = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let row = self.reads.get(slot.key()).flatten();
+            self.pace.spend(work_of(row)).await;
+            all.push(self.row(slot)?);
+        }
+        Ok(all)
+    }
+
+    pub(super) async fn rows_now(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, Error> {
+        let rows = self.shared.store.get(keys).await?;
+        self.rows_read.add(rows.len());
+        if rows.len() == keys.len() { Ok(rows) } else { Err(wrong_count()) }
+    }
+}
+
+/// Returns the work of reading and decoding a row.
+pub(super) fn work_of(row: Option<&Row>) -> usize {
+    let bytes = row.map_or(0, |row| row.document.as_str().len());
+    Pace::work_of_bytes(bytes).saturating_add(Pace::ROW)
+}
+
+pub(super) fn wrong_count() -> Error {
+    Error::corrupt("the store gave another number of rows than was asked for")
+}

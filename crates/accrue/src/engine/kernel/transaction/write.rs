@@ -1,0 +1,155 @@
+//! Writes, which wait for the commit.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::Transaction;
+use crate::{
+    Error, limits,
+    schema::{Owner, Slot},
+    store::{Batch, Change, Document, Key},
+};
+
+/// Outcome of writing a row as it is.
+pub(in crate::engine::kernel) enum Touched {
+    /// The row is to be written.
+    Written,
+    /// There is no such row.
+    Absent,
+}
+
+impl Transaction<'_> {
+    /// Writes a row when the transaction is committed.
+    pub(in crate::engine) fn put<T: Serialize>(
+        &mut self,
+        slot: &Slot<T>,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.put_row(slot, value)
+    }
+
+    /// Writes a row with a guard or without.
+    pub(in crate::engine::kernel) fn put_row<T: Serialize, G>(
+        &mut self,
+        slot: &Slot<T, G>,
+        value: &T,
+    ) -> Result<(), Error> {
+        let document = self.encode(slot, value)?;
+        self.write(Change::Put(slot.key().clone(), document));
+        Ok(())
+    }
+
+    /// Writes a row that was not read when the transaction is committed, where there is none then: else
+    /// it is not, and the operation is run again with what is there.
+    pub(in crate::engine) fn insert<T: Serialize>(
+        &mut self,
+        slot: &Slot<T>,
+        value: &T,
+    ) -> Result<(), Error> {
+        let document = self.encode(slot, value)?;
+        self.write(Change::Insert(slot.key().clone(), document));
+        Ok(())
+    }
+
+    fn encode<T: Serialize, G>(&mut self, slot: &Slot<T, G>, value: &T) -> Result<Document, Error> {
+        if slot.key().bytes().len() > limits::KEY_BYTES {
+            return Err(Error::too_large("a key would be too long for the store"));
+        }
+        slot.encode(value, &mut self.text)
+    }
+
+    /// Removes a row when the transaction is committed.
+    pub(in crate::engine) fn delete<T>(&mut self, slot: &Slot<T>) {
+        self.write(Change::Delete(slot.key().clone()));
+    }
+
+    /// Notes that a row is written under a guard.
+    pub(in crate::engine::kernel) fn note_written(&mut self, guard: usize, key: &Key) {
+        if !self.written.contains_key(key) {
+            self.reads.note_written(guard, key);
+        }
+    }
+
+    pub(in crate::engine::kernel) fn write(&mut self, change: Change) {
+        match self.written.get(change.key()).and_then(|at| self.writes.get_mut(*at)) {
+            Some(earlier) => *earlier = change,
+            None => {
+                self.written.insert(change.key().clone(), self.writes.len());
+                self.writes.push(change);
+            }
+        }
+    }
+
+    /// Writes a row that was read as it is, unless it is written already.
+    pub(in crate::engine::kernel) fn touch(&mut self, key: &Key) -> Touched {
+        if self.written.contains_key(key) {
+            return Touched::Written;
+        }
+        match self.stored(key).cloned() {
+            Some(document) => {
+                self.write(Change::Put(key.clone(), document));
+                Touched::Written
+            }
+            None => Touched::Absent,
+        }
+    }
+
+    /// Returns the writes so far.
+    pub(in crate::engine) fn writes(&self) -> &[Change] {
+        &self.writes
+    }
+
+    /// Goes back to earlier writes.
+    pub(in crate::engine) fn set_writes(&mut self, writes: Vec<Change>) {
+        let keys = writes.iter().map(|change| change.key().clone());
+        self.written = keys.enumerate().map(|(at, key)| (key, at)).collect();
+        self.writes = writes;
+    }
+
+    /// Returns the document that the store has of a row that was read.
+    pub(in crate::engine) fn stored(&self, key: &Key) -> Option<&Document> {
+        Some(&self.reads.get(key)??.document)
+    }
+
+    /// Notes that it makes something due for an owner.
+    pub(in crate::engine) fn make_due(&mut self, owner: Owner) {
+        self.made_due.insert(owner);
+    }
+
+    /// Returns the owners for whom something was made due.
+    pub(in crate::engine) fn take_made_due(&mut self) -> BTreeSet<Owner> {
+        std::mem::take(&mut self.made_due)
+    }
+
+    /// Forgets the writes.
+    pub(in crate::engine) fn discard_writes(&mut self) {
+        self.writes.clear();
+        self.written.clear();
+    }
+
+    /// Makes sure that the writes behind the first ones would fit one commit.
+    pub(in crate::engine) fn check_writes(&self, first: usize) -> Result<(), Error> {
+        let changes = self.writes.get(first..).unwrap_or_default().to_vec();
+        check_bounds(&Batch { preconditions: Vec::new(), changes })
+    }
+}
+
+/// Refuses a batch that no store needs to take, before it is called.
+pub(super) fn check_bounds(batch: &Batch) -> Result<(), Error> {
+    let bytes =
+        batch.changes.iter().fold(0_usize, |bytes, change| bytes.saturating_add(change.bytes()));
+    for (what, found, most) in [
+        ("preconditions", batch.preconditions.len(), limits::COMMIT_PRECONDITIONS),
+        ("changes", batch.changes.len(), limits::COMMIT_CHANGES),
+        ("bytes", bytes, limits::COMMIT_BYTES),
+    ] {
+        if found > most {
+            return Err(Error::too_large(format!(
+                "one commit would have {found} {what}, expected at most {most}: a split into \
+                 smaller requests helps"
+            )));
+        }
+    }
+    Ok(())
+}
