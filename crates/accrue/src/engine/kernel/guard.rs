@@ -31,8 +31,9 @@ impl Transaction<'_> {
         &mut self,
         of: G::Of,
     ) -> Result<Guard<G>, Error> {
-        let mut guards = self.guards([of]).await?;
-        guards.pop().ok_or_else(|| Error::corrupt("a guard is missing"))
+        let slot = G::slot(self.account, of);
+        let at = self.read_guard(slot.key()).await?;
+        Ok(Guard { of, slot, at })
     }
 
     /// Reads several guards, all in one call of the store.
@@ -113,13 +114,17 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx.fetch_guarded(rows).await
     }
 
+    async fn fetch_one(&self, tx: &mut Transaction<'_>, key: &Key) -> Result<(), Error> {
+        if tx.knows(self.at, key) { Ok(()) } else { tx.fetch_guarded([(self.at, key)]).await }
+    }
+
     /// Fetches a row and returns it decoded.
     pub(in crate::engine) async fn get<T: Says, H>(
         &self,
         tx: &mut Transaction<'_>,
         slot: &Slot<T, H>,
     ) -> Result<Option<T>, Error> {
-        tx.fetch_guarded([(self.at, slot.key())]).await?;
+        self.fetch_one(tx, slot.key()).await?;
         tx.row(slot)
     }
 
@@ -129,7 +134,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx: &mut Transaction<'_>,
         slot: &Slot<T, H>,
     ) -> Result<Option<Arc<T>>, Error> {
-        tx.fetch_guarded([(self.at, slot.key())]).await?;
+        self.fetch_one(tx, slot.key()).await?;
         tx.shared_row(slot)
     }
 
@@ -139,7 +144,11 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx: &mut Transaction<'_>,
         slots: &[Slot<T, H>],
     ) -> Result<Vec<Option<T>>, Error> {
-        tx.fetch_guarded(slots.iter().map(|slot| (self.at, slot.key()))).await?;
+        let mut missing: Vec<_> = slots.iter().map(Slot::key).collect();
+        missing.retain(|key| !tx.knows(self.at, key));
+        if !missing.is_empty() {
+            tx.fetch_guarded(missing.into_iter().map(|key| (self.at, key))).await?;
+        }
         tx.read_all(slots).await
     }
 

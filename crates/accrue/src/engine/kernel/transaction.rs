@@ -1,5 +1,6 @@
 //! One run of an operation: what it reads, what it writes, and the commit that ends it.
 
+mod bounds;
 mod fetch;
 mod now;
 mod reads;
@@ -9,11 +10,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
-pub(super) use self::{now::Part, reads::Findings, write::Touched};
 use self::{
+    bounds::check_bounds,
     reads::{Reads, expected},
-    write::check_bounds,
 };
+pub(super) use self::{now::Part, reads::Findings};
 use super::{Shared, stripes::Held, trace::RowsRead};
 use crate::{
     AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp,
@@ -61,6 +62,14 @@ pub(super) enum Trust {
     Caller,
     /// It has done so for rows of this table. Unless it is committed, it has decided nothing.
     Given(Table),
+}
+
+/// Outcome of writing a row as it is.
+pub(super) enum Touched {
+    /// The row is to be written.
+    Written,
+    /// There is no such row.
+    Absent,
 }
 
 /// Reason why a run ended without a decision.

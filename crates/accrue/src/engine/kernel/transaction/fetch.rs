@@ -46,8 +46,7 @@ impl Transaction<'_> {
         }
         for (guard, key) in under {
             let Some(place) = places.get(*guard).copied() else { continue };
-            let is_known = self.reads.has(key, Holder::Guard) || self.reads.take_copy(place, key);
-            if !is_known && asked.insert(key.clone()) {
+            if !self.knows(place, key) && asked.insert(key.clone()) {
                 wanted.push((key.clone(), Some(place)));
             }
         }
@@ -59,6 +58,25 @@ impl Transaction<'_> {
         }
         self.reads.settle_guards(&places);
         Ok(places)
+    }
+
+    /// Reads a row that guards others, and returns its place among the guards.
+    pub(in crate::engine::kernel) async fn read_guard(
+        &mut self,
+        key: &Key,
+    ) -> Result<usize, Error> {
+        match self.reads.guard_read(key) {
+            Some(place) => Ok(place),
+            None => {
+                let places = self.read_guards(std::slice::from_ref(key), &[]).await?;
+                places.first().copied().ok_or_else(|| Error::corrupt("a guard is missing"))
+            }
+        }
+    }
+
+    /// Tells whether a row under a guard was read, or its copy has it.
+    pub(in crate::engine::kernel) fn knows(&mut self, guard: usize, key: &Key) -> bool {
+        self.reads.has(key, Holder::Guard) || self.reads.take_copy(guard, key)
     }
 
     /// Takes the copy of a guard, unless it was read before, and returns its place.

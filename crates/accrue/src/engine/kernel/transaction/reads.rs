@@ -53,6 +53,7 @@ struct GuardRead {
     key: Key,
     version: Option<Version>,
     resident: Option<Arc<Resident>>,
+    was_read: bool,
 }
 
 impl Reads {
@@ -84,11 +85,17 @@ impl Reads {
         self.places.get(key).copied()
     }
 
+    /// Returns the place of a guard that was read.
+    pub(super) fn guard_read(&self, key: &Key) -> Option<usize> {
+        let place = self.guard(key)?;
+        self.guards.get(place).is_some_and(|guard| guard.was_read).then_some(place)
+    }
+
     /// Adds a guard, which was read or will be, and returns its place.
     pub(super) fn add_guard(&mut self, key: &Key, resident: Option<Arc<Resident>>) -> usize {
         let place = self.guards.len();
         self.places.insert(key.clone(), place);
-        self.guards.push(GuardRead { key: key.clone(), version: None, resident });
+        self.guards.push(GuardRead { key: key.clone(), version: None, resident, was_read: false });
         self.settle_guards(&[place]);
         place
     }
@@ -97,8 +104,10 @@ impl Reads {
     pub(super) fn settle_guards(&mut self, places: &[usize]) {
         for place in places {
             let Some(guard) = self.guards.get_mut(*place) else { continue };
-            let row = self.rows.get(&guard.key).and_then(|fetched| fetched.row.as_ref());
-            guard.version = row.map(|row| row.version);
+            if let Some(fetched) = self.rows.get(&guard.key) {
+                guard.was_read = true;
+                guard.version = fetched.row.as_ref().map(|row| row.version);
+            }
         }
     }
 
@@ -184,9 +193,10 @@ impl Reads {
             Some(change) => Left::Written(change.document().cloned()),
             None => Left::Read(rows.get(key).and_then(|fetched| fetched.row.clone())),
         };
-        let guards = guards.into_iter().map(|GuardRead { key, version, .. }| Finding {
+        let guards = guards.into_iter().map(|GuardRead { key, version, was_read, .. }| Finding {
             left: left(&key),
             read: version,
+            was_read,
             rows: Vec::new(),
             found: Vec::new(),
             key,
@@ -204,7 +214,7 @@ impl Reads {
             }
         }
         // One whose copy was asked in vain was not read.
-        guards.retain(|guard| rows.contains_key(&guard.key));
+        guards.retain(|guard| guard.was_read);
         (preconditions, Findings(guards))
     }
 }
@@ -214,6 +224,7 @@ pub(in crate::engine) struct Findings(Vec<Finding>);
 
 struct Finding {
     key: Key,
+    was_read: bool,
     read: Option<Version>,
     left: Left,
     rows: Vec<(Key, Left)>,
@@ -276,7 +287,7 @@ impl Findings {
 
     /// Has copies keep them: their commit has happened, and has given what it wrote a version.
     pub(in crate::engine) fn keep(self, residents: &Residents, version: Version) {
-        for Finding { key, read, left, rows, found } in self.0 {
+        for Finding { key, read, left, rows, found, .. } in self.0 {
             let row = |(key, left): (Key, Left)| {
                 let row = left.row(&key, version);
                 (key, row)

@@ -4,20 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::Transaction;
+use super::{Touched, Transaction, bounds::check_bounds};
 use crate::{
     Error, limits,
     schema::{Owner, Slot},
     store::{Batch, Change, Document, Key},
 };
-
-/// Outcome of writing a row as it is.
-pub(in crate::engine::kernel) enum Touched {
-    /// The row is to be written.
-    Written,
-    /// There is no such row.
-    Absent,
-}
 
 impl Transaction<'_> {
     /// Writes a row when the transaction is committed.
@@ -133,23 +125,4 @@ impl Transaction<'_> {
         let changes = self.writes.get(first..).unwrap_or_default().to_vec();
         check_bounds(&Batch { preconditions: Vec::new(), changes })
     }
-}
-
-/// Refuses a batch that no store needs to take, before it is called.
-pub(super) fn check_bounds(batch: &Batch) -> Result<(), Error> {
-    let bytes =
-        batch.changes.iter().fold(0_usize, |bytes, change| bytes.saturating_add(change.bytes()));
-    for (what, found, most) in [
-        ("preconditions", batch.preconditions.len(), limits::COMMIT_PRECONDITIONS),
-        ("changes", batch.changes.len(), limits::COMMIT_CHANGES),
-        ("bytes", bytes, limits::COMMIT_BYTES),
-    ] {
-        if found > most {
-            return Err(Error::too_large(format!(
-                "one commit would have {found} {what}, expected at most {most}: a split into \
-                 smaller requests helps"
-            )));
-        }
-    }
-    Ok(())
 }
