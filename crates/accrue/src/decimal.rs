@@ -62,6 +62,15 @@ impl Decimal {
         }
     }
 
+    /// Returns it as an integer below 2^53, which every reader of JSON knows exactly, where it is held as
+    /// one.
+    pub(crate) fn as_integer(&self) -> Option<i64> {
+        const BOUND: i64 = 1 << 53;
+        let Form::Small(small) = &self.0 else { return None };
+        let integer = i64::try_from(small.digits()).ok().filter(|_| small.places() == 0)?;
+        (-BOUND < integer && integer < BOUND).then_some(integer)
+    }
+
     /// Tells whether the number could have come in: whether it is within the bounds of
     /// [`parse`](Self::parse).
     pub(crate) fn could_come_in(&self) -> bool {

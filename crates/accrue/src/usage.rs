@@ -30,7 +30,7 @@ pub(crate) use self::{
     event_key::{EventKeyEntry, EventSlot},
     hour::Hours,
     identity::identity,
-    ingestion::StoredEvent,
+    ingestion::{Content, StoredEvent},
     meters::Meters,
     reading::{Amount, Digest, Reading},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},

@@ -1,19 +1,19 @@
-use std::borrow::Cow;
+mod form;
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use super::{Event, EventPlace, Minute, StoredEvent};
 use crate::{EventKey, IdOr, Timestamp, text::json_bytes};
 
 /// Events of one minute that were accepted for a customer in one commit: they share a row.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EventBlock<'a> {
     /// Events in the order in which they were accepted.
     pub(crate) events: Vec<BlockEvent<'a>>,
 }
 
 /// An event in a row with others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockEvent<'a> {
     pub(crate) key: Cow<'a, EventKey>,
     /// Microseconds from the beginning of the minute to the event.
@@ -52,8 +52,117 @@ impl<'a> BlockEvent<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
-    use crate::{EventName, ExternalId, PropertyName, usage::PropertyValue};
+    use crate::{
+        Decimal, EventName, ExternalId, PropertyName,
+        usage::{Content, Properties, PropertyValue},
+    };
+
+    fn value() -> impl Strategy<Value = PropertyValue> {
+        let number = |text: &str| PropertyValue::from(Decimal::parse(text).unwrap());
+        prop_oneof![
+            Just(PropertyValue::Null),
+            any::<bool>().prop_map(PropertyValue::from),
+            ".{0,4}".prop_map(|text| PropertyValue::from(text.as_str())),
+            any::<i64>().prop_map(|number| Decimal::from(number).into()),
+            Just(number("1.50")),
+            Just(number("-0.0001")),
+            Just(number("9007199254740992")),
+            Just(number("-9007199254740991")),
+            Just(number("1e27")),
+        ]
+    }
+
+    fn properties() -> impl Strategy<Value = Properties> {
+        let name = |n: u8| PropertyName::parse(format!("p{n}")).unwrap();
+        vec(((0_u8..4).prop_map(name), value()), 0..5).prop_map(Properties::from_iter)
+    }
+
+    fn content() -> impl Strategy<Value = Content> {
+        let name = |n: u8| EventName::parse(format!("call {n}")).unwrap();
+        ((0_u8..12).prop_map(name), properties())
+            .prop_map(|(event_name, properties)| Content { event_name, properties })
+    }
+
+    fn event() -> impl Strategy<Value = BlockEvent<'static>> {
+        let alias = |n: u8| Cow::Owned(ExternalId::parse(format!("ada \"{n}\"")).unwrap());
+        let alias = proptest::option::of((0_u8..10).prop_map(alias));
+        let original = proptest::option::of(content().prop_map(Box::new));
+        let key = ".{1,5}".prop_filter_map("a key", |key| EventKey::parse(key).ok());
+        (key, 0_u64..60_000_000, content(), alias, 1_u64..100, any::<bool>(), original).prop_map(
+            |(key, micros, content, external_customer_id, accepted, deprecated, original)| {
+                let Content { event_name, properties } = content;
+                let event = StoredEvent {
+                    event_name: Cow::Owned(event_name),
+                    properties: Cow::Owned(properties),
+                    external_customer_id,
+                    accepted,
+                    deprecated,
+                    original,
+                };
+                BlockEvent { key: Cow::Owned(key), micros, event }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_says_what_its_events_say(events in vec(event(), 0..40)) {
+            let block = EventBlock { events };
+            let text = serde_json::to_string(&block).unwrap();
+            let read: EventBlock<'static> = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read, block);
+        }
+    }
+
+    #[test]
+    fn what_events_share_is_said_once() {
+        let at = Timestamp::parse("2026-03-01T12:34:01.5Z").unwrap();
+        let event = |key: &str, n: &str, customer: IdOr<crate::CustomerId>| Event {
+            idempotency_key: EventKey::parse(key).unwrap(),
+            event_name: EventName::parse("call").unwrap(),
+            timestamp: at,
+            properties: Properties::from_iter([
+                (PropertyName::parse("n").unwrap(), Decimal::parse(n).unwrap().into()),
+                (PropertyName::parse("region").unwrap(), "eu".into()),
+            ]),
+            customer,
+        };
+        let ada: IdOr<_> = ExternalId::parse("ada").unwrap().into();
+        let by_id = crate::CustomerId::from_bytes([1; 16]).into();
+        let all = [event("a", "374", ada.clone()), event("b", "1.50", ada), event("c", "0", by_id)];
+        let events = all.iter().zip(7..).map(|(event, number)| {
+            BlockEvent::new(&event.idempotency_key, at, StoredEvent::new(event, number))
+        });
+        let mut block = EventBlock { events: events.collect() };
+        block.events[2].event.deprecated = true;
+        assert_eq!(
+            serde_json::to_string(&block).unwrap(),
+            r#"{"first":7,"shapes":[["call","n","region"]],"aliases":["ada"],"events":[[0,1,1500000,"a",0,374,"eu"],[0,1,1500000,"b",1,["1.5"],"eu"],[0,0,1500000,"c",2,0,"eu",{"deprecated":true}]]}"#
+        );
+    }
+
+    #[test]
+    fn what_no_row_says_is_refused() {
+        let row = |row: &str| {
+            format!(r#"{{"first":1,"shapes":[["call","n"]],"aliases":[],"events":[{row}]}}"#)
+        };
+        let read = |text: &str| serde_json::from_str::<EventBlock<'static>>(text).is_ok();
+        assert!(read(&row(r#"[0,0,1,"key",0,5]"#)));
+        for wrong in [
+            r#"[1,0,1,"key",0,5]"#,
+            r#"[0,1,1,"key",0,5]"#,
+            r#"[0,0,1,"key",0]"#,
+            r#"[0,0,1,"key",0,5,6]"#,
+            r#"[0,0,1,"key",0,1.5]"#,
+            r#"[0,0,1,"key"]"#,
+            r#"[0,0,1,"",0,5]"#,
+        ] {
+            assert!(!read(&row(wrong)), "{wrong}");
+        }
+    }
 
     #[test]
     fn an_event_takes_no_more_bytes_than_is_reckoned() {
@@ -75,10 +184,13 @@ mod tests {
             };
             let stored = StoredEvent { deprecated: true, ..StoredEvent::new(&event, u64::MAX) };
             let one = BlockEvent::new(&event.idempotency_key, at, stored);
-            let found = serde_json::to_string(&one).unwrap().len() + ",".len();
+            assert_eq!(one.place(Minute::of(at)).unwrap().at, at);
+            let bytes = |events: Vec<BlockEvent<'_>>| {
+                serde_json::to_string(&EventBlock { events }).unwrap().len() + ",,,".len()
+            };
+            let found = bytes(vec![one.clone()]) - bytes(Vec::new());
             let most = BlockEvent::most_bytes(&event, event.bytes());
             assert!(found <= most, "{found} bytes, expected at most {most}: {one:?}");
-            assert_eq!(one.place(Minute::of(at)).unwrap().at, at);
         }
     }
 }

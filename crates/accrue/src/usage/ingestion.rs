@@ -16,21 +16,18 @@ pub struct Ingestion {
 }
 
 /// Event in a row, without its key and its instant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredEvent<'a> {
     pub(crate) event_name: Cow<'a, EventName>,
     pub(crate) properties: Cow<'a, Properties>,
     /// Alias that the event named its customer by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) external_customer_id: Option<Cow<'a, ExternalId>>,
     /// Number of the event among those of its customer when it was accepted. An amendment does not
     /// change it.
     pub(crate) accepted: u64,
     /// True where it was deprecated.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deprecated: bool,
     /// What it said when it was accepted, where it was amended since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) original: Option<Box<Content>>,
 }
 
