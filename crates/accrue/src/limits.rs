@@ -79,7 +79,7 @@ pub const RESIDENT_BYTES: u64 = 64 * 1024 * 1024;
 /// The most rows of copies that are read anew at once, after a lost race.
 pub const REFRESHED_ROWS: usize = 16 * 1024;
 /// The most names of customers whose copies are found by them.
-pub const RESIDENT_NAMES: u64 = 200_000;
+pub const RESIDENT_NAMES: u64 = 100_000;
 /// The most rows that the copy of one customer has.
 pub const RESIDENT_ROWS: usize = 256;
 

@@ -8,7 +8,7 @@ use std::{
 
 use accrue::{
     Account, AccountId, Billing, Call, Decimal, Email, Error, IdempotencyKey, ManualClock,
-    PageRequest, PricingUnit, SeededEntropy,
+    PageRequest, PricingUnit, SeededEntropy, Timeframe,
     cost::CostQuery,
     credit::NewLedgerEntry,
     customer::NewCustomer,
@@ -150,6 +150,38 @@ fn a_name_that_is_another_customers_now_is_that_ones() {
     assert_eq!(usage(&two.here, &pro), "5");
     assert_eq!(block_on(two.here.fetch_customer(external("ada"))).unwrap().id, second);
     assert!(block_on(two.here.customer_costs(first, &CostQuery::default())).is_err());
+}
+
+#[test]
+fn a_name_that_goes_from_one_to_the_next_is_followed() {
+    let two = Two::new();
+    let metric = two.fixture.metric(SUM).id;
+    let rename = |of: &Account| {
+        let old = block_on(of.fetch_customer(external("ada"))).unwrap().id;
+        run(of.delete_customer(old)).unwrap();
+        let mut new = NewCustomer::new(name("ada"), Email::parse("a@example.com").unwrap());
+        new.external_customer_id = Some(external("ada"));
+        run(of.create_customer(new)).unwrap().id
+    };
+    let first = two.fixture.customer("ada").id;
+    for key in ["a", "b"] {
+        keyed(&two.here, used("ada", key, "1"), key);
+    }
+    // The copy of the first has lost a race since, and so has that of the second.
+    let mut ids = vec![first];
+    for round in ["c", "d", "e"] {
+        ids.push(rename(&two.there));
+        keyed(&two.here, used("ada", round, "1"), round);
+        ids.push(rename(&two.there));
+        let last = *ids.last().unwrap();
+        let granted = NewLedgerEntry::increment(credits(), Decimal::from(1));
+        run(two.here.create_ledger_entry(last, granted)).unwrap();
+        let again = format!("{round} again");
+        keyed(&two.here, used("ada", &again, "2"), &again);
+        let day = Timeframe::new(at("2026-03-10T00:00:00Z"), at("2026-03-11T00:00:00Z")).unwrap();
+        let figure = block_on(two.here.usage_between(last, metric, day)).unwrap();
+        assert_eq!(figure, Some(Decimal::from(2)), "{round}");
+    }
 }
 
 #[test]

@@ -83,13 +83,14 @@ impl Account {
     /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
     /// let key = IdempotencyKey::parse("order-1")?;
     /// let payload = Fingerprint::of(["create_item", "Tokens"]);
-    /// let create = || account.create_item(NewItem::new(Name::parse("Tokens")?));
+    /// let name = Name::parse("Tokens")?;
+    /// let create = || account.create_item(NewItem::new(name.clone()));
     /// let attempt = account.admit(key.clone(), payload)?;
-    /// let answer = attempt.run(create()?, |result| format!("created: {}", result.is_ok())).await?;
+    /// let answer = attempt.run(create(), |result| format!("created: {}", result.is_ok())).await?;
     /// assert_eq!(answer.outcome, "created: true");
     /// drop(attempt);
     ///
-    /// let again = account.admit(key, payload)?.run(create()?, |_| "never kept".to_owned()).await?;
+    /// let again = account.admit(key, payload)?.run(create(), |_| "never kept".to_owned()).await?;
     /// assert!(again.is_replayed() && again.outcome == "created: true");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();

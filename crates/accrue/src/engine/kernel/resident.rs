@@ -158,9 +158,10 @@ impl Resident {
         (copied.guard.version == guard).then(|| copied.rows.get(key).cloned()).flatten()
     }
 
-    /// Returns the keys of its rows.
-    pub(super) fn keys(&self) -> Vec<Key> {
-        self.copied().rows.keys().cloned().collect()
+    /// Returns the keys of its rows, with their versions.
+    pub(super) fn keys(&self) -> Vec<(Key, Option<Version>)> {
+        let version = |row: &Option<Row>| row.as_ref().map(|row| row.version);
+        self.copied().rows.iter().map(|(key, row)| (key.clone(), version(row))).collect()
     }
 
     /// Takes over what a commit has left, and returns how many bytes the copy has then.

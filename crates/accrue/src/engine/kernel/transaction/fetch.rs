@@ -40,7 +40,7 @@ impl Transaction<'_> {
         for (key, place) in keys.iter().zip(&places) {
             if !self.reads.has(key, Holder::Row) && asked.insert(key.clone()) {
                 wanted.push((key.clone(), None));
-                let known = self.reads.keys_of_copy(*place).into_iter();
+                let known = self.reads.keys_of_copy(*place, &self.shared.residents).into_iter();
                 wanted.extend(known.map(|key| (key, Some(*place))));
             }
         }

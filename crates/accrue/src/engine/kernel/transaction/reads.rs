@@ -120,12 +120,13 @@ impl Reads {
         self.guards.iter().any(is_left_behind)
     }
 
-    /// Returns what the copy of a guard has, which was not read yet.
-    pub(super) fn keys_of_copy(&self, guard: usize) -> Vec<Key> {
+    /// Returns what the copy of a guard has, which was not read yet: but for rows that are found by their
+    /// names, which may be another's by now.
+    pub(super) fn keys_of_copy(&self, guard: usize, residents: &Residents) -> Vec<Key> {
         let resident = self.guards.get(guard).and_then(|guard| guard.resident.as_ref());
-        let mut keys = resident.map(|resident| resident.keys()).unwrap_or_default();
-        keys.retain(|key| !self.rows.contains_key(key));
-        keys
+        let keys = resident.map(|resident| resident.keys()).unwrap_or_default().into_iter();
+        let keys = keys.map(|(key, _)| key).filter(|key| residents.guard_of(key).is_none());
+        keys.filter(|key| !self.rows.contains_key(key)).collect()
     }
 
     /// Reads a row from the copy of its guard, and tells whether it is there.
@@ -268,19 +269,29 @@ impl Findings {
         let mut wanted = Vec::new();
         for Finding { key, .. } in &self.0 {
             let rows = residents.of(key).map(|resident| resident.keys()).unwrap_or_default();
-            wanted.push((key.clone(), rows.len()));
-            wanted.extend(rows.into_iter().map(|key| (key, 0)));
+            wanted.push(Wanted::Guard(key.clone(), rows.len()));
+            wanted.extend(rows.into_iter().map(|(key, known)| Wanted::Row(key, known)));
         }
         if wanted.is_empty() || wanted.len() > limits::REFRESHED_ROWS {
             self.doubt(residents);
             return Ok(());
         }
-        let keys: Vec<_> = wanted.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<_> = wanted.iter().map(|wanted| wanted.key().clone()).collect();
         let mut found = store.get(&keys).await?.into_iter().zip(wanted);
         rows_read.add(keys.len());
-        while let Some((left, (key, rows))) = found.next() {
-            let rows = found.by_ref().take(rows).map(|(row, (key, _))| (key, row)).collect();
-            residents.keep(Learned { key, read: None, left, rows, found: Vec::new() });
+        while let Some((left, guard)) = found.next() {
+            let Wanted::Guard(key, rows) = guard else { continue };
+            let mut learned =
+                Learned { key, read: None, left, rows: Vec::new(), found: Vec::new() };
+            for (row, wanted) in found.by_ref().take(rows) {
+                let Wanted::Row(key, known) = wanted else { continue };
+                // One that is found by its name, and is another row now, may be another's.
+                let is_same = row.as_ref().map(|row| row.version) == known;
+                if is_same || residents.guard_of(&key).is_none() {
+                    learned.rows.push((key, row));
+                }
+            }
+            residents.keep(learned);
         }
         Ok(())
     }
@@ -294,6 +305,20 @@ impl Findings {
             };
             let (left, rows) = (left.row(&key, version), rows.into_iter().map(row).collect());
             residents.keep(Learned { key, read, left, rows, found });
+        }
+    }
+}
+
+/// Row that is read anew: a guard, and how many rows of its copy follow; or one of those, as it was.
+enum Wanted {
+    Guard(Key, usize),
+    Row(Key, Option<Version>),
+}
+
+impl Wanted {
+    const fn key(&self) -> &Key {
+        match self {
+            Self::Guard(key, _) | Self::Row(key, _) => key,
         }
     }
 }
