@@ -46,16 +46,14 @@ fn rows_bytes_and_calls_are_within_their_budgets() {
 fn what_is_off_is_named() {
     let name = "| keyed event, replayed ";
     let said = complaint(|page| {
-        let lines = page.lines().map(|line| match line.strip_suffix("|           1 |") {
-            Some(start) if line.starts_with(name) => format!("{start}|           2 |\n"),
+        let lines = page.lines().map(|line| match line.strip_suffix(" |") {
+            Some(cells) if line.starts_with(name) => format!("{cells}00 |\n"),
             _ => format!("{line}\n"),
         });
         lines.collect()
     });
-    assert!(
-        said.contains("keyed event, replayed: store calls: budget 2, found 1, 50.0 % less"),
-        "{said}"
-    );
+    let is_named = said.contains("keyed event, replayed: store calls: budget ");
+    assert!(is_named && said.contains(", 99.0 % less"), "{said}");
     assert!(said.contains("--bless"), "{said}");
 }
 

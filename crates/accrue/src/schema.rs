@@ -89,7 +89,8 @@ tables! {
     account(account) -> AccountEntry [guarded by AccountHead], read_often, resident;
 
     /// Corrections of the figures of all customers.
-    account_corrections(account) -> AccountCorrections [guarded by AccountHead], resident;
+    account_corrections(account)
+        -> AccountCorrections [guarded by AccountHead], read_often, resident;
 
     /// Guard of what an account configures: every commit that changes any of it writes it.
     account_head(account) -> AccountHead;
@@ -108,7 +109,7 @@ tables! {
 
     /// Thresholds of an alert that have fired in a billing period.
     alert_state(account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId)
-        -> AlertState [guarded by CustomerHead], resident;
+        -> AlertState [guarded by CustomerHead], read_often, resident;
 
     /// Instants at which events of a customer were amended and deprecated.
     amendments(account, customer: CustomerId) -> Amendments;
@@ -166,7 +167,7 @@ tables! {
 
     /// Thresholds of an alert on a balance that are in alert.
     balance_alert_state(account, alert: AlertId)
-        -> BalanceAlertState [guarded by CustomerHead], resident;
+        -> BalanceAlertState [guarded by CustomerHead], read_often, resident;
 
     /// The aggregate of the events of 15 minutes.
     bucket(
@@ -193,7 +194,7 @@ tables! {
 
     /// Corrections of the figures of a customer.
     corrections(account, customer: CustomerId)
-        -> Corrections [guarded by CustomerHead], resident;
+        -> Corrections [guarded by CustomerHead], read_often, resident;
 
     /// A block of credits.
     credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead], resident;
@@ -208,7 +209,8 @@ tables! {
     credit_block_metadata(account, block: CreditBlockId) -> BlockMetadata [guarded by CustomerHead];
 
     /// Currencies and pricing units in which a customer has a ledger, or alerts on one.
-    credits(account, customer: CustomerId) -> Credits [guarded by CustomerHead], resident;
+    credits(account, customer: CustomerId)
+        -> Credits [guarded by CustomerHead], read_often, resident;
 
     /// A customer, and the mark that deletes it.
     customer(account, customer: CustomerId)
@@ -225,7 +227,7 @@ tables! {
 
     /// Guard and counters of a customer: every commit that touches its events, figures, credits or
     /// subscriptions writes it, so it guards every scan over them.
-    customer_head(account, customer: CustomerId) -> CustomerHead {
+    customer_head(account, customer: CustomerId) -> CustomerHead, read_often {
         /// The heads of all customers, those of customers that are yet to be created included.
         scan customer_heads(account);
         read read_customer_head(customer: CustomerId);

@@ -9,6 +9,7 @@ use std::{
 use accrue::{
     Account, AccountId, Billing, Call, Decimal, Email, Error, IdempotencyKey, ManualClock,
     PageRequest, PricingUnit, SeededEntropy, Timeframe,
+    backfill::NewBackfill,
     cost::CostQuery,
     credit::NewLedgerEntry,
     customer::NewCustomer,
@@ -181,6 +182,27 @@ fn a_name_that_goes_from_one_to_the_next_is_followed() {
         let day = Timeframe::new(at("2026-03-10T00:00:00Z"), at("2026-03-11T00:00:00Z")).unwrap();
         let figure = block_on(two.here.usage_between(last, metric, day)).unwrap();
         assert_eq!(figure, Some(Decimal::from(2)), "{round}");
+    }
+}
+
+/// A preview writes in vain: what it would have removed is still there.
+#[test]
+fn what_a_preview_would_remove_is_still_there() {
+    let two = Two::new();
+    let metric = two.fixture.metric(SUM).id;
+    let ada = two.fixture.customer("ada").id;
+    let hour = |start: &str, end: &str| Timeframe::new(at(start), at(end)).unwrap();
+    let day = hour("2026-03-10T00:00:00Z", "2026-03-11T00:00:00Z");
+    run(two.here.ingest([used("ada", "a", "7")])).unwrap();
+    let mut new = NewBackfill::new(hour("2026-03-10T11:00:00Z", "2026-03-10T12:30:00Z"));
+    new.replace_existing_events = true;
+    let backfill = run(two.here.create_backfill(new)).unwrap().id;
+    let close = || two.here.close_backfill(backfill);
+    block_on(close().preview()).unwrap();
+    run(two.here.ingest([used("ada", "b", "1")])).unwrap();
+    for process in [&two.here, &two.there] {
+        let figure = block_on(process.usage_between(ada, metric, day)).unwrap();
+        assert_eq!(figure, Some(Decimal::from(8)));
     }
 }
 

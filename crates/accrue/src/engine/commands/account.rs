@@ -2,7 +2,7 @@
 
 use crate::{
     Error,
-    account::Configuration,
+    account::{AccountEntry, Configuration},
     engine::{
         kernel::{Account, Call, Op, Stop, Transaction},
         rows,
@@ -39,7 +39,7 @@ impl Account {
 
     /// Returns the configuration of the account.
     pub async fn configuration(&self) -> Result<Configuration, Error> {
-        rows::account::configuration(&mut self.reading()).await
+        Ok(rows::account::account_entry(&mut self.reading()).await?.configuration.clone())
     }
 }
 
@@ -49,7 +49,7 @@ async fn configure(
 ) -> Result<Configuration, Stop> {
     configuration.check()?;
     let before = rows::account::account_entry(tx).await?;
-    let after = before.configure(configuration.clone(), tx.now);
+    let after = AccountEntry::clone(&before).configure(configuration.clone(), tx.now);
     let guard = rows::account::guard(tx).await?;
     guard.put(tx, &schema::account(tx.account), &after)?;
     Ok(configuration.clone())

@@ -250,7 +250,7 @@ async fn credit_blocks(
 }
 
 pub(in crate::engine) async fn require_credits(tx: &mut Transaction<'_>) -> Result<(), Error> {
-    if rows::account::configuration(tx).await?.features.credits {
+    if rows::account::account_entry(tx).await?.configuration.features.credits {
         return Ok(());
     }
     Err(Error::feature("credits are not available to this account"))

@@ -80,7 +80,7 @@ impl Account {
 }
 
 async fn create_customer(tx: &mut Transaction<'_>, new: &NewCustomer) -> Result<Customer, Stop> {
-    let zone = rows::account::configuration(tx).await?.timezone;
+    let zone = rows::account::account_entry(tx).await?.configuration.timezone.clone();
     let reserved = match &new.external_customer_id {
         Some(external) => reservation(tx, external).await?,
         None => None,

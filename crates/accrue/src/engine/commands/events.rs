@@ -99,7 +99,7 @@ impl Command for Ingest {
             share.find_ledgers(tx).await?;
             share.find_places(tx).await?;
         }
-        share::fetch_alerts(tx, &shares).await?;
+        share::find_alerts(tx, &mut shares).await?;
         share::fetch_figures(tx, &shares).await?;
         share::fetch_ledgers(tx, &shares).await?;
         for share in &mut shares {

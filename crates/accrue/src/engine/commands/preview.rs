@@ -61,10 +61,11 @@ async fn preview<C: Command + ?Sized>(
 ) -> Result<Preview<C::Outcome>, Error> {
     for _ in 0..limits::RUNS {
         let mut tx = account.reading().using_copies();
-        let preview = match rows::account::configuration(&mut tx).await?.features.previews {
-            true => Rehearsal::default().run(&mut tx, command).await,
-            false => Err(Error::feature("previews are not available to this account")),
-        };
+        let preview =
+            match rows::account::account_entry(&mut tx).await?.configuration.features.previews {
+                true => Rehearsal::default().run(&mut tx, command).await,
+                false => Err(Error::feature("previews are not available to this account")),
+            };
         match tx.holds().await {
             Ok(true) => return preview,
             Ok(false) => {}

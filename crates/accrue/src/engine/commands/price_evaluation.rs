@@ -54,11 +54,13 @@ impl Account {
         let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (customer_id, groups) = evaluate(&mut tx, &price, evaluation).await?;
-            if tx.holds().await? {
-                return Ok(groups);
+            let found = evaluate(&mut tx, &price, evaluation).await;
+            let holds = tx.holds().await?;
+            match found {
+                found if holds => return found.map(|(_, groups)| groups),
+                Ok((customer_id, _)) => held.keep_out_writers(self.id(), customer_id).await,
+                Err(_) => {}
             }
-            held.keep_out_writers(self.id(), customer_id).await;
         }
         Err(Error::contended())
     }

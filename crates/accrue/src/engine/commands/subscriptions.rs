@@ -47,7 +47,11 @@ impl Account {
 
     /// Returns a subscription.
     pub async fn fetch_subscription(&self, id: SubscriptionId) -> Result<Subscription, Error> {
-        Ok(rows::subscriptions::subscription_entry(&mut self.reading(), id).await?.subscription)
+        let find = |mut tx| async move {
+            let found = rows::subscriptions::subscription_entry(&mut tx, id).await;
+            (tx, found.map(|entry| entry.subscription))
+        };
+        self.at_one_instant(find).await
     }
 
     /// Lists the subscriptions, newest first. The status of each is that of now: by status alone a page

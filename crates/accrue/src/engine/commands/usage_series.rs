@@ -46,11 +46,13 @@ impl Account {
         let mut held = self.shared().stripes.hold_none();
         for _ in 0..limits::RUNS {
             let mut tx = self.reading();
-            let (customer_id, series) = usage_series(&mut tx, id, query).await?;
-            if tx.holds().await? {
-                return Ok(series);
+            let found = usage_series(&mut tx, id, query).await;
+            let holds = tx.holds().await?;
+            match found {
+                found if holds => return found.map(|(_, series)| series),
+                Ok((customer_id, _)) => held.keep_out_writers(self.id(), customer_id).await,
+                Err(_) => {}
             }
-            held.keep_out_writers(self.id(), customer_id).await;
         }
         Err(Error::contended())
     }

@@ -201,7 +201,7 @@ async fn apply_within<C: Command + ?Sized>(
         let trusted = tx.trusted();
         let records = door.map(|door| door.records(tx.now)).unwrap_or_default();
         let Some(Sealed { decided, ended: Ended { batch, findings, locks } }) =
-            seal(decided, tx, door, &records, shared)?
+            seal(decided, tx, door, &records)?
         else {
             trusts_caller = false;
             held = shared.stripes.hold_none();
@@ -253,27 +253,26 @@ struct Sealed<'a, T> {
 }
 
 /// Makes a run ready to be committed; none where it does not fit one commit, and would perhaps with what
-/// is there.
+/// is there. What does not fit is an error like any other: it holds where what was read still is as it was.
 fn seal<'a, T>(
-    result: Result<T, Error>,
+    mut result: Result<T, Error>,
     mut tx: Transaction<'a>,
     door: Option<&dyn Door<T>>,
     records: &[(Key, Option<Version>)],
-    shared: &'a Shared,
 ) -> Result<Option<Sealed<'a, T>>, Error> {
-    let answer = match door {
-        Some(door) => door.keep(&result, &mut tx)?,
-        None => None,
+    let keep = |result: &Result<T, Error>, tx: &mut Transaction<'a>| {
+        let answer = door.map(|door| door.keep(result, tx)).transpose()?.flatten();
+        tx.check_writes(0).map(|()| answer)
     };
-    let (account, now, is_sure) = (tx.account, tx.now, tx.trusted().is_none());
-    match (tx.into_batch(records), result) {
-        (Ok(ended), result) => Ok(Some(Sealed { decided: Decided { result, answer }, ended })),
-        (Err(_), _) if !is_sure => Ok(None),
-        (Err(error), Ok(_)) => {
-            // What was decided does not fit one commit: that is the answer then.
-            let tx = Transaction::new(shared, account, now, shared.stripes.hold_none());
-            seal(Err(error), tx, door, records, shared)
+    let answer = match keep(&result, &mut tx) {
+        Ok(answer) => answer,
+        Err(_) if tx.trusted().is_some() => return Ok(None),
+        Err(error) => {
+            tx.discard_writes();
+            result = Err(error);
+            keep(&result, &mut tx)?
         }
-        (Err(_), Err(error)) => Err(error),
-    }
+    };
+    let ended = tx.into_batch(records)?;
+    Ok(Some(Sealed { decided: Decided { result, answer }, ended }))
 }

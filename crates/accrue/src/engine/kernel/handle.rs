@@ -114,7 +114,7 @@ impl Account {
             match tx.holds().await {
                 Ok(true) => return found,
                 Ok(false) => {}
-                Err(error) => return found.and(Err(error)),
+                Err(error) => return Err(error),
             }
         }
         Err(Error::contended())

@@ -215,7 +215,7 @@ impl<'a> Transaction<'a> {
         });
         let (read, findings) = self.reads.into_preconditions(&self.writes, &self.written);
         let batch = Batch { preconditions: first.chain(read).collect(), changes: self.writes };
-        check_bounds(&batch)?;
+        check_bounds(batch.preconditions.len(), &batch.changes)?;
         Ok(Ended { batch, findings, locks: self.held })
     }
 

@@ -1,8 +1,10 @@
 //! The row of an account: what it configures, and since when it has what.
 
+use std::sync::Arc;
+
 use crate::{
     Error, Timestamp,
-    account::{AccountEntry, Configuration},
+    account::AccountEntry,
     engine::kernel::{Guard, Transaction},
     limits,
     schema::{self, AccountHead},
@@ -13,13 +15,6 @@ pub(in crate::engine) async fn guard(
     tx: &mut Transaction<'_>,
 ) -> Result<Guard<AccountHead>, Error> {
     tx.guard(()).await
-}
-
-/// Returns what the account configures.
-pub(in crate::engine) async fn configuration(
-    tx: &mut Transaction<'_>,
-) -> Result<Configuration, Error> {
-    Ok(account_entry(tx).await?.configuration)
 }
 
 /// Tells whether the account had alerts at an instant.
@@ -38,10 +33,11 @@ pub(in crate::engine) async fn had_alerts_until(
     Ok(account_entry(tx).await?.had_alerts_until(at))
 }
 
+/// Returns what the account configures, and since when it has what.
 pub(in crate::engine) async fn account_entry(
     tx: &mut Transaction<'_>,
-) -> Result<AccountEntry, Error> {
-    let entry = guard(tx).await?.get(tx, &schema::account(tx.account)).await?;
+) -> Result<Arc<AccountEntry>, Error> {
+    let entry = guard(tx).await?.get_shared(tx, &schema::account(tx.account)).await?;
     Ok(entry.unwrap_or_default())
 }
 
@@ -55,5 +51,5 @@ pub(in crate::engine) fn oldest_open(tx: &Transaction<'_>) -> Timestamp {
 
 /// Returns the oldest instant at which an event is still taken.
 pub(in crate::engine) async fn oldest_taken(tx: &mut Transaction<'_>) -> Result<Timestamp, Error> {
-    Ok(tx.now.saturating_sub(configuration(tx).await?.grace_period))
+    Ok(tx.now.saturating_sub(account_entry(tx).await?.configuration.grace_period))
 }

@@ -90,7 +90,7 @@ pub(in crate::engine) async fn save_active(
     let oldest_open = account::oldest_open(tx);
     let live = entries.iter().filter(|entry| !entry.is_past(oldest_open));
     let subscriptions = live.map(|entry| entry.subscription.id).collect();
-    let grace = account::configuration(tx).await?.grace_period;
+    let grace = account::account_entry(tx).await?.configuration.grace_period;
     let deadline = entries.iter().filter_map(|entry| entry.deadline(grace)).min();
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::active_subscriptions(tx.account, customer_id);

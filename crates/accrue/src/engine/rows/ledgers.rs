@@ -119,7 +119,7 @@ pub(in crate::engine) async fn open_ledger(
     let (customer_id, currency) = (book.ledger().customer_id, book.ledger().currency.clone());
     let watch = balance_alerts::balance_watch(tx, customer_id, &currency).await?;
     let has_alerts = account::had_alerts(tx, tx.now).await?;
-    let has_credits = account::configuration(tx).await?.features.credits;
+    let has_credits = account::account_entry(tx).await?.configuration.features.credits;
     Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
 }
 

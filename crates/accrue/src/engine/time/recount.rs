@@ -153,7 +153,7 @@ async fn count_periods(
     let customer_id = entry.subscription.customer_id;
     let (oldest_judged, oldest_taken) = (
         oldest_judged(&entry.subscription, at),
-        at.saturating_sub(rows::account::configuration(tx).await?.grace_period),
+        at.saturating_sub(rows::account::account_entry(tx).await?.configuration.grace_period),
     );
     let id = entry.subscription.id;
     let is_judged = |period: Timeframe| {

@@ -99,7 +99,7 @@ pub(super) async fn siblings(tx: &mut Transaction<'_>, alert: &Alert) -> Result<
 }
 
 pub(super) async fn require_alerts(tx: &mut Transaction<'_>) -> Result<(), Error> {
-    if rows::account::configuration(tx).await?.features.alerts {
+    if rows::account::account_entry(tx).await?.configuration.features.alerts {
         return Ok(());
     }
     Err(Error::feature("alerts are not available to this account"))

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) async fn require_backfills(tx: &mut Transaction<'_>) -> Result<(), Error> {
-    if rows::account::configuration(tx).await?.features.backfills {
+    if rows::account::account_entry(tx).await?.configuration.features.backfills {
         return Ok(());
     }
     Err(Error::feature("backfills are not available to this account"))

@@ -16,7 +16,7 @@ pub(super) async fn create_backfill(
     new: &NewBackfill,
 ) -> Result<Backfill, Stop> {
     checks::require_backfills(tx).await?;
-    new.check(rows::account::configuration(tx).await?.backfill_days, tx.now)?;
+    new.check(rows::account::account_entry(tx).await?.configuration.backfill_days, tx.now)?;
     let customer_id = match &new.customer {
         Some(customer) => Some(rows::customers::customer(tx, customer).await?.id),
         None => None,

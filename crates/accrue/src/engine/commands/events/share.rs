@@ -42,6 +42,8 @@ pub(super) struct Share<'a> {
     periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
     /// Currencies and pricing units in which usage draws credits, of subscriptions that draw any.
     draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
+    /// Alerts that watch what some event adds to, of each of these subscriptions.
+    alerts: BTreeMap<SubscriptionId, Vec<Alert>>,
     /// Metrics that some event adds to.
     moved: BTreeSet<CellId>,
 }
@@ -93,6 +95,7 @@ impl<'a> Share<'a> {
                 bucket_slots: BucketSlots::default(),
                 periods,
                 draws_in: BTreeMap::new(),
+                alerts: BTreeMap::new(),
                 moved,
             });
         }
@@ -151,10 +154,10 @@ impl<'a> Share<'a> {
         let mut periods = std::mem::take(&mut self.periods);
         for (entry, billing) in &mut periods {
             periods::begin_parts(tx, entry, billing).await?;
-            let alerts = self.alerts(tx, entry).await?;
+            let alerts = self.alerts_of(entry);
             let draws_in = self.draws_in.get(&entry.subscription.id);
             let draws_in = draws_in.map(Vec::as_slice).unwrap_or_default();
-            let wanted = Wanted { alerts: &alerts, draws_in };
+            let wanted = Wanted { alerts, draws_in };
             let mut loaded = periods::periods(tx, entry, billing, wanted, tx.now).await?;
             let oldest_judged = oldest_judged(&entry.subscription, tx.now);
             for billing in &mut loaded.billing {
@@ -207,18 +210,21 @@ impl<'a> Share<'a> {
         Ok(())
     }
 
-    /// Returns the alerts that watch a metric which some event adds to.
-    async fn alerts(
-        &self,
-        tx: &mut Transaction<'_>,
-        entry: &SubscriptionEntry,
-    ) -> Result<Vec<Alert>, Error> {
-        let mut alerts = active::watching(tx, entry).await?;
-        alerts.retain(|alert| match alert.condition.metric_id() {
-            Some(metric_id) => self.moved.contains(&metric_id.into()),
-            None => true,
-        });
-        Ok(alerts)
+    /// Finds the alerts that watch a metric which some event adds to. Their rows were fetched.
+    async fn find_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
+        for (entry, _) in &self.periods {
+            let mut alerts = active::watching(tx, entry).await?;
+            alerts.retain(|alert| match alert.condition.metric_id() {
+                Some(metric_id) => self.moved.contains(&metric_id.into()),
+                None => true,
+            });
+            self.alerts.insert(entry.subscription.id, alerts);
+        }
+        Ok(())
+    }
+
+    fn alerts_of(&self, entry: &SubscriptionEntry) -> &[Alert] {
+        self.alerts.get(&entry.subscription.id).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Counts the events that count, by hour.
@@ -272,10 +278,10 @@ fn periods_of(
     found.into_iter().collect()
 }
 
-/// Reads the alerts that watch the subscriptions, in as few calls of the store as for one.
-pub(super) async fn fetch_alerts(
+/// Finds the alerts that watch the subscriptions, in as few calls of the store as for one.
+pub(super) async fn find_alerts(
     tx: &mut Transaction<'_>,
-    shares: &[Share<'_>],
+    shares: &mut [Share<'_>],
 ) -> Result<(), Error> {
     let account = tx.account;
     let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
@@ -288,7 +294,11 @@ pub(super) async fn fetch_alerts(
         }
     }
     Guard::fetch(tx, own.iter().map(|(guard, key)| (*guard, key))).await?;
-    rows::alerts::of_plan(tx, &shared.into_iter().collect::<Vec<_>>()).await.map(drop)
+    rows::alerts::of_plan(tx, &shared.into_iter().collect::<Vec<_>>()).await?;
+    for share in shares {
+        share.find_alerts(tx).await?;
+    }
+    Ok(())
 }
 
 /// Reads the rows that events are added to. Those of the alerts were fetched.
@@ -306,8 +316,8 @@ pub(super) async fn fetch_figures(
         let (slots, places) = (&share.bucket_slots, &share.places);
         keys.extend(tallies::tally_keys(tx, customer_id, slots, places, Indexed::Yes));
         for (entry, periods) in &share.periods {
-            let alerts = share.alerts(tx, entry).await?;
-            keys.extend(periods::period_keys(tx, entry, periods, &alerts, tx.now).await?);
+            let alerts = share.alerts_of(entry);
+            keys.extend(periods::period_keys(tx, entry, periods, alerts, tx.now).await?);
         }
         all.extend(keys.into_iter().map(|key| (guard, key)));
     }

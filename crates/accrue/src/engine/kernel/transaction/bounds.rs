@@ -1,14 +1,13 @@
 //! Bounds of a batch, before any store is called.
 
-use crate::{Error, limits, store::Batch};
+use crate::{Error, limits, store::Change};
 
 /// Refuses a batch that no store needs to take, before it is called.
-pub(super) fn check_bounds(batch: &Batch) -> Result<(), Error> {
-    let bytes =
-        batch.changes.iter().fold(0_usize, |bytes, change| bytes.saturating_add(change.bytes()));
+pub(super) fn check_bounds(preconditions: usize, changes: &[Change]) -> Result<(), Error> {
+    let bytes = changes.iter().fold(0_usize, |bytes, change| bytes.saturating_add(change.bytes()));
     for (what, found, most) in [
-        ("preconditions", batch.preconditions.len(), limits::COMMIT_PRECONDITIONS),
-        ("changes", batch.changes.len(), limits::COMMIT_CHANGES),
+        ("preconditions", preconditions, limits::COMMIT_PRECONDITIONS),
+        ("changes", changes.len(), limits::COMMIT_CHANGES),
         ("bytes", bytes, limits::COMMIT_BYTES),
     ] {
         if found > most {

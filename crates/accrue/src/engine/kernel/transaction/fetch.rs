@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{super::Says, Transaction, reads::Holder};
 use crate::{
-    Error, Pace,
+    Error, Pace, limits,
     schema::Slot,
     store::{Key, Row},
 };
@@ -41,7 +41,8 @@ impl Transaction<'_> {
             if !self.reads.has(key, Holder::Row) && asked.insert(key.clone()) {
                 wanted.push((key.clone(), None));
                 let known = self.reads.keys_of_copy(*place, &self.shared.residents).into_iter();
-                wanted.extend(known.map(|key| (key, Some(*place))));
+                let room = limits::REFRESHED_ROWS.saturating_sub(wanted.len());
+                wanted.extend(known.take(room).map(|key| (key, Some(*place))));
             }
         }
         for (guard, key) in under {

@@ -204,7 +204,9 @@ impl Reads {
         });
         let mut guards: Vec<_> = guards.collect();
         for (guard, key) in under {
-            if let Some(of) = guards.get_mut(guard) {
+            // Of a row that was to be written, and was neither read nor is written, nothing is known.
+            let is_known = written.contains_key(&key) || rows.contains_key(&key);
+            if let Some(of) = guards.get_mut(guard).filter(|_| is_known) {
                 let row = left(&key);
                 of.rows.push((key, row));
             }

@@ -8,7 +8,7 @@ use super::{Touched, Transaction, bounds::check_bounds};
 use crate::{
     Error, limits,
     schema::{Owner, Slot},
-    store::{Batch, Change, Document, Key},
+    store::{Change, Document, Key},
 };
 
 impl Transaction<'_> {
@@ -122,7 +122,6 @@ impl Transaction<'_> {
 
     /// Makes sure that the writes behind the first ones would fit one commit.
     pub(in crate::engine) fn check_writes(&self, first: usize) -> Result<(), Error> {
-        let changes = self.writes.get(first..).unwrap_or_default().to_vec();
-        check_bounds(&Batch { preconditions: Vec::new(), changes })
+        check_bounds(0, self.writes.get(first..).unwrap_or_default())
     }
 }

@@ -58,7 +58,7 @@ impl Subscriber {
             applies_at = applies_at.max(at);
             changes.push_back(Change { number, at, applies_at, alert });
         }
-        let grace = rows::account::configuration(tx).await?.grace_period;
+        let grace = rows::account::account_entry(tx).await?.configuration.grace_period;
         Ok(Self { entry, has_moved: false, grace, changes, plan_alerts: None })
     }
 
