@@ -41,33 +41,28 @@ impl Transaction<'_> {
         &mut self,
         of: impl IntoIterator<Item = G::Of> + Send,
     ) -> Result<Vec<Guard<G>>, Error> {
-        let account = self.account;
-        let of: Vec<_> = of.into_iter().collect();
-        let slots: Vec<_> = of.iter().map(|of| G::slot(account, *of)).collect();
-        let keys: Vec<_> = slots.iter().map(|slot| slot.key().clone()).collect();
-        let places = self.read_guards(&keys, &[]).await?;
-        let guards = of.into_iter().zip(slots).zip(places);
-        Ok(guards.map(|((of, slot), at)| Guard { of, slot, at }).collect())
+        let alone: Vec<_> = of.into_iter().map(|of| (of, None)).collect();
+        self.guards_with(alone).await
+    }
+
+    /// Reads several guards, and with each a row that it guards, all in one call of the store.
+    pub(in crate::engine) async fn guards_with<G: Guards + Says>(
+        &mut self,
+        of: impl IntoIterator<Item = (G::Of, Option<Key>)> + Send,
+    ) -> Result<Vec<Guard<G>>, Error> {
+        let (mut all, mut keys, mut under) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, (of, row)) in of.into_iter().enumerate() {
+            let slot = G::slot(self.account, of);
+            keys.push(slot.key().clone());
+            all.push((of, slot));
+            under.extend(row.map(|key| (at, key)));
+        }
+        let places = self.read_guards(&keys, &under).await?;
+        Ok(all.into_iter().zip(places).map(|((of, slot), at)| Guard { of, slot, at }).collect())
     }
 }
 
 impl<G: Guards + Says + Serialize> Guard<G> {
-    /// Reads a guard and rows that it guards, all in one call of the store.
-    pub(in crate::engine) async fn with(
-        tx: &mut Transaction<'_>,
-        of: impl IntoIterator<Item = (G::Of, Vec<Key>)> + Send,
-    ) -> Result<Vec<Self>, Error> {
-        let (mut all, mut keys, mut under) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, (of, rows)) in of.into_iter().enumerate() {
-            let slot = G::slot(tx.account, of);
-            keys.push(slot.key().clone());
-            all.push((of, slot));
-            under.extend(rows.into_iter().map(|key| (at, key)));
-        }
-        let places = tx.read_guards(&keys, &under).await?;
-        Ok(all.into_iter().zip(places).map(|((of, slot), at)| Self { of, slot, at }).collect())
-    }
-
     /// Takes a row that was [found](Transaction::find), and says that it is guarded by this: whoever asks for
     /// it next finds it in the copy.
     pub(in crate::engine) fn adopt<T>(&self, tx: &mut Transaction<'_>, slot: &Slot<T, G>) {

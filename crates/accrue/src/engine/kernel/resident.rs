@@ -19,8 +19,7 @@ use crate::{
 
 /// Bytes of a row in a copy, beside those of its key and its document.
 const ROW_BYTES: usize = 150;
-/// Most of them that a copy may grow by, as a part of itself, before its place among the others is
-/// judged anew.
+/// A copy takes its place among the others anew once it has grown, or shrunk, by this part of its bytes.
 const GROWTH: usize = 8;
 
 /// Copies of guards, each with rows that it guards; bounded, and the least recently used goes.
@@ -158,10 +157,9 @@ impl Resident {
         (copied.guard.version == guard).then(|| copied.rows.get(key).cloned()).flatten()
     }
 
-    /// Returns the keys of its rows, with their versions.
-    pub(super) fn keys(&self) -> Vec<(Key, Option<Version>)> {
-        let version = |row: &Option<Row>| row.as_ref().map(|row| row.version);
-        self.copied().rows.iter().map(|(key, row)| (key.clone(), version(row))).collect()
+    /// Returns the keys of its rows.
+    pub(super) fn keys(&self) -> Vec<Key> {
+        self.copied().rows.keys().cloned().collect()
     }
 
     /// Takes over what a commit has left, and returns how many bytes the copy has then.

@@ -10,7 +10,7 @@ use crate::{
     CustomerId, Error, EventKey, ExternalId, IdOr,
     backfill::{Backfill, Verdict},
     engine::{
-        kernel::{Guard, Stop, Transaction},
+        kernel::{Stop, Transaction},
         rows::event_blocks::New,
         time::corrections,
     },
@@ -175,10 +175,10 @@ async fn customers<'a>(
         customers.insert(name, Found::Reserved(customer_id, external));
     }
     let rows = ids.iter().map(|(_, id, alias)| match alias {
-        None => (*id, vec![schema::customer(account, *id).key().clone()]),
-        Some(_) => (*id, Vec::new()),
+        None => (*id, Some(schema::customer(account, *id).key().clone())),
+        Some(_) => (*id, None),
     });
-    let guards = Guard::<CustomerHead>::with(tx, rows.collect::<Vec<_>>()).await?;
+    let guards = tx.guards_with::<CustomerHead>(rows.collect::<Vec<_>>()).await?;
     for ((name, id, alias), guard) in ids.into_iter().zip(guards) {
         let is_known = match alias {
             Some(alias) => {

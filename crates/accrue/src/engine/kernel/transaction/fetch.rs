@@ -1,10 +1,17 @@
 //! Reads of rows that hold: each is a precondition, or is read under a guard that is one.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use foldhash::fast::RandomState;
 
-use super::{super::Says, Transaction, reads::Holder};
+use super::{
+    super::{Says, resident::Resident},
+    Transaction,
+    reads::{Holder, Reads},
+};
 use crate::{
     Error, Pace, limits,
     schema::Slot,
@@ -34,31 +41,43 @@ impl Transaction<'_> {
         keys: &[Key],
         under: &[(usize, Key)],
     ) -> Result<Vec<usize>, Error> {
-        let places: Vec<_> = keys.iter().map(|key| self.take_guard(key)).collect();
         let mut asked = HashSet::<_, RandomState>::default();
-        let mut wanted = Vec::new();
-        for (key, place) in keys.iter().zip(&places) {
-            if !self.reads.has(key, Holder::Row) && asked.insert(key.clone()) {
-                wanted.push((key.clone(), None));
-                let known = self.reads.keys_of_copy(*place, &self.shared.residents).into_iter();
+        let (mut wanted, mut copies) = (Vec::new(), HashMap::<_, _, RandomState>::default());
+        for (at, key) in keys.iter().enumerate() {
+            let copy = self.copy_of(key);
+            if self.take_guard(key, copy.as_ref()).is_some() || !asked.insert(key.clone()) {
+                continue;
+            }
+            wanted.push((key.clone(), None));
+            if let Some(copy) = copy {
                 let room = limits::REFRESHED_ROWS.saturating_sub(wanted.len());
-                wanted.extend(known.take(room).map(|key| (key, Some(*place))));
+                let mut known = copy.keys();
+                known.retain(|key| !self.reads.has(key, Holder::Guard));
+                wanted.extend(known.into_iter().take(room).map(|key| (key, Some(at))));
+                copies.insert(key, copy);
             }
         }
-        for (guard, key) in under {
-            let Some(place) = places.get(*guard).copied() else { continue };
-            if !self.knows(place, key) && asked.insert(key.clone()) {
-                wanted.push((key.clone(), Some(place)));
+        for (at, key) in under {
+            let guard = keys.get(*at).and_then(|guard| self.reads.guard(guard));
+            let is_known = match guard {
+                Some(guard) => self.knows(guard, key),
+                None => self.reads.has(key, Holder::Guard),
+            };
+            if !is_known && asked.insert(key.clone()) {
+                wanted.push((key.clone(), Some(*at)));
             }
         }
+        let place = |reads: &Reads, key| reads.guard(key).ok_or_else(guard_missing);
         for (key, row, guard) in self.load(wanted).await? {
-            match guard {
-                Some(guard) => self.reads.add_under(guard, key, row),
-                None => self.reads.add(key, row, Holder::Row),
+            match guard.and_then(|at: usize| keys.get(at)) {
+                None => {
+                    self.reads.add(key.clone(), row, Holder::Row);
+                    self.reads.add_guard(&key, copies.remove(&key));
+                }
+                Some(guard) => self.reads.add_under(place(&self.reads, guard)?, key, row),
             }
         }
-        self.reads.settle_guards(&places);
-        Ok(places)
+        keys.iter().map(|key| place(&self.reads, key)).collect()
     }
 
     /// Reads a row that guards others, and returns its place among the guards.
@@ -66,11 +85,11 @@ impl Transaction<'_> {
         &mut self,
         key: &Key,
     ) -> Result<usize, Error> {
-        match self.reads.guard_read(key) {
+        match self.reads.guard(key) {
             Some(place) => Ok(place),
             None => {
                 let places = self.read_guards(std::slice::from_ref(key), &[]).await?;
-                places.first().copied().ok_or_else(|| Error::corrupt("a guard is missing"))
+                places.first().copied().ok_or_else(guard_missing)
             }
         }
     }
@@ -80,20 +99,21 @@ impl Transaction<'_> {
         self.reads.has(key, Holder::Guard) || self.reads.take_copy(guard, key)
     }
 
-    /// Takes the copy of a guard, unless it was read before, and returns its place.
-    fn take_guard(&mut self, key: &Key) -> usize {
+    /// Returns the copy of a guard, where copies are used.
+    fn copy_of(&self, guard: &Key) -> Option<Arc<Resident>> {
+        self.uses_copies.then(|| self.shared.residents.of(guard)).flatten()
+    }
+
+    /// Returns the place of a guard that was read, or whose copy knows how it was last.
+    fn take_guard(&mut self, key: &Key, copy: Option<&Arc<Resident>>) -> Option<usize> {
         if let Some(place) = self.reads.guard(key) {
-            return place;
+            return Some(place);
         }
-        let copies = self.uses_copies.then_some(&self.shared.residents);
-        let resident = copies.and_then(|copies| copies.of(key));
-        let known = resident.as_ref().and_then(|resident| resident.guard());
-        if let Some(guard) = known
-            && !self.reads.has(key, Holder::Row)
-        {
-            self.reads.add(key.clone(), Some(guard), Holder::Row);
+        if !self.reads.has(key, Holder::Row) {
+            let known = copy.and_then(|copy| copy.guard())?;
+            self.reads.add(key.clone(), Some(known), Holder::Row);
         }
-        self.reads.add_guard(key, resident)
+        Some(self.reads.add_guard(key, copy.cloned()))
     }
 
     /// Reads rows under guards that were read, with the places of those: none becomes a precondition,
@@ -110,8 +130,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Reads rows whose guards are not known: from the copies that have them, where they are there, and
-    /// else as preconditions of their own. Where the first is there, the others need not be.
+    /// Reads rows of one owner, whose guard is not known: from its copy, where that has the first, and else
+    /// as preconditions of their own. Their owner is the same for ever.
     pub(in crate::engine) async fn find_first(&mut self, keys: &[Key]) -> Result<(), Error> {
         keys.iter().for_each(|key| self.take_copy_of(key));
         match keys.first() {
@@ -120,15 +140,16 @@ impl Transaction<'_> {
         }
     }
 
-    /// Takes a row from the copy that has it, where it is there.
+    /// Takes a row from the copy that knows it.
     fn take_copy_of(&mut self, key: &Key) {
         let is_known = self.written.contains_key(key) || self.reads.get(key).is_some();
         if is_known || !self.uses_copies {
             return;
         }
-        if let Some(guard) = self.shared.residents.guard_of(key) {
-            let place = self.take_guard(&guard);
-            self.reads.find_copy(place, key);
+        let Some(guard) = self.shared.residents.guard_of(key) else { return };
+        let copy = self.copy_of(&guard);
+        if let Some(place) = self.take_guard(&guard, copy.as_ref()) {
+            self.reads.take_copy(place, key);
         }
     }
 
@@ -203,8 +224,8 @@ impl Transaction<'_> {
         self.row(slot)
     }
 
-    /// Fetches a row whose guard is not known before it is read: which guard that is, it says itself. Whoever
-    /// finds it [adopts](super::Guard::adopt) it.
+    /// Fetches a row whose guard is not known before it is read, and may be another one by now: it is a
+    /// precondition of its own, also where a copy knows it. Whoever finds it [adopts](super::Guard::adopt) it.
     pub(in crate::engine) async fn find<T: Says, G>(
         &mut self,
         slot: &Slot<T, G>,
@@ -256,6 +277,10 @@ impl Transaction<'_> {
 pub(super) fn work_of(row: Option<&Row>) -> usize {
     let bytes = row.map_or(0, |row| row.document.as_str().len());
     Pace::work_of_bytes(bytes).saturating_add(Pace::ROW)
+}
+
+fn guard_missing() -> Error {
+    Error::corrupt("a guard was not read")
 }
 
 pub(super) fn wrong_count() -> Error {

@@ -53,7 +53,6 @@ struct GuardRead {
     key: Key,
     version: Option<Version>,
     resident: Option<Arc<Resident>>,
-    was_read: bool,
 }
 
 impl Reads {
@@ -80,35 +79,17 @@ impl Reads {
         self.rows.insert(key, Fetched { row, holder, is_noted: false });
     }
 
-    /// Returns the place of a guard that was read as one.
+    /// Returns the place of a row that was read as a guard.
     pub(super) fn guard(&self, key: &Key) -> Option<usize> {
         self.places.get(key).copied()
     }
 
-    /// Returns the place of a guard that was read.
-    pub(super) fn guard_read(&self, key: &Key) -> Option<usize> {
-        let place = self.guard(key)?;
-        self.guards.get(place).is_some_and(|guard| guard.was_read).then_some(place)
-    }
-
-    /// Adds a guard, which was read or will be, and returns its place.
+    /// Takes a row that was read for a guard, with its copy, and returns its place.
     pub(super) fn add_guard(&mut self, key: &Key, resident: Option<Arc<Resident>>) -> usize {
-        let place = self.guards.len();
+        let (place, version) = (self.guards.len(), self.get(key).flatten().map(|row| row.version));
         self.places.insert(key.clone(), place);
-        self.guards.push(GuardRead { key: key.clone(), version: None, resident, was_read: false });
-        self.settle_guards(&[place]);
+        self.guards.push(GuardRead { key: key.clone(), version, resident });
         place
-    }
-
-    /// Notes of guards which version of them was read.
-    pub(super) fn settle_guards(&mut self, places: &[usize]) {
-        for place in places {
-            let Some(guard) = self.guards.get_mut(*place) else { continue };
-            if let Some(fetched) = self.rows.get(&guard.key) {
-                guard.was_read = true;
-                guard.version = fetched.row.as_ref().map(|row| row.version);
-            }
-        }
     }
 
     /// Tells whether another run of this process is known to have moved on a guard since it was read.
@@ -120,16 +101,7 @@ impl Reads {
         self.guards.iter().any(is_left_behind)
     }
 
-    /// Returns what the copy of a guard has, which was not read yet: but for rows that are found by their
-    /// names, which may be another's by now.
-    pub(super) fn keys_of_copy(&self, guard: usize, residents: &Residents) -> Vec<Key> {
-        let resident = self.guards.get(guard).and_then(|guard| guard.resident.as_ref());
-        let keys = resident.map(|resident| resident.keys()).unwrap_or_default().into_iter();
-        let keys = keys.map(|(key, _)| key).filter(|key| residents.guard_of(key).is_none());
-        keys.filter(|key| !self.rows.contains_key(key)).collect()
-    }
-
-    /// Reads a row from the copy of its guard, and tells whether it is there.
+    /// Reads a row from the copy of its guard, and tells whether that knows it.
     pub(super) fn take_copy(&mut self, guard: usize, key: &Key) -> bool {
         let found = self.guards.get(guard).and_then(|guard| {
             let resident = guard.resident.as_ref()?;
@@ -138,19 +110,6 @@ impl Reads {
         let Some(row) = found else { return false };
         self.add(key.clone(), row, Holder::Guard);
         true
-    }
-
-    /// Reads a row from the copy of its guard, where it is there.
-    ///
-    /// A row that is not there may be about to be another's: nothing guards that.
-    pub(super) fn find_copy(&mut self, guard: usize, key: &Key) {
-        let found = self.guards.get(guard).and_then(|guard| {
-            let resident = guard.resident.as_ref()?;
-            resident.row(guard.version?, key)?
-        });
-        if let Some(row) = found {
-            self.add(key.clone(), Some(row), Holder::Guard);
-        }
     }
 
     /// Takes a row that was read for one that a guard guards.
@@ -194,10 +153,9 @@ impl Reads {
             Some(change) => Left::Written(change.document().cloned()),
             None => Left::Read(rows.get(key).and_then(|fetched| fetched.row.clone())),
         };
-        let guards = guards.into_iter().map(|GuardRead { key, version, was_read, .. }| Finding {
+        let guards = guards.into_iter().map(|GuardRead { key, version, .. }| Finding {
             left: left(&key),
             read: version,
-            was_read,
             rows: Vec::new(),
             found: Vec::new(),
             key,
@@ -216,8 +174,6 @@ impl Reads {
                 of.found.push(key);
             }
         }
-        // One whose copy was asked in vain was not read.
-        guards.retain(|guard| guard.was_read);
         (preconditions, Findings(guards))
     }
 }
@@ -227,7 +183,6 @@ pub(in crate::engine) struct Findings(Vec<Finding>);
 
 struct Finding {
     key: Key,
-    was_read: bool,
     read: Option<Version>,
     left: Left,
     rows: Vec<(Key, Left)>,
@@ -268,59 +223,36 @@ impl Findings {
         store: &dyn Store,
         rows_read: &RowsRead,
     ) -> Result<(), StoreError> {
-        let mut wanted = Vec::new();
+        let (mut keys, mut counts) = (Vec::new(), Vec::new());
         for Finding { key, .. } in &self.0 {
             let rows = residents.of(key).map(|resident| resident.keys()).unwrap_or_default();
-            wanted.push(Wanted::Guard(key.clone(), rows.len()));
-            wanted.extend(rows.into_iter().map(|(key, known)| Wanted::Row(key, known)));
+            counts.push(rows.len());
+            keys.push(key.clone());
+            keys.extend(rows);
         }
-        if wanted.is_empty() || wanted.len() > limits::REFRESHED_ROWS {
+        if keys.is_empty() || keys.len() > limits::REFRESHED_ROWS {
             self.doubt(residents);
             return Ok(());
         }
-        let keys: Vec<_> = wanted.iter().map(|wanted| wanted.key().clone()).collect();
-        let mut found = store.get(&keys).await?.into_iter().zip(wanted);
         rows_read.add(keys.len());
-        while let Some((left, guard)) = found.next() {
-            let Wanted::Guard(key, rows) = guard else { continue };
-            let mut learned =
-                Learned { key, read: None, left, rows: Vec::new(), found: Vec::new() };
-            for (row, wanted) in found.by_ref().take(rows) {
-                let Wanted::Row(key, known) = wanted else { continue };
-                // One that is found by its name, and is another row now, may be another's.
-                let is_same = row.as_ref().map(|row| row.version) == known;
-                if is_same || residents.guard_of(&key).is_none() {
-                    learned.rows.push((key, row));
-                }
-            }
-            residents.keep(learned);
+        let mut read = keys.iter().zip(store.get(&keys).await?);
+        for (Finding { key, .. }, count) in self.0.iter().zip(counts) {
+            let left = read.next().and_then(|(_, guard)| guard);
+            let rows = read.by_ref().take(count).map(|(key, row)| (key.clone(), row)).collect();
+            residents.keep(Learned { key: key.clone(), read: None, left, rows, found: Vec::new() });
         }
         Ok(())
     }
 
     /// Has copies keep them: their commit has happened, and has given what it wrote a version.
     pub(in crate::engine) fn keep(self, residents: &Residents, version: Version) {
-        for Finding { key, read, left, rows, found, .. } in self.0 {
+        for Finding { key, read, left, rows, found } in self.0 {
             let row = |(key, left): (Key, Left)| {
                 let row = left.row(&key, version);
                 (key, row)
             };
             let (left, rows) = (left.row(&key, version), rows.into_iter().map(row).collect());
             residents.keep(Learned { key, read, left, rows, found });
-        }
-    }
-}
-
-/// Row that is read anew: a guard, and how many rows of its copy follow; or one of those, as it was.
-enum Wanted {
-    Guard(Key, usize),
-    Row(Key, Option<Version>),
-}
-
-impl Wanted {
-    const fn key(&self) -> &Key {
-        match self {
-            Self::Guard(key, _) | Self::Row(key, _) => key,
         }
     }
 }
