@@ -102,6 +102,9 @@ impl Account {
 
     /// Reads as of one instant: whatever is found, an error too, is so where all rows that were read still
     /// are as they were. Else it is looked for again.
+    ///
+    /// `find` takes the transaction and gives it back: of a closure that borrows it nobody could tell that
+    /// its future can be sent.
     pub(in crate::engine) async fn at_one_instant<'a, T, F>(
         &'a self,
         find: impl Fn(Transaction<'a>) -> F,
@@ -111,10 +114,8 @@ impl Account {
     {
         for _ in 0..limits::RUNS {
             let (tx, found) = find(self.reading().using_copies()).await;
-            match tx.holds().await {
-                Ok(true) => return found,
-                Ok(false) => {}
-                Err(error) => return Err(error),
+            if tx.holds().await? {
+                return found;
             }
         }
         Err(Error::contended())
