@@ -1,13 +1,13 @@
 use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{Decimal, PropertyName, limits, text::json_bytes};
 
 /// The value of a property: a scalar. Null comes before booleans, those before numbers and strings.
 ///
-/// In documents a number is `{"n":"1.5"}`, so that its digits survive every store; the others are
-/// as in JSON.
+/// In documents it is as in JSON, but for a number that is no integer below 2^53: that is `["1.5"]`, so
+/// that its digits survive every store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PropertyValue {
     /// No value: the same as a property that is not there.
@@ -103,11 +103,10 @@ impl Serialize for PropertyValue {
             Self::Null => serializer.serialize_unit(),
             Self::Boolean(value) => serializer.serialize_bool(*value),
             Self::Text(value) => serializer.serialize_str(value),
-            Self::Number(value) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("n", value)?;
-                map.end()
-            }
+            Self::Number(value) => match value.as_integer() {
+                Some(integer) => serializer.serialize_i64(integer),
+                None => serializer.collect_seq([value]),
+            },
         }
     }
 }
@@ -120,7 +119,7 @@ impl<'de> Deserialize<'de> for PropertyValue {
             type Value = PropertyValue;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("null, a boolean, a string or {\"n\": number}")
+                f.write_str("null, a boolean, a string, an integer or a list of a number")
             }
 
             fn visit_unit<E: de::Error>(self) -> Result<PropertyValue, E> {
@@ -135,14 +134,20 @@ impl<'de> Deserialize<'de> for PropertyValue {
                 Ok(PropertyValue::Text(value.into()))
             }
 
-            fn visit_map<A: de::MapAccess<'de>>(
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<PropertyValue, E> {
+                Ok(PropertyValue::Number(value.into()))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<PropertyValue, E> {
+                Ok(PropertyValue::Number(value.into()))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(
                 self,
-                mut map: A,
+                mut list: A,
             ) -> Result<PropertyValue, A::Error> {
-                match map.next_entry::<&str, Decimal>()? {
-                    Some(("n", number)) => Ok(PropertyValue::Number(number)),
-                    _ => Err(de::Error::custom("expected a number under \"n\"")),
-                }
+                let number = list.next_element()?;
+                number.map(PropertyValue::Number).ok_or_else(|| de::Error::invalid_length(0, &self))
             }
         }
 
@@ -164,6 +169,11 @@ mod tests {
         check(true.into(), "true");
         check("n".into(), "\"n\"");
         let digits = "1234567890.1234567890123456";
-        check(Decimal::parse(digits).unwrap().into(), &format!("{{\"n\":\"{digits}\"}}"));
+        check(Decimal::parse(digits).unwrap().into(), &format!("[\"{digits}\"]"));
+        check(0_u64.into(), "0");
+        check(Decimal::from(-9_007_199_254_740_991_i64).into(), "-9007199254740991");
+        check(9_007_199_254_740_992_u64.into(), "[\"9007199254740992\"]");
+        assert!(serde_json::from_str::<PropertyValue>("1.5").is_err());
+        assert!(serde_json::from_str::<PropertyValue>("[]").is_err());
     }
 }

@@ -140,7 +140,7 @@ mod tests {
         block.events[2].event.deprecated = true;
         assert_eq!(
             serde_json::to_string(&block).unwrap(),
-            r#"{"first":7,"shapes":[["call","n","region"]],"aliases":["ada"],"events":[[0,1,1500000,"a",0,374,"eu"],[0,1,1500000,"b",1,["1.5"],"eu"],[0,0,1500000,"c",2,0,"eu",{"deprecated":true}]]}"#
+            r#"{"first":7,"shapes":[["call","n","region"]],"aliases":["ada"],"events":[[0,1,1500000,"a",0,[374,"eu"]],[0,1,1500000,"b",1,[["1.5"],"eu"]],[0,0,1500000,"c",2,[0,"eu"]]],"marks":[[2,{"deprecated":true}]]}"#
         );
     }
 
@@ -150,18 +150,21 @@ mod tests {
             format!(r#"{{"first":1,"shapes":[["call","n"]],"aliases":[],"events":[{row}]}}"#)
         };
         let read = |text: &str| serde_json::from_str::<EventBlock<'static>>(text).is_ok();
-        assert!(read(&row(r#"[0,0,1,"key",0,5]"#)));
+        assert!(read(&row(r#"[0,0,1,"key",0,[5]]"#)));
         for wrong in [
-            r#"[1,0,1,"key",0,5]"#,
-            r#"[0,1,1,"key",0,5]"#,
+            r#"[1,0,1,"key",0,[5]]"#,
+            r#"[0,1,1,"key",0,[5]]"#,
+            r#"[0,0,1,"key",0,[]]"#,
+            r#"[0,0,1,"key",0,[5,6]]"#,
+            r#"[0,0,1,"key",0,[1.5]]"#,
             r#"[0,0,1,"key",0]"#,
-            r#"[0,0,1,"key",0,5,6]"#,
-            r#"[0,0,1,"key",0,1.5]"#,
-            r#"[0,0,1,"key"]"#,
-            r#"[0,0,1,"",0,5]"#,
+            r#"[0,0,1,"",0,[5]]"#,
         ] {
             assert!(!read(&row(wrong)), "{wrong}");
         }
+        let marked = r#"{"first":1,"shapes":[],"aliases":[],"events":[],"marks":[[0,{}]]}"#;
+        assert!(!read(marked), "{marked}");
+        assert!(!read(r#"{"first":1,"shapes":[[]],"aliases":[],"events":[]}"#));
     }
 
     #[test]
