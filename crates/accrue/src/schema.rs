@@ -109,7 +109,7 @@ tables! {
 
     /// Thresholds of an alert that have fired in a billing period.
     alert_state(account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId)
-        -> AlertState [guarded by CustomerHead], read_often, resident;
+        -> AlertState [guarded by CustomerHead], resident;
 
     /// Instants at which events of a customer were amended and deprecated.
     amendments(account, customer: CustomerId) -> Amendments;
@@ -167,7 +167,7 @@ tables! {
 
     /// Thresholds of an alert on a balance that are in alert.
     balance_alert_state(account, alert: AlertId)
-        -> BalanceAlertState [guarded by CustomerHead], read_often, resident;
+        -> BalanceAlertState [guarded by CustomerHead], resident;
 
     /// The aggregate of the events of 15 minutes.
     bucket(

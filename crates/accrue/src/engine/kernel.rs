@@ -11,6 +11,7 @@ mod guard;
 mod handle;
 mod in_flight;
 mod keyed;
+mod known;
 mod patience;
 mod resident;
 mod shared;

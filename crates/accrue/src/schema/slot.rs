@@ -7,6 +7,7 @@ use crate::{AccountId, store::Key};
 pub(crate) struct Slot<T, G = ()> {
     key: Key,
     is_read_often: bool,
+    is_resident: bool,
     document: PhantomData<fn() -> (T, G)>,
 }
 
@@ -24,7 +25,7 @@ pub(crate) trait Guards: Default {
 impl<T, G> Slot<T, G> {
     /// The place of a row that says this: `key` is of its table.
     pub(crate) const fn new(key: Key) -> Self {
-        Self { key, is_read_often: false, document: PhantomData }
+        Self { key, is_read_often: false, is_resident: false, document: PhantomData }
     }
 
     /// The place of a row that is read far more often than it is written.
@@ -32,8 +33,23 @@ impl<T, G> Slot<T, G> {
         Self { is_read_often: true, ..self }
     }
 
+    /// The place of a row that the copy of its guard keeps.
+    pub(crate) fn resident(self) -> Self {
+        Self { is_resident: true, ..self }
+    }
+
     pub(crate) const fn is_read_often(&self) -> bool {
         self.is_read_often
+    }
+
+    /// Tells whether the copy of its guard keeps it.
+    pub(crate) const fn is_resident(&self) -> bool {
+        self.is_resident
+    }
+
+    /// Tells whether what it says is kept once it is known.
+    pub(crate) const fn is_kept(&self) -> bool {
+        self.is_resident || self.is_read_often
     }
 
     pub(crate) const fn key(&self) -> &Key {

@@ -93,7 +93,7 @@ macro_rules! key_of {
 macro_rules! kept {
     ($slot:expr) => { $slot };
     ($slot:expr, read_often $($rest:tt)*) => { kept!($slot.read_often() $($rest)*) };
-    ($slot:expr, resident $($rest:tt)*) => { kept!($slot $($rest)*) };
+    ($slot:expr, resident $($rest:tt)*) => { kept!($slot.resident() $($rest)*) };
 }
 
 macro_rules! is_resident {

@@ -85,14 +85,14 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx: &mut Transaction<'_>,
         head: &G,
     ) -> Result<(), Error> {
-        tx.put(&self.slot, head)
+        tx.put_kept(&self.slot, head)
     }
 
     /// Writes its own row as it is, so that whoever has read it has to read again.
     pub(in crate::engine) fn touch(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         match tx.touch(self.slot.key()) {
             Touched::Written => Ok(()),
-            Touched::Absent => tx.put(&self.slot, &G::default()),
+            Touched::Absent => tx.put_kept(&self.slot, &G::default()),
         }
     }
 
@@ -172,15 +172,27 @@ impl<G: Guards + Says + Serialize> Guard<G> {
     }
 
     /// Writes a row when the transaction is committed.
-    pub(in crate::engine) fn put<T: Serialize>(
+    pub(in crate::engine) fn put<T: Says + Serialize>(
         &self,
         tx: &mut Transaction<'_>,
         slot: &Slot<T, G>,
         value: &T,
     ) -> Result<(), Error> {
         self.touch(tx)?;
-        tx.note_written(self.at, slot.key());
-        tx.put_row(slot, value)
+        tx.note_written(self.at, slot);
+        tx.put_kept(slot, value)
+    }
+
+    /// Writes a row of which no copy is kept, and which may borrow what it says.
+    pub(in crate::engine) fn put_apart<T: Serialize>(
+        &self,
+        tx: &mut Transaction<'_>,
+        slot: &Slot<T, G>,
+        value: &T,
+    ) -> Result<(), Error> {
+        debug_assert!(!slot.is_kept(), "copies keep rows of {}", slot.key().table());
+        self.touch(tx)?;
+        tx.put_row(slot, value, None)
     }
 
     /// Removes a row when the transaction is committed.
@@ -190,8 +202,8 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         slot: &Slot<T, G>,
     ) -> Result<(), Error> {
         self.touch(tx)?;
-        tx.note_written(self.at, slot.key());
-        tx.write(Change::Delete(slot.key().clone()));
+        tx.note_written(self.at, slot);
+        tx.write(Change::Delete(slot.key().clone()), None);
         Ok(())
     }
 }

@@ -12,13 +12,16 @@ use quick_cache::{
     sync::{Cache, DefaultLifecycle},
 };
 
+use super::known::Known;
 use crate::{
     limits,
-    store::{Key, Row, Version},
+    store::{Key, Version},
 };
 
 /// Bytes of a row in a copy, beside those of its key and its document.
-const ROW_BYTES: usize = 150;
+const ROW_BYTES: usize = 200;
+/// Size of a row in a copy with what it says, about, in the length of its document.
+const TIMES: usize = 3;
 /// A copy takes its place among the others anew once it has grown, or shrunk, by this part of its bytes.
 const GROWTH: usize = 8;
 
@@ -52,9 +55,9 @@ impl Weighter<Key, Entry> for Weight {
 pub(super) struct Resident(Mutex<Copied>);
 
 struct Copied {
-    guard: Row,
+    guard: Arc<Known>,
     /// Rows that it guards, those that are known not to be there included.
-    rows: HashMap<Key, Option<Row>, RandomState>,
+    rows: HashMap<Key, Option<Arc<Known>>, RandomState>,
     bytes: usize,
     standing: Standing,
 }
@@ -75,9 +78,9 @@ pub(super) struct Learned {
     /// Version at which it was read; none where it was not there.
     pub(super) read: Option<Version>,
     /// Row of it that a commit leaves; none where there is none.
-    pub(super) left: Option<Row>,
+    pub(super) left: Option<Arc<Known>>,
     /// Rows that it guards, as that commit leaves them.
-    pub(super) rows: Vec<(Key, Option<Row>)>,
+    pub(super) rows: Vec<(Key, Option<Arc<Known>>)>,
     /// Those of them that are to be found by their keys alone.
     pub(super) found: Vec<Key>,
 }
@@ -146,15 +149,15 @@ impl Residents {
 
 impl Resident {
     /// Returns the guard as it was known last, unless that is doubted.
-    pub(super) fn guard(&self) -> Option<Row> {
+    pub(super) fn guard(&self) -> Option<Arc<Known>> {
         let copied = self.copied();
         (copied.standing == Standing::Trusted).then(|| copied.guard.clone())
     }
 
     /// Returns a row as it is under a version of the guard; none where that is not known.
-    pub(super) fn row(&self, guard: Version, key: &Key) -> Option<Option<Row>> {
+    pub(super) fn row(&self, guard: Version, key: &Key) -> Option<Option<Arc<Known>>> {
         let copied = self.copied();
-        (copied.guard.version == guard).then(|| copied.rows.get(key).cloned()).flatten()
+        (copied.guard.row().version == guard).then(|| copied.rows.get(key).cloned()).flatten()
     }
 
     /// Returns the keys of its rows.
@@ -163,14 +166,20 @@ impl Resident {
     }
 
     /// Takes over what a commit has left, and returns how many bytes the copy has then.
-    fn keep(&self, read: Option<Version>, guard: Row, rows: Vec<(Key, Option<Row>)>) -> usize {
+    fn keep(
+        &self,
+        read: Option<Version>,
+        guard: Arc<Known>,
+        rows: Vec<(Key, Option<Arc<Known>>)>,
+    ) -> usize {
         let mut copied = self.copied();
-        if read == Some(copied.guard.version) {
+        let now = copied.guard.row().version;
+        if read == Some(now) {
             copied.bytes = copied.bytes.saturating_add(bytes_of(Some(&guard)));
             copied.bytes = copied.bytes.saturating_sub(bytes_of(Some(&copied.guard)));
             (copied.guard, copied.standing) = (guard, Standing::Trusted);
             copied.take(rows);
-        } else if read != Some(guard.version) || copied.standing == Standing::Doubted {
+        } else if read != Some(guard.row().version) || copied.standing == Standing::Doubted {
             *copied = Copied::new(guard, rows);
         }
         // Else it has only read, and somebody else has moved on since.
@@ -183,7 +192,7 @@ impl Resident {
 }
 
 impl Copied {
-    fn new(guard: Row, rows: Vec<(Key, Option<Row>)>) -> Self {
+    fn new(guard: Arc<Known>, rows: Vec<(Key, Option<Arc<Known>>)>) -> Self {
         let bytes = bytes_of(Some(&guard));
         let mut copied =
             Self { guard, rows: HashMap::default(), bytes, standing: Standing::Trusted };
@@ -192,13 +201,13 @@ impl Copied {
     }
 
     /// Takes rows.
-    fn take(&mut self, rows: Vec<(Key, Option<Row>)>) {
+    fn take(&mut self, rows: Vec<(Key, Option<Arc<Known>>)>) {
         for (key, row) in rows {
             let key_bytes = key.bytes().len();
-            let bytes = bytes_of(row.as_ref());
+            let bytes = bytes_of(row.as_deref());
             if let Some(known) = self.rows.get_mut(&key) {
                 self.bytes = self.bytes.saturating_add(bytes);
-                self.bytes = self.bytes.saturating_sub(bytes_of(known.as_ref()));
+                self.bytes = self.bytes.saturating_sub(bytes_of(known.as_deref()));
                 *known = row;
                 continue;
             }
@@ -213,9 +222,9 @@ impl Copied {
     }
 }
 
-fn bytes_of(row: Option<&Row>) -> usize {
-    let document = row.map_or(0, |row| row.document.as_str().len());
-    document.saturating_add(ROW_BYTES)
+fn bytes_of(row: Option<&Known>) -> usize {
+    let document = row.map_or(0, |known| known.row().document.as_str().len());
+    document.saturating_mul(TIMES).saturating_add(ROW_BYTES)
 }
 
 #[cfg(test)]
@@ -226,12 +235,14 @@ mod tests {
     use crate::{
         AccountId, CustomerId, ExternalId,
         schema::{self, CustomerHead, Guards as _, Slot},
+        store::Row,
     };
 
-    fn row(key: &Key, version: u64, text: &str) -> Row {
+    fn row(key: &Key, version: u64, text: &str) -> Arc<Known> {
         let slot = Slot::<serde_json::Value>::new(key.clone());
         let document = slot.encode(&json!({ "text": text }), &mut Vec::new()).unwrap();
-        Row { key: key.clone(), document, version: Version::new(version) }
+        let version = Version::new(version);
+        Arc::new(Known::new(Row { key: key.clone(), document, version }))
     }
 
     fn account() -> AccountId {
@@ -267,11 +278,11 @@ mod tests {
     fn known(residents: &Residents, under: u64, name: &str) -> Option<Option<u64>> {
         let resident = residents.of(&guard())?;
         let row = resident.row(Version::new(under), &leaf(name))?;
-        Some(row.map(|row| row.version.number()))
+        Some(row.map(|known| known.row().version.number()))
     }
 
     fn trusted(residents: &Residents) -> Option<u64> {
-        Some(residents.of(&guard())?.guard()?.version.number())
+        Some(residents.of(&guard())?.guard()?.row().version.number())
     }
 
     #[test]
@@ -338,10 +349,10 @@ mod tests {
         residents.keep(learned(1, 1, &rows));
         assert_eq!(known(&residents, 1, "00000"), None);
         assert_eq!(known(&residents, 1, names.last().unwrap()), Some(Some(1)));
-        let Row { document, .. } = row(&guard(), 1, &"x".repeat(60_000));
-        for number in 0..limits::RESIDENT_BYTES / 30_000 {
-            let (key, document) = (leaf(&number.to_string()), document.clone());
-            let left = Row { key: key.clone(), document, version: Version::new(1) };
+        let text = "x".repeat(60_000);
+        for number in 0..limits::RESIDENT_BYTES / 100_000 {
+            let key = leaf(&number.to_string());
+            let left = row(&key, 1, &text);
             let (rows, found) = (Vec::new(), Vec::new());
             residents.keep(Learned { key, read: None, left: Some(left), rows, found });
         }

@@ -12,10 +12,10 @@ use foldhash::fast::RandomState;
 
 use self::{
     bounds::check_bounds,
-    reads::{Reads, expected},
+    reads::{Reads, Writes, expected},
 };
 pub(super) use self::{now::Part, reads::Findings};
-use super::{Shared, stripes::Held, trace::RowsRead};
+use super::{Shared, known::Said, stripes::Held, trace::RowsRead};
 use crate::{
     AccountId, CustomerId, Entropy, Error, IdOr, Pace, SeededEntropy, Timestamp,
     schema::Owner,
@@ -46,6 +46,8 @@ pub(in crate::engine) struct Transaction<'a> {
     reads: Reads,
     /// Writes, in the order of the first write of each key.
     writes: Vec<Change>,
+    /// What each of them says, where that is known and kept.
+    said: Vec<Option<Said>>,
     /// Place of a key in `writes`.
     written: HashMap<Key, usize, RandomState>,
     /// Buffer that documents are written in.
@@ -108,6 +110,7 @@ impl<'a> Transaction<'a> {
             made_due: BTreeSet::new(),
             reads: Reads::default(),
             writes: Vec::new(),
+            said: Vec::new(),
             written: HashMap::default(),
             text: Vec::new(),
         }
@@ -213,7 +216,8 @@ impl<'a> Transaction<'a> {
             let (key, expected) = (key.clone(), expected(*version));
             Precondition { key, expected }
         });
-        let (read, findings) = self.reads.into_preconditions(&self.writes, &self.written);
+        let writes = Writes { changes: &self.writes, said: &self.said, places: &self.written };
+        let (read, findings) = self.reads.into_preconditions(writes);
         let batch = Batch { preconditions: first.chain(read).collect(), changes: self.writes };
         check_bounds(batch.preconditions.len(), &batch.changes)?;
         Ok(Ended { batch, findings, locks: self.held })
@@ -221,7 +225,8 @@ impl<'a> Transaction<'a> {
 
     /// Ends the transaction without a commit: others come first, and move on.
     pub(in crate::engine) fn into_doubts(self) -> Held<'a> {
-        let (_, findings) = self.reads.into_preconditions(&[], &self.written);
+        let writes = Writes { changes: &[], said: &[], places: &self.written };
+        let (_, findings) = self.reads.into_preconditions(writes);
         findings.doubt(&self.shared.residents);
         self.held
     }

@@ -63,7 +63,7 @@ pub(in crate::engine) async fn accept(
             if *was_read { tx.put(slot, &entry)? } else { tx.insert(slot, &entry)? }
         }
         let row = event_block(tx, source, customer_id, minute, number);
-        guard.put(tx, &row, &EventBlock { events })?;
+        guard.put_apart(tx, &row, &EventBlock { events })?;
         rest = behind;
     }
     guard.put_head(tx, &head)
@@ -123,7 +123,7 @@ pub(in crate::engine) async fn put_in_block(
     let at = block.events.iter().position(|found| *found.key == *key);
     let found = at.and_then(|at| block.events.get_mut(at)).ok_or_else(missing)?;
     found.event = event.clone().into_owned();
-    match guard.put(tx, &row, &block) {
+    match guard.put_apart(tx, &row, &block) {
         Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
         other => return other,
     }
@@ -133,8 +133,8 @@ pub(in crate::engine) async fn put_in_block(
     let own = block_of(tx, slot).ok_or_else(missing)?;
     block.events.retain(|found| *found.key != *key);
     let alone = BlockEvent::new(key, slot.timestamp, event.clone());
-    guard.put(tx, &row, &block)?;
-    guard.put(tx, &own, &EventBlock { events: vec![alone] })?;
+    guard.put_apart(tx, &row, &block)?;
+    guard.put_apart(tx, &own, &EventBlock { events: vec![alone] })?;
     guard.put_head(tx, &head)
 }
 

@@ -8,14 +8,18 @@ use std::{
 use foldhash::fast::RandomState;
 
 use super::{
-    super::{Says, resident::Resident},
+    super::{
+        Says,
+        known::{Known, as_said},
+        resident::Resident,
+    },
     Transaction,
     reads::{Holder, Reads},
 };
 use crate::{
     Error, Pace, limits,
     schema::Slot,
-    store::{Key, Row},
+    store::{Change, Key, Row},
 };
 
 impl Transaction<'_> {
@@ -173,7 +177,7 @@ impl Transaction<'_> {
     async fn load<W: Send>(
         &self,
         wanted: Vec<(Key, W)>,
-    ) -> Result<Vec<(Key, Option<Row>, W)>, Error> {
+    ) -> Result<Vec<(Key, Option<Arc<Known>>, W)>, Error> {
         let (keys, with): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
         let rows = match keys.is_empty() {
             true => Vec::new(),
@@ -184,20 +188,13 @@ impl Transaction<'_> {
             .into_iter()
             .zip(rows)
             .zip(with)
-            .map(|((key, row), with)| (key, row, with))
+            .map(|((key, row), with)| (key, row.map(Known::new).map(Arc::new), with))
             .collect())
     }
 
     /// Returns the decoded row that was fetched, or was written here.
     pub(in crate::engine) fn row<T: Says, G>(&self, slot: &Slot<T, G>) -> Result<Option<T>, Error> {
-        let written = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
-        if let Some(written) = written {
-            return written.document().map(|document| slot.decode(document)).transpose();
-        }
-        match self.reads.get(slot.key()) {
-            Some(row) => row.map(|row| self.shared.decoded.decode(slot, row)).transpose(),
-            None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
-        }
+        Ok(self.shared_row(slot)?.map(Arc::unwrap_or_clone))
     }
 
     /// Returns the decoded row that was fetched, or was written here, without a copy where it is read
@@ -206,11 +203,20 @@ impl Transaction<'_> {
         &self,
         slot: &Slot<T, G>,
     ) -> Result<Option<Arc<T>>, Error> {
-        if self.written.contains_key(slot.key()) {
-            return Ok(self.row(slot)?.map(Arc::new));
+        if let Some(at) = self.written.get(slot.key()) {
+            let said = self.said.get(*at).and_then(Option::as_ref).and_then(as_said);
+            let document = self.writes.get(*at).and_then(Change::document);
+            return match (said, document) {
+                (Some(said), _) => Ok(Some(said)),
+                (None, document) => {
+                    document.map(|document| slot.decode(document).map(Arc::new)).transpose()
+                }
+            };
         }
-        let row = self.reads.get(slot.key()).flatten();
-        row.map(|row| self.shared.decoded.shared(slot, row)).transpose()
+        match self.reads.get(slot.key()) {
+            Some(known) => known.map(|known| known.says(slot, &self.shared.decoded)).transpose(),
+            None => Err(Error::corrupt(format!("the row {} was not fetched", slot.key()))),
+        }
     }
 
     /// Fetches a row and returns it decoded.
@@ -259,8 +265,8 @@ impl Transaction<'_> {
     ) -> Result<Vec<Option<T>>, Error> {
         let mut all = Vec::with_capacity(slots.len());
         for slot in slots {
-            let row = self.reads.get(slot.key()).flatten();
-            self.pace.spend(work_of(row)).await;
+            let known = self.reads.get(slot.key()).flatten();
+            self.pace.spend(work_of(known.map(|known| known.row()))).await;
             all.push(self.row(slot)?);
         }
         Ok(all)

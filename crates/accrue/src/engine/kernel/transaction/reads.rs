@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use foldhash::fast::RandomState;
 
 use super::super::{
+    known::{Known, Said},
     resident::{Learned, Resident, Residents},
     trace::RowsRead,
 };
@@ -33,7 +34,7 @@ pub(super) struct Reads {
 }
 
 struct Fetched {
-    row: Option<Row>,
+    row: Option<Arc<Known>>,
     holder: Holder,
     /// Whether a copy is to learn it.
     is_noted: bool,
@@ -57,7 +58,7 @@ struct GuardRead {
 
 impl Reads {
     /// Returns a row that was read.
-    pub(super) fn get(&self, key: &Key) -> Option<Option<&Row>> {
+    pub(super) fn get(&self, key: &Key) -> Option<Option<&Arc<Known>>> {
         self.rows.get(key).map(|fetched| fetched.row.as_ref())
     }
 
@@ -66,15 +67,15 @@ impl Reads {
         let Some(fetched) = self.rows.get_mut(key) else { return false };
         if fetched.holder == Holder::Guard && holder == Holder::Row {
             fetched.holder = Holder::Row;
-            self.preconditions.push(precondition(key, fetched.row.as_ref()));
+            self.preconditions.push(precondition(key, fetched.row.as_deref()));
         }
         true
     }
 
     /// Notes a row that was read.
-    pub(super) fn add(&mut self, key: Key, row: Option<Row>, holder: Holder) {
+    pub(super) fn add(&mut self, key: Key, row: Option<Arc<Known>>, holder: Holder) {
         if holder == Holder::Row {
-            self.preconditions.push(precondition(&key, row.as_ref()));
+            self.preconditions.push(precondition(&key, row.as_deref()));
         }
         self.rows.insert(key, Fetched { row, holder, is_noted: false });
     }
@@ -86,7 +87,8 @@ impl Reads {
 
     /// Takes a row that was read for a guard, with its copy, and returns its place.
     pub(super) fn add_guard(&mut self, key: &Key, resident: Option<Arc<Resident>>) -> usize {
-        let (place, version) = (self.guards.len(), self.get(key).flatten().map(|row| row.version));
+        let known = self.get(key).flatten();
+        let (place, version) = (self.guards.len(), known.map(|known| known.row().version));
         self.places.insert(key.clone(), place);
         self.guards.push(GuardRead { key: key.clone(), version, resident });
         place
@@ -96,7 +98,7 @@ impl Reads {
     pub(super) fn are_left_behind(&self, residents: &Residents) -> bool {
         let is_left_behind = |guard: &GuardRead| {
             let now = residents.of(&guard.key).and_then(|resident| resident.guard());
-            now.is_some_and(|now| Some(now.version) != guard.version)
+            now.is_some_and(|now| Some(now.row().version) != guard.version)
         };
         self.guards.iter().any(is_left_behind)
     }
@@ -126,7 +128,7 @@ impl Reads {
     }
 
     /// Notes a row that the store was asked for under a guard.
-    pub(super) fn add_under(&mut self, guard: usize, key: Key, row: Option<Row>) {
+    pub(super) fn add_under(&mut self, guard: usize, key: Key, row: Option<Arc<Known>>) {
         let is_noted = schema::is_resident(key.table());
         if is_noted {
             self.under.push((guard, key.clone()));
@@ -136,21 +138,16 @@ impl Reads {
 
     /// Notes a row that is written under a guard for the first time.
     pub(super) fn note_written(&mut self, guard: usize, key: &Key) {
-        let is_noted = self.rows.get(key).is_some_and(|fetched| fetched.is_noted);
-        if !is_noted && schema::is_resident(key.table()) {
+        if !self.rows.get(key).is_some_and(|fetched| fetched.is_noted) {
             self.under.push((guard, key.clone()));
         }
     }
 
     /// Returns the preconditions, and what its commit leaves under guards.
-    pub(super) fn into_preconditions(
-        self,
-        changes: &[Change],
-        written: &HashMap<Key, usize, RandomState>,
-    ) -> (Vec<Precondition>, Findings) {
+    pub(super) fn into_preconditions(self, writes: Writes<'_>) -> (Vec<Precondition>, Findings) {
         let Self { rows, preconditions, guards, under, found, .. } = self;
-        let left = |key: &Key| match written.get(key).and_then(|at| changes.get(*at)) {
-            Some(change) => Left::Written(change.document().cloned()),
+        let left = |key: &Key| match writes.of(key) {
+            Some(left) => left,
             None => Left::Read(rows.get(key).and_then(|fetched| fetched.row.clone())),
         };
         let guards = guards.into_iter().map(|GuardRead { key, version, .. }| Finding {
@@ -163,7 +160,7 @@ impl Reads {
         let mut guards: Vec<_> = guards.collect();
         for (guard, key) in under {
             // Of a row that was to be written, and was neither read nor is written, nothing is known.
-            let is_known = written.contains_key(&key) || rows.contains_key(&key);
+            let is_known = writes.places.contains_key(&key) || rows.contains_key(&key);
             if let Some(of) = guards.get_mut(guard).filter(|_| is_known) {
                 let row = left(&key);
                 of.rows.push((key, row));
@@ -175,6 +172,25 @@ impl Reads {
             }
         }
         (preconditions, Findings(guards))
+    }
+}
+
+/// What a run writes.
+#[derive(Clone, Copy)]
+pub(super) struct Writes<'w> {
+    pub(super) changes: &'w [Change],
+    /// What each of them says, where that is known and kept.
+    pub(super) said: &'w [Option<Said>],
+    /// Place of a key among them.
+    pub(super) places: &'w HashMap<Key, usize, RandomState>,
+}
+
+impl Writes<'_> {
+    /// Returns what is written of a row.
+    fn of(&self, key: &Key) -> Option<Left> {
+        let at = *self.places.get(key)?;
+        let said = self.said.get(at).cloned().flatten();
+        Some(Left::Written(self.changes.get(at)?.document().cloned(), said))
     }
 }
 
@@ -192,18 +208,18 @@ struct Finding {
 /// What a commit leaves of a row.
 enum Left {
     /// It, as it was read.
-    Read(Option<Row>),
-    /// What is written.
-    Written(Option<Document>),
+    Read(Option<Arc<Known>>),
+    /// What is written, and what that says where it is to be kept.
+    Written(Option<Document>, Option<Said>),
 }
 
 impl Left {
-    fn row(self, key: &Key, version: Version) -> Option<Row> {
+    fn row(self, key: &Key, version: Version) -> Option<Arc<Known>> {
         match self {
             Self::Read(row) => row,
-            Self::Written(document) => {
-                let document = document?;
-                Some(Row { key: key.clone(), document, version })
+            Self::Written(document, said) => {
+                let row = Row { key: key.clone(), document: document?, version };
+                Some(Arc::new(Known::saying(row, said)))
             }
         }
     }
@@ -235,7 +251,9 @@ impl Findings {
             return Ok(());
         }
         rows_read.add(keys.len());
-        let mut read = keys.iter().zip(store.get(&keys).await?);
+        let read = store.get(&keys).await?.into_iter();
+        let known = read.map(|row| row.map(Known::new).map(Arc::new));
+        let mut read = keys.iter().zip(known);
         for (Finding { key, .. }, count) in self.0.iter().zip(counts) {
             let left = read.next().and_then(|(_, guard)| guard);
             let rows = read.by_ref().take(count).map(|(key, row)| (key.clone(), row)).collect();
@@ -257,8 +275,9 @@ impl Findings {
     }
 }
 
-pub(super) fn precondition(key: &Key, row: Option<&Row>) -> Precondition {
-    Precondition { key: key.clone(), expected: expected(row.map(|row| row.version)) }
+pub(super) fn precondition(key: &Key, known: Option<&Known>) -> Precondition {
+    let version = known.map(|known| known.row().version);
+    Precondition { key: key.clone(), expected: expected(version) }
 }
 
 pub(super) const fn expected(version: Option<Version>) -> Expected {

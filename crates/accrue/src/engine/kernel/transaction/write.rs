@@ -1,10 +1,14 @@
 //! Writes, which wait for the commit.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::Serialize;
 
-use super::{Touched, Transaction, bounds::check_bounds};
+use super::{
+    super::{Says, known::Said},
+    Touched, Transaction,
+    bounds::check_bounds,
+};
 use crate::{
     Error, limits,
     schema::{Owner, Slot},
@@ -18,18 +22,29 @@ impl Transaction<'_> {
         slot: &Slot<T>,
         value: &T,
     ) -> Result<(), Error> {
-        self.put_row(slot, value)
+        self.put_row(slot, value, None)
     }
 
-    /// Writes a row with a guard or without.
+    /// Writes a row with a guard or without, and what it says where that is to be kept.
     pub(in crate::engine::kernel) fn put_row<T: Serialize, G>(
         &mut self,
         slot: &Slot<T, G>,
         value: &T,
+        said: Option<Said>,
     ) -> Result<(), Error> {
         let document = self.encode(slot, value)?;
-        self.write(Change::Put(slot.key().clone(), document));
+        self.write(Change::Put(slot.key().clone(), document), said);
         Ok(())
+    }
+
+    /// Writes a row that says something which is kept, where rows of its kind are.
+    pub(in crate::engine::kernel) fn put_kept<T: Says + Serialize, G>(
+        &mut self,
+        slot: &Slot<T, G>,
+        value: &T,
+    ) -> Result<(), Error> {
+        let said = slot.is_kept().then(|| Arc::new(value.clone()) as Said);
+        self.put_row(slot, value, said)
     }
 
     /// Writes a row that was not read when the transaction is committed, where there is none then: else
@@ -40,7 +55,7 @@ impl Transaction<'_> {
         value: &T,
     ) -> Result<(), Error> {
         let document = self.encode(slot, value)?;
-        self.write(Change::Insert(slot.key().clone(), document));
+        self.write(Change::Insert(slot.key().clone(), document), None);
         Ok(())
     }
 
@@ -53,22 +68,32 @@ impl Transaction<'_> {
 
     /// Removes a row when the transaction is committed.
     pub(in crate::engine) fn delete<T>(&mut self, slot: &Slot<T>) {
-        self.write(Change::Delete(slot.key().clone()));
+        self.write(Change::Delete(slot.key().clone()), None);
     }
 
     /// Notes that a row is written under a guard.
-    pub(in crate::engine::kernel) fn note_written(&mut self, guard: usize, key: &Key) {
-        if !self.written.contains_key(key) {
-            self.reads.note_written(guard, key);
+    pub(in crate::engine::kernel) fn note_written<T, G>(
+        &mut self,
+        guard: usize,
+        slot: &Slot<T, G>,
+    ) {
+        if slot.is_resident() && !self.written.contains_key(slot.key()) {
+            self.reads.note_written(guard, slot.key());
         }
     }
 
-    pub(in crate::engine::kernel) fn write(&mut self, change: Change) {
-        match self.written.get(change.key()).and_then(|at| self.writes.get_mut(*at)) {
-            Some(earlier) => *earlier = change,
+    pub(in crate::engine::kernel) fn write(&mut self, change: Change, said: Option<Said>) {
+        match self.written.get(change.key()) {
+            Some(at) => {
+                let earlier = self.writes.get_mut(*at).zip(self.said.get_mut(*at));
+                if let Some((earlier, earlier_said)) = earlier {
+                    (*earlier, *earlier_said) = (change, said);
+                }
+            }
             None => {
                 self.written.insert(change.key().clone(), self.writes.len());
                 self.writes.push(change);
+                self.said.push(said);
             }
         }
     }
@@ -78,13 +103,14 @@ impl Transaction<'_> {
         if self.written.contains_key(key) {
             return Touched::Written;
         }
-        match self.stored(key).cloned() {
-            Some(document) => {
-                self.write(Change::Put(key.clone(), document));
-                Touched::Written
-            }
-            None => Touched::Absent,
-        }
+        let known = self.reads.get(key).flatten();
+        let Some((document, said)) =
+            known.map(|of| (of.row().document.clone(), of.said().cloned()))
+        else {
+            return Touched::Absent;
+        };
+        self.write(Change::Put(key.clone(), document), said);
+        Touched::Written
     }
 
     /// Returns the writes so far.
@@ -96,12 +122,13 @@ impl Transaction<'_> {
     pub(in crate::engine) fn set_writes(&mut self, writes: Vec<Change>) {
         let keys = writes.iter().map(|change| change.key().clone());
         self.written = keys.enumerate().map(|(at, key)| (key, at)).collect();
+        self.said = vec![None; writes.len()];
         self.writes = writes;
     }
 
     /// Returns the document that the store has of a row that was read.
     pub(in crate::engine) fn stored(&self, key: &Key) -> Option<&Document> {
-        Some(&self.reads.get(key)??.document)
+        Some(&self.reads.get(key)??.row().document)
     }
 
     /// Notes that it makes something due for an owner.
@@ -117,6 +144,7 @@ impl Transaction<'_> {
     /// Forgets the writes.
     pub(in crate::engine) fn discard_writes(&mut self) {
         self.writes.clear();
+        self.said.clear();
         self.written.clear();
     }
 
