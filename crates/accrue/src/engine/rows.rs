@@ -22,5 +22,6 @@ pub(super) mod plans;
 pub(super) mod prices;
 pub(super) mod subscriptions;
 pub(super) mod tallies;
+pub(super) mod terms;
 pub(super) mod visible;
 pub(super) mod windows;

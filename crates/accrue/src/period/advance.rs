@@ -71,6 +71,11 @@ impl Periods {
         }
     }
 
+    /// Tells whether somebody asks what the usage costs.
+    pub(crate) fn are_rated(&self) -> bool {
+        !self.draws_in.is_empty() || self.alerts.iter().any(|alert| alert.condition.is_on_cost())
+    }
+
     /// Rates the usage in the periods, as of an instant.
     pub(crate) fn rate(&mut self, card: &Arc<RateCard>, at: Timestamp) {
         let states = &self.states;

@@ -65,14 +65,15 @@ impl Meters {
     }
 
     /// Keeps only those that were there in some revisions of the set.
-    pub(crate) fn since(mut self, revisions: RangeInclusive<u64>) -> Self {
-        self.divided.retain(|meter| revisions.contains(&meter.since));
-        let divided = &self.divided;
-        self.metrics.retain(|metric| {
+    pub(crate) fn since(&self, revisions: RangeInclusive<u64>) -> Self {
+        let divided = self.divided.iter().filter(|meter| revisions.contains(&meter.since));
+        let divided: Vec<_> = divided.cloned().collect();
+        let metrics = self.metrics.iter().filter(|metric| {
             let is_divided = divided.iter().any(|meter| meter.metric_id == metric.id);
             is_divided || revisions.contains(&metric.since)
         });
-        Self { revisions: Some(revisions), ..self }
+        let metrics = metrics.cloned().collect();
+        Self { metrics, divided, revisions: Some(revisions), ..self.clone() }
     }
 
     /// Adds comparisons that are made of each event besides.

@@ -5,7 +5,7 @@ mod keys;
 mod share;
 mod sort;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -18,16 +18,15 @@ use crate::{
         Account, Call,
         kernel::{Command, Request, Stop, Transaction},
         rows::{
-            self,
-            active::{self, ActiveSubscriptions},
-            ledgers, periods,
+            self, ledgers, periods,
+            terms::{self, CustomerTerms},
         },
-        time::{corrections, current},
+        time::corrections,
     },
     idempotency::Fingerprint,
     limits,
     period::Change,
-    schema::Owner,
+    schema::{CustomerHead, Owner},
     usage::{Incoming, Ingestion, identity},
 };
 
@@ -91,15 +90,14 @@ impl Command for Ingest {
             return Ok(ingestion);
         }
         let customers: BTreeSet<_> = new.iter().map(|new| new.customer_id).collect();
-        let active = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
+        let terms = applied(tx, &customers.into_iter().collect::<Vec<_>>()).await?;
         keys::find_brought(tx, &mut new).await?;
         let meters = rows::metrics::meters(tx).await?;
-        let mut shares = Share::split(tx, active, &new, &meters).await?;
+        let has_alerts = rows::account::had_alerts(tx, tx.now).await?;
+        let mut shares = Share::split(tx, &terms, &new, &meters, has_alerts).await?;
         for share in &mut shares {
-            share.find_ledgers(tx).await?;
             share.find_places(tx).await?;
         }
-        share::find_alerts(tx, &mut shares).await?;
         share::fetch_figures(tx, &shares).await?;
         share::fetch_ledgers(tx, &shares).await?;
         for share in &mut shares {
@@ -147,22 +145,20 @@ pub(in crate::engine) fn check_size(events: usize) -> Result<(), Error> {
     }
 }
 
-/// Reads the active subscriptions of customers whose transitions are applied.
+/// Returns the terms of customers whose transitions are applied.
 async fn applied(
     tx: &mut Transaction<'_>,
     customers: &[CustomerId],
-) -> Result<Vec<ActiveSubscriptions>, Stop> {
-    let active = active::active_subscriptions(tx, customers).await?;
-    rows::plans::fetch_plan_versions(tx, active.iter().flat_map(|of| &of.entries)).await?;
+) -> Result<Vec<Arc<CustomerTerms>>, Stop> {
+    let all = terms::terms(tx, customers).await?;
     let mut behind = Vec::new();
-    for ActiveSubscriptions { customer_id, head, entries, .. } in &active {
-        let mut has_transitions = corrections::has_transitions(tx, *customer_id, head).await?;
-        for entry in entries {
-            has_transitions |= current::is_behind(tx, entry).await?;
-        }
-        if has_transitions {
-            behind.push(Owner::Customer(*customer_id));
+    for of in &all {
+        let guard = tx.guard::<CustomerHead>(of.customer_id).await?;
+        let head = guard.head(tx)?;
+        let is_behind = of.subscriptions.iter().any(|of| of.is_behind());
+        if is_behind || corrections::has_transitions(tx, of.customer_id, &head).await? {
+            behind.push(Owner::Customer(of.customer_id));
         }
     }
-    if behind.is_empty() { Ok(active) } else { Err(Stop::First(behind)) }
+    if behind.is_empty() { Ok(all) } else { Err(Stop::First(behind)) }
 }

@@ -94,7 +94,7 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());
     }
-    check_terms(&rows::metrics::meters(tx).await?, new)?;
+    check_terms(&*rows::metrics::meters(tx).await?, new)?;
     let id = MetricId::generate(tx.now, tx.entropy());
     catalogue.revision = catalogue.revision.saturating_add(1);
     catalogue.metrics.push(id);

@@ -171,6 +171,43 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         Ok(all)
     }
 
+    /// Returns what a run has worked out, from rows that this guards and another guard beside it, that nobody
+    /// has written since. They are settled ones, which usage does not move: those that are read often.
+    pub(in crate::engine) fn recall_beside<T: Send + Sync + 'static, H: Guards>(
+        &self,
+        tx: &Transaction<'_>,
+        other: &Guard<H>,
+    ) -> Option<Arc<T>> {
+        tx.recall(self.at, Some(other.at))
+    }
+
+    /// Notes what was worked out so, for the next one who asks.
+    pub(in crate::engine) fn remember_beside<T: Send + Sync + 'static, H: Guards>(
+        &self,
+        tx: &mut Transaction<'_>,
+        other: &Guard<H>,
+        value: &Arc<T>,
+    ) {
+        tx.remember(self.at, Some(other.at), Arc::<T>::clone(value));
+    }
+
+    /// Returns what a run has worked out from settled rows that this guards alone.
+    pub(in crate::engine) fn recall<T: Send + Sync + 'static>(
+        &self,
+        tx: &Transaction<'_>,
+    ) -> Option<Arc<T>> {
+        tx.recall(self.at, None)
+    }
+
+    /// Notes what was worked out so.
+    pub(in crate::engine) fn remember<T: Send + Sync + 'static>(
+        &self,
+        tx: &mut Transaction<'_>,
+        value: &Arc<T>,
+    ) {
+        tx.remember(self.at, None, Arc::<T>::clone(value));
+    }
+
     /// Writes a row when the transaction is committed.
     pub(in crate::engine) fn put<T: Says + Serialize>(
         &self,

@@ -2,6 +2,7 @@
 //! (`docs/decisions/resident-copies.md`).
 
 use std::{
+    any::Any,
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -60,6 +61,26 @@ struct Copied {
     rows: HashMap<Key, Option<Arc<Known>>, RandomState>,
     bytes: usize,
     standing: Standing,
+    memo: Option<Memo>,
+}
+
+/// What was worked out from settled rows of a guard, and of another one as of a version.
+#[derive(Clone, Debug)]
+pub(super) struct Memo {
+    pub(super) beside: Option<Version>,
+    pub(super) value: Arc<dyn Any + Send + Sync>,
+}
+
+/// What a run leaves of what was worked out from the settled rows of a guard.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Memory {
+    /// It is as it was.
+    #[default]
+    Unchanged,
+    /// It was worked out here.
+    New(Memo),
+    /// Some of those rows are written.
+    Void,
 }
 
 /// Standing of a copy.
@@ -83,6 +104,7 @@ pub(super) struct Learned {
     pub(super) rows: Vec<(Key, Option<Arc<Known>>)>,
     /// Those of them that are to be found by their keys alone.
     pub(super) found: Vec<Key>,
+    pub(super) memory: Memory,
 }
 
 impl Residents {
@@ -115,7 +137,7 @@ impl Residents {
 
     /// Keeps what a run has learned whose commit has happened.
     pub(super) fn keep(&self, learned: Learned) {
-        let Learned { key, read, left, rows, found } = learned;
+        let Learned { key, read, left, rows, found, memory } = learned;
         for row in found {
             self.guards.insert(row, key.clone());
         }
@@ -125,13 +147,13 @@ impl Residents {
         };
         match self.copies.get(&key) {
             Some(Entry { resident, bytes }) => {
-                let grown = resident.keep(read, guard, rows);
+                let grown = resident.keep(read, guard, rows, memory);
                 if grown.abs_diff(bytes) > bytes / GROWTH {
                     self.copies.insert(key, Entry { resident, bytes: grown });
                 }
             }
             None => {
-                let copied = Copied::new(guard, rows);
+                let copied = Copied::new(guard, rows, memory);
                 let bytes = copied.bytes;
                 let resident = Arc::new(Resident(Mutex::new(copied)));
                 self.copies.insert(key, Entry { resident, bytes });
@@ -160,6 +182,13 @@ impl Resident {
         (copied.guard.row().version == guard).then(|| copied.rows.get(key).cloned()).flatten()
     }
 
+    /// Returns what was worked out from its settled rows, where that is as they are under a version of the
+    /// guard.
+    pub(super) fn memo(&self, guard: Version) -> Option<Memo> {
+        let copied = self.copied();
+        (copied.guard.row().version == guard).then(|| copied.memo.clone()).flatten()
+    }
+
     /// Returns the keys of its rows.
     pub(super) fn keys(&self) -> Vec<Key> {
         self.copied().rows.keys().cloned().collect()
@@ -171,6 +200,7 @@ impl Resident {
         read: Option<Version>,
         guard: Arc<Known>,
         rows: Vec<(Key, Option<Arc<Known>>)>,
+        memory: Memory,
     ) -> usize {
         let mut copied = self.copied();
         let now = copied.guard.row().version;
@@ -178,9 +208,10 @@ impl Resident {
             copied.bytes = copied.bytes.saturating_add(bytes_of(Some(&guard)));
             copied.bytes = copied.bytes.saturating_sub(bytes_of(Some(&copied.guard)));
             (copied.guard, copied.standing) = (guard, Standing::Trusted);
+            copied.remember(memory);
             copied.take(rows);
         } else if read != Some(guard.row().version) || copied.standing == Standing::Doubted {
-            *copied = Copied::new(guard, rows);
+            *copied = Copied::new(guard, rows, memory);
         }
         // Else it has only read, and somebody else has moved on since.
         copied.bytes
@@ -192,12 +223,26 @@ impl Resident {
 }
 
 impl Copied {
-    fn new(guard: Arc<Known>, rows: Vec<(Key, Option<Arc<Known>>)>) -> Self {
+    fn new(guard: Arc<Known>, rows: Vec<(Key, Option<Arc<Known>>)>, memory: Memory) -> Self {
         let bytes = bytes_of(Some(&guard));
-        let mut copied =
-            Self { guard, rows: HashMap::default(), bytes, standing: Standing::Trusted };
+        let mut copied = Self {
+            guard,
+            rows: HashMap::default(),
+            bytes,
+            standing: Standing::Trusted,
+            memo: None,
+        };
+        copied.remember(memory);
         copied.take(rows);
         copied
+    }
+
+    fn remember(&mut self, memory: Memory) {
+        match memory {
+            Memory::Unchanged => {}
+            Memory::New(memo) => self.memo = Some(memo),
+            Memory::Void => self.memo = None,
+        }
     }
 
     /// Takes rows.
@@ -270,6 +315,7 @@ mod tests {
             left: Some(row(&guard(), left, "")),
             rows: rows.collect(),
             found: Vec::new(),
+            memory: Memory::Unchanged,
         }
     }
 
@@ -333,6 +379,45 @@ mod tests {
         assert_eq!(known(&residents, 2, "a"), Some(Some(1)));
     }
 
+    /// What a run has learned that has worked something out at a version beside another one.
+    fn worked_out(read: u64, left: u64, value: u64, beside: u64) -> Learned {
+        let (beside, value) = (Some(Version::new(beside)), Arc::new(value));
+        Learned { memory: Memory::New(Memo { beside, value }), ..learned(read, left, &[]) }
+    }
+
+    /// What was worked out, as it is known under a version, with the version beside it.
+    fn recalled(residents: &Residents, under: u64) -> Option<(u64, Option<u64>)> {
+        let memo = residents.of(&guard())?.memo(Version::new(under))?;
+        let value = memo.value.downcast_ref::<u64>()?;
+        Some((*value, memo.beside.map(Version::number)))
+    }
+
+    #[test]
+    fn what_was_worked_out_stays_until_a_settled_row_is_written() {
+        let residents = Residents::new();
+        residents.keep(worked_out(1, 2, 7, 5));
+        assert_eq!(recalled(&residents, 2), Some((7, Some(5))));
+        assert_eq!(recalled(&residents, 1), None);
+        residents.keep(learned(2, 3, &[("a", Some(3))]));
+        assert_eq!(recalled(&residents, 3), Some((7, Some(5))));
+        residents.keep(worked_out(3, 4, 8, 6));
+        assert_eq!(recalled(&residents, 4), Some((8, Some(6))));
+        residents.keep(Learned { memory: Memory::Void, ..learned(4, 5, &[]) });
+        assert_eq!(recalled(&residents, 5), None);
+    }
+
+    #[test]
+    fn what_was_worked_out_goes_where_others_have_moved_on() {
+        let residents = Residents::new();
+        residents.keep(worked_out(1, 2, 7, 5));
+        residents.keep(learned(3, 4, &[]));
+        assert_eq!(recalled(&residents, 4), None);
+        residents.keep(worked_out(6, 7, 8, 5));
+        assert_eq!(recalled(&residents, 7), Some((8, Some(5))));
+        residents.keep(worked_out(2, 2, 9, 5));
+        assert_eq!(recalled(&residents, 7), Some((8, Some(5))), "who has read before is not heard");
+    }
+
     #[test]
     fn a_guard_that_is_gone_has_no_copy() {
         let residents = Residents::new();
@@ -353,8 +438,7 @@ mod tests {
         for number in 0..limits::RESIDENT_BYTES / 100_000 {
             let key = leaf(&number.to_string());
             let left = row(&key, 1, &text);
-            let (rows, found) = (Vec::new(), Vec::new());
-            residents.keep(Learned { key, read: None, left: Some(left), rows, found });
+            residents.keep(Learned { key, read: None, left: Some(left), ..learned(1, 1, &[]) });
         }
         let kept = residents.copies.weight();
         assert!(kept <= limits::RESIDENT_BYTES && kept > limits::RESIDENT_BYTES / 2, "{kept}");

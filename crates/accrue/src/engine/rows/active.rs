@@ -11,10 +11,9 @@ use crate::{
     subscription::SubscriptionEntry,
 };
 
-/// A customer, and its subscriptions that events may still count for.
+/// Subscriptions of a customer that events may still count for.
 pub(in crate::engine) struct ActiveSubscriptions {
     pub(in crate::engine) customer_id: CustomerId,
-    pub(in crate::engine) head: CustomerHead,
     pub(in crate::engine) entries: Vec<SubscriptionEntry>,
 }
 
@@ -41,14 +40,14 @@ pub(in crate::engine) async fn active_subscriptions(
     let mut rows = subscriptions::subscriptions_under(tx, &named).await?.into_iter();
     let mut active = Vec::with_capacity(found.len());
     for (guard, subscriptions) in found {
-        let (customer_id, head) = (guard.of(), guard.head(tx)?);
+        let customer_id = guard.of();
         let mut entries = Vec::with_capacity(subscriptions.len());
         for row in rows.by_ref().take(subscriptions.len()) {
             entries.push(row.ok_or_else(|| {
                 Error::corrupt("a customer has a subscription that is not there")
             })?);
         }
-        active.push(ActiveSubscriptions { customer_id, head, entries });
+        active.push(ActiveSubscriptions { customer_id, entries });
     }
     Ok(active)
 }

@@ -1,9 +1,9 @@
 //! States of billing periods: loads them, advances them, saves them.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::{
-    CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    AccountId, CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
     alert::Alert,
     credit::DrawDown,
     engine::{
@@ -11,7 +11,8 @@ use crate::{
         rows::{outbox, plans, prices, subscriptions},
     },
     period::{BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch},
-    schema::{self, CellTotalEntry, CustomerHead, TotalEntry},
+    rating::RateCard,
+    schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
     subscription::{PeriodKey, SubscriptionEntry},
     usage::Total,
@@ -26,22 +27,37 @@ pub(in crate::engine) struct Wanted<'a> {
     pub(in crate::engine) draws_in: &'a [PricingUnit],
 }
 
+/// A subscription whose billing periods are read.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct Subscribed<'a> {
+    pub(in crate::engine) entry: &'a SubscriptionEntry,
+    pub(in crate::engine) version: &'a PlanVersionEntry,
+    /// Its prices, where they were read.
+    pub(in crate::engine) card: Option<&'a Arc<RateCard>>,
+}
+
+impl Subscribed<'_> {
+    fn has_cells(self) -> bool {
+        !self.version.meters.is_empty()
+    }
+}
+
 /// Names the rows that the states of some billing periods are in, as of an instant.
-pub(in crate::engine) async fn period_keys(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+pub(in crate::engine) fn period_keys(
+    account: &AccountId,
+    of: Subscribed<'_>,
     billing: &[Timeframe],
     alerts: &[Alert],
     at: Timestamp,
-) -> Result<Vec<Key>, Error> {
-    let (account, id) = (tx.account, entry.subscription.id);
-    let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
+) -> Vec<Key> {
+    let entry = of.entry;
+    let id = entry.subscription.id;
     let new = new_parts(entry, billing, at).into_values();
     let stretches = entry.stretches(billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
     for key in stretches {
         keys.push(schema::total(account, id, key).key().clone());
-        if has_cells {
+        if of.has_cells() {
             keys.push(schema::cell_total(account, id, key).key().clone());
         }
     }
@@ -49,7 +65,7 @@ pub(in crate::engine) async fn period_keys(
         let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
         keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
     }
-    Ok(keys)
+    keys
 }
 
 /// Reads some billing periods of a subscription, rated as of an instant.
@@ -60,14 +76,28 @@ pub(in crate::engine) async fn periods(
     wanted: Wanted<'_>,
     at: Timestamp,
 ) -> Result<Periods, Error> {
-    let Wanted { alerts, draws_in } = wanted;
+    let version = plans::plan_version_of(tx, entry).await?;
+    let of = Subscribed { entry, version: &version, card: None };
+    periods_of(tx, of, billing, wanted, at).await
+}
+
+/// Reads them where the version of the plan was read.
+pub(in crate::engine) async fn periods_of(
+    tx: &mut Transaction<'_>,
+    of: Subscribed<'_>,
+    billing: &[Timeframe],
+    wanted: Wanted<'_>,
+    at: Timestamp,
+) -> Result<Periods, Error> {
+    let (Subscribed { entry, version, card }, Wanted { alerts, draws_in }) = (of, wanted);
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let keys = period_keys(tx, entry, billing, alerts, at).await?;
+    let keys = period_keys(tx.account, of, billing, alerts, at);
     Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches(billing, at) {
-        states.insert(key, PeriodState::new(timeframe, total(tx, entry, key).await?));
+        let total = total_under(tx, &guard, id, key, of.has_cells()).await?;
+        states.insert(key, PeriodState::new(timeframe, total));
     }
     let mut periods = Vec::with_capacity(billing.len());
     for period in billing {
@@ -78,10 +108,12 @@ pub(in crate::engine) async fn periods(
         }
         periods.push(BillingPeriod::new(*period, fired));
     }
-    let meters = plans::plan_version_of(tx, entry).await?.meters.clone();
-    let mut periods = Periods::new(id, meters, states, periods);
+    let mut periods = Periods::new(id, version.meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
-    rate_periods(tx, entry, &mut periods, at).await?;
+    match card.filter(|_| periods.are_rated()) {
+        Some(card) => periods.rate(card, at),
+        None => rate_periods(tx, entry, &mut periods, at).await?,
+    }
     Ok(periods)
 }
 
@@ -92,31 +124,35 @@ pub(in crate::engine) async fn rate_periods(
     periods: &mut Periods,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let is_rated = periods.alerts.iter().any(|alert| alert.condition.is_on_cost());
-    if is_rated || !periods.draws_in.is_empty() {
+    if periods.are_rated() {
         periods.rate(&prices::card(tx, entry).await?, at);
     }
     Ok(())
 }
 
-/// Begins the parts that an event in some billing periods needs to be there.
-pub(in crate::engine) async fn begin_parts(
+/// Begins the parts that an event in some billing periods needs to be there. Returns the subscription as
+/// it is then.
+pub(in crate::engine) async fn begin_parts<'e>(
     tx: &mut Transaction<'_>,
-    entry: &mut SubscriptionEntry,
+    entry: &'e SubscriptionEntry,
     billing: &[Timeframe],
-) -> Result<(), Error> {
+) -> Result<Cow<'e, SubscriptionEntry>, Error> {
+    let mut entry = Cow::Borrowed(entry);
+    if entry.subscription.has_one_grid() {
+        return Ok(entry);
+    }
     let id = entry.subscription.id;
     let guard = tx.guard(entry.subscription.customer_id).await?;
-    for (part, whole) in new_parts(entry, billing, tx.now) {
-        let total = total(tx, entry, whole).await?;
+    for (part, whole) in new_parts(&entry, billing, tx.now) {
+        let total = total(tx, &entry, whole).await?;
         save_total(tx, &guard, id, part, Stored { metrics: false, cells: false }, &total)?;
     }
     let latest = billing.iter().map(|period| period.start()).max();
-    if latest > entry.parts_until && !entry.subscription.has_one_grid() {
-        entry.parts_until = latest;
-        subscriptions::save_subscription(tx, entry).await?;
+    if latest > entry.parts_until {
+        entry.to_mut().parts_until = latest;
+        subscriptions::save_subscription(tx, &entry).await?;
     }
-    Ok(())
+    Ok(entry)
 }
 
 /// Removes the parts that nothing asks for any more once a period is closed.
@@ -206,8 +242,18 @@ pub(in crate::engine) async fn total(
 ) -> Result<Total, Error> {
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let metrics = guard.get(tx, &schema::total(tx.account, id, key)).await?;
     let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
+    total_under(tx, &guard, id, key, has_cells).await
+}
+
+async fn total_under(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    id: SubscriptionId,
+    key: PeriodKey,
+    has_cells: bool,
+) -> Result<Total, Error> {
+    let metrics = guard.get(tx, &schema::total(tx.account, id, key)).await?;
     let cells = match has_cells {
         true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
         false => None,

@@ -1,20 +1,23 @@
 //! Share of a customer in a batch: the figures that its events are added to, loaded and saved.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
-    CustomerId, Error, MetricId, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    CustomerId, Error, MetricId, PricingUnit, Timeframe, Timestamp,
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
         rows::{
             self,
-            active::{self, ActiveSubscriptions},
             event_blocks::{self, New},
             figures::{self, Running},
             ledgers::{self, Ledgers},
-            periods::{self, Wanted},
+            periods::{self, Subscribed, Wanted},
             tallies::{self, Indexed, TallyPlaces},
+            terms::{CustomerTerms, SubscriptionTerms},
             visible::{self, BucketSlots},
         },
         time::recount::moved_by,
@@ -38,14 +41,25 @@ pub(super) struct Share<'a> {
     new: Vec<&'a New<'a>>,
     places: TallyPlaces,
     bucket_slots: BucketSlots,
-    /// Billing periods that the events move, of each subscription that they count for.
-    periods: Vec<(SubscriptionEntry, Vec<Timeframe>)>,
-    /// Currencies and pricing units in which usage draws credits, of subscriptions that draw any.
-    draws_in: BTreeMap<SubscriptionId, Vec<PricingUnit>>,
-    /// Alerts that watch what some event adds to, of each of these subscriptions.
-    alerts: BTreeMap<SubscriptionId, Vec<Alert>>,
-    /// Metrics that some event adds to.
-    moved: BTreeSet<CellId>,
+    /// Billing periods that the events move.
+    moved: Vec<MovedPeriods>,
+}
+
+/// Billing periods of a subscription that some events move.
+struct MovedPeriods {
+    terms: Arc<SubscriptionTerms>,
+    billing: Vec<Timeframe>,
+    /// Alerts that watch what some event adds to.
+    alerts: Vec<Alert>,
+    /// Currencies and pricing units in which usage draws credits.
+    draws_in: Vec<PricingUnit>,
+}
+
+impl MovedPeriods {
+    fn subscribed(&self) -> Subscribed<'_> {
+        let SubscriptionTerms { entry, version, card, .. } = &*self.terms;
+        Subscribed { entry, version, card: card.as_ref() }
+    }
 }
 
 impl<'a> Share<'a> {
@@ -56,9 +70,10 @@ impl<'a> Share<'a> {
     /// subscription.
     pub(super) async fn split(
         tx: &Transaction<'_>,
-        active: Vec<ActiveSubscriptions>,
+        customers: &[Arc<CustomerTerms>],
         new: &'a [New<'a>],
         meters: &Meters,
+        has_alerts: bool,
     ) -> Result<Vec<Self>, Error> {
         let mut work = meters.terms().saturating_mul(new.len());
         let mut all: BTreeMap<CustomerId, Vec<_>> = BTreeMap::new();
@@ -72,30 +87,37 @@ impl<'a> Share<'a> {
                 events.entry(new.customer_id).or_default().push((new.event, readings));
             }
         }
-        let mut shares = Vec::with_capacity(active.len());
-        for ActiveSubscriptions { customer_id, entries, .. } in active {
-            let events = events.remove(&customer_id).unwrap_or_default();
-            let mut periods = Vec::with_capacity(entries.len());
-            for entry in entries {
-                let found = periods_of(&entry, &events, tx.now);
+        let mut shares = Vec::with_capacity(customers.len());
+        for of in customers {
+            let CustomerTerms { customer_id, subscriptions, credits } = &**of;
+            let events = events.remove(customer_id).unwrap_or_default();
+            let readings = || events.iter().flat_map(|(_, readings)| readings);
+            let cells: BTreeSet<CellId> = readings().map(|reading| reading.cell).collect();
+            let moves = |metric: MetricId| cells.contains(&metric.into());
+            let mut moved = Vec::with_capacity(subscriptions.len());
+            for terms in subscriptions {
+                let billing = periods_of(&terms.entry, &events, tx.now);
                 tx.pace.spend(events.len()).await;
-                if !found.is_empty() {
-                    periods.push((entry, found));
+                if !billing.is_empty() {
+                    let watching = terms.alerts.iter().filter(|_| has_alerts);
+                    let watching =
+                        watching.filter(|alert| alert.condition.metric_id().is_none_or(moves));
+                    moved.push(MovedPeriods {
+                        terms: Arc::clone(terms),
+                        billing,
+                        alerts: watching.cloned().collect(),
+                        draws_in: credits.drawn_by(&terms.version, moves),
+                    });
                 }
             }
-            let readings = || events.iter().flat_map(|(_, readings)| readings);
-            let moved = readings().map(|reading| reading.cell).collect();
-            work = work.saturating_add(readings().count().saturating_mul(periods.len()));
+            work = work.saturating_add(readings().count().saturating_mul(moved.len()));
             check_work(work)?;
             shares.push(Self {
-                customer_id,
+                customer_id: *customer_id,
                 events,
-                new: all.remove(&customer_id).unwrap_or_default(),
+                new: all.remove(customer_id).unwrap_or_default(),
                 places: TallyPlaces::default(),
                 bucket_slots: BucketSlots::default(),
-                periods,
-                draws_in: BTreeMap::new(),
-                alerts: BTreeMap::new(),
                 moved,
             });
         }
@@ -118,30 +140,14 @@ impl<'a> Share<'a> {
         Ok(())
     }
 
-    /// Finds the ledgers that the events draw on. The customer's credits were fetched.
-    pub(super) async fn find_ledgers(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        let Some(credits) = tx.row(&schema::credits(tx.account, self.customer_id))? else {
-            return Ok(());
-        };
-        for (entry, _) in &self.periods {
-            let version = rows::plans::plan_version_of(tx, entry).await?;
-            let moves = |metric: MetricId| self.moved.contains(&metric.into());
-            let draws_in = credits.drawn_by(&version, moves);
-            if !draws_in.is_empty() {
-                self.draws_in.insert(entry.subscription.id, draws_in);
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the currencies and pricing units of the ledgers that the events draw on.
     fn units(&self) -> BTreeSet<&PricingUnit> {
-        self.draws_in.values().flatten().collect()
+        self.moved.iter().flat_map(|of| &of.draws_in).collect()
     }
 
     /// Loads the figures that the events are added to. Their rows were fetched.
     pub(super) async fn load(
-        &mut self,
+        &self,
         tx: &mut Transaction<'_>,
         meters: &Meters,
     ) -> Result<(Tally, Vec<Periods>), Error> {
@@ -150,15 +156,13 @@ impl<'a> Share<'a> {
         let (slots, places) = (&self.bucket_slots, &self.places);
         let tally =
             tallies::load_tally(tx, customer_id, slots, places, Indexed::Yes, oldest_taken).await?;
-        let mut all = Vec::with_capacity(self.periods.len());
-        let mut periods = std::mem::take(&mut self.periods);
-        for (entry, billing) in &mut periods {
-            periods::begin_parts(tx, entry, billing).await?;
-            let alerts = self.alerts_of(entry);
-            let draws_in = self.draws_in.get(&entry.subscription.id);
-            let draws_in = draws_in.map(Vec::as_slice).unwrap_or_default();
+        let mut all = Vec::with_capacity(self.moved.len());
+        for moved in &self.moved {
+            let MovedPeriods { terms, billing, alerts, draws_in } = moved;
+            let entry = periods::begin_parts(tx, &terms.entry, billing).await?;
             let wanted = Wanted { alerts, draws_in };
-            let mut loaded = periods::periods(tx, entry, billing, wanted, tx.now).await?;
+            let subscribed = Subscribed { entry: &entry, ..moved.subscribed() };
+            let mut loaded = periods::periods_of(tx, subscribed, billing, wanted, tx.now).await?;
             let oldest_judged = oldest_judged(&entry.subscription, tx.now);
             for billing in &mut loaded.billing {
                 billing.is_judged = oldest_judged <= billing.timeframe.start();
@@ -174,7 +178,6 @@ impl<'a> Share<'a> {
             }
             all.push(loaded);
         }
-        self.periods = periods;
         Ok((tally, all))
     }
 
@@ -208,23 +211,6 @@ impl<'a> Share<'a> {
             periods::save_periods(tx, &guard, periods)?;
         }
         Ok(())
-    }
-
-    /// Finds the alerts that watch a metric which some event adds to. Their rows were fetched.
-    async fn find_alerts(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        for (entry, _) in &self.periods {
-            let mut alerts = active::watching(tx, entry).await?;
-            alerts.retain(|alert| match alert.condition.metric_id() {
-                Some(metric_id) => self.moved.contains(&metric_id.into()),
-                None => true,
-            });
-            self.alerts.insert(entry.subscription.id, alerts);
-        }
-        Ok(())
-    }
-
-    fn alerts_of(&self, entry: &SubscriptionEntry) -> &[Alert] {
-        self.alerts.get(&entry.subscription.id).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Counts the events that count, by hour.
@@ -278,30 +264,7 @@ fn periods_of(
     found.into_iter().collect()
 }
 
-/// Finds the alerts that watch the subscriptions, in as few calls of the store as for one.
-pub(super) async fn find_alerts(
-    tx: &mut Transaction<'_>,
-    shares: &mut [Share<'_>],
-) -> Result<(), Error> {
-    let account = tx.account;
-    let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
-    let (mut own, mut shared) = (Vec::new(), BTreeSet::new());
-    for (share, guard) in shares.iter().zip(&guards) {
-        for (entry, _) in &share.periods {
-            let alerts = entry.alerts.iter().map(|id| schema::alert(account, *id).key().clone());
-            own.extend(alerts.map(|key| (guard, key)));
-            shared.extend(rows::plans::plan_version_of(tx, entry).await?.alerts.iter().copied());
-        }
-    }
-    Guard::fetch(tx, own.iter().map(|(guard, key)| (*guard, key))).await?;
-    rows::alerts::of_plan(tx, &shared.into_iter().collect::<Vec<_>>()).await?;
-    for share in shares {
-        share.find_alerts(tx).await?;
-    }
-    Ok(())
-}
-
-/// Reads the rows that events are added to. Those of the alerts were fetched.
+/// Reads the rows that events are added to.
 pub(super) async fn fetch_figures(
     tx: &mut Transaction<'_>,
     shares: &[Share<'_>],
@@ -315,9 +278,10 @@ pub(super) async fn fetch_figures(
         keys.extend(share.hours().into_keys().map(volume));
         let (slots, places) = (&share.bucket_slots, &share.places);
         keys.extend(tallies::tally_keys(tx, customer_id, slots, places, Indexed::Yes));
-        for (entry, periods) in &share.periods {
-            let alerts = share.alerts_of(entry);
-            keys.extend(periods::period_keys(tx, entry, periods, alerts, tx.now).await?);
+        for moved in &share.moved {
+            let MovedPeriods { billing, alerts, .. } = moved;
+            let of = moved.subscribed();
+            keys.extend(periods::period_keys(account, of, billing, alerts, tx.now));
         }
         all.extend(keys.into_iter().map(|key| (guard, key)));
     }
@@ -334,11 +298,12 @@ pub(super) async fn fetch_ledgers(
     let guards = tx.guards::<CustomerHead>(shares.iter().map(|of| of.customer_id)).await?;
     for (share, guard) in shares.iter().zip(&guards) {
         ledgers.extend(share.units().into_iter().map(|unit| (share.customer_id, unit)));
-        for (entry, periods) in &share.periods {
-            let id = entry.subscription.id;
-            for unit in share.draws_in.get(&id).into_iter().flatten() {
+        for MovedPeriods { terms, billing, draws_in, .. } in &share.moved {
+            let id = terms.entry.subscription.id;
+            for unit in draws_in {
                 let slot = |start| schema::drawn(account, id, start, unit).key().clone();
-                let starts = entry.stretches(periods, tx.now).into_keys().map(|key| key.start);
+                let starts = terms.entry.stretches(billing, tx.now);
+                let starts = starts.into_keys().map(|key| key.start);
                 let starts: BTreeSet<_> = starts.collect();
                 drawn.extend(starts.into_iter().map(|start| (guard, slot(start))));
             }

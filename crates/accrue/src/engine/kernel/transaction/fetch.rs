@@ -162,6 +162,25 @@ impl Transaction<'_> {
         self.reads.adopt(guard, key);
     }
 
+    /// Returns what was worked out from the settled rows of a guard, and of another one beside it.
+    pub(in crate::engine::kernel) fn recall<T: Send + Sync + 'static>(
+        &self,
+        guard: usize,
+        beside: Option<usize>,
+    ) -> Option<Arc<T>> {
+        self.reads.recall(guard, beside)?.downcast().ok()
+    }
+
+    /// Notes what was worked out so.
+    pub(in crate::engine::kernel) fn remember<T: Send + Sync + 'static>(
+        &mut self,
+        guard: usize,
+        beside: Option<usize>,
+        value: Arc<T>,
+    ) {
+        self.reads.remember(guard, beside, value);
+    }
+
     /// Returns the rows, each once, that were not read yet.
     fn missing<'k, W>(
         &mut self,

@@ -1,12 +1,12 @@
 //! What a run has read: the rows, what holds each of them, and what copies may learn of it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{any::Any, collections::HashMap, sync::Arc};
 
 use foldhash::fast::RandomState;
 
 use super::super::{
     known::{Known, Said},
-    resident::{Learned, Resident, Residents},
+    resident::{Learned, Memo, Memory, Resident, Residents},
     trace::RowsRead,
 };
 use crate::{
@@ -33,6 +33,9 @@ pub(super) struct Reads {
     found: Vec<(usize, Key)>,
 }
 
+/// What is worked out from rows.
+type Memoized = dyn Any + Send + Sync;
+
 struct Fetched {
     row: Option<Arc<Known>>,
     holder: Holder,
@@ -54,6 +57,14 @@ struct GuardRead {
     key: Key,
     version: Option<Version>,
     resident: Option<Arc<Resident>>,
+    memory: Memory,
+}
+
+impl GuardRead {
+    /// Tells whether none of its settled rows is written here.
+    const fn is_settled(&self) -> bool {
+        !matches!(self.memory, Memory::Void)
+    }
 }
 
 impl Reads {
@@ -90,7 +101,8 @@ impl Reads {
         let known = self.get(key).flatten();
         let (place, version) = (self.guards.len(), known.map(|known| known.row().version));
         self.places.insert(key.clone(), place);
-        self.guards.push(GuardRead { key: key.clone(), version, resident });
+        let (key, memory) = (key.clone(), Memory::Unchanged);
+        self.guards.push(GuardRead { key, version, resident, memory });
         place
     }
 
@@ -112,6 +124,33 @@ impl Reads {
         let Some(row) = found else { return false };
         self.add(key.clone(), row, Holder::Guard);
         true
+    }
+
+    /// Returns what was worked out from the settled rows of a guard, and of another one: not where some of
+    /// the first are written here.
+    pub(super) fn recall(&self, guard: usize, beside: Option<usize>) -> Option<Arc<Memoized>> {
+        let beside = self.settled(beside)?;
+        let guard = self.guards.get(guard)?;
+        let memo = match &guard.memory {
+            Memory::Void => None,
+            Memory::New(memo) => Some(memo.clone()),
+            Memory::Unchanged => guard.resident.as_ref()?.memo(guard.version?),
+        };
+        memo.filter(|memo| memo.beside == beside).map(|memo| memo.value)
+    }
+
+    /// Notes what was worked out so.
+    pub(super) fn remember(&mut self, guard: usize, beside: Option<usize>, value: Arc<Memoized>) {
+        let Some(beside) = self.settled(beside) else { return };
+        if let Some(guard) = self.guards.get_mut(guard).filter(|guard| guard.is_settled()) {
+            guard.memory = Memory::New(Memo { beside, value });
+        }
+    }
+
+    /// Returns the version of a guard of which no settled row is written here; none where one is.
+    fn settled(&self, guard: Option<usize>) -> Option<Option<Version>> {
+        let Some(guard) = guard else { return Some(None) };
+        self.guards.get(guard).filter(|guard| guard.is_settled()).map(|guard| guard.version)
     }
 
     /// Takes a row that was read for one that a guard guards.
@@ -137,7 +176,10 @@ impl Reads {
     }
 
     /// Notes a row that is written under a guard for the first time.
-    pub(super) fn note_written(&mut self, guard: usize, key: &Key) {
+    pub(super) fn note_written(&mut self, guard: usize, key: &Key, is_settled: bool) {
+        if let Some(guard) = self.guards.get_mut(guard).filter(|_| is_settled) {
+            guard.memory = Memory::Void;
+        }
         if !self.rows.get(key).is_some_and(|fetched| fetched.is_noted) {
             self.under.push((guard, key.clone()));
         }
@@ -150,11 +192,12 @@ impl Reads {
             Some(left) => left,
             None => Left::Read(rows.get(key).and_then(|fetched| fetched.row.clone())),
         };
-        let guards = guards.into_iter().map(|GuardRead { key, version, .. }| Finding {
+        let guards = guards.into_iter().map(|GuardRead { key, version, memory, .. }| Finding {
             left: left(&key),
             read: version,
             rows: Vec::new(),
             found: Vec::new(),
+            memory,
             key,
         });
         let mut guards: Vec<_> = guards.collect();
@@ -203,6 +246,7 @@ struct Finding {
     left: Left,
     rows: Vec<(Key, Left)>,
     found: Vec<Key>,
+    memory: Memory,
 }
 
 /// What a commit leaves of a row.
@@ -257,20 +301,22 @@ impl Findings {
         for (Finding { key, .. }, count) in self.0.iter().zip(counts) {
             let left = read.next().and_then(|(_, guard)| guard);
             let rows = read.by_ref().take(count).map(|(key, row)| (key.clone(), row)).collect();
-            residents.keep(Learned { key: key.clone(), read: None, left, rows, found: Vec::new() });
+            let (key, found) = (key.clone(), Vec::new());
+            let (read, memory) = (None, Memory::Unchanged);
+            residents.keep(Learned { key, read, left, rows, found, memory });
         }
         Ok(())
     }
 
     /// Has copies keep them: their commit has happened, and has given what it wrote a version.
     pub(in crate::engine) fn keep(self, residents: &Residents, version: Version) {
-        for Finding { key, read, left, rows, found } in self.0 {
+        for Finding { key, read, left, rows, found, memory } in self.0 {
             let row = |(key, left): (Key, Left)| {
                 let row = left.row(&key, version);
                 (key, row)
             };
             let (left, rows) = (left.row(&key, version), rows.into_iter().map(row).collect());
-            residents.keep(Learned { key, read, left, rows, found });
+            residents.keep(Learned { key, read, left, rows, found, memory });
         }
     }
 }

@@ -78,7 +78,7 @@ impl Transaction<'_> {
         slot: &Slot<T, G>,
     ) {
         if slot.is_resident() && !self.written.contains_key(slot.key()) {
-            self.reads.note_written(guard, slot.key());
+            self.reads.note_written(guard, slot.key(), slot.is_read_often());
         }
     }
 

@@ -1,0 +1,130 @@
+//! Terms that the usage of customers is held against, put together once from their rows and kept for as
+//! long as those are as they were (`docs/decisions/resident-copies.md`).
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::{
+    AlertId, CustomerId, Error, PriceId,
+    alert::Alert,
+    engine::{
+        kernel::{Guard, Transaction},
+        rows::{
+            account,
+            active::{self, ActiveSubscriptions},
+            alerts, plans, prices,
+        },
+    },
+    rating::RateCard,
+    schema::{self, Credits, CustomerHead, PlanVersionEntry, Slot},
+    subscription::SubscriptionEntry,
+};
+
+/// Terms of a customer, whatever the time is.
+#[derive(Debug)]
+pub(in crate::engine) struct CustomerTerms {
+    pub(in crate::engine) customer_id: CustomerId,
+    /// Subscriptions that its events may still count for.
+    pub(in crate::engine) subscriptions: Vec<Arc<SubscriptionTerms>>,
+    pub(in crate::engine) credits: Credits,
+}
+
+/// Terms of a subscription.
+#[derive(Debug)]
+pub(in crate::engine) struct SubscriptionTerms {
+    pub(in crate::engine) entry: SubscriptionEntry,
+    pub(in crate::engine) version: Arc<PlanVersionEntry>,
+    /// Enabled alerts that watch it, those on usage first.
+    pub(in crate::engine) alerts: Vec<Alert>,
+    /// Its prices, where somebody asks what usage costs: an alert, or credits that pay for it.
+    pub(in crate::engine) card: Option<Arc<RateCard>>,
+}
+
+impl SubscriptionTerms {
+    /// Tells whether there are changes to its plan's alerts that it has not applied.
+    pub(in crate::engine) fn is_behind(&self) -> bool {
+        self.entry.revision < self.version.revision
+    }
+}
+
+/// Returns the terms of customers whose locks are held.
+pub(in crate::engine) async fn terms(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+) -> Result<Vec<Arc<CustomerTerms>>, Error> {
+    let of_account = account::guard(tx).await?;
+    let guards = tx.guards::<CustomerHead>(customers.iter().copied()).await?;
+    let mut all: Vec<_> = guards.iter().map(|of| of.recall_beside(tx, &of_account)).collect();
+    let unknown = guards.iter().zip(&all).filter(|(_, known)| known.is_none());
+    let unknown: Vec<_> = unknown.map(|(guard, _)| guard.of()).collect();
+    if !unknown.is_empty() {
+        let mut new = put_together(tx, &unknown).await?.into_iter();
+        for (guard, known) in guards.iter().zip(&mut all).filter(|(_, known)| known.is_none()) {
+            if let Some(new) = new.next() {
+                guard.remember_beside(tx, &of_account, &new);
+                *known = Some(new);
+            }
+        }
+    }
+    let all: Option<Vec<_>> = all.into_iter().collect();
+    all.ok_or_else(|| Error::corrupt("terms of a customer are missing"))
+}
+
+/// Puts terms together, in as few calls of the store for many customers as for one.
+async fn put_together(
+    tx: &mut Transaction<'_>,
+    customers: &[CustomerId],
+) -> Result<Vec<Arc<CustomerTerms>>, Error> {
+    let active = active::active_subscriptions(tx, customers).await?;
+    let entries = || active.iter().flat_map(|of| &of.entries);
+    plans::fetch_plan_versions(tx, entries()).await?;
+    fetch_alerts(tx, &active).await?;
+    let mut all = Vec::with_capacity(active.len());
+    for ActiveSubscriptions { customer_id, entries, .. } in active {
+        let credits = tx.row(&schema::credits(tx.account, customer_id))?.unwrap_or_default();
+        let mut subscriptions = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let version = plans::plan_version_of(tx, &entry).await?;
+            let shared = alerts::of_plan(tx, &version.alerts).await?;
+            let alerts = active::watching_with(tx, &entry, shared).await?;
+            let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost())
+                || !credits.drawn_by(&version, |_| true).is_empty();
+            let card = None;
+            subscriptions.push((SubscriptionTerms { entry, version, alerts, card }, is_rated));
+        }
+        all.push((customer_id, credits, subscriptions));
+    }
+    let of = all.iter().flat_map(|(.., subscriptions)| subscriptions);
+    let rated = of.filter(|(_, is_rated)| *is_rated).map(|(terms, _)| &terms.entry);
+    let ids = rated.flat_map(|entry| &entry.subscription.price_intervals).map(|of| of.price_id);
+    prices::prices(tx, &ids.collect::<BTreeSet<PriceId>>().into_iter().collect::<Vec<_>>()).await?;
+    let mut found = Vec::with_capacity(all.len());
+    for (customer_id, credits, subscriptions) in all {
+        let mut with_cards = Vec::with_capacity(subscriptions.len());
+        for (mut terms, is_rated) in subscriptions {
+            if is_rated {
+                terms.card = Some(prices::card(tx, &terms.entry).await?);
+            }
+            with_cards.push(Arc::new(terms));
+        }
+        let subscriptions = with_cards;
+        found.push(Arc::new(CustomerTerms { customer_id, subscriptions, credits }));
+    }
+    Ok(found)
+}
+
+/// Reads the alerts that watch subscriptions whose plan versions were fetched.
+async fn fetch_alerts(
+    tx: &mut Transaction<'_>,
+    active: &[ActiveSubscriptions],
+) -> Result<(), Error> {
+    let guards = tx.guards::<CustomerHead>(active.iter().map(|of| of.customer_id)).await?;
+    let (mut own, mut shared) = (Vec::new(), BTreeSet::<AlertId>::new());
+    for (of, guard) in active.iter().zip(&guards) {
+        for entry in &of.entries {
+            own.extend(entry.alerts.iter().map(|id| (guard, schema::alert(tx.account, *id))));
+            shared.extend(&plans::plan_version_of(tx, entry).await?.alerts);
+        }
+    }
+    Guard::fetch(tx, own.iter().map(|(guard, slot)| (*guard, Slot::key(slot)))).await?;
+    alerts::of_plan(tx, &shared.into_iter().collect::<Vec<_>>()).await.map(|_| ())
+}
