@@ -9,6 +9,7 @@ use http::{
 
 use crate::{
     Authenticate, Bounds, Category, RateLimit, auth,
+    batch::Batch,
     door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
     failure::{Failure, OnError, Panicked},
     json::Json,
@@ -269,13 +270,19 @@ impl Api {
             false => Bytes::new(),
         };
         let raw_query = head.uri.query().unwrap_or_default();
+        let bounds = &settings.bounds;
+        let batch = match operation.takes_batches {
+            true => Batch::read(&raw, bounds, &pace).await,
+            false => None,
+        };
         let input = Input {
             path: parameters,
             query: query::parse(raw_query),
-            body: match raw.is_empty() {
+            body: match raw.is_empty() || batch.is_some() {
                 true => Ok(None),
-                false => Json::parse(&raw, &settings.bounds, &pace).await.map(Some),
+                false => Json::parse(&raw, bounds, &pace).await.map(Some),
             },
+            batch,
             is_pending_change: is_pending_change(&head.headers),
         };
         let attempt = match key {

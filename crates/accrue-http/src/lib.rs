@@ -59,6 +59,7 @@
 
 mod api;
 mod auth;
+mod batch;
 mod bounds;
 mod door;
 mod failure;

@@ -27,6 +27,8 @@ pub(crate) struct Operation {
     pub(crate) category: Category,
     /// Whether a request under an idempotency key has an effect to be kept (§4.5).
     pub(crate) effect: Effect,
+    /// Whether its body is a batch of events.
+    pub(crate) takes_batches: bool,
     pub(crate) query: Option<fn() -> Schema>,
     pub(crate) body: Option<fn() -> Schema>,
     pub(crate) answer: Option<fn() -> Schema>,
@@ -114,6 +116,7 @@ impl Operation {
             summary: "",
             category,
             effect,
+            takes_batches: false,
             query: None,
             body: None,
             answer: None,
@@ -131,6 +134,11 @@ impl Operation {
     /// Has no effect, although it is a POST.
     pub(crate) const fn only_reads(self) -> Self {
         Self { effect: Effect::Reads, ..self }
+    }
+
+    /// Has a batch of events for its body.
+    pub(crate) const fn takes_batches(self) -> Self {
+        Self { takes_batches: true, ..self }
     }
 
     pub(crate) const fn counted_as(self, category: Category) -> Self {

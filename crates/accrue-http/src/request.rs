@@ -5,6 +5,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::{
+    batch::Batch,
     json::Json,
     problem::{Problem, Violations},
     reply::Reply,
@@ -30,6 +31,9 @@ pub(crate) struct Input {
     /// The parameters of the path in their order, decoded.
     pub(crate) path: Vec<Json>,
     pub(crate) query: Result<Json, Violations>,
+    /// Events of the body, where the operation takes a batch and the body is in its usual form: then it
+    /// was not read as anything else.
+    pub(crate) batch: Option<Batch>,
     /// The body. An empty one is none.
     pub(crate) body: Result<Option<Json>, Violations>,
     /// Whether a change of a subscription is to wait until it is applied (wire 5.3).

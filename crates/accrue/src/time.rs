@@ -3,6 +3,7 @@
 mod conversions;
 
 use std::{
+    borrow::Cow,
     fmt,
     str::FromStr,
     sync::{
@@ -109,7 +110,7 @@ pub(crate) fn civil_time(text: &str) -> Option<DateTime> {
 }
 
 /// Returns the text of a date and time without the digits that are too fine; none where it cannot be one.
-fn readable(text: &str) -> Option<String> {
+fn readable(text: &str) -> Option<Cow<'_, str>> {
     let at = |index: usize| text.as_bytes().get(index).copied().unwrap_or_default();
     let separated = matches!(at(10), b'T' | b't' | b' ') && at(13) == b':' && at(16) == b':';
     let is_leap_second = at(17) == b'6';
@@ -118,11 +119,14 @@ fn readable(text: &str) -> Option<String> {
 }
 
 /// Cuts the digits of a fraction behind the sixth.
-fn cut_finer_digits(text: &str) -> String {
-    let Some((seconds, rest)) = text.split_once(['.', ',']) else { return text.to_owned() };
+fn cut_finer_digits(text: &str) -> Cow<'_, str> {
+    let Some((seconds, rest)) = text.split_once(['.', ',']) else { return Cow::Borrowed(text) };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits <= 6 && !text.contains(',') {
+        return Cow::Borrowed(text);
+    }
     let (fraction, offset) = rest.split_at(digits);
-    format!("{seconds}.{}{offset}", fraction.get(..6).unwrap_or(fraction))
+    Cow::Owned(format!("{seconds}.{}{offset}", fraction.get(..6).unwrap_or(fraction)))
 }
 
 impl fmt::Display for Timestamp {

@@ -1,5 +1,7 @@
 //! What a payload is recognized by, however it is spelled (§4.5.8).
 
+use std::borrow::Cow;
+
 use accrue::{
     Pace,
     idempotency::{Fingerprint, Fingerprinting},
@@ -18,12 +20,16 @@ pub(crate) async fn fingerprint(
     raw_body: &[u8],
     pace: &Pace,
 ) -> Fingerprint {
-    let mut path = String::new();
+    let mut path = Canonical::default();
     for parameter in &input.path {
         write(parameter, &mut path, pace).await;
     }
+    let path = path.0;
     let query = tree(input.query.as_ref().map(Some), raw_query.as_bytes(), pace).await;
-    let body = tree(input.body.as_ref().map(Option::as_ref), raw_body, pace).await;
+    let body = match &input.batch {
+        Some(batch) => Cow::Borrowed(batch.canonical.as_bytes()),
+        None => tree(input.body.as_ref().map(Option::as_ref), raw_body, pace).await.into(),
+    };
     let [http, method, name] = ["http", operation.method.name(), operation.name].map(str::as_bytes);
     let mut taking = Fingerprinting::default();
     for part in [http, method, name, path.as_bytes(), &query, &body] {
@@ -43,10 +49,9 @@ async fn tree(json: Result<Option<&Json>, &Violations>, raw: &[u8], pace: &Pace)
     match json {
         Ok(None) => Vec::new(),
         Ok(Some(json)) => {
-            let mut text = String::with_capacity(raw.len());
-            text.push_str("json ");
+            let mut text = Canonical::with_capacity(raw.len());
             write(json, &mut text, pace).await;
-            text.into_bytes()
+            text.into_text().into_bytes()
         }
         Err(_) => [b"raw ", raw].concat(),
     }
@@ -56,36 +61,36 @@ async fn tree(json: Result<Option<&Json>, &Violations>, raw: &[u8], pace: &Pace)
 enum Piece<'a> {
     Value(&'a Json),
     Name(&'a str),
-    Mark(char),
+    EndItem,
+    Close(char),
 }
 
 /// Writes a value so that equal values are equal texts.
-async fn write(json: &Json, text: &mut String, pace: &Pace) {
+async fn write(json: &Json, text: &mut Canonical, pace: &Pace) {
     let mut rest = vec![Piece::Value(json)];
     while let Some(piece) = rest.pop() {
         pace.spend(PIECE).await;
         match piece {
-            Piece::Mark(mark) => text.push(mark),
-            Piece::Name(name) => write_string(name, text),
-            Piece::Value(Json::Null) => text.push_str("null"),
-            Piece::Value(Json::Boolean(value)) => {
-                text.push_str(if *value { "true" } else { "false" });
-            }
-            Piece::Value(Json::Number(number)) => text.push_str(&canonical(number)),
-            Piece::Value(Json::String(string)) => write_string(string, text),
+            Piece::Close(mark) => text.close(mark),
+            Piece::EndItem => text.end_item(),
+            Piece::Name(name) => text.name(name),
+            Piece::Value(Json::Null) => text.null(),
+            Piece::Value(Json::Boolean(value)) => text.boolean(*value),
+            Piece::Value(Json::Number(number)) => text.number(number),
+            Piece::Value(Json::String(string)) => text.text(string),
             Piece::Value(Json::Array(values)) => {
-                text.push('[');
-                rest.push(Piece::Mark(']'));
+                text.open('[');
+                rest.push(Piece::Close(']'));
                 let values = values.iter().rev();
-                rest.extend(values.flat_map(|value| [Piece::Mark(','), Piece::Value(value)]));
+                rest.extend(values.flat_map(|value| [Piece::EndItem, Piece::Value(value)]));
             }
             Piece::Value(Json::Object(members)) => {
                 let mut sorted: Vec<_> = members.iter().collect();
                 sorted.sort_by(|(one, _), (other, _)| other.cmp(one));
-                text.push('{');
-                rest.push(Piece::Mark('}'));
+                text.open('{');
+                rest.push(Piece::Close('}'));
                 rest.extend(sorted.into_iter().flat_map(|(name, value)| {
-                    [Piece::Mark(','), Piece::Value(value), Piece::Mark(':'), Piece::Name(name)]
+                    [Piece::EndItem, Piece::Value(value), Piece::Name(name)]
                 }));
             }
         }
@@ -95,36 +100,122 @@ async fn write(json: &Json, text: &mut String, pace: &Pace) {
 /// The work of a piece: most are a byte or a short text.
 const PIECE: usize = 2;
 
-/// With its length before it: nothing in it needs an escape.
-fn write_string(string: &str, text: &mut String) {
-    text.push_str(&string.len().to_string());
-    text.push('"');
-    text.push_str(string);
+/// A text that equal values have in common, and no others.
+#[derive(Debug, Default)]
+pub(crate) struct Canonical(String);
+
+impl Canonical {
+    /// Begins the text of a body of some bytes.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        let mut text = String::with_capacity(bytes);
+        text.push_str("json ");
+        Self(text)
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
+
+    /// Begins an array or an object.
+    pub(crate) fn open(&mut self, mark: char) {
+        self.0.push(mark);
+    }
+
+    /// Ends an array or an object.
+    pub(crate) fn close(&mut self, mark: char) {
+        self.0.push(mark);
+    }
+
+    /// Ends an item of an array, or a member of an object: those in the order of their names.
+    pub(crate) fn end_item(&mut self) {
+        self.0.push(',');
+    }
+
+    /// Begins a member.
+    pub(crate) fn name(&mut self, name: &str) {
+        self.text(name);
+        self.0.push(':');
+    }
+
+    /// Writes a member that is a string.
+    pub(crate) fn member(&mut self, name: &str, value: &str) {
+        self.name(name);
+        self.text(value);
+        self.end_item();
+    }
+
+    /// Writes a string, with its length before it: nothing in it needs an escape.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.integer(i64::try_from(text.len()).unwrap_or(i64::MAX));
+        self.0.push('"');
+        self.0.push_str(text);
+    }
+
+    pub(crate) fn boolean(&mut self, value: bool) {
+        self.0.push_str(if value { "true" } else { "false" });
+    }
+
+    pub(crate) fn null(&mut self) {
+        self.0.push_str("null");
+    }
+
+    /// Writes a number as its digits without zeros around them and a power of ten: 1, 1.0 and 10e-1 are
+    /// one number. It is worked out on the text, so that 1e3000000 costs nothing.
+    pub(crate) fn number(&mut self, number: &str) {
+        let (sign, unsigned) = match number.strip_prefix('-') {
+            Some(unsigned) => ("-", unsigned),
+            None => ("", number),
+        };
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let zero = |digit| digit == '0';
+        let last = fraction.trim_end_matches(zero);
+        let first = if last.is_empty() { whole.trim_end_matches(zero) } else { whole };
+        let cut = mantissa_digits(whole, fraction).saturating_sub(mantissa_digits(first, last));
+        let first = first.trim_start_matches(zero);
+        let last = if first.is_empty() { last.trim_start_matches(zero) } else { last };
+        if first.is_empty() && last.is_empty() {
+            return self.0.push('0');
+        }
+        let (cut, behind) = (i64::try_from(cut), i64::try_from(fraction.len()));
+        let power = match (exponent.parse::<i64>(), cut, behind) {
+            (Ok(exponent), Ok(cut), Ok(behind)) => {
+                exponent.checked_add(cut).and_then(|power| power.checked_sub(behind))
+            }
+            _ => None,
+        };
+        match power {
+            Some(power) => {
+                for piece in [sign, first, last, "e"] {
+                    self.0.push_str(piece);
+                }
+                self.integer(power);
+            }
+            // An exponent that no integer holds is compared as it is spelled.
+            None => self.0.push_str(number),
+        }
+    }
+
+    fn integer(&mut self, value: i64) {
+        if value < 0 {
+            self.0.push('-');
+        }
+        let (mut digits, mut rest) = ([b'0'; 20], value.unsigned_abs());
+        let mut used = 0;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0'.saturating_add(u8::try_from(rest % 10).unwrap_or_default());
+            (used, rest) = (used + 1, rest / 10);
+            if rest == 0 {
+                break;
+            }
+        }
+        let digits = digits.iter().skip(digits.len().saturating_sub(used));
+        self.0.extend(digits.map(|digit| char::from(*digit)));
+    }
 }
 
-/// Returns a number as its digits without zeros around them and a power of ten: 1, 1.0 and 10e-1 are
-/// one number. It is worked out on the text, so that 1e3000000 costs nothing.
-fn canonical(number: &str) -> String {
-    let (sign, unsigned) = match number.strip_prefix('-') {
-        Some(unsigned) => ("-", unsigned),
-        None => ("", number),
-    };
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let digits = digits.trim_start_matches('0');
-    let significant = digits.trim_end_matches('0');
-    if significant.is_empty() {
-        return "0".to_owned();
-    }
-    let cut = i128::try_from(digits.len().saturating_sub(significant.len()));
-    let behind = i128::try_from(fraction.len());
-    // An exponent that no integer holds is compared as it is spelled.
-    let (Ok(exponent), Ok(cut), Ok(behind)) = (exponent.parse::<i64>(), cut, behind) else {
-        return number.to_owned();
-    };
-    let power = i128::from(exponent).saturating_add(cut).saturating_sub(behind);
-    format!("{sign}{significant}e{power}")
+const fn mantissa_digits(whole: &str, fraction: &str) -> usize {
+    whole.len().saturating_add(fraction.len())
 }
 
 #[cfg(test)]
@@ -136,11 +227,11 @@ mod tests {
     use crate::Bounds;
 
     fn written(text: &str) -> String {
-        let mut written = String::new();
+        let mut written = Canonical::default();
         let pace = Pace::new();
         let json = block_on(Json::parse(text.as_bytes(), &Bounds::default(), &pace)).unwrap();
         block_on(write(&json, &mut written, &pace));
-        written
+        written.0
     }
 
     #[test]

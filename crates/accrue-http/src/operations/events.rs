@@ -23,6 +23,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .summary("Ingests a batch of usage events: all of them, or none.")
         .query::<IngestQuery>()
         .body::<IngestBody>()
+        .takes_batches()
         .answers::<Ingested>()
         .run(|request| Box::pin(ingest(request))),
     Operation::post("/events/search", "events.search", "search-events")
@@ -47,7 +48,26 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .run(|request| Box::pin(volume(request))),
 ];
 
-async fn ingest(request: Request) -> Result<Reply, Problem> {
+async fn ingest(mut request: Request) -> Result<Reply, Problem> {
+    let (query, incoming) = match request.input.batch.take() {
+        Some(batch) => (request.query()?, batch.events),
+        None => read_events(&request).await?,
+    };
+    let quota = u32::try_from(incoming.len()).ok().and_then(NonZeroU32::new);
+    let (account, settings) = (request.account.id().clone(), Arc::clone(&request.settings));
+    if let Some(amount) = quota {
+        settings.take(&account, Category::IngestEvents, amount)?;
+    }
+    let reply = write_events(request, query, incoming).await;
+    let was_taken = reply.as_ref().is_ok_and(Reply::is_success);
+    if let Some(amount) = quota.filter(|_| !was_taken) {
+        settings.give_back(&account, Category::IngestEvents, amount);
+    }
+    reply
+}
+
+/// Reads the events of a body that was read as a tree.
+async fn read_events(request: &Request) -> Result<(IngestQuery, Vec<Incoming>), Problem> {
     let ((), query, _) = request.read::<(), IngestQuery, IngestBody>()?;
     let events = IngestBody::events_of(request.input.body.as_ref().ok().and_then(Option::as_ref));
     let (found, most) = (events.len(), request.settings.bounds.batch_events);
@@ -61,17 +81,7 @@ async fn ingest(request: Request) -> Result<Reply, Problem> {
         incoming.push(event);
         request.pace.spend(work).await;
     }
-    let quota = u32::try_from(found).ok().and_then(NonZeroU32::new);
-    let (account, settings) = (request.account.id().clone(), Arc::clone(&request.settings));
-    if let Some(amount) = quota {
-        settings.take(&account, Category::IngestEvents, amount)?;
-    }
-    let reply = write_events(request, query, incoming).await;
-    let was_taken = reply.as_ref().is_ok_and(Reply::is_success);
-    if let Some(amount) = quota.filter(|_| !was_taken) {
-        settings.give_back(&account, Category::IngestEvents, amount);
-    }
-    reply
+    Ok((query, incoming))
 }
 
 async fn write_events(

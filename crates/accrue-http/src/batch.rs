@@ -1,0 +1,471 @@
+use std::borrow::Cow;
+
+use accrue::{
+    CustomerId, Decimal, EventKey, EventName, ExternalId, IdOr, Pace, PropertyName, Timestamp,
+    usage::{Event, Incoming, Properties, PropertyValue},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use crate::{Bounds, door::Canonical};
+
+/// A batch of usage events, read from a body in one pass.
+///
+/// Only a body in its usual form is read so, with nothing wrong in it. Every other one is read as a
+/// [tree](crate::json::Json), which tells what is wrong: both mean the same wherever this reads anything.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) events: Vec<Incoming>,
+    /// What the body is recognized by, as that of a tree.
+    pub(crate) canonical: String,
+}
+
+/// An event is read so where it has no more bytes: others have their turn behind each.
+const EVENT_BYTES: usize = 64 * 1024;
+/// Arrays and objects of a batch within each other.
+const DEPTH: usize = 4;
+/// Values of an event beside its properties: itself, and its members.
+const EVENT_VALUES: usize = 6;
+/// The longest name of a member.
+const NAME_BYTES: usize = "external_customer_id".len();
+
+impl Batch {
+    /// Reads a body; none where it is not in its usual form.
+    pub(crate) async fn read(body: &[u8], bounds: &Bounds, pace: &Pace) -> Option<Self> {
+        if bounds.depth < DEPTH
+            || bounds.string_bytes < NAME_BYTES
+            || bounds.array_items < EVENT_VALUES
+        {
+            return None;
+        }
+        let most = bounds.batch_events.min(bounds.array_items);
+        let mut rest = after(after(body, b"{")?, b"\"events\"")?;
+        rest = after(after(rest, b":")?, b"[")?;
+        // The body and its array are values too.
+        let (mut events, mut values) = (Vec::new(), 2_usize);
+        let mut canonical = Canonical::with_capacity(body.len());
+        canonical.open('{');
+        canonical.name("events");
+        canonical.open('[');
+        while let [b'{', ..] = rest {
+            let part = rest.get(..EVENT_BYTES).unwrap_or(rest);
+            let mut parts = serde_json::Deserializer::from_slice(part).into_iter::<EventIn<'_>>();
+            let event = parts.next()?.ok()?;
+            let bytes = parts.byte_offset();
+            values = values.saturating_add(event.values());
+            if events.len() >= most || values > bounds.values || !event.fits(bounds) {
+                return None;
+            }
+            events.push(Incoming::Event(event.read(&mut canonical)?));
+            canonical.end_item();
+            pace.spend_bytes(bytes).await;
+            rest = blank(rest.get(bytes..)?);
+            match rest {
+                [b',', ..] => rest = after(rest, b",").filter(|rest| rest.starts_with(b"{"))?,
+                _ => break,
+            }
+        }
+        let rest = after(after(rest, b"]")?, b"}")?;
+        canonical.close(']');
+        canonical.end_item();
+        canonical.close('}');
+        rest.is_empty().then(|| Self { events, canonical: canonical.into_text() })
+    }
+}
+
+/// Returns what follows a mark, and what is blank around it.
+fn after<'a>(text: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
+    blank(text).strip_prefix(mark).map(blank)
+}
+
+fn blank(text: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let blank = text.iter().take_while(|byte| is_blank(byte)).count();
+    text.get(blank..).unwrap_or_default()
+}
+
+/// An event as it comes in, nothing of it judged.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventIn<'a> {
+    #[serde(borrow)]
+    idempotency_key: Text<'a>,
+    #[serde(borrow)]
+    event_name: Text<'a>,
+    #[serde(borrow)]
+    timestamp: Text<'a>,
+    #[serde(borrow)]
+    properties: PropertiesIn<'a>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    customer_id: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "given")]
+    external_customer_id: Option<Text<'a>>,
+}
+
+/// A string: a piece of the body, where nothing in it is escaped.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Properties by their names, no name twice.
+struct PropertiesIn<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// Reads a member that is there: null is not read, which a tree tells from one that is not there.
+fn given<'de: 'a, 'a, D: Deserializer<'de>>(from: D) -> Result<Option<Text<'a>>, D::Error> {
+    Text::deserialize(from).map(Some)
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for PropertiesIn<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((Text(name), value)) = map.next_entry()? {
+                    members.push((name, value));
+                }
+                Ok(members)
+            }
+        }
+
+        let mut members = from.deserialize_map(Members)?;
+        members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let twice = members.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a == b));
+        if twice { Err(serde::de::Error::custom("a name twice")) } else { Ok(Self(members)) }
+    }
+}
+
+impl EventIn<'_> {
+    fn values(&self) -> usize {
+        self.properties.0.len().saturating_add(EVENT_VALUES)
+    }
+
+    /// Tells whether it keeps the bounds of a body. What is longer where it is escaped is not read.
+    fn fits(&self, bounds: &Bounds) -> bool {
+        let texts = [&self.idempotency_key, &self.event_name, &self.timestamp];
+        let customer = self.customer_id.iter().chain(&self.external_customer_id);
+        let texts = texts.into_iter().chain(customer).map(|Text(text)| text.len());
+        let PropertiesIn(properties) = &self.properties;
+        let properties_fit = properties.len() <= bounds.array_items;
+        let lengths = properties.iter().flat_map(|(name, value)| [name.len(), value.get().len()]);
+        properties_fit && texts.chain(lengths).all(|length| length <= bounds.string_bytes)
+    }
+
+    /// Reads it, and writes what it is recognized by: its members in the order of their names.
+    fn read(self, canonical: &mut Canonical) -> Option<Event> {
+        let (Text(key), Text(name)) = (self.idempotency_key, self.event_name);
+        let Text(timestamp) = self.timestamp;
+        canonical.open('{');
+        let customer = match (self.customer_id, self.external_customer_id) {
+            (Some(Text(id)), None) => {
+                canonical.member("customer_id", &id);
+                canonical.member("event_name", &name);
+                IdOr::Id(id.parse::<CustomerId>().ok()?)
+            }
+            (None, Some(Text(external))) => {
+                canonical.member("event_name", &name);
+                canonical.member("external_customer_id", &external);
+                IdOr::External(ExternalId::parse(external).ok()?)
+            }
+            _ => return None,
+        };
+        canonical.member("idempotency_key", &key);
+        canonical.name("properties");
+        canonical.open('{');
+        let mut properties = Vec::with_capacity(self.properties.0.len());
+        for (name, value) in self.properties.0 {
+            canonical.name(&name);
+            let value = read_value(value.get(), canonical)?;
+            canonical.end_item();
+            properties.push((PropertyName::parse(name).ok()?, value));
+        }
+        canonical.close('}');
+        canonical.end_item();
+        canonical.member("timestamp", &timestamp);
+        canonical.close('}');
+        Some(Event {
+            idempotency_key: EventKey::parse(key).ok()?,
+            event_name: EventName::parse(name).ok()?,
+            timestamp: Timestamp::parse(&timestamp).ok()?,
+            properties: properties.into_iter().collect::<Properties>(),
+            customer,
+        })
+    }
+}
+
+/// Reads the value of a property, as it is spelled.
+fn read_value(spelled: &str, canonical: &mut Canonical) -> Option<PropertyValue> {
+    match spelled.as_bytes() {
+        [b'"', text @ .., b'"'] => {
+            let text = match text.contains(&b'\\') {
+                true => Cow::Owned(serde_json::from_str(spelled).ok()?),
+                false => Cow::Borrowed(std::str::from_utf8(text).ok()?),
+            };
+            canonical.text(&text);
+            Some(PropertyValue::from(&*text))
+        }
+        b"true" => {
+            canonical.boolean(true);
+            Some(PropertyValue::Boolean(true))
+        }
+        b"false" => {
+            canonical.boolean(false);
+            Some(PropertyValue::Boolean(false))
+        }
+        b"null" => {
+            canonical.null();
+            Some(PropertyValue::Null)
+        }
+        [b'-' | b'0'..=b'9', ..] => {
+            canonical.number(spelled);
+            Decimal::parse(spelled).ok().map(PropertyValue::Number)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+    use proptest::{prelude::*, sample::Index};
+
+    use super::*;
+    use crate::{
+        door::fingerprint,
+        json::Json,
+        operations,
+        problem::Violations,
+        request::Input,
+        shape::{Read as _, Reader},
+        wire::events::IngestBody,
+    };
+
+    const USUAL: &str = r#"{"events": [{"idempotency_key": "a", "event_name": "completion",
+        "timestamp": "2026-01-01T00:00:00Z", "properties": {"tokens": 12, "model": "small"},
+        "external_customer_id": "ada"}]}"#;
+
+    fn read(body: &[u8], bounds: &Bounds) -> Option<Batch> {
+        block_on(Batch::read(body, bounds, &Pace::new()))
+    }
+
+    fn input(batch: Option<Batch>, body: Result<Option<Json>, Violations>) -> Input {
+        let query = Ok(Json::Object(Vec::new()));
+        Input { path: Vec::new(), query, batch, body, is_pending_change: false }
+    }
+
+    /// What a tree of a body is read as: its events, and what it is recognized by.
+    fn read_as_tree(body: &[u8], bounds: &Bounds) -> Result<(Vec<Incoming>, String), String> {
+        let told = |violations: Violations| format!("{violations:?}");
+        let json = block_on(Json::parse(body, bounds, &Pace::new())).map_err(told)?;
+        let mut reader = Reader::new();
+        let found = IngestBody::read(&json, "", &mut reader);
+        reader.finish(found).map_err(|problem| format!("{problem:?}"))?;
+        let events = IngestBody::events_of(Some(&json)).iter();
+        let events = events.map(|event| IngestBody::read_event(event).0).collect();
+        Ok((events, recognized_by(&input(None, Ok(Some(json))), body)))
+    }
+
+    fn recognized_by(input: &Input, body: &[u8]) -> String {
+        let ingest = operations::all().find(|operation| operation.takes_batches).unwrap();
+        block_on(fingerprint(ingest, input, "", body, &Pace::new())).to_string()
+    }
+
+    /// Holds what is read in one pass against what a tree is read as.
+    fn check(body: &[u8]) -> Option<usize> {
+        let bounds = Bounds::default();
+        let batch = read(body, &bounds)?;
+        let (events, recognized) = read_as_tree(body, &bounds).unwrap();
+        assert_eq!(batch.events, events);
+        assert_eq!(recognized_by(&input(Some(batch), Ok(None)), body), recognized);
+        Some(events.len())
+    }
+
+    #[test]
+    fn a_usual_body_is_read_in_one_pass() {
+        assert_eq!(check(USUAL.as_bytes()), Some(1));
+        assert_eq!(check(br#"{"events":[]}"#), Some(0));
+        let more = USUAL.replace(
+            "]}",
+            ",{\"properties\":{},\"customer_id\":\"0198f2f2-7f3a-7c39-a5f3-0b6c1d1f0001\",\
+            \"timestamp\":\"2026-01-01T00:00:00+01:00\",\"event_name\":\"\\u0078\",\
+            \"idempotency_key\":\"b\"} ] } ",
+        );
+        assert_eq!(check(more.as_bytes()), Some(2));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_the_tree() {
+        let cases = [
+            ("\"a\"", "null"),
+            ("\"a\"", "\"\""),
+            ("\"ada\"", "null"),
+            ("\"external_customer_id\"", "\"customer_id\""),
+            ("\"small\"", "[]"),
+            ("12", "1e"),
+            ("12", "1e999999999"),
+            ("\"model\"", "\"tokens\""),
+            ("\"model\"", "\"tok\\u0065ns\""),
+            ("2026-01-01T", "2026-01-01X"),
+            ("\"event_name\"", "\"name\""),
+            ("{\"events\"", "{\"more\": 1, \"events\""),
+            ("]}", "],}"),
+            ("]}", ",]}"),
+            ("]}", "]} 1"),
+            ("]}", ", 7]}"),
+            (
+                "{\"idempotency_key\": \"a\"",
+                "{\"idempotency_key\": \"a\", \"idempotency_key\": \"b\"",
+            ),
+        ];
+        for (from, to) in cases {
+            let body = USUAL.replacen(from, to, 1);
+            assert_ne!(body, USUAL, "{from} is not there");
+            assert!(read(body.as_bytes(), &Bounds::default()).is_none(), "{body}");
+        }
+        // Not by its place in a list.
+        assert!(
+            read(br#"{"events":[["a","b","2026-01-01T00:00:00Z",{}]]}"#, &Bounds::default())
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn bounds_of_a_body_are_kept() {
+        let fits = |bounds: &Bounds| read(USUAL.as_bytes(), bounds).is_some();
+        let bounds =
+            Bounds { depth: 4, values: 10, string_bytes: 20, array_items: 6, ..Bounds::default() };
+        assert!(fits(&bounds));
+        assert!(read_as_tree(USUAL.as_bytes(), &bounds).is_ok());
+        for bounds in [
+            Bounds { depth: 3, ..bounds.clone() },
+            Bounds { values: 9, ..bounds.clone() },
+            Bounds { string_bytes: 19, ..bounds.clone() },
+            Bounds { array_items: 0, ..bounds.clone() },
+            Bounds { batch_events: 0, ..bounds.clone() },
+        ] {
+            assert!(!fits(&bounds), "{bounds:?}");
+        }
+        let long = USUAL.replace("small", &"x".repeat(EVENT_BYTES));
+        assert_eq!(check(long.as_bytes()), None);
+    }
+
+    fn select(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+        prop::sample::select(choices)
+    }
+
+    /// Mostly usual choices, and odd ones, of which some are wrong.
+    fn mostly(
+        usual: &'static [&'static str],
+        odd: &'static [&'static str],
+    ) -> impl Strategy<Value = &'static str> {
+        prop_oneof![30 => select(usual), 1 => select(odd)]
+    }
+
+    fn text() -> impl Strategy<Value = &'static str> {
+        mostly(
+            &[
+                "\"a\"",
+                "\"b\"",
+                "\"\\u0061\"",
+                "\"é\"",
+                "\"\\u00e9\"",
+                "\"\\ud83d\\ude00\"",
+                "\"a/b\"",
+                "\"a\\/b\"",
+            ],
+            &["\"\\ud800\"", "\"\"", "\"\\n\\\"\\\\\"", "\"\t\"", "\"\u{feff}\"", "null"],
+        )
+    }
+
+    fn property() -> impl Strategy<Value = &'static str> {
+        let others = mostly(
+            &["1", "1.0", "-0", "0", "1e5", "1E+5", "0.10", "true", "false", "null"],
+            &[
+                "1e-400",
+                "01",
+                "1.",
+                ".5",
+                "+1",
+                "[1]",
+                "{}",
+                "123456789012345678901234567890.1",
+                "tru",
+                "NaN",
+            ],
+        );
+        prop_oneof![text(), others]
+    }
+
+    /// An event, spelled in any way.
+    fn event() -> impl Strategy<Value = String> {
+        let names = mostly(
+            &["\"tokens\"", "\"model\"", "\"size\"", "\"a\""],
+            &["\"t\\u006fkens\"", "\"\"", "\"a b\""],
+        );
+        let properties = prop::collection::vec((names, property()), 0..4);
+        let timestamps = mostly(
+            &["\"2026-01-01T00:00:00Z\"", "\"2026-01-01T00:00:00.5+02:00\""],
+            &["\"2026-01-01\"", "7"],
+        );
+        let customers = mostly(
+            &["\"external_customer_id\":\"ada\"", "\"external_customer_id\":\"\\u0061da\""],
+            &[
+                "\"customer_id\":\"ada\"",
+                "\"external_customer_id\":\"ada\",\"customer_id\":null",
+                "\"more\":1",
+            ],
+        );
+        let blank = select(&["", " ", "\n", "\t\r "]);
+        (text(), text(), timestamps, properties, customers, blank, any::<bool>()).prop_map(
+            |(key, name, at, properties, customer, blank, first)| {
+                let properties =
+                    properties.iter().map(|(name, value)| format!("{name}:{blank}{value}"));
+                let properties = properties.collect::<Vec<_>>().join(",");
+                let mut members = vec![
+                    format!("\"idempotency_key\":{key}"),
+                    format!("{blank}\"event_name\"{blank}:{name}"),
+                    format!("\"timestamp\":{at}{blank}"),
+                    format!("\"properties\":{{{properties}}}"),
+                    customer.to_owned(),
+                ];
+                if first {
+                    members.reverse();
+                }
+                format!("{{{}}}", members.join(","))
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 10_000,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn what_is_read_in_one_pass_means_what_the_tree_says(
+            events in prop::collection::vec(event(), 0..3),
+            edits in prop::collection::vec((any::<Index>(), select(&[
+                "{", "}", "[", "]", "\"", ",", ":", "\\", "0", ".", "-", "e", " ", "\u{0}", "é", "null", "",
+            ]), any::<bool>()), 0..3),
+        ) {
+            let mut body = format!("{{\"events\":[{}]}}", events.join(", ")).into_bytes();
+            for (at, edit, replaces) in edits {
+                let at = at.index(body.len().max(1)).min(body.len());
+                let to = if replaces { at.saturating_add(1).min(body.len()) } else { at };
+                body.splice(at..to, edit.bytes());
+            }
+            check(&body);
+        }
+    }
+}
