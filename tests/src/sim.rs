@@ -94,6 +94,7 @@ pub const OTHERS: &[&str] = &[
     "reflected",
     "retry",
     "reverted",
+    "stale head",
     "apply",
     "tick",
 ];

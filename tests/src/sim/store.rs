@@ -199,6 +199,8 @@ struct State {
     /// Whose process has ended.
     crashed: Vec<TaskId>,
     injected: BTreeMap<Fault, u64>,
+    /// How often a commit expected a head as it was no longer.
+    stale_heads: u64,
     calls: u64,
     /// How many calls the task has made that is polled.
     in_a_row: u64,
@@ -220,6 +222,7 @@ impl SimStore {
             crashed: Vec::new(),
             injected: BTreeMap::new(),
             calls: 0,
+            stale_heads: 0,
             in_a_row: 0,
             is_calm: true,
         };
@@ -278,6 +281,11 @@ impl SimStore {
         self.state().injected.clone()
     }
 
+    /// How often a commit expected a head as it was no longer.
+    pub(super) fn stale_heads(&self) -> u64 {
+        self.state().stale_heads
+    }
+
     pub(super) fn calls(&self) -> u64 {
         self.state().calls
     }
@@ -314,7 +322,11 @@ impl SimStore {
                 state.applied.push(Applied { task, changes });
             }
             Commit::Committed(_) => {}
-            Commit::Conflict(_) => state.trouble.entry(task).or_default().conflicts += 1,
+            Commit::Conflict(key) => {
+                state.trouble.entry(task).or_default().conflicts += 1;
+                let is_head = ["customer_head", "account_head"].contains(&key.table().name());
+                state.stale_heads += u64::from(is_head);
+            }
         }
         Ok(commit)
     }

@@ -155,6 +155,7 @@ impl World {
     pub(super) fn report(mut self) -> Report {
         self.report.trace = self.trace;
         self.report.faults = self.store.injected();
+        self.report.others.insert("stale head", self.store.stale_heads());
         self.report.calls = self.store.calls();
         self.report
     }
