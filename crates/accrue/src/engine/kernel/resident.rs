@@ -443,4 +443,15 @@ mod tests {
         let kept = residents.copies.weight();
         assert!(kept <= limits::RESIDENT_BYTES && kept > limits::RESIDENT_BYTES / 2, "{kept}");
     }
+
+    #[test]
+    fn names_that_copies_are_found_by_are_bounded() {
+        let residents = Residents::new();
+        let most = usize::try_from(limits::RESIDENT_NAMES).unwrap();
+        let names = || (0..most * 2).map(|at| leaf(&at.to_string()));
+        residents.keep(Learned { found: names().collect(), ..learned(1, 1, &[]) });
+        let kept = names().filter(|name| residents.guard_of(name).is_some()).count();
+        assert!(kept <= most && kept > most / 2, "{kept}");
+        assert_eq!(residents.guard_of(&leaf(&(most * 2 - 1).to_string())), Some(guard()));
+    }
 }

@@ -332,3 +332,55 @@ pub(super) const fn expected(version: Option<Version>) -> Expected {
         None => Expected::Absent,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::*;
+    use crate::{
+        AccountId, CustomerId, ExternalId,
+        schema::{CustomerHead, Guards as _},
+        store::MemoryStore,
+    };
+
+    /// Keeps copies of customers, each with so many rows, and returns what a run has found of them.
+    fn copies(residents: &Residents, customers: u8, rows: usize) -> Findings {
+        let account = AccountId::parse("acme").unwrap();
+        let finding = |number: u8| {
+            let slot = CustomerHead::slot(&account, CustomerId::from_bytes([number; 16]));
+            let document = slot.encode(&CustomerHead::default(), &mut Vec::new()).unwrap();
+            let (key, version) = (slot.key().clone(), Version::new(1));
+            let left = Some(Arc::new(Known::new(Row { key: key.clone(), document, version })));
+            let leaf = |row: usize| {
+                let name = ExternalId::parse(format!("{number} {row}")).unwrap();
+                (schema::customer_external(&account, &name).key().clone(), None)
+            };
+            let (rows, found, memory) =
+                ((0..rows).map(leaf).collect(), Vec::new(), Memory::Unchanged);
+            residents.keep(Learned { key: key.clone(), read: None, left, rows, found, memory });
+            let (read, left, rows) = (Some(version), Left::Read(None), Vec::new());
+            Finding { key, read, left, rows, found: Vec::new(), memory: Memory::Unchanged }
+        };
+        Findings((0..customers).map(finding).collect())
+    }
+
+    /// How many copies are there, and how many of them are trusted, once they were refreshed from a store
+    /// that has none of their rows.
+    fn refreshed(customers: u8, rows: usize) -> (usize, usize) {
+        let residents = Residents::new();
+        let findings = copies(&residents, customers, rows);
+        block_on(findings.refresh(&residents, &MemoryStore::new(), &RowsRead::default())).unwrap();
+        let copies = findings.0.iter().filter_map(|finding| residents.of(&finding.key));
+        let copies: Vec<_> = copies.collect();
+        (copies.len(), copies.iter().filter(|copy| copy.guard().is_some()).count())
+    }
+
+    #[test]
+    fn copies_are_refreshed_unless_they_have_too_many_rows() {
+        let rows = limits::RESIDENT_ROWS;
+        let most = u8::try_from(limits::REFRESHED_ROWS / (rows + 1)).unwrap();
+        assert_eq!(refreshed(most, rows), (0, 0), "the store was asked, and has none of them");
+        assert_eq!(refreshed(most + 1, rows), (usize::from(most) + 1, 0), "they are doubted");
+    }
+}
