@@ -12,7 +12,7 @@ pub(crate) use self::{
     bodies::{Bodies, Share},
     body::Body,
     deadline::until,
-    fingerprint::{Canonical, fingerprint},
+    fingerprint::fingerprint,
     key::KeyHeader,
     panics::catch_panics,
     progress::Progress,

@@ -30,8 +30,8 @@
 //! `api` is the door, in an order that does not change: the idempotency key is remembered for every
 //! answer; the API key is judged (401), then the rate limit (429), the path (404), what is declared
 //! too large (413) and the syntax of the idempotency key (400); the body is read within its bound
-//! (413); and what is known under the idempotency key is looked up (a replay, or 409), before anything
-//! of the request is judged. `router` finds the operation, `operations` has one file per resource: it
+//! (413); and what is known under the idempotency key is the answer (a replay, or 409), whatever is
+//! wrong with the request. `router` finds the operation, `operations` has one file per resource: it
 //! reads the request through `shape`, makes one call of the engine, and writes what it came to in the
 //! words of `wire`. Effect, messages and the stored answer are one commit.
 //!
@@ -42,6 +42,7 @@
 //! - `failure`, `reply`, `problem`: why a request fails, answers, and errors as specification §7 has them.
 //! - `auth`, `rate`, `bounds`, `settings`: who may ask, how much, and what the host sets up.
 //! - `json`, `query`: what comes in, with numbers as they are spelled.
+//! - `canonical`, `batch`: what a payload is recognized by, and events that are read without a tree of JSON.
 //! - `shape`: one declaration of a type of the wire is its reader and its schema.
 //! - `wire`: the types of the wire, apart from those of the engine.
 //! - `request`, `operation`: what an operation sees, and what is known of it before it runs.
@@ -61,6 +62,7 @@ mod api;
 mod auth;
 mod batch;
 mod bounds;
+mod canonical;
 mod door;
 mod failure;
 mod json;

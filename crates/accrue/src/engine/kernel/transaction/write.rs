@@ -43,7 +43,7 @@ impl Transaction<'_> {
         slot: &Slot<T, G>,
         value: &T,
     ) -> Result<(), Error> {
-        let said = slot.is_kept().then(|| Arc::new(value.clone()) as Said);
+        let said = slot.is_kept().then(|| -> Said { Arc::new(value.clone()) });
         self.put_row(slot, value, said)
     }
 
