@@ -71,7 +71,9 @@ pub(crate) struct AccountEntry {
 
 impl AccountEntry {
     /// Takes a new configuration.
-    pub(crate) fn configure(mut self, configuration: Configuration, now: Timestamp) -> Self {
+    pub(crate) fn configure(mut self, mut configuration: Configuration, now: Timestamp) -> Self {
+        let grace = u64::try_from(configuration.grace_period.as_micros()).unwrap_or(u64::MAX);
+        configuration.grace_period = Duration::from_micros(grace);
         if configuration.features.alerts != self.configuration.features.alerts {
             // In order, also where the clock of another process is ahead.
             self.switches.push(self.switches.last().map_or(now, |last| now.max(*last)));

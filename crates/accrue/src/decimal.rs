@@ -62,12 +62,13 @@ impl Decimal {
         }
     }
 
-    /// Returns it as an integer below 2^53, which every reader of JSON knows exactly, where it is held as
-    /// one.
+    /// Returns it as an integer below 2^53, which every reader of JSON knows exactly, where it is one.
     pub(crate) fn as_integer(&self) -> Option<i64> {
         const BOUND: i64 = 1 << 53;
         let Form::Small(small) = &self.0 else { return None };
-        let integer = i64::try_from(small.digits()).ok().filter(|_| small.places() == 0)?;
+        let unit = 10_i128.checked_pow(u32::from(small.places()))?;
+        let whole = small.digits().checked_div(unit).filter(|_| small.digits() % unit == 0)?;
+        let integer = i64::try_from(whole).ok()?;
         (-BOUND < integer && integer < BOUND).then_some(integer)
     }
 

@@ -173,6 +173,11 @@ mod tests {
         check(0_u64.into(), "0");
         check(Decimal::from(-9_007_199_254_740_991_i64).into(), "-9007199254740991");
         check(9_007_199_254_740_992_u64.into(), "[\"9007199254740992\"]");
+        for (spelled, text) in
+            [("3.0", "3"), ("-0.00", "0"), ("1e3", "1000"), ("1.50", "[\"1.5\"]")]
+        {
+            check(Decimal::parse(spelled).unwrap().into(), text);
+        }
         assert!(serde_json::from_str::<PropertyValue>("1.5").is_err());
         assert!(serde_json::from_str::<PropertyValue>("[]").is_err());
     }

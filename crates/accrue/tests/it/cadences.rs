@@ -126,6 +126,27 @@ fn an_event_that_comes_late_moves_the_last_month_of_the_quarter_too() {
 }
 
 #[test]
+fn events_before_the_start_hold_up_none_behind_it() {
+    let priced = by_month_and_quarter();
+    ingest(&priced, "early", "2026-03-10T11:00:00Z", "5");
+    ingest(&priced, "a", MONTHS[0], "6");
+    assert_eq!(subtotals(&priced, MONTHS[0], MONTHS[1]), ["0.6", "6"]);
+}
+
+#[test]
+fn an_event_ahead_of_the_clock_begins_the_next_month() {
+    let priced = by_month_and_quarter();
+    ingest(&priced, "a", MONTHS[0], "6");
+    ingest(&priced, "b", MONTHS[0], "1");
+    priced.fixture.set("2026-04-10T11:58:00Z");
+    ingest(&priced, "c", "2026-04-10T11:58:00Z", "1");
+    ingest(&priced, "ahead", "2026-04-10T12:01:00Z", "4");
+    priced.fixture.set(MONTHS[1]);
+    // Two are left of the ten at 1.
+    assert_eq!(subtotals(&priced, MONTHS[1], MONTHS[2]), ["0.4", "6"]);
+}
+
+#[test]
 fn what_is_kept_of_a_long_period_does_not_grow_with_it() {
     let weekly = Cadence::Custom(Cycle::Days(7));
     let priced = priced(|fixture, metric| {

@@ -52,5 +52,5 @@ async fn configure(
     let after = AccountEntry::clone(&before).configure(configuration.clone(), tx.now);
     let guard = rows::account::guard(tx).await?;
     guard.put(tx, &schema::account(tx.account), &after)?;
-    Ok(configuration.clone())
+    Ok(after.configuration)
 }

@@ -118,7 +118,7 @@ async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Er
     let head = tx.guard::<CustomerHead>(customer_id).await?.head(tx)?;
     let meters = rows::metrics::meters(tx).await?.only_metrics();
     let mut total = periods::billing_total(tx, &entry, timeframe).await?;
-    let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
+    let later = meters.since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
         let more = figures::total_between(tx, customer_id, &later, timeframe).await?;
         total.metrics.extend(more.metrics);

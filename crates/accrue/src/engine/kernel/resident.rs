@@ -21,8 +21,9 @@ use crate::{
 
 /// Bytes of a row in a copy, beside those of its key and its document.
 const ROW_BYTES: usize = 200;
-/// Size of a row in a copy with what it says, about, in the length of its document.
-const TIMES: usize = 3;
+/// Size of a row in a copy with what it says, and its part of what was worked out, about, in the length of
+/// its document.
+const TIMES: usize = 4;
 /// A copy takes its place among the others anew once it has grown, or shrunk, by this part of its bytes.
 const GROWTH: usize = 8;
 

@@ -77,9 +77,9 @@ pub(in crate::engine) async fn run_on(
         return Ok(());
     }
     let head = tx.guard::<CustomerHead>(customer).await?.head(tx)?;
-    let later = meters.clone().since(head.measured.saturating_add(1)..=u64::MAX);
+    let later = meters.since(head.measured.saturating_add(1)..=u64::MAX);
     if !later.is_empty() {
-        let meters = meters.clone().since(0..=head.measured);
+        let meters = meters.since(0..=head.measured);
         run_on_measured(tx, running, customer, &meters, timeframe).await?;
         return run_on_events(tx, running, customer, &later, timeframe).await;
     }

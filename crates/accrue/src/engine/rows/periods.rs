@@ -149,6 +149,8 @@ pub(in crate::engine) async fn begin_parts<'e>(
     }
     let latest = billing.iter().map(|period| period.start()).max();
     if latest > entry.parts_until {
+        // Whose terms were recalled did not read it.
+        subscriptions::subscriptions_under(tx, &[(&guard, id)]).await?;
         entry.to_mut().parts_until = latest;
         subscriptions::save_subscription(tx, &entry).await?;
     }

@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
     Error, IdOr, PriceId,
-    engine::{kernel::Transaction, rows::account},
+    engine::{
+        kernel::{Guard, Transaction},
+        rows::account,
+    },
     price::{FilterValues, Price, PriceFilter},
     rating::RateCard,
     schema,
@@ -34,8 +37,14 @@ pub(in crate::engine) async fn card(
     entry: &SubscriptionEntry,
 ) -> Result<Arc<RateCard>, Error> {
     let intervals = entry.subscription.price_intervals.iter();
-    let ids: Vec<_> = intervals.map(|interval| interval.price_id).collect();
-    let prices = prices(tx, &ids).await?.into_iter().map(Arc::new).collect();
+    let slots = intervals.map(|interval| schema::price(tx.account, interval.price_id));
+    let slots: Vec<_> = slots.collect();
+    let guard = account::guard(tx).await?;
+    Guard::fetch(tx, slots.iter().map(|slot| (&guard, slot.key()))).await?;
+    let mut prices = Vec::with_capacity(slots.len());
+    for slot in &slots {
+        prices.push(guard.get_shared(tx, slot).await?.ok_or_else(missing)?);
+    }
     Ok(Arc::new(RateCard::new(&entry.subscription, prices)))
 }
 
@@ -47,7 +56,11 @@ pub(in crate::engine) async fn prices(
     let slots: Vec<_> = ids.iter().map(|id| schema::price(tx.account, *id)).collect();
     let guard = account::guard(tx).await?;
     let prices: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
-    prices.ok_or_else(|| Error::corrupt("a price of a plan version is missing"))
+    prices.ok_or_else(missing)
+}
+
+fn missing() -> Error {
+    Error::corrupt("a price of a plan version is missing")
 }
 
 /// Checks that the prices and items that filters name exist: one by a mistyped id would let no price
