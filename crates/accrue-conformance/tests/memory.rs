@@ -54,3 +54,32 @@ impl Harness for Failing {
 }
 
 accrue_conformance::suite!(failing, Failing::new());
+
+/// A place whose store notes the calls.
+struct Noting {
+    store: Arc<RecordingStore<MemoryStore>>,
+}
+
+impl Harness for Noting {
+    fn open(&self) -> Arc<dyn Store> {
+        Arc::<RecordingStore<_>>::clone(&self.store)
+    }
+
+    fn durability(&self) -> Durability {
+        Durability::Volatile
+    }
+}
+
+#[test]
+fn random_calls_are_the_same_in_every_run() {
+    let name = "random_calls_agree_with_a_store_in_memory";
+    let case = accrue_conformance::cases().iter().find(|case| case.name == name).unwrap();
+    let calls = || {
+        let noting = Noting { store: Arc::new(RecordingStore::new(MemoryStore::new())) };
+        (case.run)(&noting);
+        noting.store.log()
+    };
+    let first = calls();
+    assert!(first.len() > 1_000);
+    assert!(first == calls(), "other calls in another run");
+}

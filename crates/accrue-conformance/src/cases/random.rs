@@ -65,6 +65,7 @@ impl Pair<'_> {
             tested = tested.expect(key, self.translated(expected));
         }
         let mut put = Vec::new();
+        // Each key once, in the order drawn: the calls are the same in every run.
         let mut changed = HashSet::new();
         for key in self.some_keys(random, 6) {
             if !changed.insert(key.clone()) {

@@ -165,6 +165,16 @@ fn search_finds_what_is_there_and_leaves_out_what_is_not() {
 }
 
 #[test]
+fn a_grace_period_is_kept_to_the_microsecond() {
+    let fixture = Fixture::new();
+    let mut configuration = block_on(fixture.account.configuration()).unwrap();
+    configuration.grace_period = std::time::Duration::from_nanos(60_000_001_999);
+    let answered = run(fixture.account.configure(configuration)).unwrap();
+    assert_eq!(answered.grace_period, std::time::Duration::from_micros(60_000_001));
+    assert_eq!(block_on(fixture.account.configuration()).unwrap(), answered);
+}
+
+#[test]
 fn the_grace_period_of_the_account_decides_what_is_too_old() {
     let fixture = Fixture::new();
     let mut configuration = block_on(fixture.account.configuration()).unwrap();
