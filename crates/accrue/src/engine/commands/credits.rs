@@ -166,8 +166,11 @@ impl Account {
         let customer = &customer.into();
         let find = |mut tx| async move {
             let found = read_ledger(&mut tx, customer, currency).await;
-            let applied = tx.writes().to_vec();
-            (tx, found.map(|(customer, ledger)| (customer.id, ledger, applied)))
+            let found = found.and_then(|(customer, ledger)| {
+                let applied = tx.all_writes()?;
+                Ok((customer.id, ledger, applied))
+            });
+            (tx, found)
         };
         let (id, ledger, applied) = self.at_one_instant(find).await?;
         // Nothing that a ledger has committed changes, so it can be read at leisure.

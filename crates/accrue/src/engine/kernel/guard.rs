@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{
-    Says, Transaction,
-    transaction::{Part, Touched},
-};
+use super::{Says, Transaction, transaction::Part};
 use crate::{
     Error,
     schema::{Guards, Slot},
@@ -18,9 +15,10 @@ use crate::{
 ///
 /// It is a precondition of the commit; the rows that it guards are none. Whoever writes a row that it
 /// guards, which can be done through it alone, writes it too. So two that meet conflict at the guard.
+///
+/// What its own row says is kept while the transaction lasts, and is written once, when that ends.
 pub(in crate::engine) struct Guard<G: Guards> {
     of: G::Of,
-    slot: Slot<G>,
     /// Place among the guards that were read.
     at: usize,
 }
@@ -33,7 +31,8 @@ impl Transaction<'_> {
     ) -> Result<Guard<G>, Error> {
         let slot = G::slot(self.account, of);
         let at = self.read_guard(slot.key()).await?;
-        Ok(Guard { of, slot, at })
+        self.open_head(at, &slot)?;
+        Ok(Guard { of, at })
     }
 
     /// Reads several guards, all in one call of the store.
@@ -58,7 +57,12 @@ impl Transaction<'_> {
             under.extend(row.map(|key| (at, key)));
         }
         let places = self.read_guards(&keys, &under).await?;
-        Ok(all.into_iter().zip(places).map(|((of, slot), at)| Guard { of, slot, at }).collect())
+        let mut guards = Vec::with_capacity(all.len());
+        for ((of, slot), at) in all.into_iter().zip(places) {
+            self.open_head(at, &slot)?;
+            guards.push(Guard { of, at });
+        }
+        Ok(guards)
     }
 }
 
@@ -74,26 +78,23 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         self.of
     }
 
-    /// Returns its own decoded row, with the writes to it.
-    pub(in crate::engine) fn head(&self, tx: &Transaction<'_>) -> Result<G, Error> {
-        Ok(tx.row(&self.slot)?.unwrap_or_default())
+    /// Returns what its own row says, as it was read or is to be written.
+    pub(in crate::engine) fn head(&self, tx: &Transaction<'_>) -> Result<Arc<G>, Error> {
+        tx.head(self.at)
     }
 
-    /// Writes its own row.
-    pub(in crate::engine) fn put_head(
+    /// Returns what its own row says, to be changed and written.
+    pub(in crate::engine) fn head_mut<'t>(
         &self,
-        tx: &mut Transaction<'_>,
-        head: &G,
-    ) -> Result<(), Error> {
-        tx.put_kept(&self.slot, head)
+        tx: &'t mut Transaction<'_>,
+    ) -> Result<&'t mut G, Error> {
+        self.touch(tx);
+        tx.head_mut(self.at)
     }
 
-    /// Writes its own row as it is, so that whoever has read it has to read again.
-    pub(in crate::engine) fn touch(&self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        match tx.touch(self.slot.key()) {
-            Touched::Written => Ok(()),
-            Touched::Absent => tx.put_kept(&self.slot, &G::default()),
-        }
+    /// Writes its own row, as it is unless it is changed, so that whoever has read it has to read again.
+    pub(in crate::engine) fn touch(&self, tx: &mut Transaction<'_>) {
+        tx.touch_head::<G>(self.at);
     }
 
     /// Reads rows, each of them guarded by one of these, all in one call of the store.
@@ -215,7 +216,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         slot: &Slot<T, G>,
         value: &T,
     ) -> Result<(), Error> {
-        self.touch(tx)?;
+        self.touch(tx);
         tx.note_written(self.at, slot);
         tx.put_kept(slot, value)
     }
@@ -228,7 +229,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         value: &T,
     ) -> Result<(), Error> {
         debug_assert!(!slot.is_kept(), "copies keep rows of {}", slot.key().table());
-        self.touch(tx)?;
+        self.touch(tx);
         tx.put_row(slot, value, None)
     }
 
@@ -238,7 +239,7 @@ impl<G: Guards + Says + Serialize> Guard<G> {
         tx: &mut Transaction<'_>,
         slot: &Slot<T, G>,
     ) -> Result<(), Error> {
-        self.touch(tx)?;
+        self.touch(tx);
         tx.note_written(self.at, slot);
         tx.write(Change::Delete(slot.key().clone()), None);
         Ok(())
@@ -331,14 +332,14 @@ mod tests {
             let guard = tx.guard::<Head>(7).await?;
             guard.put(&mut tx, &leaf(&account, 1), &Head { number: 1 })?;
             guard.delete(&mut tx, &leaf(&account, 2))?;
-            guard.put_head(&mut tx, &Head { number: 9 })?;
-            guard.touch(&mut tx)?;
-            assert_eq!(guard.head(&tx)?, Head { number: 9 });
+            guard.head_mut(&mut tx)?.number = 9;
+            guard.touch(&mut tx);
+            assert_eq!(*guard.head(&tx)?, Head { number: 9 });
             Ok::<_, Error>(())
         })
         .unwrap();
         let batch = tx.into_batch(&[]).unwrap().batch;
-        let expect = [("item", 7), ("price", 1), ("price", 2)];
+        let expect = [("price", 1), ("price", 2), ("item", 7)];
         assert_eq!(written(&batch), expect);
         assert_eq!(read(&batch), [("item", 7)]);
     }

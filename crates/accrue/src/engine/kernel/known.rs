@@ -33,11 +33,6 @@ impl Known {
         &self.row
     }
 
-    /// Returns what it says as it was written or decoded; none where nobody knows.
-    pub(super) fn said(&self) -> Option<&Said> {
-        self.says.get()
-    }
-
     /// Returns what it says. Rows that copies keep, or that are read often, are decoded once.
     pub(super) fn says<T: Says, G>(
         &self,

@@ -66,14 +66,6 @@ pub(super) enum Trust {
     Given(Table),
 }
 
-/// Outcome of writing a row as it is.
-pub(super) enum Touched {
-    /// The row is to be written.
-    Written,
-    /// There is no such row.
-    Absent,
-}
-
 /// Reason why a run ended without a decision.
 pub(in crate::engine) enum Stop {
     /// The run failed.
@@ -209,9 +201,10 @@ impl<'a> Transaction<'a> {
     ///
     /// `first` are listed first, so that a race for an idempotency key is told from any other.
     pub(in crate::engine) fn into_batch(
-        self,
+        mut self,
         first: &[(Key, Option<Version>)],
     ) -> Result<Ended<'a>, Error> {
+        self.write_heads()?;
         let first = first.iter().map(|(key, version)| {
             let (key, expected) = (key.clone(), expected(*version));
             Precondition { key, expected }

@@ -113,10 +113,10 @@ pub(in crate::engine) async fn reschedule(
     let correction = corrections.scheduled.first().map(|of| of.at);
     let active = active.unwrap_or_default().deadline;
     let next = expiries.chain([active, correction, under_way]).flatten().min();
-    let mut head = guard.head(tx)?;
+    let before = guard.head(tx)?.deadline;
     let owner = Owner::Customer(customer_id);
-    if head.deadline != next {
-        if let Some(at) = head.deadline {
+    if before != next {
+        if let Some(at) = before {
             tx.delete(&schema::deadline(at, tx.account, owner));
         }
         if let Some(at) = next {
@@ -124,6 +124,6 @@ pub(in crate::engine) async fn reschedule(
             tx.put(&schema::deadline(at, tx.account, owner), &deadline)?;
         }
     }
-    head.deadline = next;
-    guard.put_head(tx, &head)
+    guard.head_mut(tx)?.deadline = next;
+    Ok(())
 }

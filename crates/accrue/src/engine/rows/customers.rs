@@ -56,5 +56,6 @@ pub(in crate::engine) async fn touch(
     tx: &mut Transaction<'_>,
     id: CustomerId,
 ) -> Result<(), Error> {
-    tx.guard::<CustomerHead>(id).await?.touch(tx)
+    tx.guard::<CustomerHead>(id).await?.touch(tx);
+    Ok(())
 }

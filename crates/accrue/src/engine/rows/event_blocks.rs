@@ -42,21 +42,22 @@ pub(in crate::engine) async fn accept(
     metrics: u64,
 ) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
-    let mut head = guard.head(tx)?;
+    let head = guard.head_mut(tx)?;
     if head.accepted == 0 {
         head.measured = metrics;
     }
+    let mut accepted = head.accepted;
     let mut in_order = new.to_vec();
     in_order.sort_by_key(|new| Minute::of(new.event.timestamp));
     let mut rest = in_order.as_slice();
     while let Some(first) = rest.first() {
         let minute = Minute::of(first.event.timestamp);
         let (block, behind) = rest.split_at(fitting(rest, minute));
-        let number = head.accepted.saturating_add(1);
+        let number = accepted.saturating_add(1);
         let mut events = Vec::with_capacity(block.len());
         for New { event, entry, slot, was_read, .. } in block {
-            head.accepted = head.accepted.saturating_add(1);
-            let stored = StoredEvent::new(event, head.accepted);
+            accepted = accepted.saturating_add(1);
+            let stored = StoredEvent::new(event, accepted);
             tx.pace.spend_bytes(event.rough_bytes()).await;
             events.push(BlockEvent::new(&event.idempotency_key, event.timestamp, stored));
             let entry = entry.clone().in_block(source, number);
@@ -66,7 +67,8 @@ pub(in crate::engine) async fn accept(
         guard.put_apart(tx, &row, &EventBlock { events })?;
         rest = behind;
     }
-    guard.put_head(tx, &head)
+    guard.head_mut(tx)?.accepted = accepted;
+    Ok(())
 }
 
 /// Reads an event in a slot.
@@ -127,15 +129,14 @@ pub(in crate::engine) async fn put_in_block(
         Err(error) if error.kind() == ErrorKind::ResourceTooLarge => {}
         other => return other,
     }
-    let mut head = guard.head(tx)?;
+    let head = guard.head_mut(tx)?;
     head.accepted = head.accepted.saturating_add(1);
     slot.block = Some(head.accepted);
     let own = block_of(tx, slot).ok_or_else(missing)?;
     block.events.retain(|found| *found.key != *key);
     let alone = BlockEvent::new(key, slot.timestamp, event.clone());
     guard.put_apart(tx, &row, &block)?;
-    guard.put_apart(tx, &own, &EventBlock { events: vec![alone] })?;
-    guard.put_head(tx, &head)
+    guard.put_apart(tx, &own, &EventBlock { events: vec![alone] })
 }
 
 /// Names the row of the event in a slot; none where it is yet to be written.

@@ -16,9 +16,8 @@ pub(in crate::engine) async fn tell(
     body: Body,
 ) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
-    let mut head = guard.head(tx)?;
+    let head = guard.head_mut(tx)?;
     head.messages = head.messages.saturating_add(1);
-    guard.put_head(tx, &head)?;
     let place = Place { queue: Queue::Customer(customer_id), number: head.messages };
     tell_at(tx, place, created_at, body)
 }

@@ -1,6 +1,8 @@
 //! Customers for whom all is done that time has brought: whoever writes for one finds it so, or does that
 //! first.
 
+use std::sync::Arc;
+
 use crate::{
     CustomerId, Error, SubscriptionId,
     engine::{
@@ -17,7 +19,7 @@ use crate::{
 pub(in crate::engine) async fn current_head(
     tx: &mut Transaction<'_>,
     id: CustomerId,
-) -> Result<CustomerHead, Stop> {
+) -> Result<Arc<CustomerHead>, Stop> {
     tx.lock(&[id.into()]).await?;
     let head = tx.guard::<CustomerHead>(id).await?.head(tx)?;
     if corrections::has_transitions(tx, id, &head).await? {

@@ -100,7 +100,7 @@ impl Rehearsal {
     ) -> Result<(), Error> {
         tx.set_writes(std::mem::take(&mut self.applied));
         apply_transitions(tx, customers).await?;
-        self.applied = tx.writes().to_vec();
+        self.applied = tx.all_writes()?;
         Ok(())
     }
 

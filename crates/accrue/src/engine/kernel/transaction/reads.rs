@@ -10,7 +10,7 @@ use super::super::{
     trace::RowsRead,
 };
 use crate::{
-    limits, schema,
+    Error, limits, schema,
     store::{Change, Document, Expected, Key, Precondition, Row, Store, StoreError, Version},
 };
 
@@ -58,7 +58,19 @@ struct GuardRead {
     version: Option<Version>,
     resident: Option<Arc<Resident>>,
     memory: Memory,
+    head: Option<Head>,
 }
+
+/// What the row of a guard says, as it was read or as it is to be written.
+struct Head {
+    says: Said,
+    /// Writer of its document, where it is to be written.
+    write: Option<WriteHead>,
+}
+
+/// Writes the document of a guard, by way of a buffer.
+pub(super) type WriteHead =
+    fn(&Key, &(dyn Any + Send + Sync), &mut Vec<u8>) -> Result<Document, Error>;
 
 impl GuardRead {
     /// Tells whether none of its settled rows is written here.
@@ -102,8 +114,51 @@ impl Reads {
         let (place, version) = (self.guards.len(), known.map(|known| known.row().version));
         self.places.insert(key.clone(), place);
         let (key, memory) = (key.clone(), Memory::Unchanged);
-        self.guards.push(GuardRead { key, version, resident, memory });
+        self.guards.push(GuardRead { key, version, resident, memory, head: None });
         place
+    }
+
+    /// Tells whether it is known what the row of a guard says.
+    pub(super) fn has_head(&self, guard: usize) -> bool {
+        self.guards.get(guard).is_some_and(|guard| guard.head.is_some())
+    }
+
+    /// Keeps what the row of a guard says.
+    pub(super) fn open_head(&mut self, guard: usize, says: Said) {
+        if let Some(guard) = self.guards.get_mut(guard) {
+            guard.head = Some(Head { says, write: None });
+        }
+    }
+
+    /// Returns what the row of a guard says.
+    pub(super) fn head(&self, guard: usize) -> Option<&Said> {
+        Some(&self.guards.get(guard)?.head.as_ref()?.says)
+    }
+
+    /// Returns what the row of a guard says, to be changed.
+    pub(super) fn head_mut(&mut self, guard: usize) -> Option<&mut Said> {
+        Some(&mut self.guards.get_mut(guard)?.head.as_mut()?.says)
+    }
+
+    /// Has the row of a guard written.
+    pub(super) fn touch_head(&mut self, guard: usize, write: WriteHead) {
+        if let Some(head) = self.guards.get_mut(guard).and_then(|guard| guard.head.as_mut()) {
+            head.write = Some(write);
+        }
+    }
+
+    /// Takes the rows of guards that are to be written, each with what it says.
+    pub(super) fn take_heads(&mut self) -> Vec<(Key, Said, WriteHead)> {
+        let heads = self.guards.iter_mut().filter_map(|guard| {
+            let head = guard.head.as_mut()?;
+            Some((guard.key.clone(), Arc::clone(&head.says), head.write.take()?))
+        });
+        heads.collect()
+    }
+
+    /// Forgets what the rows of guards say, with what was changed of it.
+    pub(super) fn forget_heads(&mut self) {
+        self.guards.iter_mut().for_each(|guard| guard.head = None);
     }
 
     /// Tells whether another run of this process is known to have moved on a guard since it was read.

@@ -5,13 +5,16 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::Serialize;
 
 use super::{
-    super::{Says, known::Said},
-    Touched, Transaction,
+    super::{
+        Says,
+        known::{Said, as_said},
+    },
+    Transaction,
     bounds::check_bounds,
 };
 use crate::{
     Error, limits,
-    schema::{Owner, Slot},
+    schema::{Guards, Owner, Slot},
     store::{Change, Document, Key},
 };
 
@@ -98,24 +101,69 @@ impl Transaction<'_> {
         }
     }
 
-    /// Writes a row that was read as it is, unless it is written already.
-    pub(in crate::engine::kernel) fn touch(&mut self, key: &Key) -> Touched {
-        if self.written.contains_key(key) {
-            return Touched::Written;
+    /// Keeps what the row of a guard says that was read, where that is not known yet.
+    pub(in crate::engine::kernel) fn open_head<G: Guards + Says>(
+        &mut self,
+        guard: usize,
+        slot: &Slot<G>,
+    ) -> Result<(), Error> {
+        if !self.reads.has_head(guard) {
+            let says = self.shared_row(slot)?.unwrap_or_default();
+            self.reads.open_head(guard, says);
         }
-        let known = self.reads.get(key).flatten();
-        let Some((document, said)) =
-            known.map(|of| (of.row().document.clone(), of.said().cloned()))
-        else {
-            return Touched::Absent;
-        };
-        self.write(Change::Put(key.clone(), document), said);
-        Touched::Written
+        Ok(())
     }
 
-    /// Returns the writes so far.
+    /// Returns what the row of a guard says.
+    pub(in crate::engine::kernel) fn head<G: Guards + Says>(
+        &self,
+        guard: usize,
+    ) -> Result<Arc<G>, Error> {
+        self.reads.head(guard).and_then(as_said).ok_or_else(head_missing)
+    }
+
+    /// Returns what the row of a guard says, to be changed: copies keep it as it was.
+    pub(in crate::engine::kernel) fn head_mut<G: Guards + Says>(
+        &mut self,
+        guard: usize,
+    ) -> Result<&mut G, Error> {
+        let says = self.reads.head_mut(guard).ok_or_else(head_missing)?;
+        if Arc::get_mut(says).is_none() {
+            let own = says.downcast_ref::<G>().ok_or_else(head_missing)?.clone();
+            *says = Arc::new(own);
+        }
+        Arc::get_mut(says).and_then(|says| says.downcast_mut()).ok_or_else(head_missing)
+    }
+
+    /// Has the row of a guard written.
+    pub(in crate::engine::kernel) fn touch_head<G: Guards + Says + Serialize>(
+        &mut self,
+        guard: usize,
+    ) {
+        self.reads.touch_head(guard, |key, says, text| {
+            let says = says.downcast_ref::<G>().ok_or_else(head_missing)?;
+            Slot::<G>::new(key.clone()).encode(says, text)
+        });
+    }
+
+    /// Writes the rows of guards that were changed, or touched.
+    pub(super) fn write_heads(&mut self) -> Result<(), Error> {
+        for (key, says, write) in self.reads.take_heads() {
+            let document = write(&key, &*says, &mut self.text)?;
+            self.write(Change::Put(key, document), Some(says));
+        }
+        Ok(())
+    }
+
+    /// Returns the writes so far, but for those of guards' own rows.
     pub(in crate::engine) fn writes(&self) -> &[Change] {
         &self.writes
+    }
+
+    /// Returns all writes so far.
+    pub(in crate::engine) fn all_writes(&mut self) -> Result<Vec<Change>, Error> {
+        self.write_heads()?;
+        Ok(self.writes.clone())
     }
 
     /// Goes back to earlier writes.
@@ -124,6 +172,7 @@ impl Transaction<'_> {
         self.written = keys.enumerate().map(|(at, key)| (key, at)).collect();
         self.said = vec![None; writes.len()];
         self.writes = writes;
+        self.reads.forget_heads();
     }
 
     /// Returns the document that the store has of a row that was read.
@@ -146,10 +195,16 @@ impl Transaction<'_> {
         self.writes.clear();
         self.said.clear();
         self.written.clear();
+        self.reads.forget_heads();
     }
 
     /// Makes sure that the writes behind the first ones would fit one commit.
-    pub(in crate::engine) fn check_writes(&self, first: usize) -> Result<(), Error> {
+    pub(in crate::engine) fn check_writes(&mut self, first: usize) -> Result<(), Error> {
+        self.write_heads()?;
         check_bounds(0, self.writes.get(first..).unwrap_or_default())
     }
+}
+
+fn head_missing() -> Error {
+    Error::corrupt("a guard was not read")
 }

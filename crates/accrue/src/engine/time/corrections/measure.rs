@@ -52,11 +52,10 @@ pub(super) async fn measure(
 pub(super) async fn total_anew(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
-    head: &CustomerHead,
     revision: u64,
     behind: Option<SubscriptionId>,
 ) -> Result<Option<Progress>, Error> {
-    let guard = tx.guard(customer).await?;
+    let guard = tx.guard::<CustomerHead>(customer).await?;
     let entries = subscriptions::every_subscription(tx, customer).await?;
     let is_behind = |of: &SubscriptionEntry| Some(of.subscription.id) == behind;
     let done = entries.iter().position(is_behind).map_or(0, |last| last.saturating_add(1));
@@ -72,7 +71,7 @@ pub(super) async fn total_anew(
             return Ok(Some(Progress::Totalling { revision, behind }));
         }
     }
-    guard.put_head(tx, &CustomerHead { measured: revision, ..*head })?;
+    guard.head_mut(tx)?.measured = revision;
     Ok(None)
 }
 

@@ -113,14 +113,14 @@ async fn put_overlays(
     effect: Effect,
 ) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(customer).await?;
-    let mut head = guard.head(tx)?;
+    let head = guard.head_mut(tx)?;
     head.is_corrected = true;
-    guard.put_head(tx, &head)?;
+    let accepted = head.accepted;
     for day in Day::touched_by(days) {
         let overlay = schema::overlay(tx.account, customer, day, backfill.id);
         match effect {
             Effect::Reflect => {
-                guard.put(tx, &overlay, &OverlayEntry { accepted: head.accepted })?;
+                guard.put(tx, &overlay, &OverlayEntry { accepted })?;
             }
             Effect::Revert => guard.delete(tx, &overlay)?,
         }

@@ -57,7 +57,7 @@ impl Command for Step {
                 measure::measure(tx, customer, &head, revision, behind).await?
             }
             Progress::Totalling { revision, behind } => {
-                measure::total_anew(tx, customer, &head, revision, behind).await?
+                measure::total_anew(tx, customer, revision, behind).await?
             }
             Progress::Building { correction, behind } => {
                 Some(build::build(tx, customer, &head, correction, behind).await?)
