@@ -4,6 +4,8 @@
 mod bench;
 mod changes;
 mod checks;
+#[path = "../../crates/accrue/tests/it/support/figures.rs"]
+mod figures;
 mod history;
 mod openings;
 mod script;

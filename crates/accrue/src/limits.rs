@@ -83,6 +83,13 @@ pub const RESIDENT_NAMES: u64 = 100_000;
 /// The most rows that the copy of one customer has.
 pub const RESIDENT_ROWS: usize = 256;
 
+/// Windows of 15 minutes of a customer that are kept open, together with the row that guards them.
+pub const OPEN_WINDOWS: usize = 2;
+/// Hours of a customer whose events are counted there.
+pub const OPEN_HOURS: usize = 2;
+/// Bytes of open figures of a customer, about: what does not fit gets rows of its own.
+pub const OPEN_BYTES: usize = 8 * 1024;
+
 /// The longest key of an event, in bytes.
 pub const EVENT_KEY_BYTES: usize = 256;
 /// The longest name of an event, in bytes.

@@ -9,6 +9,7 @@ mod advance;
 mod billing;
 mod judged;
 mod layout;
+mod open;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -18,5 +19,6 @@ pub(crate) use self::{
     billing::BillingPeriod,
     judged::{judged_at_once, oldest_judged},
     layout::{Stretch, billing_start_at},
+    open::{Closed, OpenTotal, OpenUsage, OpenWindow},
     state::{PeriodState, Stored},
 };

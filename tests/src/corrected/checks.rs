@@ -15,6 +15,7 @@ use pollster::block_on;
 use super::{
     BackfillSpec, Bench, Fill, Standing, State,
     bench::{GRANTED, IN_CREDIT, UNITS},
+    figures::figures,
 };
 use crate::{
     bill::{Ask, Charge, When},
@@ -27,13 +28,7 @@ use crate::{
 /// What figures are made of, of everything that is stored.
 #[must_use]
 pub fn aggregates(rows: &Dump) -> Dump {
-    const TABLES: &[&str] =
-        &["bucket", "distinct_value", "total", "cell_total", "event_volume", "calendar", "overlay"];
-    let is_one = |key: &str| key.split_once(':').is_some_and(|(table, _)| TABLES.contains(&table));
-    rows.iter()
-        .filter(|(key, _)| is_one(key))
-        .map(|(key, row)| (key.clone(), row.clone()))
-        .collect()
+    figures(rows.iter().map(|(key, row)| (key.as_str(), row.as_str())))
 }
 
 const HOUR: i64 = 3_600_000_000;

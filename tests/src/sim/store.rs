@@ -117,7 +117,10 @@ impl Flaw {
                 let again: Vec<_> = again.collect();
                 batch.changes.extend(again);
             }
-            Self::LosesTotals => batch.changes.retain(|change| !of(change, "total", "")),
+            Self::LosesTotals => {
+                batch.changes.retain(|change| !of(change, "total", ""));
+                batch.changes.iter_mut().for_each(lose_open_totals);
+            }
             Self::LosesEntries => {
                 batch.changes.retain(|change| !of(change, "ledger_entry", "amendment"));
             }
@@ -145,6 +148,19 @@ impl Flaw {
                 }
             }
         }
+    }
+}
+
+/// Takes what billing periods come to out of the head of a customer.
+fn lose_open_totals(change: &mut Change) {
+    let Change::Put(key, document) = change else { return };
+    if key.table().name() != "customer_head" {
+        return;
+    }
+    let mut head: serde_json::Value = serde_json::from_str(document.as_str()).unwrap();
+    if let Some(usage) = head.get_mut("usage").and_then(serde_json::Value::as_object_mut) {
+        usage.remove("totals");
+        *document = Document::parse(head.to_string()).unwrap();
     }
 }
 

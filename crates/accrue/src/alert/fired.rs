@@ -12,6 +12,11 @@ use crate::Decimal;
 pub(crate) struct Fired(Vec<Decimal>);
 
 impl Fired {
+    /// Returns how many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Judges a change of the value that an alert watches, and keeps what fired.
     pub(crate) fn judge(
         &mut self,

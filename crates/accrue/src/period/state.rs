@@ -21,16 +21,15 @@ pub(crate) struct PeriodState {
 }
 
 /// Parts of a total that have a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stored {
     pub(crate) metrics: bool,
     pub(crate) cells: bool,
 }
 
 impl PeriodState {
-    /// Creates the state that is stored.
-    pub(crate) fn new(timeframe: Timeframe, total: Total) -> Self {
-        let stored = Stored { metrics: !total.metrics.is_empty(), cells: !total.cells.is_empty() };
+    /// Creates the state that is stored, in such rows or in none.
+    pub(crate) fn new(timeframe: Timeframe, total: Total, stored: Stored) -> Self {
         Self { timeframe, total, has_moved: false, stored, distinct: None }
     }
 
@@ -88,7 +87,7 @@ mod tests {
             Timeframe::new(at(start), at(end)).unwrap()
         };
         let check = |timeframe: Timeframe, seen: &[DistinctIndex], expect: bool| {
-            let state = PeriodState::new(timeframe, Total::default());
+            let state = PeriodState::new(timeframe, Total::default(), Stored::default());
             assert_eq!(state.needs_distinct_values(seen), expect, "{timeframe:?}");
         };
         let month = timeframe("2026-03-10T00:00:00Z", "2026-04-10T00:00:00Z");

@@ -196,7 +196,8 @@ impl Story {
         // As long ago as nothing is too old.
         let stretches = self.entry.stretches(&billing, day(0));
         let states = stretches.into_iter();
-        let states = states.map(|(key, of)| (key, PeriodState::new(of, Total::default())));
+        let states = states
+            .map(|(key, of)| (key, PeriodState::new(of, Total::default(), Stored::default())));
         let id = self.entry.subscription.id;
         let billing = billing.into_iter().map(|of| BillingPeriod::new(of, BTreeMap::new()));
         let mut periods = Periods::new(id, Vec::new(), states.collect(), billing.collect());

@@ -3,7 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Guards, Slot};
-use crate::{AccountId, CustomerId, SubscriptionId, Timestamp, customer::Customer};
+use crate::{
+    AccountId, CustomerId, SubscriptionId, Timestamp,
+    customer::Customer,
+    period::OpenUsage,
+    usage::{Hour, Window},
+};
 
 /// A customer, and the mark that deletes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +27,7 @@ pub(crate) struct CustomerAlias {
 }
 
 /// What guards and numbers everything of one customer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CustomerHead {
     /// How many messages it was given.
     pub(crate) messages: u64,
@@ -34,6 +39,33 @@ pub(crate) struct CustomerHead {
     pub(crate) measured: u64,
     /// Whether it ever was corrected, so that the calendar and the overlays are read.
     pub(crate) is_corrected: bool,
+    /// Usage that events still move.
+    #[serde(default, skip_serializing_if = "OpenUsage::is_empty")]
+    pub(crate) usage: OpenUsage,
+}
+
+impl CustomerHead {
+    /// Tells whether a window would begin: nothing is there of it.
+    pub(crate) fn begins_window(&self, window: Window) -> bool {
+        self.knows_usage() && self.usage.begins_window(window)
+    }
+
+    /// Tells whether an hour would begin: nothing is there of it.
+    pub(crate) fn begins_hour(&self, hour: Hour) -> bool {
+        self.knows_usage() && self.usage.begins_hour(hour)
+    }
+
+    /// Makes sure that it is known from when on usage can be open. Where there are events and nothing is
+    /// known, there may be rows of everything up to the newest event that is taken.
+    pub(crate) fn begin_usage(&mut self, newest_taken: Timestamp) {
+        if !self.knows_usage() {
+            self.usage.begin_behind(newest_taken);
+        }
+    }
+
+    fn knows_usage(&self) -> bool {
+        self.accepted == 0 || self.usage.has_begun()
+    }
 }
 
 impl Guards for CustomerHead {

@@ -98,7 +98,7 @@ proptest! {
         let (slot, head) = (customer_head(account, *customer), CustomerHead::default());
         let read = read_customer_head(slot.key(), &written(&slot, &head)).unwrap();
         prop_assert_eq!(read, (*customer, head));
-        let (slot, count) = (event_volume(account, hour, *customer), EventCount { events: 7 });
+        let (slot, count) = (event_volume(account, hour, *customer), EventCount::of(7));
         let read = read_event_volume(slot.key(), &written(&slot, &count)).unwrap();
         prop_assert_eq!(read, (hour, count));
         let slot = overlay(account, *customer, day, *backfill);

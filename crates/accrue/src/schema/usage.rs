@@ -18,9 +18,21 @@ pub(crate) struct Amendments {
 }
 
 /// How many events of an hour a customer has.
+///
+/// Of an hour that is open the row only says that: the number is with the head of the customer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventCount {
     pub(crate) events: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_open: bool,
+}
+
+impl EventCount {
+    pub(crate) const OPEN: Self = Self { events: 0, is_open: true };
+
+    pub(crate) const fn of(events: u64) -> Self {
+        Self { events, is_open: false }
+    }
 }
 
 /// What the events of 15 minutes add up to.

@@ -28,6 +28,16 @@ impl<const MINUTES: i64> Stretch<MINUTES> {
         Self(Timestamp::from_micros(instant.micros().saturating_sub(into)).unwrap_or(instant))
     }
 
+    /// Returns how many there were before it since 1970.
+    pub(crate) const fn number(self) -> i64 {
+        self.0.micros().div_euclid(Self::MICROS)
+    }
+
+    /// Returns the one with so many before it since 1970; none outside of time.
+    pub(crate) fn numbered(number: i64) -> Option<Self> {
+        Timestamp::from_micros(number.checked_mul(Self::MICROS)?).ok().map(Self)
+    }
+
     /// Returns those that a timeframe touches, in order.
     pub(crate) fn touched_by(timeframe: Timeframe) -> impl Iterator<Item = Self> {
         let within = move |of: &Self| of.start() < timeframe.end();

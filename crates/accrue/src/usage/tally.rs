@@ -26,12 +26,51 @@ impl Total {
         }
     }
 
-    pub(crate) fn figure(&self, cell: impl Into<CellId>) -> Option<Decimal> {
-        let found = match cell.into() {
+    /// Returns how many aggregates there are.
+    pub(crate) fn count(&self) -> usize {
+        self.metrics.len().saturating_add(self.cells.len())
+    }
+
+    /// Returns the aggregate of a cell.
+    pub(crate) fn of(&self, cell: CellId) -> Option<&Aggregate> {
+        match cell {
             CellId::Metric(id) => self.metrics.get(&id),
             CellId::Cell(id) => self.cells.get(&id),
-        };
-        found.map(Aggregate::figure)
+        }
+    }
+
+    /// Writes the aggregate of a cell, or that it has none.
+    pub(crate) fn set(&mut self, cell: CellId, aggregate: Option<Aggregate>) {
+        match (cell, aggregate) {
+            (CellId::Metric(id), Some(aggregate)) => {
+                self.metrics.insert(id, aggregate);
+            }
+            (CellId::Cell(id), Some(aggregate)) => {
+                self.cells.insert(id, aggregate);
+            }
+            (CellId::Metric(id), None) => {
+                self.metrics.remove(&id);
+            }
+            (CellId::Cell(id), None) => {
+                self.cells.remove(&id);
+            }
+        }
+    }
+
+    /// Takes the aggregates of another one, in place of its own.
+    pub(crate) fn take(&mut self, other: Self) {
+        self.metrics.extend(other.metrics);
+        self.cells.extend(other.cells);
+    }
+
+    /// Returns all aggregates, each with its cell.
+    pub(crate) fn into_cells(self) -> impl Iterator<Item = (CellId, Aggregate)> {
+        let metrics = self.metrics.into_iter().map(|(id, of)| (CellId::Metric(id), of));
+        metrics.chain(self.cells.into_iter().map(|(id, of)| (CellId::Cell(id), of)))
+    }
+
+    pub(crate) fn figure(&self, cell: impl Into<CellId>) -> Option<Decimal> {
+        self.of(cell.into()).map(Aggregate::figure)
     }
 }
 
@@ -53,7 +92,7 @@ fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
 pub(crate) struct Tally {
     /// Instant before which everything is too old to be taken.
     pub(crate) oldest_taken: Timestamp,
-    pub(crate) buckets: BTreeMap<(CellId, Window), Aggregate>,
+    pub(crate) buckets: BTreeMap<Window, Total>,
     pub(crate) distinct: BTreeMap<DistinctValue, Membership>,
     pub(crate) indexes: Seen,
     pub(crate) groups: Groups,
@@ -114,6 +153,6 @@ impl Tally {
                 Aggregate::Distinct(1)
             }
         };
-        add(self.buckets.entry((reading.cell, window)), amount);
+        self.buckets.entry(window).or_default().add(reading.cell, amount);
     }
 }

@@ -6,7 +6,6 @@ use accrue::{
     Clock, Timeframe,
     backfill::{Backfill, BackfillStatus, NewBackfill},
     cost::CostQuery,
-    store::{Scan, Store},
     subscription::NewSubscription,
     usage::Event,
 };
@@ -39,20 +38,7 @@ impl Fixture {
 
     /// The rows that say what there is.
     fn aggregates(&self) -> Vec<String> {
-        let tables = [
-            "bucket",
-            "distinct_value",
-            "total",
-            "cell_total",
-            "event_volume",
-            "calendar",
-            "overlay",
-        ];
-        let all = accrue::schema::TABLES.iter().filter(|table| tables.contains(&table.name()));
-        let rows = all.flat_map(|table| {
-            block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
-        });
-        rows.map(|row| format!("{} {}", row.key, row.document.as_str())).collect()
+        self.figures(&[])
     }
 
     fn revert(&self, backfill: &Backfill) {

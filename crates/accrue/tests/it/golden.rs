@@ -68,6 +68,9 @@ fn story() -> Fixture {
     block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
     change_a_subscription(&fixture);
     correct_the_past(&fixture);
+    // The next billing period begins, and the first one is closed.
+    fixture.set("2026-05-12T12:00:00Z");
+    fixture.use_now("eve", "may", "0.75");
     fixture
 }
 

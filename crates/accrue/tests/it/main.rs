@@ -54,6 +54,7 @@ mod lists;
 mod lost_races;
 mod matrix;
 mod messages;
+mod open_usage;
 mod packs;
 mod plan_alerts;
 mod plan_changes;

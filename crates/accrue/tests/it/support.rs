@@ -3,5 +3,6 @@
 
 pub(crate) mod counting;
 pub(crate) mod credited;
+pub(crate) mod figures;
 pub(crate) mod fixture;
 pub(crate) mod priced;

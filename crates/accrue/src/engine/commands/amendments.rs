@@ -15,13 +15,13 @@ use crate::{
         rows::{
             self, event_blocks,
             places::{self, counting, only},
-            visible,
+            visible, volumes,
             windows::{self, Moved},
         },
         time::recount::{self, Untotalled},
     },
     expression::Fields,
-    schema::{self, Amendments, CustomerHead, EventCount},
+    schema::{self, Amendments, CustomerHead},
     usage::{Amendment, EventKeyEntry, EventPlace, Hour, StoredEvent, count_amendment},
 };
 
@@ -227,23 +227,11 @@ async fn correct(
     let moved = Moved { before, after };
     windows::rebuild_window(tx, customer_id, *at, &moved).await?;
     if counts.is_none() {
-        count_one_less(tx, customer_id, *at).await?;
+        let guard = tx.guard::<CustomerHead>(customer_id).await?;
+        volumes::count_one_less(tx, &guard, Hour::of(*at)).await?;
     }
     let cause = Cause::Event { idempotency_key: key.clone(), timestamp: *at };
     // The periods that it lies in are open: each has a running total.
     let untotalled = Untotalled::new();
     recount::count_corrected(tx, customer_id, only(*at), &untotalled, &cause, tx.now).await
-}
-
-/// Counts one event less in the row of an hour, which stays as long as there are events in it,
-/// whether or not they count.
-async fn count_one_less(
-    tx: &mut Transaction<'_>,
-    customer_id: CustomerId,
-    at: Timestamp,
-) -> Result<(), Error> {
-    let guard = tx.guard::<CustomerHead>(customer_id).await?;
-    let slot = schema::event_volume(tx.account, Hour::of(at), customer_id);
-    let EventCount { events } = guard.get(tx, &slot).await?.unwrap_or_default();
-    guard.put(tx, &slot, &EventCount { events: events.saturating_sub(1) })
 }

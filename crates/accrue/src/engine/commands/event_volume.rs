@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     Error,
-    engine::{Account, kernel::Transaction},
+    engine::{Account, kernel::Transaction, rows::volumes},
     limits,
     page::{Listing, Page, PageRequest},
     schema,
@@ -86,10 +86,18 @@ async fn count_events(
     let mut read = 0_usize;
     while scan.bounds().is_some() {
         let rows = tx.scan_now(&scan).await?;
+        let mut open = Vec::new();
         for row in &rows {
             let (hour, volume) = schema::read_event_volume(&row.key, &row.document)?;
             let count = counts.entry(hour).or_default();
             *count = count.saturating_add(volume.events);
+            if volume.is_open {
+                open.push((hour, schema::volume_customer(&row.key)?));
+            }
+        }
+        for ((hour, _), events) in open.iter().zip(volumes::open_volumes(tx, &open).await?) {
+            let count = counts.entry(*hour).or_default();
+            *count = count.saturating_add(events);
         }
         let Some(last) = rows.last().filter(|_| rows.len() >= scan.limit) else { break };
         scan = scan.after(last.key.bytes());

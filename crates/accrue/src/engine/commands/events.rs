@@ -119,7 +119,7 @@ impl Command for Ingest {
                     ledgers::draw(tx, &mut ledgers, &draw_downs, &cause, tx.now).await?;
                 }
             }
-            share.save(tx, &tally, &periods).await?;
+            share.save(tx, tally, &periods).await?;
             ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
             share.accept(tx, meters.revision).await?;
         }

@@ -49,6 +49,11 @@ pub(in crate::engine) fn oldest_open(tx: &Transaction<'_>) -> Timestamp {
     tx.now.saturating_sub(DAY.saturating_mul(longest))
 }
 
+/// Returns the newest instant at which an event is taken.
+pub(in crate::engine) fn newest_taken(tx: &Transaction<'_>) -> Timestamp {
+    tx.now.saturating_add(std::time::Duration::from_secs(limits::FUTURE_SECONDS))
+}
+
 /// Returns the oldest instant at which an event is still taken.
 pub(in crate::engine) async fn oldest_taken(tx: &mut Transaction<'_>) -> Result<Timestamp, Error> {
     Ok(tx.now.saturating_sub(account_entry(tx).await?.configuration.grace_period))

@@ -6,7 +6,7 @@ use crate::{
     CustomerId, Error, Pace, Timeframe,
     engine::{
         kernel::Transaction,
-        rows::{groups, visible},
+        rows::{buckets, groups, visible},
     },
     expression::Fields,
     limits,
@@ -115,12 +115,12 @@ async fn run_on_measured(
     let bucket_slots = visible::bucket_slots(tx, customer, cut.whole).await?;
     let (account, limit) = (tx.account, limits::SCAN_ROWS);
     for cell in meters.added_up() {
-        let scan = schema::buckets(account, customer, cell, cut.whole, limit);
-        for (key, document) in guard.range_all(tx, scan).await? {
+        for (window, slot, aggregate) in
+            buckets::buckets_between(tx, &guard, cell, cut.whole).await?
+        {
             tx.pace.spend(Pace::ROW).await;
-            let (window, bucket_slot) = schema::bucket_place(&key)?;
-            if bucket_slots.of(window) == bucket_slot {
-                running.total.add(cell, schema::read_bucket(&key, &document)?.aggregate);
+            if bucket_slots.of(window) == slot {
+                running.total.add(cell, aggregate);
             }
         }
     }

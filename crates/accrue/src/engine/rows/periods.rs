@@ -3,14 +3,16 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use crate::{
-    AccountId, CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
-    alert::Alert,
+    AccountId, AlertId, CustomerId, Error, PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    alert::{Alert, Fired},
     credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{outbox, plans, prices, subscriptions},
+        rows::{account, buckets, outbox, plans, prices, subscriptions},
     },
-    period::{BillingPeriod, Change, Effects, PeriodState, Periods, Stored, Stretch},
+    period::{
+        BillingPeriod, Change, Closed, Effects, OpenTotal, PeriodState, Periods, Stored, Stretch,
+    },
     rating::RateCard,
     schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
@@ -45,6 +47,7 @@ impl Subscribed<'_> {
 /// Names the rows that the states of some billing periods are in, as of an instant.
 pub(in crate::engine) fn period_keys(
     account: &AccountId,
+    head: &CustomerHead,
     of: Subscribed<'_>,
     billing: &[Timeframe],
     alerts: &[Alert],
@@ -55,15 +58,17 @@ pub(in crate::engine) fn period_keys(
     let new = new_parts(entry, billing, at).into_values();
     let stretches = entry.stretches(billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
-    for key in stretches {
+    for key in stretches.filter(|key| head.usage.total(id, *key).is_none()) {
         keys.push(schema::total(account, id, key).key().clone());
         if of.has_cells() {
             keys.push(schema::cell_total(account, id, key).key().clone());
         }
     }
     for start in billing.iter().map(|period| period.start()) {
+        let unknown = |alert: &&Alert| head.usage.fired(id, start, alert.id).is_none();
         let state = |alert: &Alert| schema::alert_state(account, id, start, alert.id);
-        keys.extend(alerts.iter().map(|alert| state(alert).key().clone()));
+        let unknown = alerts.iter().filter(unknown);
+        keys.extend(unknown.map(|alert| state(alert).key().clone()));
     }
     keys
 }
@@ -92,19 +97,27 @@ pub(in crate::engine) async fn periods_of(
     let (Subscribed { entry, version, card }, Wanted { alerts, draws_in }) = (of, wanted);
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
-    let keys = period_keys(tx.account, of, billing, alerts, at);
+    let head = guard.head(tx)?;
+    let keys = period_keys(tx.account, &head, of, billing, alerts, at);
     Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let mut states = BTreeMap::new();
     for (key, timeframe) in entry.stretches(billing, at) {
-        let total = total_under(tx, &guard, id, key, of.has_cells()).await?;
-        states.insert(key, PeriodState::new(timeframe, total));
+        let (total, stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
+        states.insert(key, PeriodState::new(timeframe, total, stored));
     }
     let mut periods = Vec::with_capacity(billing.len());
     for period in billing {
         let mut fired = BTreeMap::new();
         for alert in alerts {
-            let state = schema::alert_state(tx.account, id, period.start(), alert.id);
-            fired.insert(alert.id, tx.row(&state)?.unwrap_or_default().fired);
+            let known = head.usage.fired(id, period.start(), alert.id);
+            let known = match known {
+                Some(known) => known.clone(),
+                None => {
+                    let state = schema::alert_state(tx.account, id, period.start(), alert.id);
+                    tx.row(&state)?.unwrap_or_default().fired
+                }
+            };
+            fired.insert(alert.id, known);
         }
         periods.push(BillingPeriod::new(*period, fired));
     }
@@ -145,7 +158,9 @@ pub(in crate::engine) async fn begin_parts<'e>(
     let guard = tx.guard(entry.subscription.customer_id).await?;
     for (part, whole) in new_parts(&entry, billing, tx.now) {
         let total = total(tx, &entry, whole).await?;
-        save_total(tx, &guard, id, part, Stored { metrics: false, cells: false }, &total)?;
+        let timeframe = Timeframe::nothing_at(part.start).until(part.end);
+        let new = PeriodState::new(timeframe, total, Stored::default());
+        save_total(tx, &guard, id, part, &new)?;
     }
     let latest = billing.iter().map(|period| period.start()).max();
     if latest > entry.parts_until {
@@ -166,14 +181,18 @@ pub(in crate::engine) async fn drop_parts(
     let (account, id) = (tx.account, entry.subscription.id);
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     for key in entry.outlived_parts(closed) {
+        if guard.head_mut(tx)?.usage.drop_total(id, key).is_some() {
+            continue;
+        }
         guard.delete(tx, &schema::total(account, id, key))?;
         guard.delete(tx, &schema::cell_total(account, id, key))?;
     }
     Ok(())
 }
 
-/// Writes what of billing periods has moved.
-pub(in crate::engine) fn save_periods(
+/// Writes what of billing periods has moved: in the head of their customer as long as they are open, and
+/// there is room.
+pub(in crate::engine) async fn save_periods(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
     periods: &Periods,
@@ -181,14 +200,77 @@ pub(in crate::engine) fn save_periods(
     let id = periods.subscription_id;
     for (key, state) in &periods.states {
         if state.has_moved {
-            save_total(tx, guard, id, *key, state.stored, &state.total)?;
+            save_total(tx, guard, id, *key, state)?;
         }
     }
+    let has_moved = periods.states.values().any(|state| state.has_moved);
     for billing in &periods.billing {
+        let of = |alert: &AlertId| (id, billing.timeframe.start(), *alert);
         for alert in &billing.fired_moved {
             let fired = billing.fired.get(alert).cloned().unwrap_or_default();
-            let slot = schema::alert_state(tx.account, id, billing.timeframe.start(), *alert);
-            guard.put(tx, &slot, &schema::AlertState { fired })?;
+            save_fired(tx, guard, of(alert), billing.timeframe.end(), fired).await?;
+        }
+        // Of an alert that has not fired it is to be known here too.
+        for (alert, fired) in billing.fired.iter().filter(|_| has_moved) {
+            let (_, start, _) = of(alert);
+            if fired.count() == 0 && guard.head(tx)?.usage.fired(id, start, *alert).is_none() {
+                let (of, end) = (of(alert), billing.timeframe.end());
+                save_fired(tx, guard, of, end, Fired::default()).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes which thresholds of an alert have fired in a billing period.
+async fn save_fired(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    of: (SubscriptionId, Timestamp, AlertId),
+    end: Timestamp,
+    fired: Fired,
+) -> Result<(), Error> {
+    let (id, start, alert) = of;
+    if guard.head(tx)?.usage.fired(id, start, alert).is_some() {
+        guard.head_mut(tx)?.usage.put_fired(of, fired);
+        return Ok(());
+    }
+    let slot = schema::alert_state(tx.account, id, start, alert);
+    let is_new = guard.get(tx, &slot).await?.is_none();
+    if is_new && guard.head(tx)?.usage.has_room(fired.count()) {
+        guard.head_mut(tx)?.usage.open_fired(of, end, fired);
+        return Ok(());
+    }
+    if !is_new || fired.count() > 0 {
+        guard.put(tx, &slot, &schema::AlertState { fired })?;
+    }
+    Ok(())
+}
+
+/// Closes what is open of a customer and takes no more events, or is too much: it gets rows of its own.
+pub(in crate::engine) async fn close(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+) -> Result<(), Error> {
+    let oldest_taken = account::oldest_taken(tx).await?;
+    if !guard.head(tx)?.usage.is_to_close(oldest_taken) {
+        return Ok(());
+    }
+    let usage = &mut guard.head_mut(tx)?.usage;
+    for Closed { windows, totals, fired } in
+        [usage.close_before(oldest_taken), usage.close_too_many()]
+    {
+        for window in windows {
+            buckets::save_rows(tx, guard, window)?;
+        }
+        for ((id, key), total) in totals {
+            put_total(tx, guard, id, key, Stored::default(), &total)?;
+        }
+        for ((id, start), alerts) in fired {
+            for (alert, fired) in alerts.into_iter().filter(|(_, fired)| fired.count() > 0) {
+                let slot = schema::alert_state(tx.account, id, start, alert);
+                guard.put(tx, &slot, &schema::AlertState { fired })?;
+            }
         }
     }
     Ok(())
@@ -205,7 +287,8 @@ pub(in crate::engine) async fn advance(
 ) -> Result<Vec<DrawDown>, Error> {
     let draw_downs = tell_of(tx, customer_id, periods.advance(change), at).await?;
     let guard = tx.guard(customer_id).await?;
-    save_periods(tx, &guard, periods)?;
+    save_periods(tx, &guard, periods).await?;
+    close(tx, &guard).await?;
     Ok(draw_downs)
 }
 
@@ -245,7 +328,7 @@ pub(in crate::engine) async fn total(
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let has_cells = !plans::plan_version_of(tx, entry).await?.meters.is_empty();
-    total_under(tx, &guard, id, key, has_cells).await
+    Ok(total_under(tx, &guard, id, key, has_cells).await?.0)
 }
 
 async fn total_under(
@@ -254,14 +337,18 @@ async fn total_under(
     id: SubscriptionId,
     key: PeriodKey,
     has_cells: bool,
-) -> Result<Total, Error> {
+) -> Result<(Total, Stored), Error> {
+    if let Some(open) = guard.head(tx)?.usage.total(id, key) {
+        return Ok((open.clone(), Stored::default()));
+    }
     let metrics = guard.get(tx, &schema::total(tx.account, id, key)).await?;
     let cells = match has_cells {
         true => guard.get(tx, &schema::cell_total(tx.account, id, key)).await?,
         false => None,
     };
+    let stored = Stored { metrics: metrics.is_some(), cells: cells.is_some() };
     let (metrics, cells) = (metrics.unwrap_or_default(), cells.unwrap_or_default());
-    Ok(Total { metrics: metrics.total, cells: cells.cells })
+    Ok((Total { metrics: metrics.total, cells: cells.cells }, stored))
 }
 
 /// Returns what a billing period adds up to.
@@ -276,6 +363,29 @@ pub(in crate::engine) async fn billing_total(
 
 /// Writes what a stretch adds up to, which was read.
 pub(in crate::engine) fn save_total(
+    tx: &mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+    id: SubscriptionId,
+    key: PeriodKey,
+    state: &PeriodState,
+) -> Result<(), Error> {
+    let PeriodState { timeframe, total, stored, .. } = state;
+    let usage = &mut guard.head_mut(tx)?.usage;
+    if let Some(open) = usage.total_mut(id, key) {
+        open.clone_from(total);
+        return Ok(());
+    }
+    let begins = *stored == Stored::default() && *total != Total::default();
+    if begins && usage.has_room(total.count()) {
+        let open = OpenTotal { end: timeframe.end(), total: total.clone() };
+        usage.open_total(id, key, open);
+        return Ok(());
+    }
+    put_total(tx, guard, id, key, *stored, total)
+}
+
+/// Writes the rows of a stretch, of which there are such, and removes what is empty.
+fn put_total(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
     id: SubscriptionId,

@@ -1,15 +1,15 @@
 //! Buckets and distinct values that readings are added to (`docs/decisions/distinct-values.md`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     CustomerId, Error, Pace, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{groups, visible::BucketSlots},
+        rows::{buckets, groups, visible::BucketSlots},
     },
     meter::{CellHash, CellId, MeterId},
-    schema::{self, Bucket, CustomerHead, Nothing},
+    schema::{self, CustomerHead, Nothing},
     store::Key,
     usage::{Amount, DistinctValue, FourWeeks, Membership, Reading, Tally, Window},
 };
@@ -24,7 +24,7 @@ pub(in crate::engine) enum Indexed {
 /// TallyPlaces of what readings are added to, each once.
 #[derive(Default)]
 pub(in crate::engine) struct TallyPlaces {
-    buckets: BTreeSet<(CellId, Window)>,
+    buckets: BTreeMap<Window, BTreeSet<CellId>>,
     values: BTreeSet<DistinctValue>,
     groups: BTreeSet<(MeterId, FourWeeks, CellHash)>,
 }
@@ -39,7 +39,7 @@ impl TallyPlaces {
         for (at, Reading { cell, meter, group, amount }) in readings {
             tx.pace.spend(Pace::KEY).await;
             let window = Window::of(at);
-            places.buckets.insert((*cell, window));
+            places.buckets.entry(window).or_default().insert(*cell);
             if let Amount::Distinct(digest) = amount {
                 places.values.insert((*cell, window, *digest));
             }
@@ -54,6 +54,7 @@ impl TallyPlaces {
 /// Names the rows that are added to at some places.
 pub(in crate::engine) fn tally_keys(
     tx: &Transaction<'_>,
+    head: &CustomerHead,
     customer: CustomerId,
     bucket_slots: &BucketSlots,
     places: &TallyPlaces,
@@ -64,10 +65,9 @@ pub(in crate::engine) fn tally_keys(
     for (meter, weeks, group) in &places.groups {
         keys.extend(groups::group_keys(tx, customer, *meter, *weeks, *group));
     }
-    for (cell, window) in &places.buckets {
-        let bucket_slot = bucket_slots.of(*window);
-        let bucket = schema::bucket(account, customer, *cell, *window, bucket_slot);
-        keys.push(bucket.key().clone());
+    for (window, cells) in &places.buckets {
+        let of = (*window, bucket_slots.of(*window));
+        keys.extend(buckets::bucket_keys(account, head, customer, of, cells));
     }
     for (cell, window, digest) in &places.values {
         let bucket_slot = bucket_slots.of(*window);
@@ -84,6 +84,7 @@ pub(in crate::engine) fn tally_keys(
 /// Loads what is added to at some places. The rows were fetched.
 pub(in crate::engine) async fn load_tally(
     tx: &Transaction<'_>,
+    head: &CustomerHead,
     customer: CustomerId,
     bucket_slots: &BucketSlots,
     places: &TallyPlaces,
@@ -92,13 +93,10 @@ pub(in crate::engine) async fn load_tally(
 ) -> Result<Tally, Error> {
     let account = tx.account;
     let mut tally = Tally::new(oldest_taken);
-    for (cell, window) in &places.buckets {
-        tx.pace.spend(Pace::KEY).await;
-        let bucket_slot = bucket_slots.of(*window);
-        let bucket = schema::bucket(account, customer, *cell, *window, bucket_slot);
-        if let Some(row) = tx.row(&bucket)? {
-            tally.buckets.insert((*cell, *window), row.aggregate);
-        }
+    for (window, cells) in &places.buckets {
+        tx.pace.spend(Pace::KEY.saturating_mul(cells.len())).await;
+        let of = (*window, bucket_slots.of(*window));
+        tally.buckets.insert(*window, buckets::load_buckets(tx, head, customer, of, cells)?);
     }
     for (cell, window, digest) in &places.values {
         tx.pace.spend(Pace::KEY).await;
@@ -122,17 +120,14 @@ pub(in crate::engine) async fn save_tally(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
     bucket_slots: &BucketSlots,
-    tally: &Tally,
+    tally: Tally,
     indexed: Indexed,
 ) -> Result<(), Error> {
     let account = tx.account;
     let guard = tx.guard::<CustomerHead>(customer).await?;
-    for ((id, window), aggregate) in &tally.buckets {
-        tx.pace.spend(Pace::ROW).await;
-        let bucket = Bucket { aggregate: aggregate.clone() };
-        let bucket_slot = bucket_slots.of(*window);
-        let slot = schema::bucket(account, customer, *id, *window, bucket_slot);
-        guard.put(tx, &slot, &bucket)?;
+    for (window, total) in tally.buckets {
+        tx.pace.spend(Pace::ROW.saturating_mul(total.count())).await;
+        buckets::save_buckets(tx, &guard, (window, bucket_slots.of(window)), total)?;
     }
     for ((id, window, digest), membership) in &tally.distinct {
         if *membership == Membership::Added {

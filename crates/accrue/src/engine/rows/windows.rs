@@ -6,11 +6,11 @@ use crate::{
     CustomerId, Error, Timestamp,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, groups, metrics, visible},
+        rows::{account, buckets, groups, metrics, visible},
     },
     expression::Fields,
     meter::CellId,
-    schema::{self, Bucket, CustomerHead, Nothing},
+    schema::{self, CustomerHead, Nothing},
     usage::{Amount, Digest, Reading, Tally, Window},
 };
 
@@ -60,34 +60,13 @@ pub(in crate::engine) async fn rebuild_window(
     };
     visible::each_event(tx, customer, window.timeframe(), &meters, add).await?;
     groups::save_groups(tx, customer, &tally.groups).await?;
-    save_buckets(tx, &guard, window, &wanted, &tally).await?;
+    let slot = visible::bucket_slots(tx, customer, window.timeframe()).await?.of(window);
+    let rebuilt = tally.buckets.get(&window).cloned().unwrap_or_default();
+    buckets::replace_buckets(tx, &guard, (window, slot), &wanted, &rebuilt).await?;
     let (before, after) = (values(&moved.before), values(&moved.after));
     let changed: Vec<_> = before.symmetric_difference(&after).copied().collect();
     save_distinct_values(tx, &guard, window, &changed, &tally).await?;
     save_distinct_indexes(tx, &guard, at, (&before, &after), &tally).await
-}
-
-async fn save_buckets(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    window: Window,
-    cells: &BTreeSet<CellId>,
-    tally: &Tally,
-) -> Result<(), Error> {
-    let bucket_slot = visible::bucket_slots(tx, guard.of(), window.timeframe()).await?.of(window);
-    let slot = |cell| schema::bucket(tx.account, guard.of(), cell, window, bucket_slot);
-    let slots: Vec<_> = cells.iter().map(|cell| slot(*cell)).collect();
-    let stored = guard.get_all(tx, &slots).await?;
-    for ((cell, slot), stored) in cells.iter().zip(&slots).zip(stored) {
-        let aggregate = tally.buckets.get(&(*cell, window)).cloned();
-        let rebuilt = aggregate.map(|aggregate| Bucket { aggregate });
-        match rebuilt {
-            same if same == stored => {}
-            Some(bucket) => guard.put(tx, slot, &bucket)?,
-            None => guard.delete(tx, slot)?,
-        }
-    }
-    Ok(())
 }
 
 async fn save_distinct_values(

@@ -20,7 +20,9 @@ use crate::{
         time::transitions,
     },
     limits,
-    period::{Change, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged},
+    period::{
+        Change, PeriodState, Periods, Stretch, billing_start_at, judged_at_once, oldest_judged,
+    },
     schema::CustomerHead,
     subscription::{PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
@@ -288,7 +290,8 @@ fn drop_states(
     let id = before.subscription_id;
     for (key, state) in &before.states {
         if !after.states.contains_key(key) {
-            periods::save_total(tx, guard, id, *key, state.stored, &Total::default())?;
+            let none = PeriodState::new(state.timeframe, Total::default(), state.stored);
+            periods::save_total(tx, guard, id, *key, &none)?;
         }
     }
     Ok(())

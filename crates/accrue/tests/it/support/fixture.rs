@@ -1,5 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
+use super::figures;
+
 use accrue::{
     Account, AccountId, Billing, Currency, CustomerId, Decimal, Email, Error, ErrorKind, EventKey,
     EventName, ExternalId, ManualClock, MetricId, Name, PageRequest, PropertyName, SeededEntropy,
@@ -167,6 +169,19 @@ impl Fixture {
             block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
         });
         rows.map(|row| format!("{row:?}")).collect()
+    }
+
+    /// Figures that are kept, but for those of some tables: the same whether they are open or not.
+    pub(crate) fn figures(&self, without: &[&str]) -> Vec<String> {
+        let rows = accrue::schema::TABLES.iter().flat_map(|table| {
+            block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
+        });
+        let rows = rows.map(|row| (row.key.to_string(), row.document.as_str().to_owned()));
+        let rows: Vec<_> = rows.collect();
+        let rows = rows.iter().map(|(key, document)| (key.as_str(), document.as_str()));
+        let is_asked = |key: &str| !without.iter().any(|table| key.starts_with(table));
+        let figures = figures::figures(rows).into_iter().filter(|(key, _)| is_asked(key));
+        figures.map(|(key, document)| format!("{key} {document}")).collect()
     }
 
     pub(crate) fn advance_days(&self, days: u64) {

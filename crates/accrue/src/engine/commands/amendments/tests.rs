@@ -89,12 +89,10 @@ impl Overlaid {
         self.write(&schema::backfill(account, self.backfill.id), &self.backfill);
         let overlay = schema::overlay(account, self.customer_id, Day::of(at), self.backfill.id);
         self.write(&overlay, &OverlayEntry { accepted: 2 });
-        let head = schema::CustomerHead {
-            accepted: 3,
-            is_corrected: true,
-            ..schema::CustomerHead::default()
-        };
-        self.write(&schema::customer_head(account, self.customer_id), &head);
+        let slot = schema::customer_head(account, self.customer_id);
+        let row = block_on(self.store.get(&[slot.key().clone()])).unwrap().pop().flatten().unwrap();
+        let head = slot.decode(&row.document).unwrap();
+        self.write(&slot, &schema::CustomerHead { accepted: 3, is_corrected: true, ..head });
     }
 
     /// Writes that the backfill has brought an event, as the third one.

@@ -1,12 +1,9 @@
 //! Acceptance of new events, by their timestamps and customers.
 
-use std::time::Duration;
-
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::Backfill,
     engine::{kernel::Transaction, rows},
-    limits,
 };
 
 /// Bounds of the new events that are taken: their timestamps and their customers.
@@ -28,7 +25,7 @@ impl<'b> Acceptance<'b> {
         tx: &mut Transaction<'_>,
         into: Option<&'b Backfill>,
     ) -> Result<Self, Error> {
-        let newest = tx.now.saturating_add(Duration::from_secs(limits::FUTURE_SECONDS));
+        let newest = rows::account::newest_taken(tx);
         let taker = match into {
             Some(backfill) => Taker::Backfill(backfill),
             None => Taker::Recent { oldest: rows::account::oldest_taken(tx).await? },

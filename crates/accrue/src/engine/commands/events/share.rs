@@ -19,6 +19,7 @@ use crate::{
             tallies::{self, Indexed, TallyPlaces},
             terms::{CustomerTerms, SubscriptionTerms},
             visible::{self, BucketSlots},
+            volumes,
         },
         time::recount::moved_by,
     },
@@ -26,7 +27,7 @@ use crate::{
     limits,
     meter::CellId,
     period::{Periods, oldest_judged},
-    schema::{self, CustomerHead, EventCount},
+    schema::{self, CustomerHead},
     subscription::SubscriptionEntry,
     time::INSTANT,
     usage::{Event, Hour, Meters, Reading, Tally},
@@ -154,8 +155,11 @@ impl<'a> Share<'a> {
         let customer_id = self.customer_id;
         let oldest_taken = rows::account::oldest_taken(tx).await?;
         let (slots, places) = (&self.bucket_slots, &self.places);
+        let head = tx.guard::<CustomerHead>(customer_id).await?.head(tx)?;
         let tally =
-            tallies::load_tally(tx, customer_id, slots, places, Indexed::Yes, oldest_taken).await?;
+            tallies::load_tally(tx, &head, customer_id, slots, places, Indexed::Yes, oldest_taken)
+                .await?;
+        drop(head);
         let mut all = Vec::with_capacity(self.moved.len());
         for moved in &self.moved {
             let MovedPeriods { terms, billing, alerts, draws_in } = moved;
@@ -196,21 +200,18 @@ impl<'a> Share<'a> {
     pub(super) async fn save(
         &self,
         tx: &mut Transaction<'_>,
-        tally: &Tally,
+        tally: Tally,
         periods: &[Periods],
     ) -> Result<(), Error> {
-        let (account, customer_id) = (tx.account, self.customer_id);
-        tallies::save_tally(tx, customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
-        let guard = tx.guard::<CustomerHead>(customer_id).await?;
+        let guard = tx.guard::<CustomerHead>(self.customer_id).await?;
+        tallies::save_tally(tx, self.customer_id, &self.bucket_slots, tally, Indexed::Yes).await?;
         for (hour, more) in self.hours() {
-            let slot = schema::event_volume(account, hour, customer_id);
-            let EventCount { events } = tx.row(&slot)?.unwrap_or_default();
-            guard.put(tx, &slot, &EventCount { events: events.saturating_add(more) })?;
+            volumes::count_more(tx, &guard, hour, more).await?;
         }
         for periods in periods {
-            periods::save_periods(tx, &guard, periods)?;
+            periods::save_periods(tx, &guard, periods).await?;
         }
-        Ok(())
+        periods::close(tx, &guard).await
     }
 
     /// Counts the events that count, by hour.
@@ -274,14 +275,15 @@ pub(super) async fn fetch_figures(
     let mut all = Vec::new();
     for (share, guard) in shares.iter().zip(&guards) {
         let (customer_id, mut keys) = (share.customer_id, Vec::new());
-        let volume = |hour| schema::event_volume(account, hour, customer_id).key().clone();
-        keys.extend(share.hours().into_keys().map(volume));
+        let head = guard.head(tx)?;
+        let volume = |hour| volumes::volume_key(account, &head, customer_id, hour);
+        keys.extend(share.hours().into_keys().filter_map(volume));
         let (slots, places) = (&share.bucket_slots, &share.places);
-        keys.extend(tallies::tally_keys(tx, customer_id, slots, places, Indexed::Yes));
+        keys.extend(tallies::tally_keys(tx, &head, customer_id, slots, places, Indexed::Yes));
         for moved in &share.moved {
             let MovedPeriods { billing, alerts, .. } = moved;
             let of = moved.subscribed();
-            keys.extend(periods::period_keys(account, of, billing, alerts, tx.now));
+            keys.extend(periods::period_keys(account, &head, of, billing, alerts, tx.now));
         }
         all.extend(keys.into_iter().map(|key| (guard, key)));
     }

@@ -95,7 +95,7 @@ impl Command for ReplacePrice {
         recount::sum_anew(tx, &after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, &after, &mut next, now).await?;
         let guard = tx.guard(before.subscription.customer_id).await?;
-        periods::save_periods(tx, &guard, &next)?;
+        periods::save_periods(tx, &guard, &next).await?;
         let later = costs::costs(tx, &after, &[period], &currency).await?;
         let cause = Cause::Subscription { subscription_id: self.id };
         let next = Change::Next { next: Box::new(next), cause: &cause };

@@ -129,17 +129,20 @@ pub(super) async fn add_chunk(
         all.extend(readings.iter().map(|reading| (place.at, reading)));
     }
     let places = TallyPlaces::of(tx, all.into_iter()).await;
-    let keys = tallies::tally_keys(tx, customer, bucket_slots, &places, indexed);
     let guard = tx.guard::<CustomerHead>(customer).await?;
+    let head = guard.head(tx)?;
+    let keys = tallies::tally_keys(tx, &head, customer, bucket_slots, &places, indexed);
     Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let oldest_taken = rows::account::oldest_taken(tx).await?;
     let mut tally =
-        tallies::load_tally(tx, customer, bucket_slots, &places, indexed, oldest_taken).await?;
+        tallies::load_tally(tx, &head, customer, bucket_slots, &places, indexed, oldest_taken)
+            .await?;
+    drop(head);
     for (place, readings) in &chunk.events {
         tally.add(place.at, readings);
         tx.pace.spend(readings.len()).await;
     }
-    tallies::save_tally(tx, customer, bucket_slots, &tally, indexed).await
+    tallies::save_tally(tx, customer, bucket_slots, tally, indexed).await
 }
 
 /// Counts the events of a chunk hour by hour, on the days that are built.

@@ -49,6 +49,11 @@ pub(super) async fn clean_up(
     let distinct: Vec<_> = distinct.collect();
     let all: Vec<_> = distinct.iter().copied().chain(added_up).collect();
     let counting = visible::bucket_slots(tx, customer, days).await?;
+    if behind == CleanUpPlace::default() {
+        guard.head_mut(tx)?.usage.drop_windows(|of| {
+            !days.contains(of.window.start()) || counting.of(of.window) == of.slot
+        });
+    }
     let (mut place, mut looked_at) = (behind, 0_usize);
     while let Some(pass) = Pass::ALL.get(usize::from(place.pass)).copied() {
         let of_pass = if pass == Pass::Buckets { &all } else { &distinct };

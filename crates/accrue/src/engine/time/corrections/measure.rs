@@ -64,7 +64,8 @@ pub(super) async fn total_anew(
         let open = recount::open_periods(tx, &entry.subscription);
         let mut periods = periods::periods(tx, entry, &open, Wanted::default(), tx.now).await?;
         recount::sum_anew(tx, entry, &mut periods, SummedBy::Revision(revision)).await?;
-        periods::save_periods(tx, &guard, &periods)?;
+        periods::save_periods(tx, &guard, &periods).await?;
+        periods::close(tx, &guard).await?;
         summed = summed.saturating_add(periods.states.len());
         if summed >= limits::STEP_PERIODS {
             let behind = Some(entry.subscription.id);

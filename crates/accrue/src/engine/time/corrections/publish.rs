@@ -6,11 +6,11 @@ use crate::{
     backfill::{Backfill, BackfillStatus, Correction, Effect},
     engine::{
         kernel::Transaction,
-        rows::{self, outbox, subscriptions},
+        rows::{self, outbox, subscriptions, volumes},
         time::{corrections::schedule, recount},
     },
     limits,
-    schema::{self, CalendarDay, CleanUpPlace, CustomerHead, EventCount, OverlayEntry, Progress},
+    schema::{self, CalendarDay, CleanUpPlace, CustomerHead, OverlayEntry, Progress},
     usage::{BucketSlot, Day, Hour},
     webhook::Body,
 };
@@ -90,15 +90,10 @@ async fn publish_days(
             }
         }
         let hours: Vec<_> = Hour::touched_by(day.timeframe()).collect();
-        let slots: Vec<_> =
-            hours.iter().map(|hour| schema::event_volume(tx.account, *hour, customer)).collect();
-        let stored = guard.get_all(tx, &slots).await?;
-        for ((hour, slot), stored) in hours.iter().zip(&slots).zip(stored) {
-            match counts.get(&hour.of_day()) {
-                Some(events) => guard.put(tx, slot, &EventCount { events: *events })?,
-                None if stored.is_some() => guard.delete(tx, slot)?,
-                None => {}
-            }
+        volumes::fetch(tx, &guard, &hours).await?;
+        for hour in hours {
+            let events = counts.get(&hour.of_day()).copied();
+            volumes::replace_volume(tx, &guard, hour, events).await?;
         }
     }
     Ok(was_built)

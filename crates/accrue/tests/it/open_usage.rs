@@ -1,0 +1,105 @@
+//! Usage that is open lies in the head of its customer. Stores from before that have rows instead.
+
+use accrue::{
+    Clock as _,
+    store::{Batch, Change, Document, Key, Scan, Store as _},
+    usage::EventVolumeQuery,
+};
+use proptest::prelude::*;
+
+use crate::support::{
+    figures::figures,
+    fixture::{COUNT, Fixture, SUM, at, block_on, event, run, usage_alert},
+};
+
+impl Fixture {
+    /// Gives everything that is open rows of its own, as if nothing could be open.
+    fn unfold(&self) {
+        let tables = accrue::schema::TABLES;
+        let rows = tables.iter().flat_map(|table| {
+            block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
+        });
+        let rows: Vec<_> = rows.collect();
+        let texts: Vec<_> =
+            rows.iter().map(|row| (row.key.to_string(), row.document.as_str())).collect();
+        let unfolded = figures(texts.iter().map(|(key, document)| (key.as_str(), *document)));
+        let mut changes = Vec::new();
+        for (key, document) in unfolded {
+            let (table, bytes) = key.split_once(':').unwrap();
+            let table = *tables.iter().find(|of| of.name() == table).unwrap();
+            let byte = |at: usize| u8::from_str_radix(&bytes[at..at + 2], 16).unwrap();
+            let bytes: Vec<_> = (0..bytes.len()).step_by(2).map(byte).collect();
+            changes.push(Change::Put(Key::new(table, bytes), Document::parse(document).unwrap()));
+        }
+        for row in rows.iter().filter(|row| row.key.table().name() == "customer_head") {
+            let mut head: serde_json::Value = serde_json::from_str(row.document.as_str()).unwrap();
+            head.as_object_mut().unwrap().remove("usage");
+            let head = Document::parse(head.to_string()).unwrap();
+            changes.push(Change::Put(row.key.clone(), head));
+        }
+        block_on(self.store.commit(Batch { preconditions: Vec::new(), changes })).unwrap();
+    }
+}
+
+/// A step: minutes that pass, and an event so many minutes before. One of which half a minute is over
+/// unfolds what is open before.
+type Step = (u64, u64, bool);
+
+/// What is kept and told after some steps.
+fn told(steps: &[Step], unfolds: bool) -> (Vec<String>, Vec<String>, Vec<u64>) {
+    let fixture = Fixture::new();
+    let (count, sum) = (fixture.metric(COUNT), fixture.metric(SUM));
+    let ada = fixture.customer("ada");
+    let subscription = fixture.subscribe(ada.id, &fixture.plan());
+    let alert = usage_alert(count.id, &["2", "5"]);
+    run(fixture.account.create_subscription_alert(subscription.id, alert)).unwrap();
+    for (number, (passes, ago, is_before)) in steps.iter().enumerate() {
+        fixture.clock.advance(std::time::Duration::from_secs(passes * 60));
+        if unfolds && *is_before {
+            fixture.unfold();
+        }
+        let then = fixture.clock.now().saturating_sub(std::time::Duration::from_secs(ago * 60));
+        let then = then.max(at("2026-03-10T12:00:00Z"));
+        run(fixture.account.ingest([event("ada", &number.to_string(), then, "1.5")])).unwrap();
+    }
+    let usage = [&count, &sum].map(|metric| fixture.usage(&subscription, metric).unwrap());
+    let messages = fixture.fired();
+    let all = EventVolumeQuery {
+        timeframe_start: at("2026-03-10T00:00:00Z"),
+        timeframe_end: Some(at("2026-03-14T00:00:00Z")),
+    };
+    let page = accrue::PageRequest::first(100).unwrap();
+    let volume = block_on(fixture.account.event_volume(all, &page)).unwrap();
+    let volume = volume.data.iter().map(|hour| hour.count).collect();
+    (usage.into_iter().chain(messages).collect(), fixture.figures(&[]), volume)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever was kept in rows before goes on from there.
+    #[test]
+    fn figures_go_on_from_rows_of_a_store_from_before(
+        steps in prop::collection::vec((0_u64..40, 0_u64..90, prop::bool::weighted(0.3)), 1..14),
+    ) {
+        prop_assert_eq!(told(&steps, true), told(&steps, false));
+    }
+}
+
+#[test]
+fn a_busy_customer_has_rows_of_windows_that_are_closed_alone() {
+    let fixture = Fixture::new();
+    fixture.metric(SUM);
+    let ada = fixture.customer("ada");
+    fixture.subscribe(ada.id, &fixture.plan());
+    let rows = |table: &str| {
+        let rows = fixture.dump();
+        rows.iter().filter(|row| row.contains(&format!(" {table}:"))).count()
+    };
+    for number in 0..8 {
+        fixture.use_now("ada", &number.to_string(), "1");
+        fixture.clock.advance(std::time::Duration::from_secs(15 * 60));
+    }
+    assert_eq!((rows("bucket"), rows("total"), rows("alert_state")), (6, 0, 0));
+    assert_eq!(rows("event_volume"), 2, "an hour that is open has a row that says it");
+}
