@@ -325,7 +325,7 @@ fn documents_of_version_1_stay_readable() {
     let count = |kind: &str| types.iter().filter(|name| **name == kind).count();
     assert_eq!(count("subscription.ended"), 1);
     assert_eq!(count("subscription.usage_exceeded"), 6, "three are those of April");
-    assert_eq!(count("subscription.cost_exceeded"), 6, "two are those of May and June");
+    assert_eq!(count("subscription.cost_exceeded"), 7, "three are those of May and June");
     assert_eq!(count("subscription.spend_exceeded"), 3);
 
     let eve = || external("eve");
@@ -335,9 +335,9 @@ fn documents_of_version_1_stay_readable() {
     let entries = account.list_ledger_entries(eve(), &usd, &any, &entries);
     let entries = block_on(entries).unwrap().data;
     let shown: Vec<_> = entries.iter().map(|entry| entry.amount.to_string()).collect();
-    assert_eq!(shown.join(" "), "-0.25 -0.25 5 -12.5 -3 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
+    assert_eq!(shown.join(" "), "-0.75 -0.75 -0.25 -0.25 5 -12.5 -3 -0.5 -9 0 -0.5 0 0.5 -0.5 10");
     let balance = block_on(account.credit_balance(eve(), &usd)).unwrap();
-    assert_eq!(balance.balance, Some(number("-11")));
+    assert_eq!(balance.balance, Some(number("-12.5")));
     let credits = block_on(account.credit_balance(eve(), &unit(CREDITS))).unwrap();
     assert_eq!(credits.balance, Some(number("0")), "they have expired");
     let any = accrue::ListFilter::default();
