@@ -207,7 +207,7 @@ impl Store for OnceFaulty {
             Some(Way::Lost) => self.inner.commit(batch).await.and(Err(unknown())),
             Some(Way::Dropped) => {
                 if self.flaw == Some(Flaw::TearsCommits) {
-                    batch.changes.truncate(batch.changes.len() / 2);
+                    batch.changes.drain(..batch.changes.len() / 2);
                     self.inner.commit(batch).await?;
                 }
                 Err(unknown())
