@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use self::{
     advance::{Change, Effects, Periods},
     billing::BillingPeriod,
-    judged::{judged_at_once, oldest_judged},
+    judged::{judged_at_once, oldest_judged, oldest_judged_on},
     layout::{Stretch, billing_start_at},
     open::{Closed, OpenTotal, OpenUsage, OpenWindow},
     state::{PeriodState, Stored},

@@ -14,7 +14,7 @@ use std::{
 };
 
 use jiff::{civil::DateTime, tz::TimeZone};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 /// Distance from one instant to the next.
 pub(crate) const INSTANT: Duration = Duration::from_micros(1);
@@ -98,6 +98,29 @@ impl Timestamp {
         self.0.div_euclid(24 * 60 * 60 * MICROS_PER_SECOND)
     }
 
+    /// Returns its text.
+    fn text(self) -> [u8; 27] {
+        let civil = TimeZone::UTC.to_datetime(self.to_jiff());
+        let second = u32::try_from(self.0.rem_euclid(MICROS_PER_SECOND)).unwrap_or_default();
+        let mut text = *b"0000-00-00T00:00:00.000000Z";
+        for (end, digits, value) in [
+            (4, 4, u32::from(civil.year().unsigned_abs())),
+            (7, 2, u32::from(civil.month().unsigned_abs())),
+            (10, 2, u32::from(civil.day().unsigned_abs())),
+            (13, 2, u32::from(civil.hour().unsigned_abs())),
+            (16, 2, u32::from(civil.minute().unsigned_abs())),
+            (19, 2, u32::from(civil.second().unsigned_abs())),
+            (26, 6, second),
+        ] {
+            let mut rest = value;
+            for digit in text.iter_mut().take(end).rev().take(digits) {
+                *digit = b'0'.saturating_add(u8::try_from(rest % 10).unwrap_or_default());
+                rest /= 10;
+            }
+        }
+        text
+    }
+
     pub(crate) fn to_jiff(self) -> jiff::Timestamp {
         jiff::Timestamp::from_microsecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
@@ -131,26 +154,7 @@ fn cut_finer_digits(text: &str) -> Cow<'_, str> {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let civil = TimeZone::UTC.to_datetime(self.to_jiff());
-        let mut text = *b"0000-00-00T00:00:00.000000Z";
-        let mut write = |end: usize, value: i64| {
-            let mut rest = value;
-            for digit in text.iter_mut().take(end).rev().take_while(|byte| byte.is_ascii_digit()) {
-                *digit = b"0123456789"
-                    .get(usize::try_from(rest % 10).unwrap_or(0))
-                    .copied()
-                    .unwrap_or(b'0');
-                rest /= 10;
-            }
-        };
-        write(4, civil.year().into());
-        write(7, civil.month().into());
-        write(10, civil.day().into());
-        write(13, civil.hour().into());
-        write(16, civil.minute().into());
-        write(19, civil.second().into());
-        write(26, self.0.rem_euclid(MICROS_PER_SECOND));
-        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        f.write_str(std::str::from_utf8(&self.text()).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -171,7 +175,8 @@ impl FromStr for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let text = self.text();
+        serializer.serialize_str(std::str::from_utf8(&text).map_err(ser::Error::custom)?)
     }
 }
 

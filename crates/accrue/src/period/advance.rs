@@ -3,6 +3,8 @@ use std::{
     sync::Arc,
 };
 
+use smallvec::SmallVec;
+
 use super::{BillingPeriod, PeriodState};
 use crate::{
     Decimal, EventKey, PricingUnit, SubscriptionId, Timeframe, Timestamp,
@@ -164,7 +166,7 @@ impl Periods {
     }
 
     fn add(&mut self, at: Timestamp, key: &EventKey, readings: &[Reading], seen: &Seen) -> Effects {
-        let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+        let cause = || Cause::Event { idempotency_key: key.clone(), timestamp: at };
         let costs = self.costs_behind(at);
         let holding = self.billing.iter().position(|of| of.timeframe.contains(at));
         let (mut exceeded, mut moved) = (Vec::new(), Vec::new());
@@ -229,7 +231,7 @@ impl Periods {
     }
 
     /// Returns the places of the alerts that watch a cell.
-    fn watching(&self, cell: CellId) -> Vec<usize> {
+    fn watching(&self, cell: CellId) -> SmallVec<[usize; 8]> {
         let alerts = self.alerts.iter().enumerate();
         let watching = alerts
             .filter(|(_, alert)| alert.condition.metric_id().is_some_and(|id| cell == id.into()));
@@ -246,7 +248,7 @@ impl Periods {
         for (index, start) in starts.into_iter().enumerate() {
             let before: Vec<_> = self.alerts.iter().map(|alert| before(start, alert)).collect();
             for (alert, before) in before.iter().enumerate() {
-                exceeded.extend(self.judge(index, alert, before.as_ref(), cause));
+                exceeded.extend(self.judge(index, alert, before.as_ref(), || cause.clone()));
             }
         }
         exceeded
@@ -258,7 +260,7 @@ impl Periods {
         index: usize,
         alert: usize,
         before: Option<&Decimal>,
-        cause: &Cause,
+        cause: impl Fn() -> Cause,
     ) -> Option<Exceeded> {
         let value_after = self.value(index, self.alerts.get(alert)?)?;
         let alert = self.alerts.get(alert)?;
@@ -274,7 +276,7 @@ impl Periods {
             threshold,
             thresholds,
             timeframe: billing.timeframe,
-            cause: cause.clone(),
+            cause: cause(),
         })
     }
 

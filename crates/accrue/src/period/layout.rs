@@ -48,11 +48,20 @@ impl SubscriptionEntry {
         billing: &[Timeframe],
         now: Timestamp,
     ) -> BTreeMap<PeriodKey, Timeframe> {
-        let grid = self.subscription.periods();
+        self.stretches_on(&self.subscription.periods(), billing, now)
+    }
+
+    /// Returns them where the billing periods of the subscription are known.
+    pub(crate) fn stretches_on(
+        &self,
+        grid: &BillingPeriods,
+        billing: &[Timeframe],
+        now: Timestamp,
+    ) -> BTreeMap<PeriodKey, Timeframe> {
         let mut found = BTreeMap::new();
         let mut insert = |of: Stretch| found.insert(of.key, of.timeframe);
         for period in billing {
-            insert(Stretch::whole(&grid, *period));
+            insert(Stretch::whole(grid, *period));
         }
         if self.subscription.has_one_grid() {
             return found;
@@ -61,7 +70,7 @@ impl SubscriptionEntry {
             for of in billing {
                 for period in usage.overlapping(*of) {
                     insert(Stretch::whole(&usage, period));
-                    for part in self.parts(&grid, period, of.start(), now) {
+                    for part in self.parts(grid, period, of.start(), now) {
                         insert(part);
                     }
                 }

@@ -15,4 +15,8 @@ impl Guards for AccountHead {
     fn slot(account: &AccountId, (): ()) -> Slot<Self> {
         super::account_head(account)
     }
+
+    fn owner((): ()) -> [u8; 16] {
+        [0; 16]
+    }
 }

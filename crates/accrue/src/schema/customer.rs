@@ -74,6 +74,10 @@ impl Guards for CustomerHead {
     fn slot(account: &AccountId, of: CustomerId) -> Slot<Self> {
         super::customer_head(account, of)
     }
+
+    fn owner(of: CustomerId) -> [u8; 16] {
+        *of.as_bytes()
+    }
 }
 
 /// The subscriptions that a customer's events may still count for.

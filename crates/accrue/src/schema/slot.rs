@@ -20,6 +20,9 @@ pub(crate) trait Guards: Default {
 
     /// The place of the guard.
     fn slot(account: &AccountId, of: Self::Of) -> Slot<Self>;
+
+    /// Bytes that tell one owner from the others.
+    fn owner(of: Self::Of) -> [u8; 16];
 }
 
 impl<T, G> Slot<T, G> {

@@ -1,5 +1,7 @@
 //! Metrics, and the catalogue that every event is held against.
 
+use std::sync::Arc;
+
 use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
@@ -89,7 +91,7 @@ async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metr
         return Err(Error::constraint("the item is archived").into());
     }
     let guard = rows::account::guard(tx).await?;
-    let mut catalogue = rows::metrics::catalogue(tx).await?;
+    let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
     if catalogue.metrics.len() >= limits::METRICS {
         let detail = format!("the account has {} metrics already", limits::METRICS);
         return Err(Error::constraint(detail).into());

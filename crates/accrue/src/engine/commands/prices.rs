@@ -1,5 +1,7 @@
 //! Prices: operations, lists, and the rate card of a subscription.
 
+use std::sync::Arc;
+
 use crate::{
     Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
@@ -105,7 +107,7 @@ pub(in crate::engine) async fn create_price(
 /// Makes sure that the meters of a price are kept: of earlier events too, where they were not before.
 async fn meter(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
     let guard = rows::account::guard(tx).await?;
-    let mut catalogue = rows::metrics::catalogue(tx).await?;
+    let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
     let revision = catalogue.revision.saturating_add(1);
     let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
     if catalogue.meters.contains(&meter.id) {

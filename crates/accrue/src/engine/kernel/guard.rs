@@ -29,9 +29,12 @@ impl Transaction<'_> {
         &mut self,
         of: G::Of,
     ) -> Result<Guard<G>, Error> {
+        if let Some(at) = self.opened::<G>(of) {
+            return Ok(Guard { of, at });
+        }
         let slot = G::slot(self.account, of);
         let at = self.read_guard(slot.key()).await?;
-        self.open_head(at, &slot)?;
+        self.open_head(at, of, &slot)?;
         Ok(Guard { of, at })
     }
 
@@ -49,6 +52,14 @@ impl Transaction<'_> {
         &mut self,
         of: impl IntoIterator<Item = (G::Of, Option<Key>)> + Send,
     ) -> Result<Vec<Guard<G>>, Error> {
+        let of: Vec<_> = of.into_iter().collect();
+        let opened = of.iter().map(|(of, row)| match row {
+            None => self.opened::<G>(*of).map(|at| Guard { of: *of, at }),
+            Some(_) => None,
+        });
+        if let Some(opened) = opened.collect() {
+            return Ok(opened);
+        }
         let (mut all, mut keys, mut under) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (of, row)) in of.into_iter().enumerate() {
             let slot = G::slot(self.account, of);
@@ -59,7 +70,7 @@ impl Transaction<'_> {
         let places = self.read_guards(&keys, &under).await?;
         let mut guards = Vec::with_capacity(all.len());
         for ((of, slot), at) in all.into_iter().zip(places) {
-            self.open_head(at, &slot)?;
+            self.open_head(at, of, &slot)?;
             guards.push(Guard { of, at });
         }
         Ok(guards)
@@ -269,6 +280,10 @@ mod tests {
 
         fn slot(account: &AccountId, of: u8) -> Slot<Self> {
             Slot::new(schema::item(account, ItemId::from_bytes([of; 16])).key().clone())
+        }
+
+        fn owner(of: u8) -> [u8; 16] {
+            [of; 16]
         }
     }
 

@@ -7,7 +7,8 @@ use crate::{
     account::AccountEntry,
     engine::kernel::{Guard, Transaction},
     limits,
-    schema::{self, AccountHead},
+    schema::{self, AccountCorrections, AccountHead, Catalogue},
+    usage::Meters,
 };
 
 /// Reads what guards everything that the account configures.
@@ -15,6 +16,21 @@ pub(in crate::engine) async fn guard(
     tx: &mut Transaction<'_>,
 ) -> Result<Guard<AccountHead>, Error> {
     tx.guard(()).await
+}
+
+/// What an account configures that every ingest asks for.
+pub(in crate::engine) struct AccountTerms {
+    pub(in crate::engine) entry: Arc<AccountEntry>,
+    pub(in crate::engine) catalogue: Arc<Catalogue>,
+    pub(in crate::engine) corrections: Arc<AccountCorrections>,
+    pub(in crate::engine) meters: Arc<Meters>,
+}
+
+/// Returns what was put together of it before, as long as nothing of it was written since.
+pub(in crate::engine) async fn recalled(
+    tx: &mut Transaction<'_>,
+) -> Result<Option<Arc<AccountTerms>>, Error> {
+    Ok(guard(tx).await?.recall(tx))
 }
 
 /// Tells whether the account had alerts at an instant.
@@ -37,6 +53,9 @@ pub(in crate::engine) async fn had_alerts_until(
 pub(in crate::engine) async fn account_entry(
     tx: &mut Transaction<'_>,
 ) -> Result<Arc<AccountEntry>, Error> {
+    if let Some(terms) = recalled(tx).await? {
+        return Ok(Arc::clone(&terms.entry));
+    }
     let entry = guard(tx).await?.get_shared(tx, &schema::account(tx.account)).await?;
     Ok(entry.unwrap_or_default())
 }

@@ -1,5 +1,7 @@
 //! Rows of corrections: those of a customer, and those of all customers.
 
+use std::sync::Arc;
+
 use crate::{
     CustomerId, Error,
     engine::{kernel::Transaction, rows::account},
@@ -28,9 +30,13 @@ pub(in crate::engine) async fn put_own(
 /// Reads the corrections of all customers.
 pub(in crate::engine) async fn of_all(
     tx: &mut Transaction<'_>,
-) -> Result<AccountCorrections, Error> {
+) -> Result<Arc<AccountCorrections>, Error> {
+    if let Some(terms) = account::recalled(tx).await? {
+        return Ok(Arc::clone(&terms.corrections));
+    }
     let guard = account::guard(tx).await?;
-    Ok(guard.get(tx, &schema::account_corrections(tx.account)).await?.unwrap_or_default())
+    let slot = schema::account_corrections(tx.account);
+    Ok(guard.get_shared(tx, &slot).await?.unwrap_or_default())
 }
 
 /// Writes the corrections of all customers.

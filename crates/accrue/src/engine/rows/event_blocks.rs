@@ -48,7 +48,7 @@ pub(in crate::engine) async fn accept(
     }
     let mut accepted = head.accepted;
     let mut in_order = new.to_vec();
-    in_order.sort_by_key(|new| Minute::of(new.event.timestamp));
+    in_order.sort_by_cached_key(|new| Minute::of(new.event.timestamp));
     let mut rest = in_order.as_slice();
     while let Some(first) = rest.first() {
         let minute = Minute::of(first.event.timestamp);

@@ -95,6 +95,9 @@ pub(in crate::engine) async fn fetch_ledgers(
     tx: &mut Transaction<'_>,
     ledgers: &[(CustomerId, &PricingUnit)],
 ) -> Result<(), Error> {
+    if ledgers.is_empty() {
+        return Ok(());
+    }
     let account = tx.account;
     balance_alerts::fetch_balance_watches(tx, ledgers).await?;
     let slots: Vec<_> =

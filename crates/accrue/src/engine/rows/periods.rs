@@ -16,7 +16,7 @@ use crate::{
     rating::RateCard,
     schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
-    subscription::{PeriodKey, SubscriptionEntry},
+    subscription::{BillingPeriods, PeriodKey, SubscriptionEntry},
     usage::Total,
 };
 
@@ -34,6 +34,8 @@ pub(in crate::engine) struct Wanted<'a> {
 pub(in crate::engine) struct Subscribed<'a> {
     pub(in crate::engine) entry: &'a SubscriptionEntry,
     pub(in crate::engine) version: &'a PlanVersionEntry,
+    /// Its billing periods.
+    pub(in crate::engine) grid: &'a BillingPeriods,
     /// Its prices, where they were read.
     pub(in crate::engine) card: Option<&'a Arc<RateCard>>,
 }
@@ -56,7 +58,7 @@ pub(in crate::engine) fn period_keys(
     let entry = of.entry;
     let id = entry.subscription.id;
     let new = new_parts(entry, billing, at).into_values();
-    let stretches = entry.stretches(billing, at).into_keys().chain(new);
+    let stretches = entry.stretches_on(of.grid, billing, at).into_keys().chain(new);
     let mut keys = Vec::new();
     for key in stretches.filter(|key| head.usage.total(id, *key).is_none()) {
         keys.push(schema::total(account, id, key).key().clone());
@@ -82,7 +84,8 @@ pub(in crate::engine) async fn periods(
     at: Timestamp,
 ) -> Result<Periods, Error> {
     let version = plans::plan_version_of(tx, entry).await?;
-    let of = Subscribed { entry, version: &version, card: None };
+    let grid = &entry.subscription.periods();
+    let of = Subscribed { entry, version: &version, grid, card: None };
     periods_of(tx, of, billing, wanted, at).await
 }
 
@@ -94,14 +97,14 @@ pub(in crate::engine) async fn periods_of(
     wanted: Wanted<'_>,
     at: Timestamp,
 ) -> Result<Periods, Error> {
-    let (Subscribed { entry, version, card }, Wanted { alerts, draws_in }) = (of, wanted);
+    let (Subscribed { entry, version, grid, card }, Wanted { alerts, draws_in }) = (of, wanted);
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let head = guard.head(tx)?;
     let keys = period_keys(tx.account, &head, of, billing, alerts, at);
     Guard::fetch(tx, keys.iter().map(|key| (&guard, key))).await?;
     let mut states = BTreeMap::new();
-    for (key, timeframe) in entry.stretches(billing, at) {
+    for (key, timeframe) in entry.stretches_on(grid, billing, at) {
         let (total, stored) = total_under(tx, &guard, id, key, of.has_cells()).await?;
         states.insert(key, PeriodState::new(timeframe, total, stored));
     }

@@ -16,7 +16,7 @@ use crate::{
     },
     rating::RateCard,
     schema::{self, Credits, CustomerHead, PlanVersionEntry, Slot},
-    subscription::SubscriptionEntry,
+    subscription::{BillingPeriods, SubscriptionEntry},
 };
 
 /// Terms of a customer, whatever the time is.
@@ -35,6 +35,7 @@ pub(in crate::engine) struct SubscriptionTerms {
     pub(in crate::engine) version: Arc<PlanVersionEntry>,
     /// Enabled alerts that watch it, those on usage first.
     pub(in crate::engine) alerts: Vec<Alert>,
+    pub(in crate::engine) grid: BillingPeriods,
     /// Its prices, where somebody asks what usage costs: an alert, or credits that pay for it.
     pub(in crate::engine) card: Option<Arc<RateCard>>,
 }
@@ -88,8 +89,9 @@ async fn put_together(
             let alerts = active::watching_with(tx, &entry, shared).await?;
             let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost())
                 || !credits.drawn_by(&version, |_| true).is_empty();
-            let card = None;
-            subscriptions.push((SubscriptionTerms { entry, version, alerts, card }, is_rated));
+            let (grid, card) = (entry.subscription.periods(), None);
+            let terms = SubscriptionTerms { entry, version, alerts, grid, card };
+            subscriptions.push((terms, is_rated));
         }
         all.push((customer_id, credits, subscriptions));
     }

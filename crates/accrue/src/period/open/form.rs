@@ -1,11 +1,26 @@
 //! Stored form: every metric and cell is named once, and figures stand in the order of the names.
+//!
+//! ```json
+//! {
+//!   "metrics": ["019cd6f9-…", "019cd6fa-…"],
+//!   "latest_window": 1970148, "latest_hour": 492537,
+//!   "windows": [[1970148, "a", [{"sum": "6"}, {"count": 2}]]],
+//!   "hours": [[492537, 2]],
+//!   "totals": [["019cd6fb-…", "1773100800000000", "1775779200000000", "1775779200000000", [{"sum": "6"}]]],
+//!   "fired": [["019cd6fb-…", "1773100800000000", "1775779200000000", [["019cd6fc-…", ["5"]]]]]
+//! }
+//! ```
+//!
+//! Windows and hours are counted from 1970, and have their slot and their figures. A total has the start and
+//! the end of its key, and its end; alerts have those of their billing period. Instants are microseconds, as
+//! texts: more than a number of JSON is safe for. Figures that are missing are null, or left out at the end.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
+use std::{borrow::Cow, collections::BTreeMap, iter::Peekable};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer, de,
+    ser::{SerializeMap, SerializeSeq},
 };
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{OpenAlerts, OpenTotal, OpenUsage, OpenWindow};
 use crate::{
@@ -13,39 +28,29 @@ use crate::{
     alert::Fired,
     meter::CellHash,
     subscription::PeriodKey,
-    usage::{Aggregate, BucketSlot, Hour, Stretch, Total, Window},
+    usage::{Aggregate, BucketSlot, Hour, Total, Window},
 };
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
-struct Form<'a> {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+struct Form {
     metrics: Vec<MetricId>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     cells: Vec<CellHash>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     latest_window: Option<Place>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     latest_hour: Option<Place>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    windows: Vec<(Place, BucketSlot, Figures<'a>)>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    windows: Vec<(Place, BucketSlot, Figures)>,
     hours: Vec<(Place, u64)>,
-    /// Start and end of the key, and the end.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    totals: Vec<(SubscriptionId, Micros, Micros, Micros, Figures<'a>)>,
-    /// Start and end of the billing period.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    totals: Vec<(SubscriptionId, Micros, Micros, Micros, Figures)>,
     fired: Vec<(SubscriptionId, Micros, Micros, Vec<(AlertId, Fired)>)>,
 }
 
 /// Figures by the names, without those that are missing behind the last one.
-type Figures<'a> = Vec<Option<Cow<'a, Aggregate>>>;
+type Figures = Vec<Option<Aggregate>>;
 
 /// Number of a window or an hour, counted from 1970.
 type Place = i64;
 
-/// Instant in microseconds: more than a number of JSON is safe for.
+/// Instant in microseconds.
 struct Micros(Timestamp);
 
 impl Serialize for Micros {
@@ -62,11 +67,7 @@ impl<'de> Deserialize<'de> for Micros {
     }
 }
 
-fn place<const MINUTES: i64>(of: Stretch<MINUTES>) -> Place {
-    of.number()
-}
-
-/// Names of figures, each once.
+/// Names of figures, each once, in order.
 struct Names {
     metrics: Vec<MetricId>,
     cells: Vec<CellHash>,
@@ -75,31 +76,25 @@ struct Names {
 impl Names {
     fn of(usage: &OpenUsage) -> Self {
         let windows = usage.windows.iter().map(|of| &of.total);
-        let all = || windows.clone().chain(usage.totals.values().map(|of| &of.total));
-        let metrics: BTreeSet<_> = all().flat_map(|total| total.metrics.keys()).collect();
-        let cells: BTreeSet<_> = all().flat_map(|total| total.cells.keys()).collect();
-        Self {
-            metrics: metrics.into_iter().copied().collect(),
-            cells: cells.into_iter().copied().collect(),
+        let totals = windows.chain(usage.totals.values().map(|of| &of.total));
+        let (mut metrics, mut cells) = (Vec::new(), Vec::new());
+        for total in totals {
+            metrics.extend(total.metrics.keys().copied());
+            cells.extend(total.cells.keys().copied());
         }
-    }
-
-    fn figures<'a>(&self, total: &'a Total) -> Figures<'a> {
-        let mut figures = Vec::with_capacity(self.metrics.len().saturating_add(self.cells.len()));
-        figures.extend(self.metrics.iter().map(|id| total.metrics.get(id).map(Cow::Borrowed)));
-        figures.extend(self.cells.iter().map(|id| total.cells.get(id).map(Cow::Borrowed)));
-        let last = figures.iter().rposition(Option::is_some);
-        figures.truncate(last.map_or(0, |last| last.saturating_add(1)));
-        figures
+        metrics.sort_unstable();
+        metrics.dedup();
+        cells.sort_unstable();
+        cells.dedup();
+        Self { metrics, cells }
     }
 
     /// Returns the total of figures; none where there are more of them than names.
-    fn total(&self, figures: Figures<'_>) -> Option<Total> {
-        let names = self.metrics.len().saturating_add(self.cells.len());
-        if figures.len() > names {
+    fn total(&self, figures: Figures) -> Option<Total> {
+        if figures.len() > self.metrics.len().saturating_add(self.cells.len()) {
             return None;
         }
-        let mut figures = figures.into_iter().map(|figure| figure.map(Cow::into_owned));
+        let mut figures = figures.into_iter();
         let mut total = Total::default();
         for id in &self.metrics {
             total.metrics.extend(figures.next().flatten().map(|figure| (*id, figure)));
@@ -111,32 +106,87 @@ impl Names {
     }
 }
 
+/// Figures of a total, by names among which are all of its own.
+struct Named<'a>(&'a Names, &'a Total);
+
+impl Serialize for Named<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(names, total) = self;
+        let mut figures = serializer.serialize_seq(None)?;
+        let mut metrics = total.metrics.iter().peekable();
+        for id in &names.metrics {
+            if metrics.peek().is_none() && total.cells.is_empty() {
+                break;
+            }
+            figures.serialize_element(&figure_of(&mut metrics, id))?;
+        }
+        let mut cells = total.cells.iter().peekable();
+        for id in &names.cells {
+            if cells.peek().is_none() {
+                break;
+            }
+            figures.serialize_element(&figure_of(&mut cells, id))?;
+        }
+        figures.end()
+    }
+}
+
+/// Takes the next figure where it is that of a name.
+fn figure_of<'f, Id: PartialEq + 'f>(
+    figures: &mut Peekable<impl Iterator<Item = (&'f Id, &'f Aggregate)>>,
+    name: &Id,
+) -> Option<&'f Aggregate> {
+    figures.next_if(|(id, _)| *id == name).map(|(_, figure)| figure)
+}
+
+/// Elements that are written one by one.
+struct Each<I>(I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
 impl Serialize for OpenUsage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let names = Names::of(self);
-        let windows = self.windows.iter();
-        let totals = self.totals.iter().map(|((id, key), of)| {
-            let figures = names.figures(&of.total);
-            (*id, Micros(key.start), Micros(key.end), Micros(of.end), figures)
-        });
-        let fired = self.fired.iter().map(|((id, start), of)| {
-            let fired = of.fired.iter().map(|(alert, fired)| (*alert, fired.clone()));
-            (*id, Micros(*start), Micros(of.end), fired.collect())
-        });
-        let form = Form {
-            latest_window: self.latest_window.map(place),
-            latest_hour: self.latest_hour.map(place),
-            windows: windows
-                .map(|of| (place(of.window), of.slot, names.figures(&of.total)))
-                .collect(),
-            hours: self.hours.iter().map(|(hour, events)| (place(*hour), *events)).collect(),
-            totals: totals.collect(),
-            fired: fired.collect(),
-            cells: Vec::new(),
-            metrics: Vec::new(),
-        };
-        let Names { metrics, cells } = names;
-        Form { metrics, cells, ..form }.serialize(serializer)
+        let names = &Names::of(self);
+        let mut form = serializer.serialize_map(None)?;
+        if !names.metrics.is_empty() {
+            form.serialize_entry("metrics", &names.metrics)?;
+        }
+        if !names.cells.is_empty() {
+            form.serialize_entry("cells", &names.cells)?;
+        }
+        if let Some(latest) = self.latest_window {
+            form.serialize_entry("latest_window", &latest.number())?;
+        }
+        if let Some(latest) = self.latest_hour {
+            form.serialize_entry("latest_hour", &latest.number())?;
+        }
+        if !self.windows.is_empty() {
+            let windows = self.windows.iter();
+            let windows = windows.map(|of| (of.window.number(), of.slot, Named(names, &of.total)));
+            form.serialize_entry("windows", &Each(windows))?;
+        }
+        if !self.hours.is_empty() {
+            let hours = self.hours.iter().map(|(hour, events)| (hour.number(), *events));
+            form.serialize_entry("hours", &Each(hours))?;
+        }
+        if !self.totals.is_empty() {
+            let totals = self.totals.iter().map(|((id, key), of)| {
+                let figures = Named(names, &of.total);
+                (*id, Micros(key.start), Micros(key.end), Micros(of.end), figures)
+            });
+            form.serialize_entry("totals", &Each(totals))?;
+        }
+        if !self.fired.is_empty() {
+            let fired = self.fired.iter().map(|((id, start), of)| {
+                (*id, Micros(*start), Micros(of.end), Each(of.fired.iter()))
+            });
+            form.serialize_entry("fired", &Each(fired))?;
+        }
+        form.end()
     }
 }
 
@@ -147,7 +197,7 @@ impl<'de> Deserialize<'de> for OpenUsage {
     }
 }
 
-impl Form<'_> {
+impl Form {
     fn read(self) -> Option<OpenUsage> {
         let names = Names { metrics: self.metrics, cells: self.cells };
         let windows = self.windows.into_iter().map(|(window, slot, figures)| {

@@ -26,9 +26,8 @@ use crate::{
     expression::Fields,
     limits,
     meter::CellId,
-    period::{Periods, oldest_judged},
+    period::{Periods, oldest_judged_on},
     schema::{self, CustomerHead},
-    subscription::SubscriptionEntry,
     time::INSTANT,
     usage::{Event, Hour, Meters, Reading, Tally},
 };
@@ -58,8 +57,8 @@ struct MovedPeriods {
 
 impl MovedPeriods {
     fn subscribed(&self) -> Subscribed<'_> {
-        let SubscriptionTerms { entry, version, card, .. } = &*self.terms;
-        Subscribed { entry, version, card: card.as_ref() }
+        let SubscriptionTerms { entry, version, grid, card, .. } = &*self.terms;
+        Subscribed { entry, version, grid, card: card.as_ref() }
     }
 }
 
@@ -93,11 +92,15 @@ impl<'a> Share<'a> {
             let CustomerTerms { customer_id, subscriptions, credits } = &**of;
             let events = events.remove(customer_id).unwrap_or_default();
             let readings = || events.iter().flat_map(|(_, readings)| readings);
-            let cells: BTreeSet<CellId> = readings().map(|reading| reading.cell).collect();
+            let mut cells = BTreeSet::<CellId>::new();
+            for reading in readings() {
+                // One by one: most are there already.
+                cells.insert(reading.cell);
+            }
             let moves = |metric: MetricId| cells.contains(&metric.into());
             let mut moved = Vec::with_capacity(subscriptions.len());
             for terms in subscriptions {
-                let billing = periods_of(&terms.entry, &events, tx.now);
+                let billing = periods_of(terms, &events, tx.now);
                 tx.pace.spend(events.len()).await;
                 if !billing.is_empty() {
                     let watching = terms.alerts.iter().filter(|_| has_alerts);
@@ -167,7 +170,7 @@ impl<'a> Share<'a> {
             let wanted = Wanted { alerts, draws_in };
             let subscribed = Subscribed { entry: &entry, ..moved.subscribed() };
             let mut loaded = periods::periods_of(tx, subscribed, billing, wanted, tx.now).await?;
-            let oldest_judged = oldest_judged(&entry.subscription, tx.now);
+            let oldest_judged = oldest_judged_on(&terms.grid, &entry.subscription, tx.now);
             for billing in &mut loaded.billing {
                 billing.is_judged = oldest_judged <= billing.timeframe.start();
             }
@@ -245,11 +248,10 @@ fn check_work(work: usize) -> Result<(), Error> {
 
 /// Returns the billing periods of a subscription that some events move.
 fn periods_of(
-    entry: &SubscriptionEntry,
+    SubscriptionTerms { entry, grid: all, .. }: &SubscriptionTerms,
     events: &[(&Event, Vec<Reading>)],
     now: Timestamp,
 ) -> Vec<Timeframe> {
-    let all = entry.subscription.periods();
     let mut found = BTreeSet::new();
     for (event, _) in events {
         if !found.iter().any(|period: &Timeframe| period.contains(event.timestamp)) {
@@ -304,7 +306,7 @@ pub(super) async fn fetch_ledgers(
             let id = terms.entry.subscription.id;
             for unit in draws_in {
                 let slot = |start| schema::drawn(account, id, start, unit).key().clone();
-                let starts = terms.entry.stretches(billing, tx.now);
+                let starts = terms.entry.stretches_on(&terms.grid, billing, tx.now);
                 let starts = starts.into_keys().map(|key| key.start);
                 let starts: BTreeSet<_> = starts.collect();
                 drawn.extend(starts.into_iter().map(|start| (guard, slot(start))));

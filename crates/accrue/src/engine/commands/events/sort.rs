@@ -1,6 +1,8 @@
 //! Sorting of a batch into new events and duplicates, or refusal with everything that is wrong.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
 
 use super::{
     acceptance::Acceptance,
@@ -56,8 +58,13 @@ pub(in crate::engine) async fn sort<'a>(
     let mut slots = slots.into_iter().zip(entries);
     let backfill_id = into.map(|backfill| backfill.id);
 
-    let (mut new, mut duplicates, mut refused) = (Vec::new(), 0_usize, Vec::new());
-    let mut seen: HashMap<&EventKey, (&Event, CustomerId)> = HashMap::new();
+    let (mut new, mut duplicates, mut refused) = (Vec::<New<'_>>::new(), 0_usize, Vec::new());
+    let mut seen =
+        HashMap::<&EventKey, (&Event, CustomerId), RandomState>::with_capacity_and_hasher(
+            batch.len(),
+            RandomState::default(),
+        );
+    new.reserve(batch.len());
     for (index, incoming) in batch.iter().enumerate() {
         let event = match incoming {
             Incoming::Event(event) => event,
@@ -144,9 +151,13 @@ impl Found<'_> {
 async fn customers<'a>(
     tx: &mut Transaction<'_>,
     batch: &'a [Incoming],
-) -> Result<BTreeMap<&'a IdOr<CustomerId>, Found<'a>>, Error> {
+) -> Result<HashMap<&'a IdOr<CustomerId>, Found<'a>, RandomState>, Error> {
     let account = tx.account;
-    let named: BTreeSet<_> = events(batch).map(|event| &event.customer).collect();
+    let mut named: Vec<_> = {
+        let mut asked = HashSet::<_, RandomState>::default();
+        events(batch).map(|event| &event.customer).filter(|name| asked.insert(*name)).collect()
+    };
+    named.sort_unstable();
     let externals = named.iter().filter_map(|name| match name {
         IdOr::External(external) => Some(schema::customer_external(account, external)),
         IdOr::Id(_) => None,
@@ -166,7 +177,7 @@ async fn customers<'a>(
             },
         }
     }
-    let mut customers = BTreeMap::new();
+    let mut customers = HashMap::default();
     for (name, external, slot) in new {
         let customer_id = CustomerId::generate(tx.now, tx.entropy());
         let guard = tx.guard(customer_id).await?;

@@ -1,6 +1,10 @@
 //! What a run has read: the rows, what holds each of them, and what copies may learn of it.
 
-use std::{any::Any, collections::HashMap, sync::Arc};
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    sync::Arc,
+};
 
 use foldhash::fast::RandomState;
 
@@ -26,12 +30,17 @@ pub(super) struct Reads {
     guards: Vec<GuardRead>,
     /// Place of a guard among them.
     places: HashMap<Key, usize, RandomState>,
+    /// Places of guards of which it is known what their rows say.
+    opened: HashMap<GuardOf, usize, RandomState>,
     /// Rows that copies are to learn, each once: those that the store was asked for under a guard, or that
     /// are written, with its place.
     under: Vec<(usize, Key)>,
     /// Those of them that are to be found by their keys alone.
     found: Vec<(usize, Key)>,
 }
+
+/// Kind of a guard, and whose it is.
+pub(super) type GuardOf = (TypeId, [u8; 16]);
 
 /// What is worked out from rows.
 type Memoized = dyn Any + Send + Sync;
@@ -58,6 +67,8 @@ struct GuardRead {
     version: Option<Version>,
     resident: Option<Arc<Resident>>,
     memory: Memory,
+    /// What its copy remembers that was worked out.
+    memo: Option<Memo>,
     head: Option<Head>,
 }
 
@@ -114,7 +125,8 @@ impl Reads {
         let (place, version) = (self.guards.len(), known.map(|known| known.row().version));
         self.places.insert(key.clone(), place);
         let (key, memory) = (key.clone(), Memory::Unchanged);
-        self.guards.push(GuardRead { key, version, resident, memory, head: None });
+        let memo = resident.as_ref().and_then(|copy| copy.memo(version?));
+        self.guards.push(GuardRead { key, version, resident, memory, memo, head: None });
         place
     }
 
@@ -124,10 +136,16 @@ impl Reads {
     }
 
     /// Keeps what the row of a guard says.
-    pub(super) fn open_head(&mut self, guard: usize, says: Said) {
+    pub(super) fn open_head(&mut self, guard: usize, of: GuardOf, says: Said) {
+        self.opened.insert(of, guard);
         if let Some(guard) = self.guards.get_mut(guard) {
             guard.head = Some(Head { says, write: None });
         }
+    }
+
+    /// Returns the place of a guard of which it is known what its row says.
+    pub(super) fn opened(&self, of: GuardOf) -> Option<usize> {
+        self.opened.get(&of).copied()
     }
 
     /// Returns what the row of a guard says.
@@ -159,6 +177,7 @@ impl Reads {
     /// Forgets what the rows of guards say, with what was changed of it.
     pub(super) fn forget_heads(&mut self) {
         self.guards.iter_mut().for_each(|guard| guard.head = None);
+        self.opened.clear();
     }
 
     /// Tells whether another run of this process is known to have moved on a guard since it was read.
@@ -188,10 +207,10 @@ impl Reads {
         let guard = self.guards.get(guard)?;
         let memo = match &guard.memory {
             Memory::Void => None,
-            Memory::New(memo) => Some(memo.clone()),
-            Memory::Unchanged => guard.resident.as_ref()?.memo(guard.version?),
+            Memory::New(memo) => Some(memo),
+            Memory::Unchanged => guard.memo.as_ref(),
         };
-        memo.filter(|memo| memo.beside == beside).map(|memo| memo.value)
+        memo.filter(|memo| memo.beside == beside).map(|memo| Arc::clone(&memo.value))
     }
 
     /// Notes what was worked out so.

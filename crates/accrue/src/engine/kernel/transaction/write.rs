@@ -1,6 +1,10 @@
 //! Writes, which wait for the commit.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    any::TypeId,
+    collections::{BTreeSet, hash_map::Entry},
+    sync::Arc,
+};
 
 use serde::Serialize;
 
@@ -86,15 +90,15 @@ impl Transaction<'_> {
     }
 
     pub(in crate::engine::kernel) fn write(&mut self, change: Change, said: Option<Said>) {
-        match self.written.get(change.key()) {
-            Some(at) => {
-                let earlier = self.writes.get_mut(*at).zip(self.said.get_mut(*at));
+        match self.written.entry(change.key().clone()) {
+            Entry::Occupied(at) => {
+                let earlier = self.writes.get_mut(*at.get()).zip(self.said.get_mut(*at.get()));
                 if let Some((earlier, earlier_said)) = earlier {
                     (*earlier, *earlier_said) = (change, said);
                 }
             }
-            None => {
-                self.written.insert(change.key().clone(), self.writes.len());
+            Entry::Vacant(vacant) => {
+                vacant.insert(self.writes.len());
                 self.writes.push(change);
                 self.said.push(said);
             }
@@ -105,13 +109,19 @@ impl Transaction<'_> {
     pub(in crate::engine::kernel) fn open_head<G: Guards + Says>(
         &mut self,
         guard: usize,
+        of: G::Of,
         slot: &Slot<G>,
     ) -> Result<(), Error> {
         if !self.reads.has_head(guard) {
             let says = self.shared_row(slot)?.unwrap_or_default();
-            self.reads.open_head(guard, says);
+            self.reads.open_head(guard, (TypeId::of::<G>(), G::owner(of)), says);
         }
         Ok(())
+    }
+
+    /// Returns the place of a guard of which it is known what its row says.
+    pub(in crate::engine::kernel) fn opened<G: Guards + Says>(&self, of: G::Of) -> Option<usize> {
+        self.reads.opened((TypeId::of::<G>(), G::owner(of)))
     }
 
     /// Returns what the row of a guard says.

@@ -1,6 +1,6 @@
 //! Corrections of all customers of an account, part by part.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use async_trait::async_trait;
 
@@ -129,7 +129,7 @@ impl Command for EndPart<'_> {
             return Ok(());
         }
         tx.delete(&place);
-        let mut all = rows::corrections::of_all(tx).await?;
+        let mut all = Arc::unwrap_or_clone(rows::corrections::of_all(tx).await?);
         all.corrections.retain(|of| of.correction != *correction);
         rows::corrections::put_of_all(tx, &all).await?;
         let backfill = rows::backfills::backfill(tx, correction.backfill_id).await?;
@@ -248,7 +248,7 @@ impl Command for EndUnmeasured<'_> {
     async fn run(&self, tx: &mut Transaction<'_>) -> Result<(), Stop> {
         let place = schema::deadline(self.deadline.at, tx.account, self.deadline.owner);
         let guard = rows::account::guard(tx).await?;
-        let mut catalogue = rows::metrics::catalogue(tx).await?;
+        let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
         let has_begun_anew = catalogue.revision != self.found.revision;
         if has_begun_anew || tx.get(&place).await?.as_ref() != Some(self.deadline) {
             return Ok(());

@@ -1,5 +1,7 @@
 //! Schedule of corrections, and what of it comes before an operation.
 
+use std::sync::Arc;
+
 use crate::{
     CustomerId, Error, Timestamp,
     backfill::{Backfill, Correction, Effect},
@@ -30,7 +32,7 @@ pub(in crate::engine) async fn schedule(
         rows::corrections::put_own(tx, customer_id, &corrections).await?;
         return active::reschedule(tx, customer_id).await;
     }
-    let mut all = rows::corrections::of_all(tx).await?;
+    let mut all = Arc::unwrap_or_clone(rows::corrections::of_all(tx).await?);
     all.corrections.push(AccountCorrection { correction, has_begun: false });
     all.corrections.sort_by_key(|of| of.correction);
     rows::corrections::put_of_all(tx, &all).await?;
@@ -51,7 +53,7 @@ pub(in crate::engine) async fn unschedule(
         rows::corrections::put_own(tx, customer_id, &corrections).await?;
         return active::reschedule(tx, customer_id).await;
     }
-    let mut all = rows::corrections::of_all(tx).await?;
+    let mut all = Arc::unwrap_or_clone(rows::corrections::of_all(tx).await?);
     let (gone, rest) = all.corrections.into_iter().partition(|of| !is_other(&of.correction));
     all.corrections = rest;
     rows::corrections::put_of_all(tx, &all).await?;
@@ -145,7 +147,7 @@ pub(super) async fn begin_of_all(
     tx: &mut Transaction<'_>,
     begun: Correction,
 ) -> Result<bool, Error> {
-    let mut all = rows::corrections::of_all(tx).await?;
+    let mut all = Arc::unwrap_or_clone(rows::corrections::of_all(tx).await?);
     let own = all.corrections.iter_mut().find(|of| of.correction == begun);
     let begins = own.is_some_and(|own| !std::mem::replace(&mut own.has_begun, true));
     if begins {
@@ -162,7 +164,7 @@ pub(super) async fn end_correction(
 ) -> Result<(), Error> {
     let mut corrections = rows::corrections::own(tx, customer).await?;
     let all = rows::corrections::of_all(tx).await?;
-    let all: Vec<_> = all.corrections.into_iter().map(|of| of.correction).collect();
+    let all: Vec<_> = all.corrections.iter().map(|of| of.correction).collect();
     corrections.scheduled.retain(|of| *of != done);
     corrections.done.push(done);
     corrections.done.retain(|of| all.contains(of));
