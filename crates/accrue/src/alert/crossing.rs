@@ -30,14 +30,16 @@ pub fn crossing<'a>(
     after: &Decimal,
     thresholds: impl IntoIterator<Item = &'a Decimal>,
 ) -> Option<Crossing> {
-    let mut thresholds: Vec<_> = thresholds
-        .into_iter()
-        .filter(|threshold| before.is_none_or(|before| before < threshold) && *threshold <= after)
-        .cloned()
-        .collect();
+    let crossed = thresholds.into_iter().filter(|threshold| crosses(before, after, threshold));
+    let mut thresholds: Vec<_> = crossed.cloned().collect();
     thresholds.sort();
     let threshold = thresholds.last()?.clone();
     Some(Crossing { threshold, thresholds })
+}
+
+/// Tells whether a value crosses a threshold.
+pub(super) fn crosses(before: Option<&Decimal>, after: &Decimal, threshold: &Decimal) -> bool {
+    threshold <= after && before.is_none_or(|before| before < threshold)
 }
 
 #[cfg(test)]

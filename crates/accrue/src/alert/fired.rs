@@ -1,6 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Alert, Crossing, crossing};
+use super::{
+    Alert, Crossing,
+    crossing::{crosses, crossing},
+};
 use crate::Decimal;
 
 /// Thresholds of one alert that have fired in one billing period of one subscription.
@@ -28,7 +31,9 @@ impl Fired {
             return None;
         }
         let thresholds = alert.threshold_values().iter();
-        let armed = thresholds.filter(|threshold| !self.0.contains(threshold));
+        // Most changes cross none: what has fired is looked through for the others alone.
+        let crossed = thresholds.filter(|threshold| crosses(before, after, threshold));
+        let armed = crossed.filter(|threshold| !self.0.contains(threshold));
         let crossing = crossing(before, after, armed)?;
         self.0.extend(crossing.thresholds.iter().cloned());
         Some(crossing)

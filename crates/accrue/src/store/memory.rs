@@ -1,9 +1,10 @@
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
 use async_trait::async_trait;
+use foldhash::fast::RandomState;
 
 use super::{
     Batch, Change, Commit, Document, Key, Order, Row, Scan, Store, StoreError, Table, Version,
@@ -26,7 +27,7 @@ pub struct MemoryStore {
 
 #[derive(Debug, Default)]
 struct State {
-    tables: BTreeMap<Table, Rows>,
+    tables: HashMap<Table, Rows, RandomState>,
     commits: u64,
 }
 

@@ -126,8 +126,21 @@ impl Tally {
 
     /// Adds the contributions of an event.
     pub(crate) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
+        let window = Window::of(at);
+        let Self { buckets, distinct, .. } = self;
+        let total = buckets.entry(window).or_default();
         for reading in readings {
-            self.add_to_bucket(at, reading);
+            let amount = match &reading.amount {
+                Amount::Plain(amount) => amount.clone(),
+                Amount::Distinct(digest) => {
+                    match distinct.entry((reading.cell, window, *digest)) {
+                        Entry::Occupied(_) => continue,
+                        Entry::Vacant(vacant) => vacant.insert(Membership::Added),
+                    };
+                    Aggregate::Distinct(1)
+                }
+            };
+            total.add(reading.cell, amount);
         }
         for reading in readings {
             if let Amount::Distinct(digest) = reading.amount {
@@ -139,20 +152,5 @@ impl Tally {
                 self.groups.entry(place).or_insert_with(|| group.values.clone());
             }
         }
-    }
-
-    fn add_to_bucket(&mut self, at: Timestamp, reading: &Reading) {
-        let window = Window::of(at);
-        let amount = match &reading.amount {
-            Amount::Plain(amount) => amount.clone(),
-            Amount::Distinct(digest) => {
-                match self.distinct.entry((reading.cell, window, *digest)) {
-                    Entry::Occupied(_) => return,
-                    Entry::Vacant(vacant) => vacant.insert(Membership::Added),
-                };
-                Aggregate::Distinct(1)
-            }
-        };
-        self.buckets.entry(window).or_default().add(reading.cell, amount);
     }
 }

@@ -96,7 +96,7 @@ impl Command for Ingest {
         let has_alerts = rows::account::had_alerts(tx, tx.now).await?;
         let mut shares = Share::split(tx, &terms, &new, &meters, has_alerts).await?;
         for share in &mut shares {
-            share.find_places(tx).await?;
+            share.find_slots(tx).await?;
         }
         share::fetch_figures(tx, &shares).await?;
         share::fetch_ledgers(tx, &shares).await?;

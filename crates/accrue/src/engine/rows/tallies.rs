@@ -30,24 +30,24 @@ pub(in crate::engine) struct TallyPlaces {
 }
 
 impl TallyPlaces {
-    /// Finds the places of some readings.
-    pub(in crate::engine) async fn of<'r>(
-        tx: &Transaction<'_>,
-        readings: impl Iterator<Item = (Timestamp, &'r Reading)> + Send,
-    ) -> Self {
-        let mut places = Self::default();
-        for (at, Reading { cell, meter, group, amount }) in readings {
-            tx.pace.spend(Pace::KEY).await;
-            let window = Window::of(at);
-            places.buckets.entry(window).or_default().insert(*cell);
+    /// Adds the places of an event's readings.
+    pub(in crate::engine) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
+        let window = Window::of(at);
+        let cells = self.buckets.entry(window).or_default();
+        for Reading { cell, meter, group, amount } in readings {
+            cells.insert(*cell);
             if let Amount::Distinct(digest) = amount {
-                places.values.insert((*cell, window, *digest));
+                self.values.insert((*cell, window, *digest));
             }
             if let (Some(meter), Some(group)) = (meter, group) {
-                places.groups.insert((*meter, FourWeeks::of(at), group.id));
+                self.groups.insert((*meter, FourWeeks::of(at), group.id));
             }
         }
-        places
+    }
+
+    /// Tells whether something is added to a cell.
+    pub(in crate::engine) fn has(&self, cell: CellId) -> bool {
+        self.buckets.values().any(|cells| cells.contains(&cell))
     }
 }
 

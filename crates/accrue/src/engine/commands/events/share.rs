@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    CustomerId, Error, MetricId, PricingUnit, Timeframe, Timestamp,
+    CustomerId, Error, MetricId, Pace, PricingUnit, Timeframe, Timestamp,
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
@@ -25,7 +25,6 @@ use crate::{
     },
     expression::Fields,
     limits,
-    meter::CellId,
     period::{Periods, oldest_judged_on},
     schema::{self, CustomerHead},
     time::INSTANT,
@@ -92,12 +91,12 @@ impl<'a> Share<'a> {
             let CustomerTerms { customer_id, subscriptions, credits } = &**of;
             let events = events.remove(customer_id).unwrap_or_default();
             let readings = || events.iter().flat_map(|(_, readings)| readings);
-            let mut cells = BTreeSet::<CellId>::new();
-            for reading in readings() {
-                // One by one: most are there already.
-                cells.insert(reading.cell);
+            let mut places = TallyPlaces::default();
+            for (event, readings) in &events {
+                tx.pace.spend(Pace::KEY.saturating_mul(readings.len())).await;
+                places.add(event.timestamp, readings);
             }
-            let moves = |metric: MetricId| cells.contains(&metric.into());
+            let moves = |metric: MetricId| places.has(metric.into());
             let mut moved = Vec::with_capacity(subscriptions.len());
             for terms in subscriptions {
                 let billing = periods_of(terms, &events, tx.now);
@@ -120,7 +119,7 @@ impl<'a> Share<'a> {
                 customer_id: *customer_id,
                 events,
                 new: all.remove(customer_id).unwrap_or_default(),
-                places: TallyPlaces::default(),
+                places,
                 bucket_slots: BucketSlots::default(),
                 moved,
             });
@@ -133,9 +132,8 @@ impl<'a> Share<'a> {
         event_blocks::accept(tx, self.customer_id, None, &self.new, metrics).await
     }
 
-    /// Finds the places that the events are added to, and their bucket slots.
-    pub(super) async fn find_places(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
-        self.places = TallyPlaces::of(tx, self.readings()).await;
+    /// Finds the bucket slots of the places that the events are added to.
+    pub(super) async fn find_slots(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let instants = || self.events.iter().map(|(event, _)| event.timestamp);
         if let (Some(first), Some(last)) = (instants().min(), instants().max()) {
             let timeframe = Timeframe::nothing_at(first).until(last.saturating_add(INSTANT));
@@ -225,12 +223,6 @@ impl<'a> Share<'a> {
             *count = count.saturating_add(u64::from(*counts));
         }
         hours
-    }
-
-    fn readings(&self) -> impl Iterator<Item = (Timestamp, &Reading)> {
-        self.events
-            .iter()
-            .flat_map(|(event, readings)| readings.iter().map(|reading| (event.timestamp, reading)))
     }
 }
 

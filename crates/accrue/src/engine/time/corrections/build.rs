@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CustomerId, Error, Timeframe,
+    CustomerId, Error, Pace, Timeframe,
     backfill::{Correction, Effect, Overlays},
     engine::{
         kernel::{Guard, Transaction},
@@ -124,11 +124,11 @@ pub(super) async fn add_chunk(
     chunk: &Chunk<'_>,
     indexed: Indexed,
 ) -> Result<(), Error> {
-    let mut all = Vec::with_capacity(chunk.readings);
+    let mut places = TallyPlaces::default();
     for (place, readings) in &chunk.events {
-        all.extend(readings.iter().map(|reading| (place.at, reading)));
+        tx.pace.spend(Pace::KEY.saturating_mul(readings.len())).await;
+        places.add(place.at, readings);
     }
-    let places = TallyPlaces::of(tx, all.into_iter()).await;
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let head = guard.head(tx)?;
     let keys = tallies::tally_keys(tx, &head, customer, bucket_slots, &places, indexed);
