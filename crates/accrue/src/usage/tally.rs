@@ -126,6 +126,9 @@ impl Tally {
 
     /// Adds the contributions of an event.
     pub(crate) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
+        if readings.is_empty() {
+            return;
+        }
         let window = Window::of(at);
         let Self { buckets, distinct, .. } = self;
         let total = buckets.entry(window).or_default();

@@ -1,9 +1,9 @@
 //! Usage that is open lies in the head of its customer. Stores from before that have rows instead.
 
 use accrue::{
-    Clock as _,
+    Clock as _, EventKey, Timeframe, Timestamp,
     store::{Batch, Change, Document, Key, Scan, Store as _},
-    usage::EventVolumeQuery,
+    usage::{Amendment, Event, EventVolumeQuery, Properties},
 };
 use proptest::prelude::*;
 
@@ -102,4 +102,38 @@ fn a_busy_customer_has_rows_of_windows_that_are_closed_alone() {
     }
     assert_eq!((rows("bucket"), rows("total"), rows("alert_state")), (6, 0, 0));
     assert_eq!(rows("event_volume"), 2, "an hour that is open has a row that says it");
+}
+
+/// What an event says of a number, or that it says none.
+fn said(key: &str, then: Timestamp, n: Option<&str>) -> Event {
+    let mut event = event("ada", key, then, "1");
+    if n.is_none() {
+        event.properties = Properties::default();
+    }
+    event
+}
+
+/// The window has rows from the amendment on, though nothing was in it when the event came.
+#[test]
+fn an_event_that_counts_by_its_amendment_is_added_to_by_the_next_one() {
+    let fixture = Fixture::new();
+    let sum = fixture.metric("SELECT sum(n) FROM events");
+    let ada = fixture.customer("ada");
+    let subscription = fixture.subscribe(ada.id, &fixture.plan());
+    run(fixture.account.ingest([said("before", at("2026-03-10T12:00:00Z"), Some("1"))])).unwrap();
+    let then = at("2026-03-10T12:20:00Z");
+    fixture.clock.set(then);
+    run(fixture.account.ingest([said("a", then, None)])).unwrap();
+    let amend = |key: &str| {
+        let Event { event_name, properties, customer, .. } = event("ada", key, then, "5");
+        let amendment = Amendment { event_name, timestamp: then, properties, customer };
+        run(fixture.account.amend_event(EventKey::parse(key).unwrap(), amendment)).unwrap();
+    };
+    amend("a");
+    run(fixture.account.ingest([said("b", then, Some("1"))])).unwrap();
+    amend("b");
+    assert_eq!(fixture.usage(&subscription, &sum).as_deref(), Some("11"));
+    let window = Timeframe::new(at("2026-03-10T12:15:00Z"), at("2026-03-10T12:30:00Z")).unwrap();
+    let between = block_on(fixture.account.usage_between(ada.id, sum.id, window)).unwrap();
+    assert_eq!(between.map(|sum| sum.to_string()).as_deref(), Some("10"));
 }

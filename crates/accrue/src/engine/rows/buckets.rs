@@ -89,6 +89,10 @@ pub(in crate::engine) async fn replace_buckets(
         }
         return Ok(());
     }
+    let newest = account::newest_taken(tx);
+    let head = guard.head_mut(tx)?;
+    head.begin_usage(newest);
+    head.usage.note_window(window);
     let slot = |cell: &CellId| schema::bucket(tx.account, guard.of(), *cell, window, slot);
     let cells: Vec<_> = cells.into_iter().collect();
     let slots: Vec<_> = cells.iter().map(|cell| slot(cell)).collect();

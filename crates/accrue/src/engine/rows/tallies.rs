@@ -32,6 +32,9 @@ pub(in crate::engine) struct TallyPlaces {
 impl TallyPlaces {
     /// Adds the places of an event's readings.
     pub(in crate::engine) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
+        if readings.is_empty() {
+            return;
+        }
         let window = Window::of(at);
         let cells = self.buckets.entry(window).or_default();
         for Reading { cell, meter, group, amount } in readings {

@@ -56,10 +56,14 @@ pub(in crate::engine) async fn count_one_less(
     guard: &Guard<CustomerHead>,
     hour: Hour,
 ) -> Result<(), Error> {
-    if let Some(events) = guard.head_mut(tx)?.usage.hour_mut(hour) {
+    let newest = account::newest_taken(tx);
+    let head = guard.head_mut(tx)?;
+    head.begin_usage(newest);
+    if let Some(events) = head.usage.hour_mut(hour) {
         *events = events.saturating_sub(1);
         return Ok(());
     }
+    head.usage.note_hour(hour);
     let events = row(tx, guard, hour).await?.unwrap_or_default().events;
     put_row(tx, guard, hour, EventCount::of(events.saturating_sub(1)))
 }
