@@ -49,10 +49,15 @@
 //! times as much may be on its way to the disk; the journal holds the same. What is read from
 //! tables is cached, [256 MiB](FjallOptions::cache_bytes) at most if nothing else is said, and rows
 //! that were read lately are kept ready, [64 MiB](FjallOptions::row_cache_bytes) at most.
+//!
+//! Of keys without a row most are known, by a filter of 1.5 to 6 bytes for each row, 1.5 MiB at least and
+//! 60 at most. Now and then another thread reads all keys for the next one, which is then there beside it.
 
+mod absences;
 mod encode;
 mod engine;
 mod error;
+mod filter;
 mod folder;
 mod journal;
 mod open;

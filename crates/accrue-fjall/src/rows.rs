@@ -12,7 +12,7 @@ use accrue_durable::{
 };
 use fjall::{Database, Guard, Keyspace, OwnedWriteBatch, PersistMode, Readable, Snapshot};
 
-use crate::encode::{decode_key, encode_bounds, encode_key};
+use crate::encode::{decode_key, encode_bounds, encode_key, hash_stored};
 
 /// The rows of all tables, in one keyspace: `docs/decisions/fjall-one-keyspace.md` says why.
 ///
@@ -115,6 +115,17 @@ impl Rows {
             None => Ok(None),
             Some(row) => decode_version(&row).map(Some).map_err(|error| corrupt(key, error)),
         }
+    }
+
+    /// The number of rows, where each that was written again or deleted lately counts more than once.
+    pub(crate) fn approximate_count(&self) -> u64 {
+        u64::try_from(self.keyspace.approximate_len()).unwrap_or(u64::MAX)
+    }
+
+    /// The hashes of the keys of all rows that were written before.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = fjall::Result<u64>> + Send + use<> {
+        let all = self.db.snapshot().iter(&self.keyspace);
+        all.map(|pair| pair.key().map(|key| hash_stored(&key)))
     }
 
     /// An empty batch, whose commit returns after the `fsync`.

@@ -5,6 +5,7 @@ use accrue_durable::Writer;
 use async_trait::async_trait;
 
 use crate::{
+    absences::Absences,
     engine::FjallEngine,
     error::{Cause, OpenError},
     open::{FjallOptions, Opened},
@@ -41,7 +42,7 @@ impl FjallStore {
 
     pub(crate) fn start(opened: Opened, step: Box<dyn Step>) -> Result<Self, OpenError> {
         let Opened { path, rows, ceiling } = opened;
-        let engine = FjallEngine { step, rows: rows.clone() };
+        let engine = FjallEngine { step, absences: Absences::default(), rows: rows.clone() };
         let writer = Writer::start("accrue-fjall-writer", engine, ceiling).map_err(|source| {
             OpenError::new(&path, Cause::Io { what: "the writer thread cannot be started", source })
         })?;
