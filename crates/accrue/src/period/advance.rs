@@ -182,14 +182,13 @@ impl Periods {
             states.for_each(|state| has_moved |= state.add(reading, seen));
             moved.extend(has_moved.then_some(reading.cell));
             for alert in watching {
-                let of =
-                    holding.and_then(|index| self.judge(index, alert, before.as_ref(), &cause));
+                let of = holding.and_then(|index| self.judge(index, alert, before.as_ref(), cause));
                 exceeded.extend(of);
             }
         }
         let draw_downs = self.follow(at, &moved);
         for (index, alert, before) in costs {
-            exceeded.extend(self.judge(index, alert, before.as_ref(), &cause));
+            exceeded.extend(self.judge(index, alert, before.as_ref(), cause));
         }
         Effects { exceeded, draw_downs }
     }

@@ -41,11 +41,14 @@ struct Form {
     windows: Vec<(Place, BucketSlot, Figures)>,
     hours: Vec<(Place, u64)>,
     totals: Vec<(SubscriptionId, Micros, Micros, Micros, Figures)>,
-    fired: Vec<(SubscriptionId, Micros, Micros, Vec<(AlertId, Fired)>)>,
+    fired: Vec<(SubscriptionId, Micros, Micros, Alerts)>,
 }
 
 /// Figures by the names, without those that are missing behind the last one.
 type Figures = Vec<Option<Aggregate>>;
+
+/// Alerts, with the thresholds that have fired.
+type Alerts = Vec<(AlertId, Fired)>;
 
 /// Number of a window or an hour, counted from 1970.
 type Place = i64;
