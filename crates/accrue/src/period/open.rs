@@ -93,7 +93,7 @@ impl OpenUsage {
         found.map(|of| &of.total)
     }
 
-    /// Returns the figures of a window in a slot, where it is open.
+    /// Returns the figures of a window in a slot, where it is open, to be changed.
     pub(crate) fn window_mut(&mut self, window: Window, slot: BucketSlot) -> Option<&mut Total> {
         let found = self.windows.iter_mut().find(|of| of.window == window && of.slot == slot);
         found.map(|of| &mut of.total)
@@ -121,13 +121,12 @@ impl OpenUsage {
         (self.windows.len() > limits::OPEN_WINDOWS).then(|| self.windows.remove(0))
     }
 
-    /// Closes the windows that are to be: those that are open no longer, or not any more in a slot that
-    /// counts.
+    /// Forgets the windows that are not to be kept.
     pub(crate) fn drop_windows(&mut self, is_kept: impl Fn(&OpenWindow) -> bool) {
         self.windows.retain(is_kept);
     }
 
-    /// Returns how many events an hour has, where it is open.
+    /// Returns how many events an hour has, where it is open, to be changed.
     pub(crate) fn hour_mut(&mut self, hour: Hour) -> Option<&mut u64> {
         self.hours.get_mut(&hour)
     }
@@ -154,7 +153,7 @@ impl OpenUsage {
         (self.hours.len() > limits::OPEN_HOURS).then(|| self.hours.pop_first()).flatten()
     }
 
-    /// Closes an hour.
+    /// Forgets an hour.
     pub(crate) fn drop_hour(&mut self, hour: Hour) {
         self.hours.remove(&hour);
     }
@@ -164,7 +163,7 @@ impl OpenUsage {
         self.totals.get(&(id, key)).map(|of| &of.total)
     }
 
-    /// Writes what a stretch adds up to, where it is open.
+    /// Returns what a stretch adds up to, where it is open, to be changed.
     pub(crate) fn total_mut(&mut self, id: SubscriptionId, key: PeriodKey) -> Option<&mut Total> {
         self.totals.get_mut(&(id, key)).map(|of| &mut of.total)
     }

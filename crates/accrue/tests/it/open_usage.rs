@@ -1,8 +1,10 @@
 //! Usage that is open lies in the head of its customer. Stores from before that have rows instead.
 
+use std::sync::{Arc, Mutex};
+
 use accrue::{
-    Clock as _, EventKey, Timeframe, Timestamp,
-    store::{Batch, Change, Document, Key, Scan, Store as _},
+    AccountId, Billing, Clock as _, EventKey, ManualClock, SeededEntropy, Timeframe, Timestamp,
+    store::{Batch, Change, Commit, Document, Key, MemoryStore, Row, Scan, Store, StoreError},
     usage::{Amendment, Event, EventVolumeQuery, Properties},
 };
 use proptest::prelude::*;
@@ -136,4 +138,55 @@ fn an_event_that_counts_by_its_amendment_is_added_to_by_the_next_one() {
     let window = Timeframe::new(at("2026-03-10T12:15:00Z"), at("2026-03-10T12:30:00Z")).unwrap();
     let between = block_on(fixture.account.usage_between(ada.id, sum.id, window)).unwrap();
     assert_eq!(between.map(|sum| sum.to_string()).as_deref(), Some("10"));
+}
+
+/// Store on which something happens once somebody has scanned the volumes of hours.
+#[derive(Debug)]
+struct Interrupted {
+    inner: Arc<MemoryStore>,
+    then: Mutex<Vec<Event>>,
+}
+
+#[async_trait::async_trait]
+impl Store for Interrupted {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Row>>, StoreError> {
+        self.inner.get(keys).await
+    }
+
+    async fn scan(&self, scan: &Scan) -> Result<Vec<Row>, StoreError> {
+        let rows = self.inner.scan(scan).await?;
+        let events = std::mem::take(&mut *self.then.lock().unwrap());
+        if !events.is_empty() {
+            let clock = ManualClock::at(at("2026-03-10T18:00:00Z"));
+            let other = Billing::new(Arc::clone(&self.inner), clock, SeededEntropy::new(9));
+            let account = other.account(AccountId::parse("acme").unwrap());
+            run(account.ingest(events)).unwrap();
+        }
+        Ok(rows)
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
+        self.inner.commit(batch).await
+    }
+}
+
+#[test]
+fn an_hour_that_is_closed_while_hours_are_counted_is_counted() {
+    let fixture = Fixture::new();
+    fixture.metric(SUM);
+    fixture.customer("ada");
+    fixture.use_now("ada", "a", "1");
+    let later = |hour: u32| {
+        let then = at(&format!("2026-03-10T{hour}:00:00Z"));
+        event("ada", &hour.to_string(), then, "1")
+    };
+    let then = Mutex::new(vec![later(13), later(14), later(15)]);
+    let store = Interrupted { inner: Arc::clone(&fixture.store), then };
+    let clock = ManualClock::at(at("2026-03-10T13:00:00Z"));
+    let billing = Billing::new(store, clock, SeededEntropy::new(3));
+    let account = billing.account(AccountId::parse("acme").unwrap());
+    let query = EventVolumeQuery::since(at("2026-03-10T12:00:00Z"));
+    let hours = block_on(account.event_volume(query, &accrue::PageRequest::default())).unwrap();
+    let counts: Vec<_> = hours.data.iter().map(|hour| hour.count).collect();
+    assert_eq!(counts, [1]);
 }

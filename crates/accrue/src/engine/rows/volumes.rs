@@ -127,30 +127,19 @@ pub(in crate::engine) async fn open_volumes(
     tx: &Transaction<'_>,
     hours: &[(Hour, CustomerId)],
 ) -> Result<Vec<u64>, Error> {
-    let heads: Vec<_> =
-        hours.iter().map(|(_, id)| schema::customer_head(tx.account, *id)).collect();
-    let rows: Vec<_> =
-        hours.iter().map(|(hour, id)| schema::event_volume(tx.account, *hour, *id)).collect();
-    let heads = tx.peek(&heads).await?;
-    let mut found = Vec::with_capacity(hours.len());
-    for ((hour, _), head) in hours.iter().zip(heads) {
-        found.push(head.and_then(|head| head.usage.hour(*hour)));
+    let heads = hours.iter().map(|(_, id)| schema::customer_head(tx.account, *id));
+    let heads = tx.peek(&heads.collect::<Vec<_>>()).await?.into_iter();
+    let open = heads.zip(hours).map(|(head, (hour, _))| head?.usage.hour(*hour));
+    let open: Vec<_> = open.collect();
+    // One that was closed since has a row that says how many.
+    let closed = hours.iter().zip(&open).filter(|(_, open)| open.is_none());
+    let closed = closed.map(|((hour, id), _)| schema::event_volume(tx.account, *hour, *id));
+    let closed: Vec<_> = closed.collect();
+    let mut rows = match closed.is_empty() {
+        true => Vec::new(),
+        false => tx.peek(&closed).await?,
     }
-    // One that was closed since has a row that says it.
-    let closed = || found.iter().enumerate().filter(|(_, open)| open.is_none());
-    let closed: Vec<_> = closed().map(|(at, _)| at).collect();
-    let slots: Vec<_> = rows
-        .into_iter()
-        .enumerate()
-        .filter(|(at, _)| closed.contains(at))
-        .map(|(_, slot)| slot)
-        .collect();
-    if !slots.is_empty() {
-        for (at, row) in closed.into_iter().zip(tx.peek(&slots).await?) {
-            if let Some(found) = found.get_mut(at) {
-                *found = Some(row.unwrap_or_default().events);
-            }
-        }
-    }
-    Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+    .into_iter();
+    let mut of_row = || rows.next().flatten().unwrap_or_default().events;
+    Ok(open.into_iter().map(|open| open.unwrap_or_else(&mut of_row)).collect())
 }
