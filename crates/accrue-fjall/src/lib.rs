@@ -44,8 +44,7 @@
 //!
 //! # Threads and memory
 //!
-//! fjall has threads of its own, as many as the machine has cores and four at most, which write
-//! tables and merge them. New rows are in memory until there are 64 MiB of them, while up to four
+//! fjall has a thread of its own, which writes tables and merges them. New rows are in memory until there are 64 MiB of them, while up to four
 //! times as much may be on its way to the disk; the journal holds the same. What is read from
 //! tables is cached, [256 MiB](FjallOptions::cache_bytes) at most if nothing else is said, and rows
 //! that were read lately are kept ready, [64 MiB](FjallOptions::row_cache_bytes) at most.
