@@ -9,7 +9,7 @@ use crate::{
     },
     limits,
     meter::CellId,
-    period::OpenWindow,
+    period::{OpenUsage, OpenWindow},
     schema::{self, Bucket, CustomerHead},
     store::Key,
     usage::{Aggregate, BucketSlot, Total, Window},
@@ -59,17 +59,15 @@ pub(in crate::engine) fn save_buckets(
     (window, slot): (Window, BucketSlot),
     total: Total,
 ) -> Result<(), Error> {
-    let newest = account::newest_taken(tx);
-    let head = guard.head_mut(tx)?;
-    head.begin_usage(newest);
-    if let Some(open) = head.usage.window_mut(window, slot) {
+    let usage = usage_mut(tx, guard)?;
+    if let Some(open) = usage.window_mut(window, slot) {
         open.take(total);
         return Ok(());
     }
-    if !head.usage.begins_window(window) {
+    if !usage.begins_window(window) {
         return save_rows(tx, guard, OpenWindow { window, slot, total });
     }
-    match head.usage.open_window(OpenWindow { window, slot, total }) {
+    match usage.open_window(OpenWindow { window, slot, total }) {
         Some(closed) => save_rows(tx, guard, closed),
         None => Ok(()),
     }
@@ -83,16 +81,12 @@ pub(in crate::engine) async fn replace_buckets(
     cells: impl IntoIterator<Item = &CellId> + Send,
     total: &Total,
 ) -> Result<(), Error> {
-    if guard.head(tx)?.usage.window(window, slot).is_some() {
-        if let Some(open) = guard.head_mut(tx)?.usage.window_mut(window, slot) {
-            cells.into_iter().for_each(|cell| open.set(*cell, total.of(*cell).cloned()));
-        }
+    let usage = usage_mut(tx, guard)?;
+    if let Some(open) = usage.window_mut(window, slot) {
+        cells.into_iter().for_each(|cell| open.set(*cell, total.of(*cell).cloned()));
         return Ok(());
     }
-    let newest = account::newest_taken(tx);
-    let head = guard.head_mut(tx)?;
-    head.begin_usage(newest);
-    head.usage.note_window(window);
+    usage.note_window(window);
     let slot = |cell: &CellId| schema::bucket(tx.account, guard.of(), *cell, window, slot);
     let cells: Vec<_> = cells.into_iter().collect();
     let slots: Vec<_> = cells.iter().map(|cell| slot(cell)).collect();
@@ -105,6 +99,17 @@ pub(in crate::engine) async fn replace_buckets(
         }
     }
     Ok(())
+}
+
+/// Returns the usage of a customer that is open, to be changed: it is known from when on it can open.
+pub(super) fn usage_mut<'t>(
+    tx: &'t mut Transaction<'_>,
+    guard: &Guard<CustomerHead>,
+) -> Result<&'t mut OpenUsage, Error> {
+    let newest = account::newest_taken(tx);
+    let head = guard.head_mut(tx)?;
+    head.begin_usage(newest);
+    Ok(&mut head.usage)
 }
 
 /// Writes the rows of a window.

@@ -4,7 +4,7 @@ use crate::{
     AccountId, CustomerId, Error,
     engine::{
         kernel::{Guard, Transaction},
-        rows::account,
+        rows::buckets,
     },
     schema::{self, CustomerHead, EventCount},
     store::Key,
@@ -29,18 +29,16 @@ pub(in crate::engine) async fn count_more(
     hour: Hour,
     more: u64,
 ) -> Result<(), Error> {
-    let newest = account::newest_taken(tx);
-    let head = guard.head_mut(tx)?;
-    head.begin_usage(newest);
-    if let Some(events) = head.usage.hour_mut(hour) {
+    let usage = buckets::usage_mut(tx, guard)?;
+    if let Some(events) = usage.hour_mut(hour) {
         *events = events.saturating_add(more);
         return Ok(());
     }
-    if !head.usage.begins_hour(hour) {
+    if !usage.begins_hour(hour) {
         let events = row(tx, guard, hour).await?.unwrap_or_default().events;
         return put_row(tx, guard, hour, EventCount::of(events.saturating_add(more)));
     }
-    let closed = head.usage.open_hour(hour, more);
+    let closed = usage.open_hour(hour, more);
     // Who looks for the customers that have events in an hour finds this one.
     put_row(tx, guard, hour, EventCount::OPEN)?;
     match closed {
@@ -56,14 +54,12 @@ pub(in crate::engine) async fn count_one_less(
     guard: &Guard<CustomerHead>,
     hour: Hour,
 ) -> Result<(), Error> {
-    let newest = account::newest_taken(tx);
-    let head = guard.head_mut(tx)?;
-    head.begin_usage(newest);
-    if let Some(events) = head.usage.hour_mut(hour) {
+    let usage = buckets::usage_mut(tx, guard)?;
+    if let Some(events) = usage.hour_mut(hour) {
         *events = events.saturating_sub(1);
         return Ok(());
     }
-    head.usage.note_hour(hour);
+    usage.note_hour(hour);
     let events = row(tx, guard, hour).await?.unwrap_or_default().events;
     put_row(tx, guard, hour, EventCount::of(events.saturating_sub(1)))
 }
@@ -75,16 +71,14 @@ pub(in crate::engine) async fn replace_volume(
     hour: Hour,
     events: Option<u64>,
 ) -> Result<(), Error> {
-    let newest = account::newest_taken(tx);
-    let head = guard.head_mut(tx)?;
-    head.begin_usage(newest);
-    match (head.usage.hour_mut(hour), events) {
+    let usage = buckets::usage_mut(tx, guard)?;
+    match (usage.hour_mut(hour), events) {
         (Some(open), Some(events)) => {
             *open = events;
             return Ok(());
         }
-        (Some(_), None) => head.usage.drop_hour(hour),
-        (None, Some(_)) => head.usage.note_hour(hour),
+        (Some(_), None) => usage.drop_hour(hour),
+        (None, Some(_)) => usage.note_hour(hour),
         (None, None) => {}
     }
     match (events, row(tx, guard, hour).await?) {
