@@ -7,6 +7,7 @@
 
 mod advance;
 mod billing;
+mod gathered;
 mod judged;
 mod layout;
 mod open;
@@ -17,6 +18,7 @@ mod tests;
 pub(crate) use self::{
     advance::{Change, Effects, Periods},
     billing::BillingPeriod,
+    gathered::Gathered,
     judged::{judged_at_once, oldest_judged, oldest_judged_on},
     layout::{Stretch, billing_start_at},
     open::{Closed, OpenTotal, OpenUsage, OpenWindow},

@@ -16,6 +16,7 @@ mod query;
 mod reading;
 mod search;
 mod stretch;
+mod sums;
 mod tally;
 mod view;
 mod volume;
@@ -34,6 +35,7 @@ pub(crate) use self::{
     meters::Meters,
     reading::{Amount, Digest, Reading},
     stretch::{Day, FourWeeks, Hour, Minute, Stretch, Window},
+    sums::Sums,
     tally::{DistinctValue, Groups, Membership, Tally, Total},
     view::Slots,
 };

@@ -27,15 +27,31 @@ impl Fired {
         before: Option<&Decimal>,
         after: &Decimal,
     ) -> Option<Crossing> {
-        if !alert.enabled {
-            return None;
-        }
-        let thresholds = alert.threshold_values().iter();
-        // Most changes cross none: what has fired is looked through for the others alone.
-        let crossed = thresholds.filter(|threshold| crosses(before, after, threshold));
-        let armed = crossed.filter(|threshold| !self.0.contains(threshold));
-        let crossing = crossing(before, after, armed)?;
+        let crossing = crossing(before, after, self.crossed(alert, before, after))?;
         self.0.extend(crossing.thresholds.iter().cloned());
         Some(crossing)
+    }
+
+    /// Tells whether a change of the value that an alert watches fires it.
+    pub(crate) fn would_fire(
+        &self,
+        alert: &Alert,
+        before: Option<&Decimal>,
+        after: &Decimal,
+    ) -> bool {
+        self.crossed(alert, before, after).next().is_some()
+    }
+
+    /// Returns the thresholds that a value crosses and that have not fired.
+    fn crossed<'a>(
+        &'a self,
+        alert: &'a Alert,
+        before: Option<&'a Decimal>,
+        after: &'a Decimal,
+    ) -> impl Iterator<Item = &'a Decimal> {
+        let thresholds = alert.threshold_values().iter().filter(|_| alert.enabled);
+        // Most changes cross none: what has fired is looked through for the others alone.
+        let crossed = thresholds.filter(move |threshold| crosses(before, after, threshold));
+        crossed.filter(|threshold| !self.0.contains(threshold))
     }
 }

@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, fmt, ops::Deref, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -65,35 +65,83 @@ impl From<&str> for PropertyValue {
 /// assert!(properties.contains_key("input_tokens"));
 /// # Ok::<(), accrue::TextError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Properties(BTreeMap<PropertyName, PropertyValue>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties {
+    /// In the order of their names, each once: there are few, and they are read far more often than
+    /// written.
+    sorted: Vec<(PropertyName, PropertyValue)>,
+}
 
 impl Properties {
     /// Returns the value of a property.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&PropertyValue> {
-        self.0.get(name)
+        let found = self.sorted.iter().find(|(of, _)| of.as_str() == name);
+        found.map(|(_, value)| value)
     }
 
     /// Tells whether there is a property of that name.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.get(name).is_some()
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Tells whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// Returns all of them, in the order of their names.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&PropertyName, &PropertyValue)> {
+        self.sorted.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Returns their names, in order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &PropertyName> {
+        self.sorted.iter().map(|(name, _)| name)
+    }
+
+    /// Returns their values, in the order of their names.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &PropertyValue> {
+        self.sorted.iter().map(|(_, value)| value)
     }
 }
 
-impl Deref for Properties {
-    type Target = BTreeMap<PropertyName, PropertyValue>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
+/// Of a name that comes more than once, the last value is kept.
 impl FromIterator<(PropertyName, PropertyValue)> for Properties {
     fn from_iter<I: IntoIterator<Item = (PropertyName, PropertyValue)>>(properties: I) -> Self {
-        Self(properties.into_iter().collect())
+        let mut sorted: Vec<_> = properties.into_iter().collect();
+        if !sorted.is_sorted_by(|(one, _), (next, _)| one < next) {
+            sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
+            sorted.dedup_by(|later, kept| {
+                let is_twice = later.0 == kept.0;
+                if is_twice {
+                    std::mem::swap(later, kept);
+                }
+                is_twice
+            });
+        }
+        Self { sorted }
+    }
+}
+
+impl Serialize for Properties {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Properties {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let sorted = BTreeMap::<PropertyName, PropertyValue>::deserialize(deserializer)?;
+        Ok(sorted.into_iter().collect())
     }
 }
 
@@ -157,7 +205,31 @@ impl<'de> Deserialize<'de> for PropertyValue {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn properties_are_what_a_map_of_them_is(
+            drawn in prop::collection::vec(("[a-c]{1,2}", any::<u64>()), 0..8),
+        ) {
+            let drawn = || {
+                drawn.iter().map(|(name, n)| (PropertyName::parse(name.as_str()).unwrap(), PropertyValue::from(*n)))
+            };
+            let (properties, map): (Properties, BTreeMap<_, _>) = (drawn().collect(), drawn().collect());
+            prop_assert!(properties.iter().eq(&map));
+            prop_assert!(properties.keys().eq(map.keys()) && properties.values().eq(map.values()));
+            prop_assert_eq!((properties.len(), properties.is_empty()), (map.len(), map.is_empty()));
+            for name in ["a", "b", "cc", "d"] {
+                prop_assert_eq!(properties.get(name), map.get(name));
+                prop_assert_eq!(properties.contains_key(name), map.contains_key(name));
+            }
+            let text = serde_json::to_string(&properties).unwrap();
+            prop_assert_eq!(&text, &serde_json::to_string(&map).unwrap());
+            prop_assert_eq!(serde_json::from_str::<Properties>(&text).unwrap(), properties);
+        }
+    }
 
     #[test]
     fn every_scalar_survives_a_document() {

@@ -78,6 +78,11 @@ impl Periods {
         !self.draws_in.is_empty() || self.alerts.iter().any(|alert| alert.condition.is_on_cost())
     }
 
+    /// Returns the prices by which it was rated; none where it was not.
+    pub(super) fn card(&self) -> Option<&Arc<RateCard>> {
+        self.rated.values().next().map(Running::card)
+    }
+
     /// Rates the usage in the periods, as of an instant.
     pub(crate) fn rate(&mut self, card: &Arc<RateCard>, at: Timestamp) {
         let states = &self.states;
@@ -157,7 +162,7 @@ impl Periods {
         mut prices: Vec<PriceMove>,
     ) -> Option<DrawDown> {
         prices.retain(|(_, amount)| !amount.is_zero());
-        if let Some(card) = self.rated.values().next().map(Running::card) {
+        if let Some(card) = self.card() {
             prices.sort_by_key(|(price, _)| card.place_of(price.id));
         }
         let (subscription_id, currency) = (self.subscription_id, unit.clone());
@@ -285,7 +290,7 @@ impl Periods {
     }
 
     /// Returns the value that an alert watches; none where there is none yet.
-    fn value(&self, index: usize, alert: &Alert) -> Option<Decimal> {
+    pub(super) fn value(&self, index: usize, alert: &Alert) -> Option<Decimal> {
         match alert.condition.metric_id() {
             Some(metric_id) => self.figure_in(index, metric_id.into()),
             None => self.billing.get(index)?.cost(alert),

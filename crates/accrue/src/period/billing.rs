@@ -36,6 +36,17 @@ impl BillingPeriod {
         self.gauges.values_mut().for_each(|gauge| gauge.follow(moved));
     }
 
+    /// Tells whether a change of the value that an alert watches fires it.
+    pub(super) fn would_fire(
+        &self,
+        alert: &Alert,
+        before: Option<&Decimal>,
+        after: &Decimal,
+    ) -> bool {
+        let nothing = Fired::default();
+        self.fired.get(&alert.id).unwrap_or(&nothing).would_fire(alert, before, after)
+    }
+
     /// Returns the value that an alert on cost watches; none where there is no value yet.
     pub(super) fn cost(&self, alert: &Alert) -> Option<Decimal> {
         self.gauges.get(&alert.id)?.value().cloned()

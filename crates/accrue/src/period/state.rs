@@ -3,7 +3,9 @@ use std::collections::HashSet;
 use crate::{
     Timeframe,
     meter::CellId,
-    usage::{Aggregate, Amount, Digest, DistinctIndex, Reading, Seen, Total, is_within_a_day},
+    usage::{
+        Aggregate, Amount, Digest, DistinctIndex, Reading, Seen, Sums, Total, is_within_a_day,
+    },
 };
 
 /// Usage in a stretch of a subscription's life: a billing period, a period of a price, or the part of
@@ -62,6 +64,12 @@ impl PeriodState {
         self.total.add(reading.cell, amount);
         self.has_moved = true;
         true
+    }
+
+    /// Adds what some readings add up to, none of them a distinct value.
+    pub(super) fn add_all(&mut self, sums: &Sums) {
+        self.has_moved |= !sums.is_empty();
+        self.total.add_all(sums);
     }
 
     fn is_new(&mut self, value: (CellId, Digest), seen: &Seen) -> bool {

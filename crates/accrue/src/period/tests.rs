@@ -375,3 +375,82 @@ proptest! {
         prop_assert_eq!(outcome([&one, &other]), outcome([&other, &one]));
     }
 }
+
+/// Events of some hours in one batch: what each adds to a sum, to a greatest value, or to what rises only
+/// where it is of the kind.
+fn amounts() -> impl Strategy<Value = Vec<(u64, Vec<(u8, Aggregate)>)>> {
+    let of = |n: i32| Decimal::from(i64::from(n));
+    let amount = prop_oneof![
+        8 => (0_i32..3).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
+        1 => (-2_i32..0).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
+        3 => (0_u64..3).prop_map(|n| (8, Aggregate::Count(n))),
+        2 => (0_i32..9).prop_map(move |n| (9, Aggregate::Max(of(n)))),
+        1 => (0_i32..9).prop_map(move |n| (10, Aggregate::Min(of(n)))),
+    ];
+    prop::collection::vec((0_u64..9, prop::collection::vec(amount, 0..3)), 0..9)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    /// Where billing periods take events together, they come to what they come to one by one, and nothing
+    /// happens on the way.
+    #[test]
+    fn events_that_are_taken_together_have_no_effect_one_by_one(
+        terms in terms(),
+        on_cost: bool,
+        watched in 7_u8..12,
+        events in amounts(),
+        before in amounts(),
+    ) {
+        let mut story = Story::new(&terms);
+        story.now = day(9);
+        let watched = MetricId::from_bytes([watched; 16]);
+        let on_usage = alert(ON_USAGE, Condition::UsageExceeded { metric_id: watched });
+        let cost = Condition::CostExceeded { currency: PricingUnit::from(usd()) };
+        let on_cost = on_cost.then(|| alert(ON_COST, cost));
+        let mut periods = story.loaded();
+        periods.draws_in = Vec::new();
+        periods.alerts = [on_usage].into_iter().chain(on_cost).collect();
+        periods.rate(&story.card, story.now);
+        let readings = |of: &[(u8, Aggregate)]| -> Vec<_> {
+            let reading = |(metric, amount): &(u8, Aggregate)| Reading {
+                cell: MetricId::from_bytes([*metric; 16]).into(),
+                meter: None,
+                group: None,
+                amount: Amount::Plain(amount.clone()),
+            };
+            of.iter().map(reading).collect()
+        };
+        let one_by_one = |periods: &mut Periods, events: &[(u64, Vec<(u8, Aggregate)>)]| {
+            let mut exceeded = Vec::new();
+            for (days, amounts) in events {
+                let (readings, seen) = (readings(amounts), Seen::new());
+                let (at, key) = (day(*days), key(0));
+                let change = Change::Event { at, key: &key, readings: &readings, seen: &seen };
+                exceeded.extend(periods.advance(change).exceeded);
+            }
+            exceeded
+        };
+        one_by_one(&mut periods, &before);
+        let mut gathered = Gathered::new(&periods);
+        for (days, amounts) in &events {
+            gathered.add(day(*days), &readings(amounts));
+        }
+        if let Some(together) = gathered.taken(story.now) {
+            prop_assert!(one_by_one(&mut periods, &events).is_empty());
+            for (one, other) in together.states.values().zip(periods.states.values()) {
+                prop_assert_eq!((&one.total, one.has_moved), (&other.total, other.has_moved));
+            }
+            for alert in &periods.alerts {
+                for index in 0..periods.billing.len() {
+                    // Events before the start of a price are the first value of its cost where it is
+                    // rated anew: zero.
+                    let [one, other] =
+                        [&together, &periods].map(|of| of.value(index, alert).unwrap_or_default());
+                    prop_assert_eq!(one, other);
+                }
+            }
+        }
+    }
+}

@@ -55,6 +55,12 @@ trait Rates {
     /// Returns the amount for the quantity of one cell, and nothing else: of a matrix in its order, of
     /// any other model the first. The cells add up to the amount of [`rate`](Self::rate).
     fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal;
+
+    /// Tells whether more units never cost less. A model that does not say so is rated event by event
+    /// where an alert watches the cost.
+    fn only_rises(&self) -> bool {
+        false
+    }
 }
 
 /// Declares the models: one line for each.
@@ -146,6 +152,13 @@ macro_rules! models {
             pub fn rate(&self, quantity: &Quantity) -> Rating {
                 match self {
                     $(Self::$name(config) => config.rate(quantity),)*
+                }
+            }
+
+            /// Tells whether more units never cost less.
+            pub(crate) fn only_rises(&self) -> bool {
+                match self {
+                    $(Self::$name(config) => config.only_rises(),)*
                 }
             }
 

@@ -43,6 +43,15 @@ impl RateCard {
         metrics.collect()
     }
 
+    /// Tells whether more usage never costs less. Adjustments may take off more of what is more.
+    pub(crate) fn only_rises(&self) -> bool {
+        let rises = |of: &RatedInterval| match &of.price.charge {
+            Charge::Usage { model, .. } => model.only_rises(),
+            Charge::Fixed { .. } => true,
+        };
+        self.intervals.iter().all(rises) && self.groups.iter().all(|of| of.adjustments.is_empty())
+    }
+
     /// Returns the periods of usage prices that a timeframe touches, each once, in order.
     pub(crate) fn usage_periods(&self, timeframe: Timeframe) -> BTreeMap<Timeframe, PeriodKey> {
         let usage = self.intervals.iter().filter(|of| !of.is_fee());

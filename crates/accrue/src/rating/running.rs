@@ -197,7 +197,7 @@ impl Running {
         lines.map(|(interval, line)| (&*interval.price, &line.amounts))
     }
 
-    pub(crate) fn card(&self) -> &RateCard {
+    pub(crate) fn card(&self) -> &Arc<RateCard> {
         &self.card
     }
 }

@@ -27,20 +27,29 @@ impl Aggregate {
     /// Adds the events of another aggregate of the same kind.
     ///
     /// Two kinds never meet: the kind is the metric's, and a metric's SQL never changes.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         match (self, other) {
             (Self::Count(sum), Self::Count(more)) | (Self::Distinct(sum), Self::Distinct(more)) => {
-                *sum = sum.saturating_add(more);
+                *sum = sum.saturating_add(*more);
             }
             (Self::Sum(sum), Self::Sum(more)) => *sum += more,
-            (Self::Min(least), Self::Min(other)) if other < *least => *least = other,
-            (Self::Max(most), Self::Max(other)) if other > *most => *most = other,
+            (Self::Min(least), Self::Min(other)) if other < least => *least = other.clone(),
+            (Self::Max(most), Self::Max(other)) if other > most => *most = other.clone(),
             (Self::Latest(latest), Self::Latest(other))
                 if (other.at, &other.key) > (latest.at, &latest.key) =>
             {
-                *latest = other;
+                *latest = other.clone();
             }
             _ => {}
+        }
+    }
+
+    /// Tells whether no figure that it is added to becomes smaller.
+    pub(crate) fn only_rises(&self) -> bool {
+        match self {
+            Self::Count(_) | Self::Distinct(_) | Self::Max(_) => true,
+            Self::Sum(more) => !more.is_negative(),
+            Self::Min(_) | Self::Latest(_) => false,
         }
     }
 

@@ -5,6 +5,7 @@ use super::{
     distinct_index::Seen,
     reading::{Amount, Digest, Reading},
     stretch::{FourWeeks, Window},
+    sums::Sums,
 };
 use crate::{
     Decimal, MetricId, Timestamp,
@@ -24,6 +25,11 @@ impl Total {
             CellId::Metric(id) => add(self.metrics.entry(id), amount),
             CellId::Cell(id) => add(self.cells.entry(id), amount),
         }
+    }
+
+    /// Adds what some readings add up to.
+    pub(crate) fn add_all(&mut self, sums: &Sums) {
+        sums.iter().for_each(|(cell, amount)| self.add(cell, amount.clone()));
     }
 
     /// Returns how many aggregates there are.
@@ -77,7 +83,7 @@ impl Total {
 /// Adds to an aggregate, or begins one.
 fn add<K: Ord>(entry: Entry<'_, K, Aggregate>, amount: Aggregate) {
     match entry {
-        Entry::Occupied(mut aggregate) => aggregate.get_mut().add(amount),
+        Entry::Occupied(mut aggregate) => aggregate.get_mut().add(&amount),
         Entry::Vacant(vacant) => {
             vacant.insert(amount);
         }

@@ -18,16 +18,18 @@ use crate::{
         Account, Call,
         kernel::{Command, Request, Stop, Transaction},
         rows::{
-            self, ledgers, periods,
+            self,
+            ledgers::{self, Ledgers},
+            periods,
             terms::{self, CustomerTerms},
         },
         time::corrections,
     },
     idempotency::Fingerprint,
     limits,
-    period::Change,
+    period::{Change, Periods},
     schema::{CustomerHead, Owner},
-    usage::{Incoming, Ingestion, identity},
+    usage::{Incoming, Ingestion, Tally, identity},
 };
 
 impl Account {
@@ -103,20 +105,15 @@ impl Command for Ingest {
         for share in &mut shares {
             let (mut tally, mut periods) = share.load(tx, &meters).await?;
             let mut ledgers = share.ledgers(tx).await?;
-            for (event, readings) in &share.events {
-                let (at, key) = (event.timestamp, &event.idempotency_key);
-                let mut draw_downs = Vec::new();
-                for periods in &mut periods {
-                    tx.pace.spend(readings.len()).await;
-                    let seen = &tally.indexes;
-                    let effects = periods.advance(Change::Event { at, key, readings, seen });
-                    draw_downs
-                        .extend(periods::tell_of(tx, share.customer_id, effects, tx.now).await?);
+            match share.taken_together(tx, &periods).await {
+                Some(taken) => {
+                    periods = taken;
+                    for (event, readings) in &share.events {
+                        tally.add(event.timestamp, readings);
+                    }
                 }
-                tally.add(at, readings);
-                if !draw_downs.is_empty() {
-                    let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-                    ledgers::draw(tx, &mut ledgers, &draw_downs, &cause, tx.now).await?;
+                None => {
+                    take_one_by_one(tx, share, &mut periods, &mut tally, &mut ledgers).await?;
                 }
             }
             share.save(tx, tally, &periods).await?;
@@ -125,6 +122,32 @@ impl Command for Ingest {
         }
         Ok(ingestion)
     }
+}
+
+/// Takes the events of a share one by one: alerts fire on the way, or credits are drawn.
+async fn take_one_by_one(
+    tx: &mut Transaction<'_>,
+    share: &Share<'_>,
+    periods: &mut [Periods],
+    tally: &mut Tally,
+    ledgers: &mut Ledgers,
+) -> Result<(), Error> {
+    for (event, readings) in &share.events {
+        let (at, key) = (event.timestamp, &event.idempotency_key);
+        let mut draw_downs = Vec::new();
+        for periods in &mut *periods {
+            tx.pace.spend(readings.len()).await;
+            let seen = &tally.indexes;
+            let effects = periods.advance(Change::Event { at, key, readings, seen });
+            draw_downs.extend(periods::tell_of(tx, share.customer_id, effects, tx.now).await?);
+        }
+        tally.add(at, readings);
+        if !draw_downs.is_empty() {
+            let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
+            ledgers::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
+        }
+    }
+    Ok(())
 }
 
 impl Request for Ingest {

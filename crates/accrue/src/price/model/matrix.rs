@@ -182,4 +182,9 @@ impl Rates for Matrix {
         let quantity = quantity.clone().max(Decimal::zero());
         scaled(quantity, factor.as_ref()) * unit_amount.number()
     }
+
+    fn only_rises(&self) -> bool {
+        let amounts = self.matrix_values.iter().map(|cell| &cell.unit_amount);
+        amounts.chain([&self.default_unit_amount]).all(|amount| !amount.number().is_negative())
+    }
 }

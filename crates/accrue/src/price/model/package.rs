@@ -50,4 +50,8 @@ impl Rates for Package {
     fn amount(&self, _: usize, quantity: &Decimal) -> Decimal {
         self.packages(quantity) * self.package_amount.number()
     }
+
+    fn only_rises(&self) -> bool {
+        !self.package_amount.number().is_negative()
+    }
 }

@@ -85,6 +85,10 @@ impl Rates for Tiered {
         let reached = self.tiers.iter().take_while(|tier| tier.first_unit < *quantity);
         reached.map(|tier| tier.units(quantity) * tier.unit_amount.number()).sum()
     }
+
+    fn only_rises(&self) -> bool {
+        self.tiers.iter().all(|tier| !tier.unit_amount.number().is_negative())
+    }
 }
 
 impl Tier {

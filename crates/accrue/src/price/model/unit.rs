@@ -43,4 +43,8 @@ impl Rates for Unit {
         let quantity = quantity.clone().max(Decimal::zero());
         scaled(quantity, self.scaling_factor.as_ref()) * self.unit_amount.number()
     }
+
+    fn only_rises(&self) -> bool {
+        !self.unit_amount.number().is_negative()
+    }
 }

@@ -25,7 +25,7 @@ use crate::{
     },
     expression::Fields,
     limits,
-    period::{Periods, oldest_judged_on},
+    period::{Gathered, Periods, oldest_judged_on},
     schema::{self, CustomerHead},
     time::INSTANT,
     usage::{Event, Hour, Meters, Reading, Tally},
@@ -184,6 +184,26 @@ impl<'a> Share<'a> {
             all.push(loaded);
         }
         Ok((tally, all))
+    }
+
+    /// Returns billing periods with all events, where they may be taken together; none where something
+    /// may happen on the way.
+    pub(super) async fn taken_together(
+        &self,
+        tx: &Transaction<'_>,
+        periods: &[Periods],
+    ) -> Option<Vec<Periods>> {
+        if self.events.len() < 2 {
+            return None;
+        }
+        let mut gathered: Vec<_> = periods.iter().map(Gathered::new).collect();
+        for (event, readings) in &self.events {
+            for gathered in &mut gathered {
+                tx.pace.spend(readings.len()).await;
+                gathered.add(event.timestamp, readings);
+            }
+        }
+        gathered.into_iter().map(|gathered| gathered.taken(tx.now)).collect()
     }
 
     /// Opens the ledgers that the events draw on.

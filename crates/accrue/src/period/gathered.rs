@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use super::Periods;
+use crate::{
+    Timestamp,
+    alert::Alert,
+    usage::{Amount, Reading, Sums},
+};
+
+/// Events that billing periods take together, where that is the same as one by one: what alerts watch
+/// only rises, and comes to no threshold.
+#[derive(Debug)]
+pub(crate) struct Gathered<'p> {
+    periods: &'p Periods,
+    /// What the events add to each state, in their order; none where they are to be taken one by one.
+    sums: Option<Vec<Sums>>,
+}
+
+impl<'p> Gathered<'p> {
+    /// Begins without an event.
+    pub(crate) fn new(periods: &'p Periods) -> Self {
+        // What draws credits does so event by event.
+        let sums = || periods.states.values().map(|_| Sums::default()).collect();
+        Self { periods, sums: periods.draws_in.is_empty().then(sums) }
+    }
+
+    /// Adds an event.
+    pub(crate) fn add(&mut self, at: Timestamp, readings: &[Reading]) {
+        let Self { periods, sums: Some(sums) } = self else { return };
+        let counts = |of: &&Reading| of.meter.is_none_or(|meter| periods.meters.contains(&meter));
+        for (state, sums) in periods.states.values().zip(sums) {
+            if !state.timeframe.contains(at) {
+                continue;
+            }
+            sums.begin_event();
+            for reading in readings.iter().filter(counts) {
+                match &reading.amount {
+                    Amount::Plain(amount) => sums.add(reading.cell, amount),
+                    // Whether it is new depends on the events before it.
+                    Amount::Distinct(_) => {
+                        self.sums = None;
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the periods with all events, rated as of an instant; none where they are to be taken one
+    /// by one.
+    pub(crate) fn taken(self, now: Timestamp) -> Option<Periods> {
+        let Self { periods: before, sums } = self;
+        let sums = sums?;
+        let is_on_cost = before.alerts.iter().any(|alert| alert.condition.is_on_cost());
+        let card = before.card().filter(|_| is_on_cost).map(Arc::clone);
+        let costs_rise = sums.iter().all(Sums::only_rise);
+        if card.as_ref().is_some_and(|card| !costs_rise || !card.only_rises()) {
+            return None;
+        }
+        let mut after = before.clone();
+        for (state, sums) in after.states.values_mut().zip(&sums) {
+            state.add_all(sums);
+        }
+        if let Some(card) = card {
+            after.rate(&card, now);
+        }
+        let rises = |alert: &Alert| match alert.condition.metric_id() {
+            Some(id) => sums.iter().all(|sums| sums.rises(id.into())),
+            None => costs_rise,
+        };
+        let judged = || before.billing.iter().enumerate().filter(|(_, of)| of.is_judged);
+        let is_quiet = |alert: &Alert| {
+            rises(alert)
+                && judged().all(|(index, billing)| {
+                    let [before, after] = [before, &after].map(|of| of.value(index, alert));
+                    after.is_none_or(|after| !billing.would_fire(alert, before.as_ref(), &after))
+                })
+        };
+        before.alerts.iter().all(is_quiet).then_some(after)
+    }
+}
