@@ -308,7 +308,7 @@ tables! {
     }
 
     /// An entry of a ledger.
-    ledger_entry(account, customer: CustomerId, unit: &PricingUnit, number: u64) -> Booked [guarded by CustomerHead];
+    ledger_entry(account, customer: CustomerId, unit: &PricingUnit, number: u64) -> Booked [guarded by CustomerHead], resident;
 
     /// The entries of a ledger, by kind, and by when they were made.
     ledger_entry_by_kind(account, of: &LedgerEntry)

@@ -129,7 +129,7 @@ mod tests {
     ) -> Verdict {
         let others = others.iter().map(|of| (of.id, (*of).clone())).collect();
         let rules = KeyRules { into, others, begun: BTreeSet::new(), now: at(30) };
-        rules.judge(&EventKeyEntry { slots }, new, || true)
+        rules.judge(&EventKeyEntry { slots: slots.into() }, new, || true)
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
                 begun: BTreeSet::new(),
                 now: at(30),
             };
-            let entry = EventKeyEntry { slots: vec![old] };
+            let entry = EventKeyEntry { slots: [old].into() };
             let verdict = rules.judge(&entry, &slot(None, ADA, 15), || says_the_same);
             assert_eq!(verdict, expect);
         };

@@ -7,6 +7,7 @@ use serde::{
     de::{SeqAccess, Visitor},
     ser::SerializeSeq,
 };
+use smallvec::SmallVec;
 
 use super::{Event, Minute};
 use crate::{BackfillId, CustomerId, Timestamp};
@@ -15,7 +16,7 @@ use crate::{BackfillId, CustomerId, Timestamp};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EventKeyEntry {
     /// Slots of those that brought it, in the order in which they did: each once.
-    pub(crate) slots: Vec<EventSlot>,
+    pub(crate) slots: SmallVec<[EventSlot; 1]>,
 }
 
 /// Place of an event that a backfill has brought, or none: where it counts, and the row that it is in.
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_place_is_short() {
-        let text = serde_json::to_string(&EventKeyEntry { slots: vec![slot()] }).unwrap();
+        let text = serde_json::to_string(&EventKeyEntry { slots: [slot()].into() }).unwrap();
         let id = CustomerId::from_bytes([1; 16]);
         assert_eq!(text, format!(r#"{{"slots":[["{id}",29539474,56789000,12]]}}"#));
     }

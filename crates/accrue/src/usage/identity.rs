@@ -26,13 +26,22 @@ pub(crate) fn identity(batch: &[Incoming]) -> Vec<u8> {
     parts.0
 }
 
+/// In place of the length of a part that is as long or longer: its length follows in eight bytes.
+const LONG: u8 = u8::MAX;
+
 /// Parts of a hashed text, each with a tag and its length before it: none runs into the next.
 struct Parts(Vec<u8>);
 
 impl Parts {
     fn part(&mut self, tag: u8, part: &[u8]) {
         self.0.push(tag);
-        self.0.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        match u8::try_from(part.len()) {
+            Ok(length) if length < LONG => self.0.push(length),
+            _ => {
+                self.0.push(LONG);
+                self.0.extend(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            }
+        }
         self.0.extend(part);
     }
 

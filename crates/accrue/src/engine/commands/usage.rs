@@ -15,7 +15,9 @@ use crate::{
     },
     limits,
     schema::{self, CustomerHead},
-    usage::{EventPlace, EventSearch, EventSlot, FoundEvent, Meters, MetricUsage, Usage},
+    usage::{
+        EventKeyEntry, EventPlace, EventSearch, EventSlot, FoundEvent, Meters, MetricUsage, Usage,
+    },
 };
 
 impl Account {
@@ -101,10 +103,10 @@ async fn search_events(
 ) -> Result<Vec<FoundEvent>, Error> {
     let keys: Vec<_> = event_ids.iter().map(|id| schema::event_key(tx.account, id)).collect();
     let there = event_ids.iter().cloned().zip(tx.get_all(&keys).await?);
-    let there: Vec<_> = there.filter_map(|(id, entry)| Some((id, entry?.slots))).collect();
+    let there: Vec<_> = there.filter_map(|(id, entry)| Some((id, entry?))).collect();
     fetch_searched(tx, &there).await?;
     let mut found = Vec::with_capacity(there.len());
-    for (id, slots) in there {
+    for (id, EventKeyEntry { slots }) in there {
         let event = event_under(tx, id, &slots).await?;
         found.extend(event.filter(|event| timeframe.contains(event.timestamp)));
     }
@@ -134,11 +136,11 @@ async fn usage(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Usage, Er
 /// Reads the rows that most events need to be shown, in few calls of the store.
 async fn fetch_searched(
     tx: &mut Transaction<'_>,
-    all: &[(EventKey, Vec<EventSlot>)],
+    all: &[(EventKey, EventKeyEntry)],
 ) -> Result<(), Error> {
     let account = tx.account;
     let mut keys = Vec::new();
-    for slot in all.iter().flat_map(|(_, slots)| slots) {
+    for slot in all.iter().flat_map(|(_, entry)| &entry.slots) {
         keys.push(schema::customer_head(account, slot.customer_id).key().clone());
         keys.push(schema::customer(account, slot.customer_id).key().clone());
         keys.extend(event_blocks::block_of(tx, slot).map(|slot| slot.key().clone()));

@@ -27,6 +27,8 @@ pub(in crate::engine) struct TallyPlaces {
     buckets: BTreeMap<Window, BTreeSet<CellId>>,
     values: BTreeSet<DistinctValue>,
     groups: BTreeSet<(MeterId, FourWeeks, CellHash)>,
+    /// Window and cells of the event that was added last.
+    last: (Option<Window>, Vec<CellId>),
 }
 
 impl TallyPlaces {
@@ -36,9 +38,14 @@ impl TallyPlaces {
             return;
         }
         let window = Window::of(at);
-        let cells = self.buckets.entry(window).or_default();
+        let cells = readings.iter().map(|reading| reading.cell);
+        // Most events add to the same cells as the one before.
+        let (last_window, last_cells) = &self.last;
+        if *last_window != Some(window) || !cells.clone().eq(last_cells.iter().copied()) {
+            self.buckets.entry(window).or_default().extend(cells.clone());
+            self.last = (Some(window), cells.collect());
+        }
         for Reading { cell, meter, group, amount } in readings {
-            cells.insert(*cell);
             if let Amount::Distinct(digest) = amount {
                 self.values.insert((*cell, window, *digest));
             }
