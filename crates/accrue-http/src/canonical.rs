@@ -95,6 +95,9 @@ impl Canonical {
     }
 
     fn integer(&mut self, value: i64) {
+        if let Some(digit) = u8::try_from(value).ok().filter(|digit| *digit < 10) {
+            return self.0.push(char::from(b'0'.saturating_add(digit)));
+        }
         if value < 0 {
             self.0.push('-');
         }

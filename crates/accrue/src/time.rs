@@ -1,6 +1,7 @@
 //! Time is an input: the engine reads no clock of its own, the host hands one in.
 
 mod conversions;
+mod usual;
 
 use std::{
     borrow::Cow,
@@ -68,6 +69,10 @@ impl Timestamp {
     ///
     /// If the text is no date and time, or one out of range.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        Self::from_usual(text).map_or_else(|| Self::parse_any(text), Ok)
+    }
+
+    fn parse_any(text: &str) -> Result<Self, TimestampError> {
         let text = readable(text).ok_or(TimestampError)?;
         let instant = match text.parse::<jiff::Timestamp>() {
             Ok(instant) => instant,

@@ -124,6 +124,16 @@ impl Book {
         block.number > self.entries_before
     }
 
+    /// Tells whether it differs from an earlier state of its own by amounts alone: of entries that were
+    /// there, and of at most one block, which has something left.
+    pub(crate) fn has_only_grown_from(&self, before: &Self) -> bool {
+        before.moved_blocks.is_empty()
+            && self.moved_blocks.len() <= 1
+            && self.ledger.entries == before.ledger.entries
+            && self.ledger.pending == before.ledger.pending
+            && self.order.len() == before.order.len()
+    }
+
     /// Adds blocks that are not open. One that is loaded stays as it is.
     ///
     /// A block that the caller has named may be of another ledger of the customer, which is told

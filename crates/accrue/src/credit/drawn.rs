@@ -41,6 +41,11 @@ impl Drawn {
         amount - spared
     }
 
+    /// Tells whether some usage is to draw nothing.
+    pub(crate) fn has_spared(&self) -> bool {
+        !self.spared.is_zero()
+    }
+
     /// Hands an amount back, at most what was drawn: see [`shares::hand_back`]. The rest is spared.
     pub(super) fn hand_back(
         &mut self,

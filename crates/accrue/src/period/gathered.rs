@@ -4,6 +4,7 @@ use super::Periods;
 use crate::{
     Timestamp,
     alert::Alert,
+    credit::DrawDown,
     usage::{Amount, Reading, Sums},
 };
 
@@ -19,9 +20,7 @@ pub(crate) struct Gathered<'p> {
 impl<'p> Gathered<'p> {
     /// Begins without an event.
     pub(crate) fn new(periods: &'p Periods) -> Self {
-        // What draws credits does so event by event.
-        let sums = || periods.states.values().map(|_| Sums::default()).collect();
-        Self { periods, sums: periods.draws_in.is_empty().then(sums) }
+        Self { periods, sums: Some(periods.states.values().map(|_| Sums::default()).collect()) }
     }
 
     /// Adds an event.
@@ -46,13 +45,12 @@ impl<'p> Gathered<'p> {
         }
     }
 
-    /// Returns the periods with all events, rated as of an instant; none where they are to be taken one
-    /// by one.
-    pub(crate) fn taken(self, now: Timestamp) -> Option<Periods> {
+    /// Returns the periods with all events, rated as of an instant, and what the events draw from
+    /// credits, none of it below zero; none where they are to be taken one by one.
+    pub(crate) fn taken(self, now: Timestamp) -> Option<(Periods, Vec<DrawDown>)> {
         let Self { periods: before, sums } = self;
         let sums = sums?;
-        let is_on_cost = before.alerts.iter().any(|alert| alert.condition.is_on_cost());
-        let card = before.card().filter(|_| is_on_cost).map(Arc::clone);
+        let card = before.card().filter(|_| before.are_rated()).map(Arc::clone);
         let costs_rise = sums.iter().all(Sums::only_rise);
         if card.as_ref().is_some_and(|card| !costs_rise || !card.only_rises()) {
             return None;
@@ -76,6 +74,8 @@ impl<'p> Gathered<'p> {
                     after.is_none_or(|after| !billing.would_fire(alert, before.as_ref(), &after))
                 })
         };
-        before.alerts.iter().all(is_quiet).then_some(after)
+        let is_quiet = before.alerts.iter().all(is_quiet);
+        let draw_downs = || after.draw_downs_since(before);
+        is_quiet.then(draw_downs).map(|draw_downs| (after, draw_downs))
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     AdjustmentIntervalId, AlertId, Currency, CustomerId, Decimal, EventKey, ItemId, MetricId, Name,
     PriceId, PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
     alert::{Alert, Cause, Condition, Scope, Thresholds},
+    credit::DrawDown,
     plan::PlanVersion,
     price::{
         Adjustment, Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Price, Tier,
@@ -393,12 +394,13 @@ fn amounts() -> impl Strategy<Value = Vec<(u64, Vec<(u8, Aggregate)>)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// Where billing periods take events together, they come to what they come to one by one, and nothing
-    /// happens on the way.
+    /// Where billing periods take events together, they come to what they come to one by one: no alert
+    /// fires on the way, and as much is drawn.
     #[test]
-    fn events_that_are_taken_together_have_no_effect_one_by_one(
+    fn events_that_are_taken_together_fire_nothing_and_draw_the_same_one_by_one(
         terms in terms(),
         on_cost: bool,
+        draws: bool,
         watched in 7_u8..12,
         events in amounts(),
         before in amounts(),
@@ -410,7 +412,7 @@ proptest! {
         let cost = Condition::CostExceeded { currency: PricingUnit::from(usd()) };
         let on_cost = on_cost.then(|| alert(ON_COST, cost));
         let mut periods = story.loaded();
-        periods.draws_in = Vec::new();
+        periods.draws_in.retain(|_| draws);
         periods.alerts = [on_usage].into_iter().chain(on_cost).collect();
         periods.rate(&story.card, story.now);
         let readings = |of: &[(u8, Aggregate)]| -> Vec<_> {
@@ -423,22 +425,36 @@ proptest! {
             of.iter().map(reading).collect()
         };
         let one_by_one = |periods: &mut Periods, events: &[(u64, Vec<(u8, Aggregate)>)]| {
-            let mut exceeded = Vec::new();
+            let (mut exceeded, mut draw_downs) = (Vec::new(), Vec::new());
             for (days, amounts) in events {
                 let (readings, seen) = (readings(amounts), Seen::new());
                 let (at, key) = (day(*days), key(0));
                 let change = Change::Event { at, key: &key, readings: &readings, seen: &seen };
-                exceeded.extend(periods.advance(change).exceeded);
+                let effects = periods.advance(change);
+                exceeded.extend(effects.exceeded);
+                draw_downs.extend(effects.draw_downs);
             }
-            exceeded
+            (exceeded, draw_downs)
+        };
+        let drawn = |draw_downs: &[DrawDown]| {
+            let mut drawn = BTreeMap::<_, Decimal>::new();
+            for DrawDown { period_start, prices, .. } in draw_downs {
+                for (price, amount) in prices {
+                    *drawn.entry((*period_start, price.id)).or_default() += amount;
+                }
+            }
+            drawn
         };
         one_by_one(&mut periods, &before);
         let mut gathered = Gathered::new(&periods);
         for (days, amounts) in &events {
             gathered.add(day(*days), &readings(amounts));
         }
-        if let Some(together) = gathered.taken(story.now) {
-            prop_assert!(one_by_one(&mut periods, &events).is_empty());
+        if let Some((together, draw_downs)) = gathered.taken(story.now) {
+            let (exceeded, drawn_one_by_one) = one_by_one(&mut periods, &events);
+            prop_assert!(exceeded.is_empty());
+            prop_assert!(draw_downs.iter().all(|of| of.amount() > Decimal::zero()));
+            prop_assert_eq!(drawn(&draw_downs), drawn(&drawn_one_by_one));
             for (one, other) in together.states.values().zip(periods.states.values()) {
                 prop_assert_eq!((&one.total, one.has_moved), (&other.total, other.has_moved));
             }

@@ -83,6 +83,17 @@ impl BalanceWatch {
         Some(guard.crossed(customer_id, Some(balance), balance, levels, cause))
     }
 
+    /// Tells whether a balance that falls comes to no level that an alert compares it with.
+    pub(crate) fn is_quiet_between(
+        &self,
+        before: Option<&Decimal>,
+        after: Option<&Decimal>,
+    ) -> bool {
+        let Some((before, after)) = before.zip(after) else { return before == after };
+        let is_quiet = |guard: &Guard| guard.levels.range(after..=before).next().is_none();
+        before == after || (after < before && self.guards.iter().all(is_quiet))
+    }
+
     /// Lists the alerts of which something came in alert or was armed again.
     pub(crate) fn moved(&self) -> impl Iterator<Item = (AlertId, &InAlert)> {
         let moved = self.guards.iter().filter(|guard| guard.has_moved);

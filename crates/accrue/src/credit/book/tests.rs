@@ -5,6 +5,7 @@ mod giving_back;
 mod oracle;
 mod properties;
 mod shelf;
+mod together;
 mod usage;
 
 use std::sync::Arc;

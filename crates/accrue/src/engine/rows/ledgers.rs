@@ -4,7 +4,7 @@ mod draw;
 mod save;
 
 pub(in crate::engine) use self::{
-    draw::{draw, draw_alone, judge_balance, judge_balance_at},
+    draw::{draw, draw_alone, draw_together, judge_balance, judge_balance_at},
     save::{copy_metadata, save_ledgers, with_metadata},
 };
 

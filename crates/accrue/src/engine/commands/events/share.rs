@@ -8,6 +8,7 @@ use std::{
 use crate::{
     CustomerId, Error, MetricId, Pace, PricingUnit, Timeframe, Timestamp,
     alert::Alert,
+    credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
         rows::{
@@ -186,13 +187,13 @@ impl<'a> Share<'a> {
         Ok((tally, all))
     }
 
-    /// Returns billing periods with all events, where they may be taken together; none where something
-    /// may happen on the way.
+    /// Returns billing periods with all events, and what those draw from credits, where they may be taken
+    /// together; none where something may happen on the way.
     pub(super) async fn taken_together(
         &self,
         tx: &Transaction<'_>,
         periods: &[Periods],
-    ) -> Option<Vec<Periods>> {
+    ) -> Option<(Vec<Periods>, Vec<DrawDown>)> {
         if self.events.len() < 2 {
             return None;
         }
@@ -203,7 +204,10 @@ impl<'a> Share<'a> {
                 gathered.add(event.timestamp, readings);
             }
         }
-        gathered.into_iter().map(|gathered| gathered.taken(tx.now)).collect()
+        let taken = gathered.into_iter().map(|gathered| gathered.taken(tx.now));
+        let (periods, draw_downs): (_, Vec<_>) =
+            taken.collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        Some((periods, draw_downs.concat()))
     }
 
     /// Opens the ledgers that the events draw on.

@@ -60,6 +60,41 @@ pub(in crate::engine) async fn draw(
     Ok(())
 }
 
+/// Draws what some events cost together, none of it below zero, where that comes to the same as event by
+/// event: it goes to entries that are there, of one block that has enough, and the balance comes to no
+/// level that is watched. Tells whether it does; nothing has moved where it does not.
+pub(in crate::engine) async fn draw_together(
+    tx: &mut Transaction<'_>,
+    ledgers: &mut Ledgers,
+    draw_downs: &[DrawDown],
+    at: Timestamp,
+) -> Result<bool, Error> {
+    let mut moved = Vec::new();
+    for (currency, ledger) in ledgers.iter_mut().filter(|(_, ledger)| ledger.has_credits) {
+        let mut book = ledger.book.clone();
+        let mut all_drawn = Vec::new();
+        for draw_down in draw_downs.iter().filter(|draw_down| draw_down.currency == *currency) {
+            let mut drawn = drawn(tx, ledger, draw_down).await?.1.clone();
+            if drawn.has_spared() {
+                return Ok(false);
+            }
+            book.draw(&draw_down.prices, &mut drawn, at);
+            all_drawn.push(((draw_down.subscription_id, draw_down.period_start), drawn));
+        }
+        if !book.has_only_grown_from(&ledger.book)
+            || !ledger.watch.is_quiet_between(ledger.book.balance(), book.balance())
+        {
+            return Ok(false);
+        }
+        moved.push((ledger, book, all_drawn));
+    }
+    for (ledger, book, all_drawn) in moved {
+        ledger.book = book;
+        ledger.drawn.extend(all_drawn);
+    }
+    Ok(true)
+}
+
 /// Reads what the billing period of a draw-down has drawn.
 async fn drawn<'l>(
     tx: &mut Transaction<'_>,
