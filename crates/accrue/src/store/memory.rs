@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, btree_map::Entry},
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
@@ -76,12 +76,14 @@ impl Store for MemoryStore {
 
     async fn commit(&self, batch: Batch) -> Result<Commit, StoreError> {
         let mut state = self.write();
-        let failed =
-            batch.expectations().find(|(key, expected)| !expected.holds(state.version(key)));
-        if let Some((key, _)) = failed {
-            return Ok(Commit::Conflict(key.clone()));
+        let mut judged = batch.preconditions.iter();
+        if let Some(failed) = judged.find(|of| !of.expected.holds(state.version(&of.key))) {
+            return Ok(Commit::Conflict(failed.key.clone()));
         }
-        Ok(Commit::Committed(state.apply(batch.changes)))
+        Ok(match state.apply(batch.changes) {
+            Ok(version) => Commit::Committed(version),
+            Err(taken) => Commit::Conflict(taken),
+        })
     }
 }
 
@@ -95,19 +97,44 @@ impl State {
         self.tables.get(&key.table())?.get(key.bytes()).map(|(_, version)| *version)
     }
 
-    fn apply(&mut self, changes: Vec<Change>) -> Version {
-        if !changes.is_empty() {
-            self.commits = self.commits.saturating_add(1);
-        }
-        let version = Version::new(self.commits);
-        for change in changes {
+    /// Applies all changes, or none where there is a row under the key of an insert. A key is looked for
+    /// once: what was written before such a key is taken back.
+    fn apply(&mut self, changes: Vec<Change>) -> Result<Version, Key> {
+        let version = Version::new(self.commits.saturating_add(u64::from(!changes.is_empty())));
+        let mut inserted = Vec::new();
+        let (inserts, others): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| matches!(change, Change::Insert(..)));
+        for change in inserts {
             let (key, document) = change.into_row();
-            let table = self.tables.entry(key.table()).or_default();
-            match document {
-                Some(document) => table.insert(key.shared_bytes(), (document, version)),
-                None => table.remove(key.bytes()),
-            };
+            let Some(document) = document else { continue };
+            match self.tables.entry(key.table()).or_default().entry(key.shared_bytes()) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert((document, version));
+                    inserted.push(key);
+                }
+                Entry::Occupied(_) => {
+                    inserted.iter().for_each(|key| self.remove(key));
+                    return Err(key);
+                }
+            }
         }
-        version
+        for change in others {
+            let (key, document) = change.into_row();
+            match document {
+                Some(document) => {
+                    let table = self.tables.entry(key.table()).or_default();
+                    table.insert(key.shared_bytes(), (document, version));
+                }
+                None => self.remove(&key),
+            }
+        }
+        self.commits = version.number();
+        Ok(version)
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some(table) = self.tables.get_mut(&key.table()) {
+            table.remove(key.bytes());
+        }
     }
 }
