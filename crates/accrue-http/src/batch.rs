@@ -1,3 +1,4 @@
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use self::names::Names;
 use crate::{Bounds, canonical::Canonical};
 
 /// A batch of usage events, read from a body in one pass.
@@ -49,6 +51,7 @@ impl Batch {
         rest = after(after(rest, b":")?, b"[")?;
         // The body and its array are values too.
         let (mut events, mut values) = (Vec::new(), 2_usize);
+        let mut names = Names::default();
         let mut canonical = Canonical::with_capacity(body.len());
         canonical.open('{');
         canonical.name("events");
@@ -62,7 +65,7 @@ impl Batch {
             if events.len() >= most || values > bounds.values || !event.fits(bounds) {
                 return None;
             }
-            events.push(Incoming::Event(event.read(&mut canonical)?));
+            events.push(Incoming::Event(event.read(&mut canonical, &mut names)?));
             canonical.end_item();
             pace.spend_bytes(bytes).await;
             rest = blank(rest.get(bytes..)?);
@@ -164,7 +167,7 @@ impl EventIn<'_> {
     }
 
     /// Reads it, and writes what it is recognized by: its members in the order of their names.
-    fn read(self, canonical: &mut Canonical) -> Option<Event> {
+    fn read(self, canonical: &mut Canonical, names: &mut Names) -> Option<Event> {
         let (Text(key), Text(name)) = (self.idempotency_key, self.event_name);
         let Text(timestamp) = self.timestamp;
         canonical.open('{');
@@ -177,7 +180,7 @@ impl EventIn<'_> {
             (None, Some(Text(external))) => {
                 canonical.member("event_name", &name);
                 canonical.member("external_customer_id", &external);
-                IdOr::External(ExternalId::parse(external).ok()?)
+                IdOr::External(names.customers.get(external, ExternalId::parse)?)
             }
             _ => return None,
         };
@@ -189,7 +192,7 @@ impl EventIn<'_> {
             canonical.name(&name);
             let value = read_value(value.get(), canonical)?;
             canonical.end_item();
-            properties.push((PropertyName::parse(name).ok()?, value));
+            properties.push((names.properties.get(name, PropertyName::parse)?, value));
         }
         canonical.close('}');
         canonical.end_item();
@@ -197,7 +200,7 @@ impl EventIn<'_> {
         canonical.close('}');
         Some(Event {
             idempotency_key: EventKey::parse(key).ok()?,
-            event_name: EventName::parse(name).ok()?,
+            event_name: names.events.get(name, EventName::parse)?,
             timestamp: Timestamp::parse(&timestamp).ok()?,
             properties: properties.into_iter().collect::<Properties>(),
             customer,

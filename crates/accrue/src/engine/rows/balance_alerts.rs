@@ -32,13 +32,13 @@ pub(in crate::engine) async fn fetch_balance_watches(
     Guard::fetch(tx, keys.iter().map(|(guard, key)| (*guard, key))).await
 }
 
-/// Returns the alerts on a ledger, the disabled ones too, and what of them is in alert.
+/// Returns the alerts on a ledger, the disabled ones too, and what of them is in alert. They were
+/// [fetched](fetch_balance_watches).
 pub(in crate::engine) async fn balance_watch(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
     unit: &PricingUnit,
 ) -> Result<BalanceWatch, Error> {
-    fetch_balance_watches(tx, &[(customer_id, unit)]).await?;
     let ids = balance_alert_ids(tx, customer_id, unit)?;
     let alerts = alerts::own(tx, customer_id, &ids).await?;
     let watched = alerts.into_iter().map(|alert| {
@@ -74,6 +74,7 @@ pub(in crate::engine) async fn judge_balance_at_once(
     if !account::had_alerts(tx, tx.now).await? {
         return Ok(());
     }
+    fetch_balance_watches(tx, &[(customer_id, unit)]).await?;
     let mut watch = balance_watch(tx, customer_id, unit).await?;
     if let Some(crossed) = watch.judge_at_once(customer_id, alert.id, &ledger.balance) {
         outbox::tell(tx, customer_id, tx.now, crossed.into()).await?;

@@ -79,14 +79,27 @@ pub(in crate::engine) async fn ledger(
     customer: CustomerId,
     unit: &PricingUnit,
 ) -> Result<Option<OpenLedger>, Error> {
-    let guard = tx.guard::<CustomerHead>(customer).await?;
-    let row = guard.get(tx, &schema::ledger(tx.account, customer, unit)).await?;
-    let Some(ledger) = row else { return Ok(None) };
-    let pending: Vec<_> = pending_slots(tx.account, &ledger).collect();
-    let pending: Option<Vec<_>> = guard.get_all(tx, &pending).await?.into_iter().collect();
-    let pending = pending.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))?;
-    let ids: Vec<_> = ledger.open.iter().chain(&ledger.overdraft).copied().collect();
-    let blocks = blocks(tx, &guard, &ids).await?;
+    fetch_ledgers(tx, &[(customer, unit)]).await?;
+    fetched_ledger(tx, customer, unit).await
+}
+
+/// The same of a ledger that was fetched.
+pub(in crate::engine) async fn fetched_ledger(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    unit: &PricingUnit,
+) -> Result<Option<OpenLedger>, Error> {
+    let account = tx.account;
+    let Some(ledger) = tx.row(&schema::ledger(account, customer, unit))? else { return Ok(None) };
+    let pending = pending_slots(account, &ledger).map(|slot| {
+        tx.row(&slot)?.ok_or_else(|| Error::corrupt("an entry of a ledger is missing"))
+    });
+    let pending = pending.collect::<Result<_, _>>()?;
+    let blocks = ledger.open.iter().chain(&ledger.overdraft).map(|id| {
+        let block = tx.row(&schema::credit_block(account, *id))?;
+        block.ok_or_else(|| Error::corrupt("a block of credits is missing"))
+    });
+    let blocks = blocks.collect::<Result<_, _>>()?;
     open_ledger(tx, Book::open(ledger, blocks, pending)).await.map(Some)
 }
 
@@ -114,7 +127,7 @@ pub(in crate::engine) async fn fetch_ledgers(
     Guard::fetch(tx, keys.iter().map(|(guard, key)| (*guard, key))).await
 }
 
-/// Adds to a book what watches it.
+/// Adds to a book what watches it, which was [fetched](fetch_ledgers) with its ledger, or for want of one.
 pub(in crate::engine) async fn open_ledger(
     tx: &mut Transaction<'_>,
     book: Book,

@@ -214,7 +214,7 @@ impl<'a> Share<'a> {
     pub(super) async fn ledgers(&self, tx: &mut Transaction<'_>) -> Result<Ledgers, Error> {
         let mut ledgers = Ledgers::new();
         for currency in self.units() {
-            if let Some(ledger) = ledgers::ledger(tx, self.customer_id, currency).await? {
+            if let Some(ledger) = ledgers::fetched_ledger(tx, self.customer_id, currency).await? {
                 ledgers.insert(currency.clone(), ledger);
             }
         }

@@ -156,6 +156,8 @@ fn a_deleted_alert_is_not_watched_and_leaves_no_state() {
     let alert = rich.dropped(&[70]);
     block_on(rich.account.delete_alert(alert.id).into_future()).unwrap();
     let mut tx = rich.account.reading();
+    let watched = (rich.customer_id, &credits());
+    block_on(balance_alerts::fetch_balance_watches(&mut tx, &[watched])).unwrap();
     let watch =
         block_on(balance_alerts::balance_watch(&mut tx, rich.customer_id, &credits())).unwrap();
     assert_eq!(watch.moved().count(), 0);
