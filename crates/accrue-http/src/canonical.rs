@@ -95,8 +95,13 @@ impl Canonical {
     }
 
     fn integer(&mut self, value: i64) {
-        if let Some(digit) = u8::try_from(value).ok().filter(|digit| *digit < 10) {
-            return self.0.push(char::from(b'0'.saturating_add(digit)));
+        // Most are the lengths of short texts.
+        if let Some(small) = u8::try_from(value).ok().filter(|small| *small < 100) {
+            let digit = |digit: u8| char::from(b'0'.saturating_add(digit));
+            if small >= 10 {
+                self.0.push(digit(small / 10));
+            }
+            return self.0.push(digit(small % 10));
         }
         if value < 0 {
             self.0.push('-');
