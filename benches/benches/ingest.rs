@@ -1,11 +1,18 @@
-//! Ingest of 500-event batches beside the same rows written straight to the backend.
+//! Ingest of 500-event batches beside the same rows written straight to the backend, and of requests
+//! over HTTP beside the same call of the library.
 
 use std::{sync::Arc, time::Duration};
 
-use accrue::store::{MemoryStore, Store};
-use accrue_benches::{BATCH, Shape, Tap, Watch, Workload, now, write_raw};
+use accrue::{
+    IdempotencyKey,
+    store::{MemoryStore, Store},
+    usage::Event,
+};
+use accrue_benches::{BATCH, Shape, Tap, Watch, Workload, event_json, now, write_raw};
 use accrue_fjall::FjallStore;
+use accrue_http::{Api, FixedKey};
 use accrue_sled::SledStore;
+use axum::{body::Body, http::Request};
 use criterion::{Criterion, Throughput};
 
 fn ingest(criterion: &mut Criterion) {
@@ -64,8 +71,72 @@ fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 3], raw: S
     group.finish();
 }
 
+/// Events of a request.
+const EVENTS: usize = 100;
+
+/// Keyed requests, in the process: no socket and no framework.
+fn request(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("request of 100 in memory");
+    group.throughput(Throughput::Elements(100)).sample_size(20);
+    let new = || {
+        let store = MemoryStore::new();
+        Workload::new(store, Shape::new(Watch::Usage)).expect("a working store")
+    };
+    let mut next = 0_u64;
+    let mut key = || {
+        next += 1;
+        format!("call-{next}")
+    };
+    let mut ours = new();
+    group.bench_function("library", |bench| {
+        let account = ours.account().clone();
+        let send = |(key, events)| {
+            let key = IdempotencyKey::parse(key).expect("a key");
+            pollster::block_on(account.ingest::<Event>(events).keyed(key).into_future())
+                .expect("a working store")
+        };
+        bench.iter_custom(|rounds| timed(rounds, || (key(), hundred_of(&mut ours)), send));
+    });
+    let mut ours = new();
+    let token = FixedKey::new("bench", ours.account().id().clone());
+    let api = Api::builder(ours.account().billing().clone(), token).build();
+    group.bench_function("over HTTP", |bench| {
+        let mut request = || {
+            let events = hundred_of(&mut ours);
+            let events = events.iter().map(|event| event_json(event).expect("an event"));
+            let body = format!(r#"{{"events":[{}]}}"#, events.collect::<Vec<_>>().join(","));
+            let request = Request::post("/v1/ingest").header("authorization", "Bearer bench");
+            let request = request.header("idempotency-key", key());
+            let request = request.header("content-type", "application/json");
+            request.body(Body::from(body)).expect("a request")
+        };
+        let send = |request| assert_eq!(pollster::block_on(api.handle(request)).status(), 200);
+        bench.iter_custom(|rounds| timed(rounds, &mut request, send));
+    });
+    group.finish();
+}
+
+/// Times how long it takes to answer so many requests, and not to make them.
+fn timed<R, A>(rounds: u64, mut request: impl FnMut() -> R, answer: impl Fn(R) -> A) -> Duration {
+    let mut spent = Duration::ZERO;
+    for _ in 0..rounds {
+        let request = request();
+        let start = now();
+        answer(request);
+        spent += start.elapsed();
+    }
+    spent
+}
+
+fn hundred_of(workload: &mut Workload) -> Vec<Event> {
+    let mut events = workload.next_batch().expect("a batch");
+    events.truncate(EVENTS);
+    events
+}
+
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     ingest(&mut criterion);
+    request(&mut criterion);
     criterion.final_summary();
 }
