@@ -74,8 +74,10 @@ impl<'p> Gathered<'p> {
                     after.is_none_or(|after| !billing.would_fire(alert, before.as_ref(), &after))
                 })
         };
-        let is_quiet = before.alerts.iter().all(is_quiet);
-        let draw_downs = || after.draw_downs_since(before);
-        is_quiet.then(draw_downs).map(|draw_downs| (after, draw_downs))
+        if !before.alerts.iter().all(is_quiet) {
+            return None;
+        }
+        let draw_downs = after.draw_downs_since(before);
+        Some((after, draw_downs))
     }
 }

@@ -57,7 +57,7 @@ trait Rates {
     fn amount(&self, cell: usize, quantity: &Decimal) -> Decimal;
 
     /// Tells whether more units never cost less. A model that does not say so is rated event by event
-    /// where an alert watches the cost.
+    /// where somebody asks for the cost of a batch.
     fn only_rises(&self) -> bool {
         false
     }

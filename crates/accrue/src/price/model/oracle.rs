@@ -85,8 +85,38 @@ fn agrees(model: &Model, quantity: &Quantity, expect: i64) {
         (Model::Matrix(matrix), Quantity::One(_)) => vec![(matrix.matrix_values.len(), &total)],
         _ => vec![(0, &total)],
     };
-    let amounts = cells.into_iter().map(|(cell, quantity)| model.amount(cell, quantity));
+    let amounts = cells.iter().map(|(cell, quantity)| model.amount(*cell, quantity));
     assert_eq!(amounts.sum::<Decimal>(), model.rate(quantity).amount);
+    for (cell, quantity) in cells.into_iter().filter(|_| model.only_rises()) {
+        for more in [1, 7, 250].map(|more| quantity + tenths(more)) {
+            let [amount, more] = [quantity, &more].map(|of| model.amount(cell, of));
+            assert!(amount <= more, "{model:?} falls behind {quantity}");
+        }
+    }
+}
+
+#[test]
+fn models_of_which_more_units_never_cost_less_say_so() {
+    let tiers = |amounts: [i64; 2]| Tiers { ends: vec![10], amounts: amounts.into(), quantity: 0 };
+    let property = PropertyName::parse("region").unwrap();
+    let matrix = |amount, default| {
+        let cell = MatrixCell {
+            dimension_values: vec![Some("eu".to_owned())],
+            unit_amount: hundredths(amount).into(),
+            scaling_factor: None,
+        };
+        Model::Matrix(Matrix::new([property.clone()], hundredths(default), [cell]))
+    };
+    let check = |model: Model, expect: bool| assert_eq!(model.only_rises(), expect, "{model:?}");
+    for (amount, expect) in [(1, true), (0, true), (-1, false)] {
+        check(Model::Unit(Unit::new(hundredths(amount))), expect);
+        check(Model::Package(Package::new(hundredths(amount), 10)), expect);
+        check(tiers([5, amount]).tiered(), expect);
+        check(tiers([amount, 5]).tiered(), expect);
+        check(matrix(amount, 1), expect);
+        check(matrix(1, amount), expect);
+    }
+    check(tiers([1, 2]).bulk(), false);
 }
 
 fn unit_agrees(quantity: u32, amount: i64) {
