@@ -124,8 +124,9 @@ impl Book {
         block.number > self.entries_before
     }
 
-    /// Tells whether it differs from an earlier state of its own by amounts alone: of entries that were
-    /// there, and of at most one block, which has something left.
+    /// Tells whether nothing has become of an earlier state of it but that entries which were there have
+    /// grown, by amounts of at most one block, which has something left. Days begin, and the last instant
+    /// moves, with a new entry alone.
     pub(crate) fn has_only_grown_from(&self, before: &Self) -> bool {
         before.moved_blocks.is_empty()
             && self.moved_blocks.len() <= 1

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::Periods;
+use super::{BillingPeriod, Periods};
 use crate::{
     Timestamp,
     alert::Alert,
@@ -20,7 +20,8 @@ pub(crate) struct Gathered<'p> {
 impl<'p> Gathered<'p> {
     /// Begins without an event.
     pub(crate) fn new(periods: &'p Periods) -> Self {
-        Self { periods, sums: Some(periods.states.values().map(|_| Sums::default()).collect()) }
+        let sums = || periods.states.values().map(|_| Sums::default()).collect();
+        Self { periods, sums: costs_follow_usage(periods).then(sums) }
     }
 
     /// Adds an event.
@@ -52,7 +53,7 @@ impl<'p> Gathered<'p> {
         let sums = sums?;
         let card = before.card().filter(|_| before.are_rated()).map(Arc::clone);
         let costs_rise = sums.iter().all(Sums::only_rise);
-        if card.as_ref().is_some_and(|card| !costs_rise || !card.only_rises()) {
+        if card.is_some() && !costs_rise {
             return None;
         }
         let mut after = before.clone();
@@ -80,4 +81,19 @@ impl<'p> Gathered<'p> {
         let draw_downs = after.draw_downs_since(before);
         Some((after, draw_downs))
     }
+}
+
+/// Tells whether costs that somebody asks for only rise where usage does.
+///
+/// A billing period pays the difference that it makes to a price's period which began before it. What is
+/// used before it moves both sides of that: the difference may fall.
+fn costs_follow_usage(periods: &Periods) -> bool {
+    let Some(card) = periods.card().filter(|_| periods.are_rated()) else { return true };
+    let mut on_cost = periods.alerts.iter().filter(|alert| alert.condition.is_on_cost());
+    let is_difference = |billing: &BillingPeriod| {
+        let start = billing.timeframe.start();
+        let mut states = periods.states.values().map(|state| state.timeframe);
+        states.any(|of| of.start() < start && start < of.end())
+    };
+    card.only_rises() && (on_cost.next().is_none() || !periods.billing.iter().any(is_difference))
 }

@@ -113,12 +113,12 @@ struct Story {
     highest: BTreeMap<(AlertId, Timestamp), Decimal>,
 }
 
-fn price(index: usize, cadence: Cadence, minimum: Option<u32>) -> Arc<Price> {
+fn price(index: usize, cadence: Cadence, minimum: Option<u32>, beyond: &str) -> Arc<Price> {
     let tier = |first: &str, last_unit: Option<&str>, each: &str| {
         Tier::new(number(first), last_unit.map(number), number(each))
     };
     let model =
-        Model::Tiered(Tiered::new(vec![tier("0", Some("20"), "1"), tier("20", None, "1.5")]));
+        Model::Tiered(Tiered::new(vec![tier("0", Some("20"), "1"), tier("20", None, beyond)]));
     let item = ItemId::from_bytes([1; 16]);
     let new = NewPrice::builder(Name::parse("price").unwrap(), item).billed(cadence, usd());
     let mut new = new.charge(Charge::Usage { metric_id: METRIC, model });
@@ -146,12 +146,17 @@ fn alert(id: AlertId, condition: Condition) -> Alert {
 }
 
 impl Story {
-    fn new(Terms(terms, shared): &Terms) -> Self {
+    fn new(terms: &Terms) -> Self {
+        Self::priced(terms, "1.5")
+    }
+
+    /// The same with another amount of a unit behind the twentieth.
+    fn priced(Terms(terms, shared): &Terms, beyond: &str) -> Self {
         let timezone = Zone::parse("Europe/Berlin").unwrap();
         let mut of = Subscription { timezone, ..sample::subscription() };
         let mut prices = Vec::new();
         for (index, (cadence, start, end, minimum)) in terms.iter().enumerate() {
-            let price = price(index, *cadence, *minimum);
+            let price = price(index, *cadence, *minimum, beyond);
             let none = BTreeMap::new();
             let cut = Cut { start_date: day(*start), ..sample::cut(&of, &none) };
             let id = PriceIntervalId::from_bytes([u8::try_from(index).unwrap(); 16]);
@@ -382,7 +387,7 @@ proptest! {
 fn amounts() -> impl Strategy<Value = Vec<(u64, Vec<(u8, Aggregate)>)>> {
     let of = |n: i32| Decimal::from(i64::from(n));
     let amount = prop_oneof![
-        8 => (0_i32..3).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
+        8 => (0_i32..13).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
         1 => (-2_i32..0).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
         3 => (0_u64..3).prop_map(|n| (8, Aggregate::Count(n))),
         2 => (0_i32..9).prop_map(move |n| (9, Aggregate::Max(of(n)))),
@@ -401,11 +406,12 @@ proptest! {
         terms in terms(),
         on_cost: bool,
         draws: bool,
+        gets_cheaper: bool,
         watched in 7_u8..12,
         events in amounts(),
         before in amounts(),
     ) {
-        let mut story = Story::new(&terms);
+        let mut story = Story::priced(&terms, if gets_cheaper { "0.1" } else { "1.5" });
         story.now = day(9);
         let watched = MetricId::from_bytes([watched; 16]);
         let on_usage = alert(ON_USAGE, Condition::UsageExceeded { metric_id: watched });

@@ -40,8 +40,7 @@ impl MemoryStore {
         Self::default()
     }
 
-    // A panic while the lock is held is impossible short of running out of memory, and no change is
-    // half made then: each is one insertion.
+    // A panic while the lock is held is impossible short of running out of memory.
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -21,7 +21,7 @@ pub(in crate::engine) enum Indexed {
     No,
 }
 
-/// TallyPlaces of what readings are added to, each once.
+/// Places of what readings are added to, each once.
 #[derive(Default)]
 pub(in crate::engine) struct TallyPlaces {
     buckets: BTreeMap<Window, BTreeSet<CellId>>,

@@ -7,8 +7,9 @@ use super::{desk::increment, shelf::Shelf, *};
 /// Tenths that each of two prices costs more.
 type Costs = [i64; 2];
 
-/// A ledger with blocks, each for all prices or only one of them, from which some costs were drawn.
-fn drawn(blocks: &[(i64, Option<usize>)], costs: &[Costs]) -> (Shelf, Drawn) {
+/// A ledger with blocks, each for all prices or only one of them, from which some costs were drawn, and to
+/// which some tenths were given back.
+fn drawn(blocks: &[(i64, Option<usize>)], costs: &[Costs], back: i64) -> (Shelf, Drawn) {
     let (mut shelf, mut drawn) = (Shelf::new(), Drawn::default());
     let mut book = shelf.open();
     for (amount, payer) in blocks {
@@ -19,6 +20,12 @@ fn drawn(blocks: &[(i64, Option<usize>)], costs: &[Costs]) -> (Shelf, Drawn) {
         book.book(&entry(change), hour(0)).unwrap();
     }
     draw(&mut book, &mut drawn, costs);
+    if back > 0 {
+        let mut returned = Returned::default();
+        book.hand_back(&[(price(0), -tenths(back))], &mut drawn, &mut returned);
+        book.book_returned(returned, hour(1));
+        draw(&mut book, &mut drawn, costs);
+    }
     shelf.save(&book);
     (shelf, drawn)
 }
@@ -38,12 +45,13 @@ proptest! {
         blocks in vec((1_i64..9, prop::option::weighted(0.3, 0_usize..2)), 0..4),
         before in vec([0_i64..20, 0_i64..20], 0..4),
         costs in vec([0_i64..9, 0_i64..9], 0..5),
+        back in prop_oneof![2 => Just(0), 1 => 1_i64..90],
     ) {
-        let (shelf, drawn) = drawn(&blocks, &before);
+        let (shelf, drawn) = drawn(&blocks, &before, back);
         let (mut together, mut drawn_together) = (shelf.open(), drawn.clone());
         let sum = |place: usize| costs.iter().map(|costs| costs[place]).sum();
         draw(&mut together, &mut drawn_together, &[[sum(0), sum(1)]]);
-        if together.has_only_grown_from(&shelf.open()) {
+        if !drawn.has_spared() && together.has_only_grown_from(&shelf.open()) {
             let (mut one_by_one, mut drawn_one_by_one) = (shelf.open(), drawn);
             draw(&mut one_by_one, &mut drawn_one_by_one, &costs);
             let saved = |book: &Book| {
@@ -60,7 +68,7 @@ proptest! {
 #[test]
 fn draws_together_may_not_empty_a_block_nor_begin_an_entry() {
     let check = |costs: Costs, expect: bool| {
-        let (shelf, mut drawn) = drawn(&[(3, None), (3, None)], &[[10, 0]]);
+        let (shelf, mut drawn) = drawn(&[(3, None), (3, None)], &[[10, 0]], 0);
         let mut book = shelf.open();
         draw(&mut book, &mut drawn, &[costs]);
         assert_eq!(book.has_only_grown_from(&shelf.open()), expect, "{costs:?}");

@@ -62,7 +62,8 @@ pub(in crate::engine) async fn draw(
 
 /// Draws what some events cost together, none of it below zero, where that comes to the same as event by
 /// event: it goes to entries that are there, of one block that has enough, and the balance comes to no
-/// level that is watched. Tells whether it does; nothing has moved where it does not.
+/// level that is watched. Tells whether it does; where it does not, nothing has moved, and what was read is at
+/// hand for the events one by one.
 pub(in crate::engine) async fn draw_together(
     tx: &mut Transaction<'_>,
     ledgers: &mut Ledgers,
