@@ -1,5 +1,6 @@
 //! The transition, held against the rater: whatever happens, and in which order.
 
+mod gathered;
 mod layout;
 
 use std::{
@@ -15,7 +16,6 @@ use crate::{
     AdjustmentIntervalId, AlertId, Currency, CustomerId, Decimal, EventKey, ItemId, MetricId, Name,
     PriceId, PriceIntervalId, PricingUnit, SubscriptionId, Timeframe, Timestamp, Zone,
     alert::{Alert, Cause, Condition, Scope, Thresholds},
-    credit::DrawDown,
     plan::PlanVersion,
     price::{
         Adjustment, Adjustments, Cadence, Charge, Cycle, Discount, Model, NewPrice, Price, Tier,
@@ -55,6 +55,15 @@ fn key(n: usize) -> EventKey {
 /// Prices of some cadences, each in force for some days, and what is spread over all of them.
 #[derive(Clone, Debug)]
 struct Terms(Vec<(Cadence, u64, Option<u64>, Option<u32>)>, Vec<(Adjustment, u64, Option<u64>)>);
+
+impl Terms {
+    /// Drops what may take off more of a cost that is more.
+    fn without_adjustments(self) -> Self {
+        let Self(prices, _) = self;
+        let plain = |(cadence, start, end, _)| (cadence, start, end, None);
+        Self(prices.into_iter().map(plain).collect(), Vec::new())
+    }
+}
 
 fn terms() -> impl Strategy<Value = Terms> {
     let cadence = prop::sample::select(vec![
@@ -379,100 +388,5 @@ proptest! {
             (totals, story.drawn, story.fired)
         };
         prop_assert_eq!(outcome([&one, &other]), outcome([&other, &one]));
-    }
-}
-
-/// Events of some hours in one batch: what each adds to a sum, to a greatest value, or to what rises only
-/// where it is of the kind.
-fn amounts() -> impl Strategy<Value = Vec<(u64, Vec<(u8, Aggregate)>)>> {
-    let of = |n: i32| Decimal::from(i64::from(n));
-    let amount = prop_oneof![
-        8 => (0_i32..13).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
-        1 => (-2_i32..0).prop_map(move |n| (7, Aggregate::Sum(of(n)))),
-        3 => (0_u64..3).prop_map(|n| (8, Aggregate::Count(n))),
-        2 => (0_i32..9).prop_map(move |n| (9, Aggregate::Max(of(n)))),
-        1 => (0_i32..9).prop_map(move |n| (10, Aggregate::Min(of(n)))),
-    ];
-    prop::collection::vec((0_u64..9, prop::collection::vec(amount, 0..3)), 0..9)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
-
-    /// Where billing periods take events together, they come to what they come to one by one: no alert
-    /// fires on the way, and as much is drawn.
-    #[test]
-    fn events_that_are_taken_together_fire_nothing_and_draw_the_same_one_by_one(
-        terms in terms(),
-        on_cost: bool,
-        draws: bool,
-        gets_cheaper: bool,
-        watched in 7_u8..12,
-        events in amounts(),
-        before in amounts(),
-    ) {
-        let mut story = Story::priced(&terms, if gets_cheaper { "0.1" } else { "1.5" });
-        story.now = day(9);
-        let watched = MetricId::from_bytes([watched; 16]);
-        let on_usage = alert(ON_USAGE, Condition::UsageExceeded { metric_id: watched });
-        let cost = Condition::CostExceeded { currency: PricingUnit::from(usd()) };
-        let on_cost = on_cost.then(|| alert(ON_COST, cost));
-        let mut periods = story.loaded();
-        periods.draws_in.retain(|_| draws);
-        periods.alerts = [on_usage].into_iter().chain(on_cost).collect();
-        periods.rate(&story.card, story.now);
-        let readings = |of: &[(u8, Aggregate)]| -> Vec<_> {
-            let reading = |(metric, amount): &(u8, Aggregate)| Reading {
-                cell: MetricId::from_bytes([*metric; 16]).into(),
-                meter: None,
-                group: None,
-                amount: Amount::Plain(amount.clone()),
-            };
-            of.iter().map(reading).collect()
-        };
-        let one_by_one = |periods: &mut Periods, events: &[(u64, Vec<(u8, Aggregate)>)]| {
-            let (mut exceeded, mut draw_downs) = (Vec::new(), Vec::new());
-            for (days, amounts) in events {
-                let (readings, seen) = (readings(amounts), Seen::new());
-                let (at, key) = (day(*days), key(0));
-                let change = Change::Event { at, key: &key, readings: &readings, seen: &seen };
-                let effects = periods.advance(change);
-                exceeded.extend(effects.exceeded);
-                draw_downs.extend(effects.draw_downs);
-            }
-            (exceeded, draw_downs)
-        };
-        let drawn = |draw_downs: &[DrawDown]| {
-            let mut drawn = BTreeMap::<_, Decimal>::new();
-            for DrawDown { period_start, prices, .. } in draw_downs {
-                for (price, amount) in prices {
-                    *drawn.entry((*period_start, price.id)).or_default() += amount;
-                }
-            }
-            drawn
-        };
-        one_by_one(&mut periods, &before);
-        let mut gathered = Gathered::new(&periods);
-        for (days, amounts) in &events {
-            gathered.add(day(*days), &readings(amounts));
-        }
-        if let Some((together, draw_downs)) = gathered.taken(story.now) {
-            let (exceeded, drawn_one_by_one) = one_by_one(&mut periods, &events);
-            prop_assert!(exceeded.is_empty());
-            prop_assert!(draw_downs.iter().all(|of| of.amount() > Decimal::zero()));
-            prop_assert_eq!(drawn(&draw_downs), drawn(&drawn_one_by_one));
-            for (one, other) in together.states.values().zip(periods.states.values()) {
-                prop_assert_eq!((&one.total, one.has_moved), (&other.total, other.has_moved));
-            }
-            for alert in &periods.alerts {
-                for index in 0..periods.billing.len() {
-                    // Events before the start of a price are the first value of its cost where it is
-                    // rated anew: zero.
-                    let [one, other] =
-                        [&together, &periods].map(|of| of.value(index, alert).unwrap_or_default());
-                    prop_assert_eq!(one, other);
-                }
-            }
-        }
     }
 }
