@@ -71,9 +71,6 @@ fn compare<S: Store>(criterion: &mut Criterion, name: &str, ours: [S; 3], raw: S
     group.finish();
 }
 
-/// Events of a request.
-const EVENTS: usize = 100;
-
 /// Keyed requests, in the process: no socket and no framework.
 fn request(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("request of 100 in memory");
@@ -95,14 +92,16 @@ fn request(criterion: &mut Criterion) {
             pollster::block_on(account.ingest::<Event>(events).keyed(key).into_future())
                 .expect("a working store")
         };
-        bench.iter_custom(|rounds| timed(rounds, || (key(), hundred_of(&mut ours)), send));
+        bench.iter_custom(|rounds| {
+            timed(rounds, || (key(), ours.next_hundred().expect("events")), send)
+        });
     });
     let mut ours = new();
     let token = FixedKey::new("bench", ours.account().id().clone());
     let api = Api::builder(ours.account().billing().clone(), token).build();
     group.bench_function("over HTTP", |bench| {
         let mut request = || {
-            let events = hundred_of(&mut ours);
+            let events = ours.next_hundred().expect("events");
             let events = events.iter().map(|event| event_json(event).expect("an event"));
             let body = format!(r#"{{"events":[{}]}}"#, events.collect::<Vec<_>>().join(","));
             let request = Request::post("/v1/ingest").header("authorization", "Bearer bench");
@@ -126,12 +125,6 @@ fn timed<R, A>(rounds: u64, mut request: impl FnMut() -> R, answer: impl Fn(R) -
         spent += start.elapsed();
     }
     spent
-}
-
-fn hundred_of(workload: &mut Workload) -> Vec<Event> {
-    let mut events = workload.next_batch().expect("a batch");
-    events.truncate(EVENTS);
-    events
 }
 
 fn main() {

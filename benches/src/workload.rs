@@ -189,6 +189,17 @@ impl Workload {
         self.next_events(BATCH, |number| number % customers)
     }
 
+    /// Makes the first 100 events of the next batch: those of a request.
+    ///
+    /// # Errors
+    ///
+    /// None in practice, as for a [batch](Self::next_batch).
+    pub fn next_hundred(&mut self) -> Outcome<Vec<Event>> {
+        let mut events = self.next_batch()?;
+        events.truncate(100);
+        Ok(events)
+    }
+
     /// Makes the next events, all of one customer, and sets the clock to the last.
     ///
     /// # Errors

@@ -12,7 +12,6 @@ use pollster::block_on;
 
 use super::{
     Call, Prepared, expect,
-    ingest::hundred_of,
     reads::{listed, requested},
 };
 
@@ -25,7 +24,7 @@ pub(super) fn ingest(store: Arc<dyn Store>) -> Outcome<Prepared> {
     let mut workload = Workload::new(store, Shape::new(Watch::Usage))?;
     let api = api(&workload);
     let calls = (0..10).map(|number| {
-        let events = hundred_of(&mut workload)?;
+        let events = workload.next_hundred()?;
         let events = events.iter().map(event_json).collect::<Outcome<Vec<_>>>()?;
         let body = format!(r#"{{"events":[{}]}}"#, events.join(","));
         let mut request = request(Method::POST, "/v1/ingest", body)?;

@@ -73,7 +73,7 @@ pub(super) fn replayed(store: Arc<dyn Store>) -> Outcome<Prepared> {
 pub(super) fn hundred(store: Arc<dyn Store>) -> Outcome<Prepared> {
     let mut workload = Workload::new(store, Shape::new(Watch::Usage))?;
     let calls = (0..10).map(|number| {
-        let (account, events) = (workload.account().clone(), hundred_of(&mut workload)?);
+        let (account, events) = (workload.account().clone(), workload.next_hundred()?);
         let key = key(number)?;
         Ok(call(move || {
             let found = block_on(account.ingest(events).keyed(key).into_future())?;
@@ -82,13 +82,6 @@ pub(super) fn hundred(store: Arc<dyn Store>) -> Outcome<Prepared> {
     });
     let calls = calls.collect::<Outcome<_>>()?;
     Prepared::warm(workload, calls, 2)
-}
-
-/// The first 100 events of the next batch.
-pub(super) fn hundred_of(workload: &mut Workload) -> Outcome<Vec<Event>> {
-    let mut events = workload.next_batch()?;
-    events.truncate(100);
-    Ok(events)
 }
 
 fn keyed_event(workload: &mut Workload, number: u64) -> Outcome<Call> {

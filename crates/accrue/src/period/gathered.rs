@@ -52,8 +52,7 @@ impl<'p> Gathered<'p> {
         let Self { periods: before, sums } = self;
         let sums = sums?;
         let card = before.card().filter(|_| before.are_rated()).map(Arc::clone);
-        let costs_rise = sums.iter().all(Sums::only_rise);
-        if card.is_some() && !costs_rise {
+        if card.is_some() && !sums.iter().all(Sums::only_rise) {
             return None;
         }
         let mut after = before.clone();
@@ -63,9 +62,9 @@ impl<'p> Gathered<'p> {
         if let Some(card) = card {
             after.rate(&card, now);
         }
-        let rises = |alert: &Alert| match alert.condition.metric_id() {
-            Some(id) => sums.iter().all(|sums| sums.rises(id.into())),
-            None => costs_rise,
+        let rises = |alert: &Alert| {
+            let watched = alert.condition.metric_id();
+            watched.is_none_or(|id| sums.iter().all(|sums| sums.rises(id.into())))
         };
         let judged = || before.billing.iter().enumerate().filter(|(_, of)| of.is_judged);
         let is_quiet = |alert: &Alert| {

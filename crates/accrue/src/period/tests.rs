@@ -56,15 +56,6 @@ fn key(n: usize) -> EventKey {
 #[derive(Clone, Debug)]
 struct Terms(Vec<(Cadence, u64, Option<u64>, Option<u32>)>, Vec<(Adjustment, u64, Option<u64>)>);
 
-impl Terms {
-    /// Drops what may take off more of a cost that is more.
-    fn without_adjustments(self) -> Self {
-        let Self(prices, _) = self;
-        let plain = |(cadence, start, end, _)| (cadence, start, end, None);
-        Self(prices.into_iter().map(plain).collect(), Vec::new())
-    }
-}
-
 fn terms() -> impl Strategy<Value = Terms> {
     let cadence = prop::sample::select(vec![
         Cadence::Monthly,

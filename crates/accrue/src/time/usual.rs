@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use jiff::{civil::DateTime, tz::Offset};
 
 use super::Timestamp;
@@ -7,30 +9,10 @@ impl Timestamp {
     /// with six digits of a fraction or fewer. None says nothing of the text.
     pub(super) fn from_usual(text: &str) -> Option<Self> {
         let (date_time, rest) = text.as_bytes().split_first_chunk::<19>()?;
-        let [
-            y1,
-            y2,
-            y3,
-            y4,
-            b'-',
-            mo1,
-            mo2,
-            b'-',
-            d1,
-            d2,
-            b'T',
-            h1,
-            h2,
-            b':',
-            mi1,
-            mi2,
-            b':',
-            s1,
-            s2,
-        ] = *date_time
-        else {
+        let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+        if !marks.iter().all(|(at, mark)| date_time.get(*at) == Some(mark)) {
             return None;
-        };
+        }
         let fraction = rest.strip_suffix(b"Z")?;
         let fraction = match fraction {
             [] => 0,
@@ -40,14 +22,15 @@ impl Timestamp {
             }
             _ => return None,
         };
-        let small = |digits: [u8; 2]| i8::try_from(number(&digits)?).ok();
+        let part = |digits: Range<usize>| number(date_time.get(digits)?);
+        let small = |digits| i8::try_from(part(digits)?).ok();
         let civil = DateTime::new(
-            i16::try_from(number(&[y1, y2, y3, y4])?).ok()?,
-            small([mo1, mo2])?,
-            small([d1, d2])?,
-            small([h1, h2])?,
-            small([mi1, mi2])?,
-            small([s1, s2])?,
+            i16::try_from(part(0..4)?).ok()?,
+            small(5..7)?,
+            small(8..10)?,
+            small(11..13)?,
+            small(14..16)?,
+            small(17..19)?,
             fraction.checked_mul(1_000)?,
         );
         let instant = Offset::UTC.to_timestamp(civil.ok()?).ok()?;

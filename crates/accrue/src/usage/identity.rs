@@ -101,6 +101,41 @@ mod tests {
         ]
     }
 
+    /// Reads the parts back, each with its tag.
+    fn parts(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+        let mut parts = Vec::new();
+        while let [tag, length, rest @ ..] = bytes {
+            let (length, rest) = match *length {
+                LONG => {
+                    let (length, rest) = rest.split_first_chunk::<8>().unwrap();
+                    (usize::try_from(u64::from_be_bytes(*length)).unwrap(), rest)
+                }
+                short => (usize::from(short), rest),
+            };
+            let (part, behind) = rest.split_at(length);
+            parts.push((*tag, part.to_vec()));
+            bytes = behind;
+        }
+        parts
+    }
+
+    #[test]
+    fn parts_of_any_length_are_told_apart() {
+        for bytes in [0, 1, 253, 254, 255, 256, 4_096] {
+            let text = "x".repeat(bytes);
+            let name = PropertyName::parse("p").unwrap();
+            let event = Event {
+                idempotency_key: EventKey::parse("k").unwrap(),
+                event_name: EventName::parse("e").unwrap(),
+                timestamp: Timestamp::from_micros(0).unwrap(),
+                properties: [(name, text.as_str().into())].into_iter().collect(),
+                customer: ExternalId::parse("c").unwrap().into(),
+            };
+            let last = parts(&identity(&[event.into()])).pop();
+            assert_eq!(last, Some((b't', text.into_bytes())), "{bytes} bytes");
+        }
+    }
+
     proptest! {
         #[test]
         fn two_batches_have_the_same_bytes_where_they_are_the_same(

@@ -14,7 +14,6 @@ pub(in crate::engine) use self::sort::{Sorted, sort};
 use crate::{
     CustomerId, Error,
     alert::Cause,
-    credit::DrawDown,
     engine::{
         Account, Call,
         kernel::{Command, Request, Stop, Transaction},
@@ -106,8 +105,7 @@ impl Command for Ingest {
         for share in &mut shares {
             let (mut tally, mut periods) = share.load(tx, &meters).await?;
             let mut ledgers = share.ledgers(tx).await?;
-            let taken = share.taken_together(tx, &periods).await;
-            match drawn_together(tx, &mut ledgers, taken).await? {
+            match share.taken_together(tx, &periods, &mut ledgers).await? {
                 Some(taken) => {
                     periods = taken;
                     for (event, readings) in &share.events {
@@ -124,17 +122,6 @@ impl Command for Ingest {
         }
         Ok(ingestion)
     }
-}
-
-/// Draws what events cost that were taken together; none where they are to be taken one by one.
-async fn drawn_together(
-    tx: &mut Transaction<'_>,
-    ledgers: &mut Ledgers,
-    taken: Option<(Vec<Periods>, Vec<DrawDown>)>,
-) -> Result<Option<Vec<Periods>>, Error> {
-    let Some((periods, draw_downs)) = taken else { return Ok(None) };
-    let is_drawn = ledgers::draw_together(tx, ledgers, &draw_downs, tx.now).await?;
-    Ok(is_drawn.then_some(periods))
 }
 
 /// Takes the events of a share one by one: alerts fire on the way, or credits are drawn.

@@ -3,7 +3,16 @@
 use super::*;
 use crate::credit::DrawDown;
 
-/// Events of some hours in one batch: what each adds to a sum, to a greatest value, or to what rises only
+impl Terms {
+    /// Drops what may take off more of a cost that is more.
+    fn without_adjustments(self) -> Self {
+        let Self(prices, _) = self;
+        let plain = |(cadence, start, end, _)| (cadence, start, end, None);
+        Self(prices.into_iter().map(plain).collect(), Vec::new())
+    }
+}
+
+/// Events of some days in one batch: what each adds to a sum, to a greatest value, or to what rises only
 /// where it is of the kind.
 fn amounts() -> impl Strategy<Value = Vec<(u64, Vec<(u8, Aggregate)>)>> {
     let of = |n: i32| Decimal::from(i64::from(n));

@@ -8,7 +8,6 @@ use std::{
 use crate::{
     CustomerId, Error, MetricId, Pace, PricingUnit, Timeframe, Timestamp,
     alert::Alert,
-    credit::DrawDown,
     engine::{
         kernel::{Guard, Transaction},
         rows::{
@@ -187,15 +186,16 @@ impl<'a> Share<'a> {
         Ok((tally, all))
     }
 
-    /// Returns billing periods with all events, and what those draw from credits, where they may be taken
-    /// together; none where something may happen on the way.
+    /// Takes all events together, draws what they cost, and returns the billing periods with them; none
+    /// where something may happen on the way, and nothing was drawn.
     pub(super) async fn taken_together(
         &self,
-        tx: &Transaction<'_>,
+        tx: &mut Transaction<'_>,
         periods: &[Periods],
-    ) -> Option<(Vec<Periods>, Vec<DrawDown>)> {
+        ledgers: &mut Ledgers,
+    ) -> Result<Option<Vec<Periods>>, Error> {
         if self.events.len() < 2 {
-            return None;
+            return Ok(None);
         }
         let mut gathered: Vec<_> = periods.iter().map(Gathered::new).collect();
         for (event, readings) in &self.events {
@@ -205,9 +205,10 @@ impl<'a> Share<'a> {
             }
         }
         let taken = gathered.into_iter().map(|gathered| gathered.taken(tx.now));
-        let (periods, draw_downs): (_, Vec<_>) =
-            taken.collect::<Option<Vec<_>>>()?.into_iter().unzip();
-        Some((periods, draw_downs.concat()))
+        let Some(taken) = taken.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (periods, draw_downs): (_, Vec<_>) = taken.into_iter().unzip();
+        let are_drawn = ledgers::draw_together(tx, ledgers, &draw_downs.concat(), tx.now).await?;
+        Ok(are_drawn.then_some(periods))
     }
 
     /// Opens the ledgers that the events draw on.
