@@ -5,6 +5,7 @@
 //! (`docs/decisions/one-rater.md`).
 
 mod card;
+mod due;
 mod fees;
 mod group;
 mod interval;
@@ -18,6 +19,7 @@ mod until;
 
 pub(crate) use self::{
     card::RateCard,
+    due::{Due, DueLine, DueStep},
     interval::RatedInterval,
     line::{Amounts, Line},
     running::{Moved, Running},

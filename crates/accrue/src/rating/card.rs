@@ -3,9 +3,12 @@ use std::{
     sync::Arc,
 };
 
-use super::{group::Group, interval::RatedInterval};
+use super::{
+    group::{self, Group},
+    interval::RatedInterval,
+};
 use crate::{
-    Currency, MetricId, PriceId, Timeframe,
+    AdjustmentIntervalId, Currency, MetricId, PriceId, Timeframe,
     price::{Charge, Price},
     subscription::{PeriodKey, Subscription},
 };
@@ -16,6 +19,8 @@ pub(crate) struct RateCard {
     pub(crate) invoiced_in: Currency,
     pub(crate) intervals: Vec<RatedInterval>,
     pub(super) groups: Vec<Group>,
+    /// What adjusts amounts, in the order in which it applies.
+    pub(super) adjustments: Vec<AdjustmentIntervalId>,
 }
 
 impl RateCard {
@@ -31,7 +36,9 @@ impl RateCard {
         let intervals = intervals.map(|(of, price)| RatedInterval::new(subscription, of, price));
         let intervals: Vec<_> = intervals.collect();
         let groups = Group::all(&intervals, &subscription.adjustment_intervals);
-        Self { invoiced_in: subscription.currency, intervals, groups }
+        let adjustments = group::in_order(&subscription.adjustment_intervals);
+        let adjustments = adjustments.into_iter().map(|of| of.id).collect();
+        Self { invoiced_in: subscription.currency, intervals, groups, adjustments }
     }
 
     /// Returns the metrics whose figures it prices.

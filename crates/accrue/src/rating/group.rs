@@ -2,7 +2,7 @@
 
 use super::interval::RatedInterval;
 use crate::{
-    Decimal, Timestamp,
+    AdjustmentIntervalId, Decimal, Timestamp,
     price::{Adjustment, BillingMode, Discount},
     subscription::AdjustmentInterval,
 };
@@ -20,6 +20,7 @@ pub(super) struct Group {
 /// Adjustment of some members of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Reaching {
+    pub(super) id: AdjustmentIntervalId,
     pub(super) adjustment: Adjustment,
     pub(super) force: Force,
     /// Places of the members that it reaches.
@@ -40,9 +41,7 @@ impl Group {
         intervals: &[RatedInterval],
         adjustments: &[AdjustmentInterval],
     ) -> Vec<Self> {
-        let mut adjustments: Vec<_> = adjustments.iter().collect();
-        adjustments
-            .sort_by_key(|of| (of.adjustment.rank(), of.price_ids.len() > 1, of.start_date, of.id));
+        let adjustments = in_order(adjustments);
         let mut groups: Vec<Vec<usize>> = (0..intervals.len()).map(|place| vec![place]).collect();
         for adjustment in adjustments.iter().filter(|of| of.adjustment.is_spread()) {
             for group in joined(intervals, adjustment) {
@@ -85,6 +84,15 @@ impl Group {
     }
 }
 
+/// Returns adjustments in the order in which they apply (invoicing 7.1): by kind; what one price has by
+/// itself before what several share.
+pub(super) fn in_order(adjustments: &[AdjustmentInterval]) -> Vec<&AdjustmentInterval> {
+    let mut adjustments: Vec<_> = adjustments.iter().collect();
+    adjustments
+        .sort_by_key(|of| (of.adjustment.rank(), of.price_ids.len() > 1, of.start_date, of.id));
+    adjustments
+}
+
 /// Returns the intervals that an adjustment reaches, those that it is shared by together.
 fn joined(intervals: &[RatedInterval], adjustment: &AdjustmentInterval) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -117,7 +125,7 @@ impl Reaching {
         let reaches: Vec<_> = reached.map(|(member, _)| member).collect();
         let force = Force { start: of.start_date, end: of.end_date };
         let adjustment = of.adjustment.clone();
-        (!reaches.is_empty()).then_some(Self { adjustment, force, reaches })
+        (!reaches.is_empty()).then_some(Self { id: of.id, adjustment, force, reaches })
     }
 }
 

@@ -21,13 +21,13 @@ use crate::{
 pub(super) struct Joint {
     /// Timeframe from the first start to the last end.
     pub(super) timeframe: Timeframe,
-    billing_mode: BillingMode,
+    pub(super) billing_mode: BillingMode,
     pub(super) members: Vec<Member>,
     /// Discounts, in order.
-    discounts: Vec<Step>,
+    pub(super) discounts: Vec<Step>,
     /// Minimums, each as the share of its days, in order.
-    minimums: Vec<Step>,
-    maximums: Vec<Step>,
+    pub(super) minimums: Vec<Step>,
+    pub(super) maximums: Vec<Step>,
 }
 
 /// Totals of the members.
@@ -94,7 +94,7 @@ impl Joint {
             minimums: Vec::new(),
             maximums: Vec::new(),
         };
-        for Reaching { adjustment, force, reaches } in &group.adjustments {
+        for Reaching { id, adjustment, force, reaches } in &group.adjustments {
             let reached = || {
                 let all = periods.iter().enumerate();
                 all.filter(|(_, (member, _))| reaches.contains(member))
@@ -115,8 +115,8 @@ impl Joint {
                 }
             };
             let reaches = reached().map(|(place, _)| place).collect();
-            let (force, end) = (*force, timeframe.end());
-            steps.push(Step { adjustment, force, reaches, end, places: share.places });
+            let (id, force, end) = (*id, *force, timeframe.end());
+            steps.push(Step { id, adjustment, force, reaches, end, places: share.places });
         }
         Some(joint)
     }
@@ -142,7 +142,7 @@ impl Joint {
 
     /// Takes discounts off due amounts: at each instant those in force then, off the amounts that fall
     /// due then.
-    fn discounted(&self, charged: &[Charged]) -> Vec<Decimal> {
+    pub(super) fn discounted(&self, charged: &[Charged]) -> Vec<Decimal> {
         let instants: BTreeSet<_> =
             charged.iter().flat_map(|of| of.due.iter().map(|(at, _)| *at)).collect();
         let amounts_at = |at: Timestamp| charged.iter().map(move |of| of.amount_at(at));
@@ -195,7 +195,7 @@ fn hull(periods: impl Iterator<Item = Timeframe>) -> Option<Timeframe> {
 }
 
 impl Charged {
-    fn amount_at(&self, at: Timestamp) -> Decimal {
+    pub(super) fn amount_at(&self, at: Timestamp) -> Decimal {
         let due = self.due.iter().rev().find(|(from, _)| *from <= at);
         due.map(|(_, amount)| amount.clone()).unwrap_or_default()
     }

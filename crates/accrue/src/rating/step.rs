@@ -2,7 +2,7 @@
 
 use super::group::Force;
 use crate::{
-    Decimal, Timestamp,
+    AdjustmentIntervalId, Decimal, Timestamp,
     price::{Adjustment, Discount, round_lines},
 };
 
@@ -12,6 +12,7 @@ const EXACT: u32 = 20;
 /// An adjustment of amounts that fall due together.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
+    pub(super) id: AdjustmentIntervalId,
     pub(super) adjustment: Adjustment,
     pub(super) force: Force,
     /// The places of the members that it reaches.

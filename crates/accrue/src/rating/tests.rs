@@ -1,6 +1,7 @@
 //! The rater: what it makes of hand-made cards, and what follows it event by event.
 
 mod adjustments;
+mod due;
 mod oracle;
 
 use std::{collections::BTreeMap, sync::Arc};

@@ -17,6 +17,11 @@ impl Until {
         Self { used: end, charged: end.min(now), is_inclusive: now < end }
     }
 
+    /// Counts up to an instant, with all that falls due at it.
+    pub(super) fn through(at: Timestamp) -> Self {
+        Self { used: at, charged: at, is_inclusive: true }
+    }
+
     /// Tells whether a charge in advance counts.
     pub(super) fn has_begun(self, at: Timestamp) -> bool {
         at < self.charged || self.is_inclusive && at == self.charged

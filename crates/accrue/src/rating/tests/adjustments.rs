@@ -2,29 +2,29 @@
 
 use super::*;
 
-fn usage(unit_amount: &str) -> Charge {
+pub(super) fn usage(unit_amount: &str) -> Charge {
     let metric_id = MetricId::from_bytes([9; 16]);
     Charge::Usage { metric_id, model: Model::Unit(Unit::new(number(unit_amount))) }
 }
 
 /// A price in force from the first of April on, whose periods are months.
-fn monthly(charge: Charge) -> Priced {
+pub(super) fn monthly(charge: Charge) -> Priced {
     Priced { charge, cadence: Cadence::Monthly, start: 22, end: None, quantities: BTreeMap::new() }
 }
 
-fn fee_of(amount: &str) -> Priced {
+pub(super) fn fee_of(amount: &str) -> Priced {
     monthly(fee(amount, BillingMode::InArrear))
 }
 
-fn always(adjustment: Adjustment, prices: &[usize]) -> Adjusted {
+pub(super) fn always(adjustment: Adjustment, prices: &[usize]) -> Adjusted {
     Adjusted { adjustment, prices: prices.to_vec(), start: 0, end: None }
 }
 
-fn percentage(text: &str) -> Adjustment {
+pub(super) fn percentage(text: &str) -> Adjustment {
     Adjustment::Discount(Discount::Percentage(Fraction::parse(text).unwrap()))
 }
 
-fn amount_off(text: &str) -> Adjustment {
+pub(super) fn amount_off(text: &str) -> Adjustment {
     Adjustment::Discount(Discount::Amount(number(text)))
 }
 

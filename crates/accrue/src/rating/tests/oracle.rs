@@ -3,6 +3,8 @@
 //! knows no groups, no steps and no shortcut. It takes the periods from the grid, whose own oracle is
 //! beside it, and counts in whole numbers of 10^-10.
 
+use std::cell::Cell;
+
 use super::*;
 use crate::time::INSTANT;
 
@@ -10,11 +12,11 @@ type Exact = i128;
 const ONE: Exact = 10_000_000_000;
 
 #[derive(Clone, Debug)]
-struct Case {
-    priced: Vec<Priced>,
-    adjusted: Vec<Adjusted>,
+pub(super) struct Case {
+    pub(super) priced: Vec<Priced>,
+    pub(super) adjusted: Vec<Adjusted>,
     /// The price, the day and the quantity.
-    events: Vec<(usize, u64, i32)>,
+    pub(super) events: Vec<(usize, u64, i32)>,
     now: u64,
 }
 
@@ -58,6 +60,22 @@ fn share_out(by: Exact, amounts: &[Exact]) -> Vec<Exact> {
 }
 
 impl Case {
+    /// What the first so many events come to.
+    pub(super) fn used<'a>(
+        &'a self,
+        card: &'a RateCard,
+        known: &'a Cell<usize>,
+    ) -> impl Fn(Timeframe, Timestamp, CellId) -> Option<Decimal> + 'a {
+        |period, to, cell| {
+            let place = card.intervals.iter().position(|of| of.cells.contains(&cell)).unwrap();
+            let events = self.events.iter().take(known.get());
+            let own = events.filter(|(of, at, _)| {
+                *of == place && period.contains(day(*at)) && day(*at) < to
+            });
+            own.map(|(_, _, more)| number(&more.to_string())).reduce(|sum, more| sum + more)
+        }
+    }
+
     fn is_advance(&self, place: usize) -> bool {
         let charge = &self.priced[place].charge;
         matches!(charge, Charge::Fixed { billing_mode: BillingMode::InAdvance, .. })
@@ -340,7 +358,7 @@ fn adjusted() -> impl Strategy<Value = Adjusted> {
     })
 }
 
-fn case() -> impl Strategy<Value = Case> {
+pub(super) fn case() -> impl Strategy<Value = Case> {
     let events = prop::collection::vec((0_usize..4, 0_u64..100, -5_i32..60), 0..12);
     let adjusted = prop::collection::vec(adjusted(), 0..5);
     (priced(), adjusted, events, 0_u64..130).prop_map(|(priced, mut adjusted, mut events, now)| {
@@ -377,13 +395,8 @@ proptest! {
         let bounds: Vec<_> = cuts.into_iter().map(day).chain([day(140)]).collect();
         let slots: Vec<_> = bounds.windows(2).map(|of| span_of(of[0], of[1])).collect();
         let now = day(case.now);
-        let known = std::cell::Cell::new(0);
-        let used = |period: Timeframe, to: Timestamp, cell: CellId| {
-            let place = card.intervals.iter().position(|of| of.cells.contains(&cell)).unwrap();
-            let events = case.events.iter().take(known.get());
-            let own = events.filter(|(of, at, _)| *of == place && period.contains(day(*at)) && day(*at) < to);
-            own.map(|(_, _, more)| number(&more.to_string())).reduce(|sum, more| sum + more)
-        };
+        let known = Cell::new(0);
+        let used = case.used(&card, &known);
         let mut running: Vec<_> =
             slots.iter().map(|slot| Running::new(Arc::clone(&card), *slot, &used, now)).collect();
         for (place, at, _) in &case.events {

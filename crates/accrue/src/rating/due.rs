@@ -1,0 +1,320 @@
+//! What falls due at one instant: the lines of an invoice (invoicing 6.1).
+
+use std::collections::BTreeMap;
+
+use super::{
+    Line, RateCard, RatedInterval, Used,
+    group::{Group, Reaching},
+    joint::Joint,
+    line::Charged,
+    step::Step,
+    until::Until,
+};
+use crate::{
+    AdjustmentIntervalId, Decimal, Timeframe, Timestamp,
+    price::{Adjustment, BillingMode, Discount, Part, Quantity},
+    time::INSTANT,
+};
+
+/// What falls due at an instant: fees in advance whose periods begin then, or whose quantities change;
+/// usage and fees in arrears whose periods end then; and what a minimum adds to fees in advance at the end
+/// of theirs.
+///
+/// All that falls due in a life is what [`rate`](super::rate) says that the life costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// Lines, in the order of the card.
+    pub(crate) lines: Vec<DueLine>,
+    /// Adjustments of them, in the order in which they apply (invoicing 7.1).
+    pub(crate) steps: Vec<DueStep>,
+}
+
+/// Charge of an interval that falls due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DueLine {
+    /// Place of the interval on the card.
+    pub(crate) interval: usize,
+    /// Service period.
+    pub(crate) period: Timeframe,
+    pub(crate) quantity: Decimal,
+    /// Amount before adjustments.
+    pub(crate) subtotal: Decimal,
+    /// Parts of the subtotal, where they can be told.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// Adjustment of lines that fall due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DueStep {
+    pub(crate) adjustment: AdjustmentIntervalId,
+    /// What it adds to each line that it reaches, by place of the line.
+    pub(crate) by: BTreeMap<usize, Decimal>,
+}
+
+impl RateCard {
+    /// Returns what falls due at an instant.
+    pub(crate) fn due(&self, used: &Used<'_>, at: Timestamp) -> Due {
+        let around =
+            Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at.saturating_add(INSTANT));
+        let joints = self.groups.iter().flat_map(|group| {
+            group.joints(self, around).into_iter().map(move |joint| (group, joint))
+        });
+        let traces: Vec<_> =
+            joints.filter_map(|(group, joint)| joint.trace(group, self, used, at)).collect();
+        let mut places: Vec<_> = traces
+            .iter()
+            .enumerate()
+            .flat_map(|(trace, of)| {
+                let lines = of.lines.iter().enumerate();
+                lines.filter_map(move |(member, line)| {
+                    line.as_ref().map(|line| (line.interval, line.period.start(), trace, member))
+                })
+            })
+            .collect();
+        places.sort_unstable();
+        let place_of: BTreeMap<_, _> = places
+            .iter()
+            .enumerate()
+            .map(|(place, (_, _, trace, member))| ((*trace, *member), place))
+            .collect();
+        let lines = places.iter().filter_map(|(_, _, trace, member)| {
+            traces.get(*trace)?.lines.get(*member)?.clone()
+        });
+        let steps = self.adjustments.iter().filter_map(|id| {
+            let mut by = BTreeMap::new();
+            for (trace, of) in traces.iter().enumerate() {
+                let reached = of.steps.get(id).into_iter().flatten();
+                by.extend(reached.filter_map(|(member, amount)| {
+                    Some((*place_of.get(&(trace, *member))?, amount.clone()))
+                }));
+            }
+            (!by.is_empty()).then_some(DueStep { adjustment: *id, by })
+        });
+        Due { lines: lines.collect(), steps: steps.collect() }
+    }
+
+    /// Returns the first instant behind another one, or of all, at which something falls due.
+    pub(crate) fn next_due(&self, after: Option<Timestamp>) -> Option<Timestamp> {
+        let mut after = after;
+        loop {
+            let next = self.next_instant(after)?;
+            if self.has_due(next) {
+                return Some(next);
+            }
+            after = Some(next);
+        }
+    }
+
+    /// Tells whether something falls due at an instant, whatever was used.
+    fn has_due(&self, at: Timestamp) -> bool {
+        !self.due(&|_, _, _| None, at).lines.is_empty()
+    }
+
+    /// Tells whether usage falls due at an instant.
+    pub(crate) fn has_usage_due(&self, at: Timestamp) -> bool {
+        let before = Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at);
+        let usage = self.intervals.iter().filter(|of| !of.is_fee());
+        usage.flat_map(|of| of.periods_in(before)).any(|period| period.end() == at)
+    }
+
+    /// Returns the next instant at which something may fall due.
+    fn next_instant(&self, after: Option<Timestamp>) -> Option<Timestamp> {
+        self.groups.iter().filter_map(|group| group.next_instant(self, after)).min()
+    }
+}
+
+impl Group {
+    fn next_instant(&self, card: &RateCard, after: Option<Timestamp>) -> Option<Timestamp> {
+        let has_minimum =
+            self.adjustments.iter().any(|of| matches!(of.adjustment, Adjustment::Minimum(_)));
+        let has_ends = has_minimum || self.billing_mode == BillingMode::InArrear;
+        let has_starts = self.billing_mode == BillingMode::InAdvance;
+        let intervals = self.members.iter().filter_map(|place| card.intervals.get(*place));
+        let instants = intervals.flat_map(|of| {
+            let changes = of.quantities.keys().copied().filter(|_| has_starts);
+            let changes = changes.filter(|at| of.holds(*at));
+            let periods = of.next_periods(after);
+            let ends = periods.clone().into_iter().map(Timeframe::end).filter(|_| has_ends);
+            let starts = periods.into_iter().map(Timeframe::start).filter(|_| has_starts);
+            changes.chain(ends).chain(starts).collect::<Vec<_>>()
+        });
+        let is_behind = |at: &Timestamp| after.is_none_or(|after| after < *at);
+        // What never ends falls due never.
+        instants.filter(is_behind).filter(|at| *at < Timestamp::MAX).min()
+    }
+
+    /// Returns the units that each adjustment takes off, of those that apply to what falls due at an
+    /// instant.
+    fn units(&self, due: Timestamp) -> impl Iterator<Item = (&Reaching, &Decimal)> {
+        self.adjustments.iter().filter_map(move |of| match &of.adjustment {
+            Adjustment::Discount(Discount::Usage(units)) => {
+                of.force.holds(due, self.billing_mode).then_some((of, units))
+            }
+            _ => None,
+        })
+    }
+}
+
+impl RatedInterval {
+    /// Tells whether an instant lies in one of its periods.
+    fn holds(&self, at: Timestamp) -> bool {
+        !self.periods_in(Timeframe::nothing_at(at).until(at.saturating_add(INSTANT))).is_empty()
+    }
+
+    /// Returns the period that is under way at an instant, and the next one; the first one of all.
+    fn next_periods(&self, after: Option<Timestamp>) -> Vec<Timeframe> {
+        if self.is_once {
+            return self.periods.first().into_iter().collect();
+        }
+        let Some(after) = after else { return self.periods.first().into_iter().collect() };
+        let later = Timeframe::nothing_at(after).until(Timestamp::MAX);
+        self.periods.overlapping(later).take(2).collect()
+    }
+}
+
+/// How what falls due of a joint's members comes about.
+struct Trace {
+    /// Line of each member that has something due.
+    lines: Vec<Option<DueLine>>,
+    /// What each adjustment adds to the members that it reaches.
+    steps: BTreeMap<AdjustmentIntervalId, Vec<(usize, Decimal)>>,
+}
+
+/// Amounts before and after an instant, while steps are applied to both: what falls due is the
+/// difference. What is in arrears has no before.
+struct Sides {
+    before: Option<Vec<Decimal>>,
+    after: Vec<Decimal>,
+}
+
+impl Sides {
+    fn moved(&self) -> Vec<Decimal> {
+        match &self.before {
+            Some(before) => self.after.iter().zip(before).map(|(to, from)| to - from).collect(),
+            None => self.after.clone(),
+        }
+    }
+
+    /// Applies a step to the sides where it counts, and returns what it adds to what falls due.
+    fn apply(&mut self, step: &Step, counts_before: bool, counts_after: bool) -> Vec<Decimal> {
+        let unmoved = self.moved();
+        if let Some(before) = self.before.as_mut().filter(|_| counts_before) {
+            step.apply(before);
+        }
+        if counts_after {
+            step.apply(&mut self.after);
+        }
+        self.moved().into_iter().zip(unmoved).map(|(to, from)| to - from).collect()
+    }
+}
+
+impl Joint {
+    fn trace(
+        &self,
+        group: &Group,
+        card: &RateCard,
+        used: &Used<'_>,
+        at: Timestamp,
+    ) -> Option<Trace> {
+        let is_in_advance = self.billing_mode == BillingMode::InAdvance;
+        if !is_in_advance && self.timeframe.end() != at {
+            return None;
+        }
+        let just_before = at.saturating_sub(INSTANT);
+        let charged = |until: Until| -> Vec<Charged> {
+            let members = self.members.iter().map(|member| {
+                card.intervals.get(member.interval).map(|of| of.charged(member, used, until))
+            });
+            members.map(Option::unwrap_or_default).collect()
+        };
+        let after = charged(Until::through(at));
+        let before = is_in_advance.then(|| charged(Until::through(just_before)));
+        let mut steps: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut note = |id, reaches: &[usize], by: Vec<Decimal>| {
+            let reached = reaches.iter().filter_map(|place| Some((*place, by.get(*place)?.clone())));
+            steps.insert(id, reached.collect());
+        };
+
+        self.take_units_off(group, card, &after, at, &mut note);
+        let amounts = |of: &[Charged], at| of.iter().map(|of| of.amount_at(at)).collect();
+        let mut sides = Sides {
+            before: before.as_ref().map(|_| amounts(&after, just_before)),
+            after: amounts(&after, at),
+        };
+        for step in self.discounts.iter().filter(|step| step.force.holds(at, self.billing_mode)) {
+            let by = sides.apply(step, true, true);
+            note(step.id, &step.reaches, by);
+        }
+        // Bounds are of all that a period has come to.
+        let sums = before.as_ref().map(|before| self.discounted(before));
+        let mut sides = match sums {
+            Some(sums) => {
+                let moved = sides.moved();
+                let after = sums.iter().zip(&moved).map(|(sum, moved)| sum + moved).collect();
+                Sides { before: Some(sums), after }
+            }
+            None => sides,
+        };
+        for step in &self.minimums {
+            if Until::through(at).has_ended(step.end) {
+                let by = sides.apply(step, Until::through(just_before).has_ended(step.end), true);
+                note(step.id, &step.reaches, by);
+            }
+        }
+        for step in &self.maximums {
+            let by = sides.apply(step, true, true);
+            note(step.id, &step.reaches, by);
+        }
+
+        let none = Line::default();
+        let lines = self.members.iter().enumerate().map(|(place, member)| {
+            let line = after.get(place).map_or(&none, |of| &of.line);
+            let earlier = before.as_ref().and_then(|of| of.get(place)).map_or(&none, |of| &of.line);
+            let is_touched = steps.values().flatten().any(|(of, by)| *of == place && !by.is_zero());
+            let is_due = !is_in_advance || line.charges != earlier.charges || is_touched;
+            let has_changed = member.period.start() < at && at < member.period.end();
+            let start = if is_in_advance && has_changed { at } else { member.period.start() };
+            is_due.then(|| DueLine {
+                interval: member.interval,
+                period: Timeframe::nothing_at(start).until(member.period.end()),
+                quantity: &line.quantity - &earlier.quantity,
+                subtotal: &line.subtotal - &earlier.subtotal,
+                parts: line.parts.clone(),
+            })
+        });
+        let lines: Vec<_> = lines.collect();
+        lines.iter().any(Option::is_some).then_some(Trace { lines, steps })
+    }
+
+    /// Takes units off the usage that falls due, adjustment by adjustment.
+    fn take_units_off(
+        &self,
+        group: &Group,
+        card: &RateCard,
+        charged: &[Charged],
+        at: Timestamp,
+        note: &mut impl FnMut(AdjustmentIntervalId, &[usize], Vec<Decimal>),
+    ) {
+        let mut off = vec![Decimal::zero(); self.members.len()];
+        for (of, units) in group.units(at) {
+            let by = self.members.iter().zip(charged).zip(&mut off).map(|((member, of), off)| {
+                let interval =
+                    card.intervals.get(member.interval).filter(|of| !of.is_fee())?;
+                let rate = |off: &Decimal| {
+                    let left = Quantity::One(&of.line.quantity - off);
+                    interval.price.charge.model().rate(&left).amount
+                };
+                let before = rate(off);
+                *off += units;
+                Some(rate(off) - before)
+            });
+            let by: Vec<_> = by.map(Option::unwrap_or_default).collect();
+            // Members of the joint, which need not be all of the group.
+            let places = self.members.iter().enumerate().filter_map(|(place, member)| {
+                let own = group.members.iter().position(|interval| *interval == member.interval)?;
+                of.reaches.contains(&own).then_some(place)
+            });
+            note(of.id, &places.collect::<Vec<_>>(), by);
+        }
+    }
+}
