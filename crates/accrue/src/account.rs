@@ -41,11 +41,15 @@ pub struct Features {
     pub previews: bool,
     /// Backfills. Where they are off, those that are pending close all the same.
     pub backfills: bool,
+    /// Invoices of subscriptions: of those that are created while they are on, to the end of their lives.
+    /// Off unless they are asked for.
+    #[serde(default)]
+    pub invoices: bool,
 }
 
 impl Default for Features {
     fn default() -> Self {
-        Self { alerts: true, credits: true, previews: true, backfills: true }
+        Self { alerts: true, credits: true, previews: true, backfills: true, invoices: false }
     }
 }
 

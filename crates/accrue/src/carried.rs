@@ -53,6 +53,12 @@ impl Carried {
         self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
+    /// Returns those of some names.
+    pub(crate) fn only(&self, names: &[&str]) -> Self {
+        let of = self.0.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        Self(of.map(|(name, text)| (name.clone(), text.clone())).collect())
+    }
+
     /// Tells whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Carried, CarriedUpdate, Currency, CustomerId, Email, Error, ExternalId, Metadata,
+    Carried, CarriedUpdate, Currency, CustomerId, Decimal, Email, Error, ExternalId, Metadata,
     MetadataUpdate, Name, Patch, Timestamp, Zone, metadata,
 };
 
@@ -29,6 +29,9 @@ pub struct Customer {
     pub payment_provider: Option<PaymentProvider>,
     /// Its identifier there.
     pub payment_provider_id: Option<Name>,
+    /// Balance in its currency: above zero what it is owed, below zero what it owes (invoicing 12).
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+    pub balance: Decimal,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -129,6 +132,7 @@ impl NewCustomer {
             currency: self.currency,
             payment_provider: self.payment_provider,
             payment_provider_id: self.payment_provider_id,
+            balance: Decimal::zero(),
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,

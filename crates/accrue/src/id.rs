@@ -75,6 +75,12 @@ ids! {
     CreditBlockId,
     /// Id of a customer.
     CustomerId,
+    /// Id of a transaction of a customer's balance.
+    BalanceTransactionId,
+    /// Id of an invoice.
+    InvoiceId,
+    /// Id of a line of an invoice.
+    InvoiceLineId,
     /// Id of an item.
     ItemId,
     /// Id of an entry of a credit ledger.

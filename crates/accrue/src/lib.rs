@@ -151,6 +151,7 @@ pub mod credit;
 pub mod customer;
 pub mod expression;
 pub mod idempotency;
+pub mod invoice;
 pub mod item;
 pub mod limits;
 pub mod metric;
@@ -199,9 +200,9 @@ pub use self::{
     error::{Error, ErrorKind, RefusedEvent, Violation},
     fraction::{Fraction, FractionError},
     id::{
-        AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, IdError,
-        IdOr, ItemId, LedgerEntryId, MessageId, MetricId, PlanId, PriceId, PriceIntervalId,
-        SubscriptionId,
+        AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId, CreditBlockId,
+        CustomerId, IdError, IdOr, InvoiceId, InvoiceLineId, ItemId, LedgerEntryId, MessageId,
+        MetricId, PlanId, PriceId, PriceIntervalId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -17,9 +17,11 @@ mod step;
 mod tests;
 mod until;
 
+#[cfg(test)]
+pub(crate) use self::due::DueStep;
 pub(crate) use self::{
     card::RateCard,
-    due::{Due, DueLine, DueStep},
+    due::{Due, DueLine},
     interval::RatedInterval,
     line::{Amounts, Line},
     running::{Moved, Running},

@@ -12,6 +12,7 @@ use crate::{
     cost::Cost,
     credit::LedgerEntry,
     customer::Customer,
+    invoice::Invoice,
     item::Item,
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
@@ -155,6 +156,14 @@ impl Naming for Alert {
                 names.plans.insert(plan_id);
             }
         }
+    }
+}
+
+/// Names its customer, and the prices of its lines.
+impl Naming for Invoice {
+    fn name(&self, names: &mut Names) {
+        names.customers.insert(self.customer_id);
+        names.prices.extend(self.lines.iter().map(|line| line.price_id));
     }
 }
 

@@ -23,6 +23,7 @@ mod customer;
 mod deadline;
 mod document;
 mod index;
+mod invoice;
 mod key;
 mod message;
 mod plan;
@@ -52,6 +53,7 @@ pub(crate) use self::{
         Index, hour_at, id_at, number_at, place_at, place_of, position, position_of,
         position_of_hour,
     },
+    invoice::{InvoiceEntry, InvoiceLines},
     message::OutboxEntry,
     plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,
@@ -61,14 +63,15 @@ pub(crate) use self::{
 };
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
-    ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
-    Timeframe, Timestamp,
+    ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId, PricingUnit,
+    SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::{Epoch, Record},
+    invoice::{BalanceTransaction, Invoice, InvoiceStatus, Receivables},
     item::Item,
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
@@ -163,6 +166,16 @@ tables! {
         scan backfill_shares(account, backfill: BackfillId);
         key share_customer(customer: CustomerId);
         read read_share();
+    }
+
+    /// A transaction of a customer's balance.
+    balance_transaction(account, customer: CustomerId, number: u64)
+        -> BalanceTransaction [guarded by CustomerHead];
+
+    /// The transactions of a customer's balance, by when they were made.
+    balance_transaction_by_time(account, of: &BalanceTransaction)
+        = (account, of.customer_id, of.created_at, u128::from(of.number)) -> Nothing {
+        list balance_transactions(account, customer: CustomerId);
     }
 
     /// Thresholds of an alert on a balance that are in alert.
@@ -293,6 +306,25 @@ tables! {
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
     ) -> GroupCount [guarded by CustomerHead];
 
+    /// An invoice, without its lines.
+    invoice(account, invoice: InvoiceId) -> InvoiceEntry [guarded by CustomerHead];
+
+    /// The invoices of a customer, by the date that they bear.
+    invoice_by_customer(account, of: &Invoice)
+        = (account, of.customer_id, of.invoice_date, of.id) -> Nothing {
+        list invoices_of_customer(account, customer: CustomerId);
+    }
+
+    /// Invoices by where they stand, and by the date that they bear.
+    invoice_by_status(account, of: &Invoice)
+        = (account, of.status, of.invoice_date, of.id) -> Nothing {
+        list invoices_of_status(account, status: InvoiceStatus);
+    }
+
+    /// Lines of an invoice that was issued, as many as fit a row.
+    invoice_lines(account, invoice: InvoiceId, part: u16)
+        -> InvoiceLines [guarded by CustomerHead];
+
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
 
@@ -392,6 +424,9 @@ tables! {
 
     /// A price by its alias.
     price_external(account, alias: &ExternalId) -> PriceAlias, read_often;
+
+    /// What a customer owes and is owed, and how many invoices it was given.
+    receivables(account, customer: CustomerId) -> Receivables [guarded by CustomerHead];
 
     /// The record of a keyed operation (§4.5), by the epoch in which it completed.
     record(epoch: Epoch, account, key: &IdempotencyKey) -> Record {

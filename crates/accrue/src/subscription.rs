@@ -7,6 +7,7 @@ mod entry;
 mod fee_quantity;
 mod filter;
 mod interval;
+mod invoicing;
 mod new;
 mod period;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
     interval::Cut,
+    invoicing::{Draft, Invoicing, InvoicingStep},
     new::Terms,
     period::PeriodKey,
     update::previous_attributes,

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BackfillId, CustomerId, Decimal, MessageId, PriceId, SubscriptionId, Timestamp,
+    BackfillId, CustomerId, Decimal, InvoiceId, MessageId, PriceId, SubscriptionId, Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     backfill::Backfill,
     credit::CreditBlock,
     customer::{Customer, PreviousAttributes},
+    invoice::{BalanceTransaction, Invoice},
     subscription::Subscription,
 };
 
@@ -34,6 +35,8 @@ pub struct Message {
     pub subscription: Option<Subscription>,
     /// Backfill that it is about, as it is when the message is read.
     pub backfill: Option<Backfill>,
+    /// Invoice that it is about, as it is when the message is read.
+    pub invoice: Option<Invoice>,
 }
 
 impl Message {
@@ -186,6 +189,54 @@ pub enum Body {
         /// Block that the increment made, as the increment left it.
         block: Box<CreditBlock>,
     },
+    /// `invoice.issued`
+    #[serde(rename = "invoice.issued")]
+    InvoiceIssued {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// True where nothing was left to pay.
+        automatically_marked_as_paid: bool,
+    },
+    /// `invoice.invoice_date_elapsed`: the date of a draft has passed.
+    #[serde(rename = "invoice.invoice_date_elapsed")]
+    InvoiceDateElapsed {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// Date that it bears.
+        invoice_date: Timestamp,
+    },
+    /// `invoice.edited`
+    #[serde(rename = "invoice.edited")]
+    InvoiceEdited {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// Fields that changed, as they were before.
+        previous_attributes: PreviousAttributes,
+    },
+    /// `invoice.manually_marked_as_paid`
+    #[serde(rename = "invoice.manually_marked_as_paid")]
+    InvoiceMarkedAsPaid {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// Instant at which the money came.
+        payment_received_date: Timestamp,
+        /// The caller's own id for the payment.
+        external_id: Option<String>,
+        /// Notes in the caller's own words.
+        notes: Option<String>,
+    },
+    /// `invoice.manually_marked_as_void`
+    #[serde(rename = "invoice.manually_marked_as_void")]
+    InvoiceMarkedAsVoid {
+        /// The invoice.
+        invoice_id: InvoiceId,
+    },
+    /// `customer.balance_transaction_created`
+    #[serde(rename = "customer.balance_transaction_created")]
+    BalanceTransactionCreated {
+        /// The transaction.
+        transaction: Box<BalanceTransaction>,
+    },
 }
 
 impl From<Exceeded> for Body {
@@ -237,6 +288,12 @@ impl Body {
             Self::CreditBalanceDropped(_) => "customer.credit_balance_dropped",
             Self::CreditBalanceRecovered(_) => "customer.credit_balance_recovered",
             Self::CreditLedgerIncremented { .. } => "customer.credit_ledger_incremented",
+            Self::InvoiceIssued { .. } => "invoice.issued",
+            Self::InvoiceDateElapsed { .. } => "invoice.invoice_date_elapsed",
+            Self::InvoiceEdited { .. } => "invoice.edited",
+            Self::InvoiceMarkedAsPaid { .. } => "invoice.manually_marked_as_paid",
+            Self::InvoiceMarkedAsVoid { .. } => "invoice.manually_marked_as_void",
+            Self::BalanceTransactionCreated { .. } => "customer.balance_transaction_created",
         }
     }
 
@@ -251,7 +308,13 @@ impl Body {
             | Self::CreditBalanceDepleted(_)
             | Self::CreditBalanceDropped(_)
             | Self::CreditBalanceRecovered(_)
-            | Self::CreditLedgerIncremented { .. } => None,
+            | Self::CreditLedgerIncremented { .. }
+            | Self::InvoiceIssued { .. }
+            | Self::InvoiceDateElapsed { .. }
+            | Self::InvoiceEdited { .. }
+            | Self::InvoiceMarkedAsPaid { .. }
+            | Self::InvoiceMarkedAsVoid { .. }
+            | Self::BalanceTransactionCreated { .. } => None,
             Self::SubscriptionCreated { subscription_id }
             | Self::SubscriptionStarted { subscription_id }
             | Self::SubscriptionEnded { subscription_id }
@@ -264,6 +327,20 @@ impl Body {
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
         }
     }
+
+    /// Returns the invoice that it is about.
+    #[must_use]
+    pub const fn invoice_id(&self) -> Option<InvoiceId> {
+        match self {
+            Self::InvoiceIssued { invoice_id, .. }
+            | Self::InvoiceDateElapsed { invoice_id, .. }
+            | Self::InvoiceEdited { invoice_id, .. }
+            | Self::InvoiceMarkedAsPaid { invoice_id, .. }
+            | Self::InvoiceMarkedAsVoid { invoice_id } => Some(*invoice_id),
+            _ => None,
+        }
+    }
+
     /// Returns the backfill that it is about.
     #[must_use]
     pub const fn backfill_id(&self) -> Option<BackfillId> {

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use jiff::{
-    Timestamp as Instant,
+    Timestamp as Instant, ToSpan as _,
     civil::{Date, DateTime, Time},
     tz::{AmbiguousOffset, TimeZoneDatabase},
 };
@@ -80,6 +80,13 @@ impl Zone {
         let begin = self.first_showing(day.to_datetime(Time::midnight()));
         // Only the first day of all may begin before time does.
         Timestamp::from_micros(begin.as_microsecond()).unwrap_or(Timestamp::MIN)
+    }
+
+    /// Returns the first instant of the day that comes so many days after that of an instant.
+    pub(crate) fn midnight_after(&self, instant: Timestamp, days: u32) -> Timestamp {
+        let day = self.civil(instant.to_jiff()).date().saturating_add(i64::from(days).days());
+        let begin = self.first_showing(day.to_datetime(Time::midnight()));
+        Timestamp::from_micros(begin.as_microsecond()).unwrap_or(Timestamp::MAX)
     }
 
     /// Returns the time that the clocks show at an instant.

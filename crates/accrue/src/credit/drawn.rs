@@ -18,7 +18,7 @@ pub(crate) struct Drawn {
 
 impl Drawn {
     /// Returns the amount that was drawn from each block.
-    pub(super) fn shares(&self) -> &[(CreditBlockId, Decimal)] {
+    pub(crate) fn shares(&self) -> &[(CreditBlockId, Decimal)] {
         &self.shares
     }
 

@@ -13,6 +13,7 @@ pub(super) mod customers;
 pub(super) mod event_blocks;
 pub(super) mod figures;
 pub(super) mod groups;
+pub(super) mod invoices;
 pub(super) mod ledgers;
 pub(super) mod lists;
 pub(super) mod metrics;

@@ -3,6 +3,7 @@
 pub(super) mod corrections;
 pub(super) mod current;
 pub(super) mod in_order;
+pub(super) mod invoicing;
 pub(super) mod judge;
 pub(super) mod recount;
 pub(super) mod tick;

@@ -77,9 +77,9 @@ impl RateCard {
             .enumerate()
             .map(|(place, (_, _, trace, member))| ((*trace, *member), place))
             .collect();
-        let lines = places.iter().filter_map(|(_, _, trace, member)| {
-            traces.get(*trace)?.lines.get(*member)?.clone()
-        });
+        let lines = places
+            .iter()
+            .filter_map(|(_, _, trace, member)| traces.get(*trace)?.lines.get(*member)?.clone());
         let steps = self.adjustments.iter().filter_map(|id| {
             let mut by = BTreeMap::new();
             for (trace, of) in traces.iter().enumerate() {
@@ -231,7 +231,8 @@ impl Joint {
         let before = is_in_advance.then(|| charged(Until::through(just_before)));
         let mut steps: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut note = |id, reaches: &[usize], by: Vec<Decimal>| {
-            let reached = reaches.iter().filter_map(|place| Some((*place, by.get(*place)?.clone())));
+            let reached =
+                reaches.iter().filter_map(|place| Some((*place, by.get(*place)?.clone())));
             steps.insert(id, reached.collect());
         };
 
@@ -298,8 +299,7 @@ impl Joint {
         let mut off = vec![Decimal::zero(); self.members.len()];
         for (of, units) in group.units(at) {
             let by = self.members.iter().zip(charged).zip(&mut off).map(|((member, of), off)| {
-                let interval =
-                    card.intervals.get(member.interval).filter(|of| !of.is_fee())?;
+                let interval = card.intervals.get(member.interval).filter(|of| !of.is_fee())?;
                 let rate = |off: &Decimal| {
                     let left = Quantity::One(&of.line.quantity - off);
                     interval.price.charge.model().rate(&left).amount

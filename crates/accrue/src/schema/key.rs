@@ -3,10 +3,11 @@ use smallvec::SmallVec;
 use super::{Owner, Slot};
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
-    ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
-    Timeframe, Timestamp,
+    ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId, PricingUnit,
+    SubscriptionId, Timeframe, Timestamp,
     backfill::BackfillStatus,
     credit::EntryKind,
+    invoice::InvoiceStatus,
     meter::{CellHash, CellId, MeterId},
     plan::PlanVersion,
     store::{Key, Scan, Table},
@@ -74,8 +75,9 @@ macro_rules! parts {
 }
 
 parts! {
-    AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, ItemId, CellId, MetricId, PlanId,
-    PriceId, Queue, MeterId, CellHash, SubscriptionId: |id| id.as_bytes();
+    AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, InvoiceId,
+    ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
+    SubscriptionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
     BucketSlot: |slot| &[slot.byte()];
@@ -88,6 +90,13 @@ parts! {
         Self::Upcoming => b"u",
         Self::Active => b"a",
         Self::Ended => b"e",
+    };
+    InvoiceStatus: |status| match status {
+        Self::Draft => b"d",
+        Self::Issued => b"i",
+        Self::Paid => b"p",
+        Self::Synced => b"s",
+        Self::Void => b"v",
     };
     BackfillStatus: |status| match status {
         Self::Pending => b"p",

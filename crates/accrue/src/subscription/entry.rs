@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Subscription, SubscriptionStatus};
+use super::{Invoicing, InvoicingStep, Subscription, SubscriptionStatus};
 use crate::{AlertId, Timeframe, Timestamp};
 
 /// Subscription, with the values that the engine keeps beside it in the same row.
@@ -26,6 +26,9 @@ pub(crate) struct SubscriptionEntry {
     /// periods: up to there their states are kept in parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parts_until: Option<Timestamp>,
+    /// How far its invoices have come; `None` where it is not invoiced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) invoicing: Option<Invoicing>,
     /// Number of rows that its intervals are in: here they are joined with it.
     #[serde(default)]
     pub(crate) terms_parts: u16,
@@ -46,7 +49,13 @@ impl SubscriptionEntry {
     pub(crate) fn deadline(&self, grace: Duration) -> Option<Timestamp> {
         let notified = self.next_notified().map(|(at, _)| at);
         let closing = self.next_closing().map(|end| end.saturating_add(grace));
-        [notified, self.next_turn(), closing].into_iter().flatten().min()
+        let invoicing = self.next_invoicing(grace).map(|(at, _)| at);
+        [notified, self.next_turn(), closing, invoicing].into_iter().flatten().min()
+    }
+
+    /// Returns what time brings its invoices next.
+    pub(crate) fn next_invoicing(&self, grace: Duration) -> Option<(Timestamp, InvoicingStep)> {
+        self.invoicing.as_ref()?.next(grace)
     }
 
     /// Returns the instant of the next charge: the begin or the end of a period of its prices or of a
@@ -104,5 +113,6 @@ impl SubscriptionEntry {
         self.subscription.end_date.is_some_and(|end| end <= oldest_open)
             && self.notified == Notified::Ended
             && self.next_closing().is_none()
+            && self.invoicing.as_ref().is_none_or(|of| of.drafts.is_empty())
     }
 }

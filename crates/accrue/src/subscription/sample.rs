@@ -52,6 +52,7 @@ pub(crate) fn entry(subscription: Subscription) -> SubscriptionEntry {
         rated_until: Some(subscription.start_date),
         closed_until: None,
         parts_until: None,
+        invoicing: None,
         terms_parts: 0,
         subscription,
     }

@@ -7,6 +7,7 @@ use crate::{
     Error,
     engine::{
         Account, Call,
+        commands::invoices,
         kernel::{Op, Says, Stop, Transaction},
         rows::{self, lists::page_of},
     },
@@ -119,7 +120,20 @@ async fn render(
             None => None,
         };
         let backfill = found(tx, body.backfill_id().map(backfill))?;
-        messages.push(Message { id, created_at, place, body, customer, subscription, backfill });
+        let invoice = match body.invoice_id() {
+            Some(id) => invoices::found(tx, id).await?,
+            None => None,
+        };
+        messages.push(Message {
+            id,
+            created_at,
+            place,
+            body,
+            customer,
+            subscription,
+            backfill,
+            invoice,
+        });
     }
     Ok(messages)
 }

@@ -1,13 +1,14 @@
 //! Changes of subscriptions: edits, cancellations, ends that are taken back, and quantities of fees.
 
 use crate::{
-    Error, IdOr, PriceId, SubscriptionId,
+    Error, IdOr, PriceId, SubscriptionId, Timestamp,
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
         rows::{self, active, outbox},
-        time::{current, recount},
+        time::{current, invoicing, recount},
     },
+    price::PriceClass,
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
         SubscriptionUpdate, previous_attributes, unscheduled_end,
@@ -135,8 +136,11 @@ impl Account {
     }
 }
 
-/// Writes a subscription whose life or fees have changed, with the next deadline of its customer.
-async fn save_change(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Result<(), Error> {
+/// Writes a subscription whose life or fees have changed, with the next draft, and the next deadline of its
+/// customer.
+async fn save_change(tx: &mut Transaction<'_>, entry: &mut SubscriptionEntry) -> Result<(), Error> {
+    invoicing::follow(tx, entry, tx.now).await?;
+    invoicing::bill_at_once(tx, entry).await?;
     let customer_id = entry.subscription.customer_id;
     rows::subscriptions::save_subscription(tx, entry).await?;
     let active = active::active_subscriptions(tx, &[customer_id]).await?;
@@ -158,6 +162,25 @@ async fn fee_of(
     let price = rows::prices::price(tx, id).await?;
     let of = &of.subscription;
     if of.fee_interval(price.id, tx.now).is_some() { Ok(price.id) } else { Err(wrong()) }
+}
+
+/// Refuses a change of a fee in advance before a boundary that was billed (invoicing 6.2).
+async fn check_not_billed(
+    tx: &mut Transaction<'_>,
+    of: &SubscriptionEntry,
+    price: PriceId,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let Some(passed) = of.invoicing.as_ref().and_then(|of| of.passed).filter(|of| at <= *of) else {
+        return Ok(());
+    };
+    let price = rows::prices::price(tx, &price.into()).await?;
+    if price.charge.is_of(PriceClass::FixedInAdvance) {
+        let detail =
+            format!("the fee was invoiced as of {passed}, expected a later date than that");
+        return Err(Error::constraint(detail));
+    }
+    Ok(())
 }
 
 async fn update_subscription(
@@ -199,7 +222,7 @@ async fn cancel_subscription(
     };
     outbox::tell(tx, customer_id, tx.now, body).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
-    save_change(tx, &entry).await?;
+    save_change(tx, &mut entry).await?;
     Ok(entry.subscription)
 }
 
@@ -216,7 +239,7 @@ async fn unschedule_cancellation(
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
     outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
-    save_change(tx, &entry).await?;
+    save_change(tx, &mut entry).await?;
     Ok(entry.subscription)
 }
 
@@ -236,6 +259,7 @@ async fn update_fee_quantity(
     if old == *quantity {
         return Ok(before.subscription);
     }
+    check_not_billed(tx, &before, price_id, at).await?;
     let mut entry = before.clone();
     entry.subscription.change_fee(price_id, at, quantity.clone())?;
     entry.subscription.check_size()?;
@@ -253,6 +277,6 @@ async fn update_fee_quantity(
         entry.rated_until = entry.rated_until.max(Some(tx.now));
         recount::judge_change(tx, &before, &mut entry).await?;
     }
-    save_change(tx, &entry).await?;
+    save_change(tx, &mut entry).await?;
     Ok(entry.subscription)
 }

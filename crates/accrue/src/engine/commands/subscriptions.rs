@@ -14,14 +14,14 @@ use crate::{
             lists::Walk,
             outbox,
         },
-        time::{current, recount},
+        time::{current, invoicing, recount},
     },
     limits,
     page::{Listing, Position},
     price::Price,
     schema::{self, CustomerEntry, Index, PlanVersionEntry},
     subscription::{
-        NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionFilter,
+        Invoicing, NewSubscription, Notified, Subscription, SubscriptionEntry, SubscriptionFilter,
         SubscriptionStatus, Terms,
     },
     webhook::Body,
@@ -251,6 +251,7 @@ async fn create_subscription(
         rated_until: None,
         closed_until: None,
         parts_until: None,
+        invoicing: None,
         terms_parts: 0,
     };
     let active = active::active_subscriptions(tx, &[customer.id]).await?;
@@ -282,6 +283,11 @@ async fn create_subscription(
         customer.currency = Some(plan.currency);
         let entry = CustomerEntry { customer: customer.clone(), deleted_at: None };
         rows::customers::put(tx, &entry).await?;
+    }
+    if rows::account::account_entry(tx).await?.configuration.features.invoices {
+        entry.invoicing = Some(Invoicing::default());
+        invoicing::follow(tx, &mut entry, tx.now).await?;
+        invoicing::bill_at_once(tx, &mut entry).await?;
     }
     rows::subscriptions::save_new_subscription(tx, &entry).await?;
     let subscription = entry.subscription.clone();

@@ -69,9 +69,8 @@ impl Case {
         |period, to, cell| {
             let place = card.intervals.iter().position(|of| of.cells.contains(&cell)).unwrap();
             let events = self.events.iter().take(known.get());
-            let own = events.filter(|(of, at, _)| {
-                *of == place && period.contains(day(*at)) && day(*at) < to
-            });
+            let own = events
+                .filter(|(of, at, _)| *of == place && period.contains(day(*at)) && day(*at) < to);
             own.map(|(_, _, more)| number(&more.to_string())).reduce(|sum, more| sum + more)
         }
     }

@@ -12,10 +12,10 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, active, outbox, periods, plans},
-        time::judge,
+        time::{invoicing, judge},
     },
     schema::{self, AlertRevision},
-    subscription::{Notified, Subscription, SubscriptionEntry},
+    subscription::{InvoicingStep, Notified, Subscription, SubscriptionEntry},
     webhook::Body,
 };
 
@@ -76,11 +76,18 @@ impl Subscriber {
         let turn = self.entry.next_turn().map(|at| Transition { at, kind: TransitionKind::Turn });
         let closing = self.entry.next_closing().map(|end| end.saturating_add(self.grace));
         let closing = closing.map(|at| Transition { at, kind: TransitionKind::Closed });
+        let invoicing = self.entry.next_invoicing(self.grace).map(|(at, step)| {
+            let kind = match step {
+                InvoicingStep::Pass => TransitionKind::Passed,
+                InvoicingStep::Issue(_) => TransitionKind::Issued,
+            };
+            Transition { at, kind }
+        });
         let change = self
             .changes
             .front()
             .map(|of| Transition { at: of.applies_at, kind: TransitionKind::Changed });
-        let by_time = [notified, turn, closing].into_iter().flatten();
+        let by_time = [notified, turn, closing, invoicing].into_iter().flatten();
         let by_time = by_time.filter(|transition| transition.at <= now);
         by_time.chain(change).filter(|transition| transition.at <= until).min()
     }
@@ -119,6 +126,12 @@ impl Subscriber {
                     periods::drop_parts(tx, &self.entry, end).await?;
                 }
                 Ok(())
+            }
+            TransitionKind::Passed | TransitionKind::Issued => {
+                match self.entry.next_invoicing(self.grace) {
+                    Some((_, step)) => invoicing::take(tx, &mut self.entry, step, at).await,
+                    None => Ok(()),
+                }
             }
             TransitionKind::Changed => self.change(tx).await,
             TransitionKind::Expired(_) => Err(Error::corrupt("a subscription has no credits")),

@@ -22,8 +22,12 @@ pub(super) enum TransitionKind {
     Turn,
     /// Some time ago a period ended, and no more events are taken for it.
     Closed,
+    /// The boundary of a draft passed.
+    Passed,
     /// A block of credits expired.
     Expired(CreditBlockId),
+    /// A draft is issued: with all that its periods were brought by then.
+    Issued,
     /// An alert of a subscription's plan changed.
     Changed,
 }

@@ -1,0 +1,341 @@
+//! Invoices: look-up, lists, and what is done to one by hand.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    CustomerId, Error, InvoiceId, Page, PageRequest, SubscriptionId,
+    customer::AttributeValue,
+    engine::{
+        Account, Call,
+        kernel::{Op, Stop, Transaction},
+        rows::{
+            self,
+            invoices::{self, Books},
+            lists::Walk,
+            outbox,
+        },
+        time::{current, invoicing},
+    },
+    invoice::{Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate, Payment},
+    limits,
+    page::{Listing, Position},
+    schema::{self, CustomerEntry, Index},
+    webhook::Body,
+};
+
+impl Account {
+    /// Returns an invoice (invoicing 9.3): a draft with the figures of now.
+    pub async fn fetch_invoice(&self, id: InvoiceId) -> Result<Invoice, Error> {
+        let find = |mut tx| async move {
+            let found = shown(&mut tx, id).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
+    }
+
+    /// Returns the draft of the next boundary of a subscription, with the figures of now (invoicing 9.3).
+    ///
+    /// # Errors
+    ///
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such subscription, or
+    /// nothing is left to invoice.
+    pub async fn upcoming_invoice(&self, subscription: SubscriptionId) -> Result<Invoice, Error> {
+        let find = |mut tx| async move {
+            let found = upcoming(&mut tx, subscription).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
+    }
+
+    /// Lists invoices, those with the newest date first (invoicing 9.2).
+    ///
+    /// # Errors
+    ///
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the filter names more than
+    /// [100](crate::limits::FILTERED_CUSTOMERS) customers, or the cursor is none of this list;
+    /// [`TooManyResults`](crate::ErrorKind::TooManyResults) where more than
+    /// [10,000](crate::limits::RESULT_ROWS) invoices would have to be looked at for one page.
+    pub async fn list_invoices(
+        &self,
+        filter: &InvoiceFilter,
+        page: &PageRequest,
+    ) -> Result<Page<Invoice>, Error> {
+        let (count, most) = (filter.customers.len(), limits::FILTERED_CUSTOMERS);
+        if count > most {
+            let message = format!("found {count} customers, expected at most {most}");
+            return Err(Error::invalid("customers", message));
+        }
+        let listing =
+            Listing { name: "invoices", account: self.id(), filter: format!("{filter:?}") };
+        let mut tx = self.reading();
+        let indexes = indexes(&mut tx, filter).await?;
+        let mut walk = Walk::merged(listing, &indexes, filter.invoice_date, page)?;
+        let (mut found, mut looked_at) = (Vec::new(), 0_usize);
+        while !walk.is_full(&found) {
+            let places = walk.next(&tx).await?;
+            if places.is_empty() {
+                break;
+            }
+            for batch in places.chunks(limits::PAGE_ROWS.saturating_add(1)) {
+                if walk.is_full(&found) {
+                    break;
+                }
+                looked_at = looked_at.saturating_add(batch.len());
+                if looked_at > limits::RESULT_ROWS {
+                    let most = limits::RESULT_ROWS;
+                    return Err(Error::too_many(format!(
+                        "more than {most} invoices would have to be looked at: a narrower filter helps"
+                    )));
+                }
+                found.extend(invoices_at(&mut tx, batch, filter).await?);
+            }
+        }
+        Ok(walk.page(found))
+    }
+
+    /// Changes the metadata of an invoice, or when a draft is to be paid (invoicing 9.4).
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where something other than its
+    /// metadata is given and it is no draft, or the due date is before the date that it bears;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where both net terms and a due date are
+    /// given, or the metadata is out of bounds.
+    pub fn update_invoice(&self, id: InvoiceId, update: InvoiceUpdate) -> Call<Invoice> {
+        Call::new(
+            self,
+            Op::new("update_invoice", (id, update), |tx, (id, update)| {
+                Box::pin(update_invoice(tx, *id, update))
+            }),
+        )
+    }
+
+    /// Issues a draft that is not issued by itself (invoicing 9.5).
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is no draft, is issued by
+    /// itself, or may not be issued yet.
+    pub fn issue_invoice(&self, id: InvoiceId) -> Call<Invoice> {
+        Call::new(self, Op::new("issue_invoice", id, |tx, id| Box::pin(issue_invoice(tx, *id))))
+    }
+
+    /// Marks an invoice as paid by other means (invoicing 8.5).
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is neither issued nor synced.
+    pub fn mark_invoice_paid(&self, id: InvoiceId, payment: Payment) -> Call<Invoice> {
+        Call::new(
+            self,
+            Op::new("mark_invoice_paid", (id, payment), |tx, (id, payment)| {
+                Box::pin(mark_invoice_paid(tx, *id, payment))
+            }),
+        )
+    }
+
+    /// Makes an invoice void (invoicing 8.6): what it took of the customer's balance comes back.
+    ///
+    /// # Errors
+    ///
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not issued.
+    pub fn void_invoice(&self, id: InvoiceId) -> Call<Invoice> {
+        Call::new(self, Op::new("void_invoice", id, |tx, id| Box::pin(void_invoice(tx, *id))))
+    }
+}
+
+/// Returns an invoice where there is one: a draft with the figures of now.
+pub(in crate::engine) async fn found(
+    tx: &mut Transaction<'_>,
+    id: InvoiceId,
+) -> Result<Option<Invoice>, Error> {
+    match shown(tx, id).await {
+        Ok(invoice) => Ok(Some(invoice)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+async fn shown(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Error> {
+    let mut invoice = invoices::invoice(tx, id).await?;
+    show(tx, &mut invoice).await?;
+    Ok(invoice)
+}
+
+/// Computes what a draft shows.
+async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<(), Error> {
+    let Some(subscription) = invoice.subscription_id else { return Ok(()) };
+    if invoice.status == InvoiceStatus::Draft {
+        let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
+        let figures = invoicing::figures(tx, &entry, invoice).await?;
+        invoice.show(figures);
+    }
+    Ok(())
+}
+
+async fn upcoming(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Invoice, Error> {
+    let entry = rows::subscriptions::subscription_entry(tx, id).await?;
+    let draft = entry.invoicing.as_ref().and_then(|of| of.upcoming().or_else(|| of.drafts.last()));
+    let draft = draft.ok_or_else(|| Error::not_found("upcoming invoice of subscription", id))?;
+    shown(tx, draft.id).await
+}
+
+/// Returns the narrowest indexes that name all that passes a filter.
+async fn indexes(tx: &mut Transaction<'_>, filter: &InvoiceFilter) -> Result<Vec<Index>, Error> {
+    use InvoiceStatus::{Issued, Paid, Synced};
+
+    let of_subscription = match filter.subscription {
+        Some(id) => match rows::subscriptions::subscription_entry(tx, id).await {
+            Ok(entry) => Some(entry.subscription.customer_id),
+            Err(error) if error.is_not_found() => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        },
+        None => None,
+    };
+    let mut customers: Option<CustomerId> = of_subscription;
+    for named in &filter.customers {
+        let found = match rows::customers::customer(tx, named).await {
+            Ok(customer) => customer.id,
+            Err(error) if error.is_not_found() => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        // Whatever names are given, they must be one customer's.
+        if customers.is_some_and(|known| known != found) {
+            return Ok(Vec::new());
+        }
+        customers = Some(found);
+    }
+    if let Some(id) = customers {
+        return Ok(vec![Index::invoices_of_customer(tx.account, id)]);
+    }
+    let statuses = match filter.statuses.as_slice() {
+        [] => &[Issued, Paid, Synced],
+        named => named,
+    };
+    let statuses: BTreeSet<_> = statuses.iter().copied().collect();
+    Ok(statuses.into_iter().map(|of| Index::invoices_of_status(tx.account, of)).collect())
+}
+
+/// Reads the invoices at some places, and keeps those that pass and whose customers are not deleted.
+async fn invoices_at(
+    tx: &mut Transaction<'_>,
+    places: &[Position],
+    filter: &InvoiceFilter,
+) -> Result<Vec<(Position, Invoice)>, Error> {
+    let account = tx.account;
+    let slot = |at: &Position| schema::invoice(account, InvoiceId::from_bytes(schema::id_at(at)));
+    let slots: Vec<_> = places.iter().map(slot).collect();
+    let rows = places.iter().zip(tx.peek(&slots).await?);
+    let rows: Vec<_> = rows.filter_map(|(at, row)| Some((*at, row?))).collect();
+    let ids: BTreeSet<_> = rows.iter().map(|(_, of)| of.invoice.customer_id).collect();
+    let slots: Vec<_> = ids.iter().map(|id| schema::customer(account, *id)).collect();
+    let entries = ids.into_iter().zip(tx.peek(&slots).await?);
+    let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
+    let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
+    let there: BTreeSet<_> = there.collect();
+    let mut found = Vec::new();
+    for (at, mut entry) in rows {
+        if !there.contains(&entry.invoice.customer_id) {
+            continue;
+        }
+        if entry.invoice.status == InvoiceStatus::Draft {
+            match show(tx, &mut entry.invoice).await {
+                Ok(()) => {}
+                Err(error) if error.is_not_found() => continue,
+                Err(error) => return Err(error),
+            }
+        }
+        if filter.passes(&entry.invoice) {
+            let invoice = match entry.invoice.status {
+                InvoiceStatus::Draft => entry.invoice,
+                _ => invoices::peek_lines(tx, entry).await?,
+            };
+            found.push((at, invoice));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns an invoice whose customer is applied.
+async fn current_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
+    let invoice = invoices::invoice(tx, id).await?;
+    current::current_head(tx, invoice.customer_id).await?;
+    Ok(invoice)
+}
+
+async fn update_invoice(
+    tx: &mut Transaction<'_>,
+    id: InvoiceId,
+    update: &InvoiceUpdate,
+) -> Result<Invoice, Stop> {
+    let before = current_invoice(tx, id).await?;
+    let customer = rows::customers::customer(tx, &before.customer_id.into()).await?;
+    let mut invoice = update.clone().decide(before.clone(), &customer.timezone)?;
+    if invoice != before {
+        invoices::save(tx, before.status, &invoice).await?;
+        let mut previous_attributes = crate::customer::PreviousAttributes::new();
+        if invoice.metadata != before.metadata {
+            let metadata = AttributeValue::Metadata(before.metadata);
+            previous_attributes.insert("metadata".to_owned(), metadata);
+        }
+        if invoice.net_terms != before.net_terms {
+            let days = before.net_terms.map(|days| days.to_string());
+            previous_attributes.insert("net_terms".to_owned(), AttributeValue::Json(days));
+        }
+        if invoice.custom_due_date != before.custom_due_date {
+            let date = before.custom_due_date.map(|at| at.to_string());
+            previous_attributes.insert("due_date".to_owned(), AttributeValue::Text(date));
+        }
+        let body = Body::InvoiceEdited { invoice_id: id, previous_attributes };
+        outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
+    }
+    show(tx, &mut invoice).await?;
+    Ok(invoice)
+}
+
+async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
+    let invoice = current_invoice(tx, id).await?;
+    invoice.check_issue(tx.now)?;
+    let subscription = invoice.subscription_id;
+    let subscription =
+        subscription.ok_or_else(|| Error::corrupt("an invoice has no subscription"))?;
+    let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
+    Ok(invoicing::issue(tx, &entry, invoice, tx.now).await?)
+}
+
+async fn mark_invoice_paid(
+    tx: &mut Transaction<'_>,
+    id: InvoiceId,
+    payment: &Payment,
+) -> Result<Invoice, Stop> {
+    let mut invoice = current_invoice(tx, id).await?;
+    let before = invoice.status;
+    invoice.mark_paid(payment, tx.now)?;
+    invoices::save(tx, before, &invoice).await?;
+    let Payment { received_at, external_id, notes } = payment.clone();
+    let body = Body::InvoiceMarkedAsPaid {
+        invoice_id: id,
+        payment_received_date: received_at,
+        external_id,
+        notes,
+    };
+    outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
+    Ok(invoice)
+}
+
+async fn void_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
+    let mut invoice = current_invoice(tx, id).await?;
+    let (before, customer_id) = (invoice.status, invoice.customer_id);
+    let mut books = invoices::books(tx, customer_id).await?;
+    let Books { entry, receivables } = &mut books;
+    let id_of_transaction = invoices::transaction_id(tx);
+    let transaction = invoice.void(&mut entry.customer, receivables, id_of_transaction, tx.now)?;
+    invoices::save(tx, before, &invoice).await?;
+    invoices::save_books(tx, &books, transaction.as_ref()).await?;
+    outbox::tell(tx, customer_id, tx.now, Body::InvoiceMarkedAsVoid { invoice_id: id }).await?;
+    if let Some(transaction) = transaction {
+        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
+        outbox::tell(tx, customer_id, tx.now, body).await?;
+    }
+    Ok(invoice)
+}

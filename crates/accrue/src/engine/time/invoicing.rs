@@ -1,0 +1,221 @@
+//! Invoices of subscriptions, boundary by boundary: drafts that are made, and issued (invoicing 4, 6).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
+    customer::Customer,
+    engine::{
+        kernel::Transaction,
+        rows::{self, invoices, outbox, periods, prices},
+    },
+    invoice::{self, Charges, Invoice, InvoiceLine, Issue, Terms},
+    meter::CellId,
+    plan::Plan,
+    rating::RateCard,
+    schema::{self, CustomerHead},
+    subscription::{Draft, InvoicingStep, Subscription, SubscriptionEntry},
+    time::INSTANT,
+    usage::Total,
+    webhook::Body,
+};
+
+/// Number of steps that an operation takes for a subscription that it changes.
+const AT_ONCE: usize = 16;
+
+/// Takes what time brings the invoices of a subscription at an instant.
+pub(in crate::engine) async fn take(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    step: InvoicingStep,
+    at: Timestamp,
+) -> Result<(), Error> {
+    match step {
+        InvoicingStep::Pass => pass(tx, entry, at).await,
+        InvoicingStep::Issue(draft) => {
+            if let Some(invoicing) = &mut entry.invoicing {
+                invoicing.drafts.retain(|of| of.id != draft.id);
+            }
+            let invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
+            issue(tx, entry, invoice, at).await.map(|_| ())
+        }
+    }
+}
+
+/// Lets the boundary of the last draft pass, and makes that of the next one.
+async fn pass(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
+    let Some(draft) = invoicing.upcoming().copied() else { return Ok(()) };
+    invoicing.passed = Some(draft.boundary);
+    if !draft.is_automatic {
+        // Somebody issues it, whenever that is.
+        invoicing.drafts.retain(|of| of.id != draft.id);
+    }
+    let body = Body::InvoiceDateElapsed { invoice_id: draft.id, invoice_date: draft.boundary };
+    outbox::tell(tx, entry.subscription.customer_id, at, body).await?;
+    follow(tx, entry, at).await
+}
+
+/// Makes the draft of the next boundary, in place of one whose boundary is the next no longer.
+pub(in crate::engine) async fn follow(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let Some(invoicing) = &entry.invoicing else { return Ok(()) };
+    let card = prices::card(tx, entry).await?;
+    let next = card.next_due(invoicing.passed);
+    let upcoming = invoicing.upcoming().copied();
+    let has_usage = |boundary| card.has_usage_due(boundary);
+    if let Some(draft) = upcoming {
+        if next == Some(draft.boundary) && draft.has_usage == has_usage(draft.boundary) {
+            return Ok(());
+        }
+        let invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
+        invoices::remove(tx, &invoice).await?;
+    }
+    let draft = match next {
+        Some(boundary) => Some(make(tx, entry, boundary, has_usage(boundary), at).await?),
+        None => None,
+    };
+    if let Some(invoicing) = &mut entry.invoicing {
+        invoicing.drafts.retain(|of| upcoming.is_none_or(|draft| draft.id != of.id));
+        invoicing.drafts.extend(draft);
+    }
+    Ok(())
+}
+
+/// Lets boundaries up to now pass, and issues what has no usage: fees in advance of a life that begins, or
+/// of a change. What has usage is issued by whoever applies transitions.
+pub(in crate::engine) async fn bill_at_once(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
+    let now = tx.now;
+    let grace = rows::account::account_entry(tx).await?.configuration.grace_period;
+    for _ in 0..AT_ONCE {
+        match entry.next_invoicing(grace).filter(|(at, _)| *at <= now) {
+            Some((_, InvoicingStep::Issue(draft))) if draft.has_usage => break,
+            Some((_, step)) => take(tx, entry, step, now).await?,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+async fn make(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    boundary: Timestamp,
+    has_usage: bool,
+    at: Timestamp,
+) -> Result<Draft, Error> {
+    let of = &entry.subscription;
+    let account = rows::account::account_entry(tx).await?;
+    let books = invoices::books(tx, of.customer_id).await?;
+    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
+    let terms = terms(of, &plan, &books.entry.customer);
+    let id = InvoiceId::generate(at, tx.entropy());
+    let mut invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
+    let is_automatic = invoice.will_auto_issue;
+    let draft = Draft { id, boundary, made_at: at, has_usage, is_automatic };
+    invoice.eligible_to_issue_at = Some(draft.eligible_at(account.configuration.grace_period));
+    invoices::put_new(tx, &invoice).await?;
+    invoices::save_books(tx, &books, None).await?;
+    Ok(draft)
+}
+
+/// Issues a draft, and returns it.
+pub(in crate::engine) async fn issue(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    mut invoice: Invoice,
+    at: Timestamp,
+) -> Result<Invoice, Error> {
+    let of = &entry.subscription;
+    invoice.show(figures(tx, entry, &invoice).await?);
+    let mut books = invoices::books(tx, of.customer_id).await?;
+    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
+    let before = invoice.status;
+    let addressed = books.entry.customer.clone();
+    let transaction = invoice.issue(Issue {
+        terms: terms(of, &plan, &addressed),
+        customer: &mut books.entry.customer,
+        receivables: &mut books.receivables,
+        transaction_id: invoices::transaction_id(tx),
+        at,
+    });
+    invoices::save(tx, before, &invoice).await?;
+    invoices::save_books(tx, &books, transaction.as_ref()).await?;
+    let automatically_marked_as_paid = invoice.paid_at.is_some();
+    let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
+    outbox::tell(tx, of.customer_id, at, body).await?;
+    if let Some(transaction) = transaction {
+        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
+        outbox::tell(tx, of.customer_id, at, body).await?;
+    }
+    Ok(invoice)
+}
+
+/// Computes the lines of a draft as of now, and the sum of their subtotals.
+pub(in crate::engine) async fn figures(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice: &Invoice,
+) -> Result<(Vec<InvoiceLine>, Decimal), Error> {
+    let card = prices::card(tx, entry).await?;
+    let boundary = invoice.invoice_date;
+    let mut used: BTreeMap<Timeframe, Total> = BTreeMap::new();
+    let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
+    for (period, key) in card.usage_periods(before) {
+        if period.end() == boundary {
+            used.insert(period, periods::total(tx, entry, key).await?);
+        }
+    }
+    let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
+    let due = card.due(&figure, boundary);
+    let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
+    let adjustments = &entry.subscription.adjustment_intervals;
+    let charges = Charges { invoice_id: invoice.id, card: &card, due, adjustments, drawn };
+    Ok(invoice::lines(&charges))
+}
+
+/// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
+/// overdraft.
+async fn drawn(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    card: &RateCard,
+    starts: impl Iterator<Item = Timestamp>,
+) -> Result<BTreeMap<PricingUnit, Decimal>, Error> {
+    let Subscription { id, customer_id, .. } = entry.subscription;
+    let units: BTreeSet<_> = card.intervals.iter().map(|of| &of.price.currency).collect();
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let mut sums = BTreeMap::new();
+    for start in starts {
+        for unit in &units {
+            let slot = schema::drawn(tx.account, id, start, unit);
+            let Some(drawn) = guard.get(tx, &slot).await? else { continue };
+            for (block, amount) in drawn.shares() {
+                let block = guard.get(tx, &schema::credit_block(tx.account, *block)).await?;
+                if block.is_none_or(|of| !of.block.is_overdraft()) {
+                    *sums.entry((*unit).clone()).or_default() += amount;
+                }
+            }
+        }
+    }
+    Ok(sums)
+}
+
+fn terms<'a>(of: &'a Subscription, plan: &'a Plan, customer: &'a Customer) -> Terms<'a> {
+    Terms {
+        subscription: &of.carried,
+        plan: &plan.carried,
+        customer: &customer.carried,
+        timezone: &customer.timezone,
+    }
+}

@@ -1,0 +1,144 @@
+//! Invoices: what falls due, billed (invoicing 3).
+
+mod balance;
+mod figures;
+mod life;
+mod line;
+mod list;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod update;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::{
+    balance::Receivables,
+    figures::{Charges, lines},
+    life::Issue,
+    terms::Terms,
+};
+pub use self::{
+    balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
+    line::{InvoiceLine, LineAdjustment},
+    list::InvoiceFilter,
+    update::{InvoiceUpdate, Payment},
+};
+use crate::{
+    Carried, Currency, CustomerId, Decimal, InvoiceId, Metadata, SubscriptionId, Timestamp,
+};
+
+/// Invoice: what fell due at one boundary of a subscription (invoicing 3.1).
+///
+/// A draft shows what counts when it is read. Once it is issued nothing of it changes but its state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Invoice {
+    /// Its id.
+    pub id: InvoiceId,
+    /// Number that it bears: `QTRWXB-00007`, and `QTRWXB-DRAFT` before it is issued (invoicing 4.6).
+    pub invoice_number: String,
+    /// Customer that it is for.
+    pub customer_id: CustomerId,
+    /// Subscription that it bills, if it does.
+    pub subscription_id: Option<SubscriptionId>,
+    /// Source: why it was made.
+    pub source: InvoiceSource,
+    /// Its status.
+    pub status: InvoiceStatus,
+    /// Currency of its amounts.
+    pub currency: Currency,
+    /// Instant at which it was made. A draft is made ahead of its date.
+    pub created_at: Timestamp,
+    /// Date that it bears: the boundary that it bills.
+    pub invoice_date: Timestamp,
+    /// Instant by which it is to be paid; `None` for a draft.
+    pub due_date: Option<Timestamp>,
+    /// Instant from which a draft may be issued.
+    pub eligible_to_issue_at: Option<Timestamp>,
+    /// True for a draft that is issued by itself.
+    pub will_auto_issue: bool,
+    /// Instant at which it was issued.
+    pub issued_at: Option<Timestamp>,
+    /// Instant at which it became paid; `None` in other states.
+    pub paid_at: Option<Timestamp>,
+    /// Instant at which the money came, where some did.
+    pub payment_received_at: Option<Timestamp>,
+    /// Instant at which it became void.
+    pub voided_at: Option<Timestamp>,
+    /// Sum of its lines before adjustments.
+    pub subtotal: Decimal,
+    /// Sum of its lines after adjustments and credits.
+    pub total: Decimal,
+    /// Amount that is left to pay: the total with the customer's balance.
+    pub amount_due: Decimal,
+    /// Lines, in the order of the prices.
+    #[serde(skip)]
+    pub lines: Vec<InvoiceLine>,
+    /// Transactions of the customer's balance that it made, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub balance_transactions: Vec<BalanceTransaction>,
+    /// Days that the customer has to pay, where this invoice has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub net_terms: Option<u32>,
+    /// Due date that was chosen for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_due_date: Option<Timestamp>,
+    /// Text for the customer.
+    pub memo: Option<String>,
+    /// The caller's own strings.
+    pub metadata: Metadata,
+    /// Addresses and the tax id of the customer, as they were when it was issued.
+    #[serde(default, skip_serializing_if = "Carried::is_empty")]
+    pub addressee: Carried,
+}
+
+/// Source of an invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InvoiceSource {
+    /// A boundary of a subscription.
+    Subscription,
+}
+
+/// Status of an invoice (invoicing 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum InvoiceStatus {
+    /// Draft, which follows what is used.
+    Draft,
+    /// Issued, and to be paid.
+    Issued,
+    /// Paid.
+    Paid,
+    /// Handed to an invoicing provider.
+    Synced,
+    /// Void: nobody owes it.
+    Void,
+}
+
+impl InvoiceStatus {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Issued => "issued",
+            Self::Paid => "paid",
+            Self::Synced => "synced",
+            Self::Void => "void",
+        }
+    }
+}
+
+impl InvoiceSource {
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Subscription => "subscription",
+        }
+    }
+}

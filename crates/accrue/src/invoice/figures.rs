@@ -1,0 +1,132 @@
+//! Figures of lines: exact from step to step, shown rounded column by column (invoicing 7.1, 7.5).
+
+use std::collections::BTreeMap;
+
+use super::{InvoiceLine, LineAdjustment};
+use crate::{
+    Decimal, InvoiceId, InvoiceLineId, PricingUnit,
+    price::round_lines,
+    rating::{Due, DueLine, RateCard},
+    subscription::AdjustmentInterval,
+};
+
+/// What an invoice charges.
+#[derive(Clone, Debug)]
+pub(crate) struct Charges<'a> {
+    pub(crate) invoice_id: InvoiceId,
+    pub(crate) card: &'a RateCard,
+    pub(crate) due: Due,
+    pub(crate) adjustments: &'a [AdjustmentInterval],
+    /// Prepaid credits that were drawn, by currency or pricing unit: for the lines together.
+    pub(crate) drawn: BTreeMap<PricingUnit, Decimal>,
+}
+
+/// A column of figures: of each line the exact one in its own unit, and what is shown of it in the
+/// currency of the invoice.
+#[derive(Clone)]
+struct Column {
+    exact: Vec<Decimal>,
+    shown: Vec<Decimal>,
+}
+
+/// Makes the lines of an invoice, and returns them with the sum of their subtotals.
+pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
+    let Charges { card, due, .. } = charges;
+    let currency = PricingUnit::from(card.invoiced_in);
+    let places = card.invoiced_in.places();
+    let prices: Vec<_> = due
+        .lines
+        .iter()
+        .filter_map(|line| card.intervals.get(line.interval))
+        .map(|of| &of.price)
+        .collect();
+    let worth: Vec<_> = prices
+        .iter()
+        .map(|price| price.worth_in(&currency, card.invoiced_in).unwrap_or_default())
+        .collect();
+    let column = |exact: Vec<Decimal>| {
+        let converted: Vec<_> = exact.iter().zip(&worth).map(|(of, worth)| of * worth).collect();
+        Column { shown: round_lines(&converted, places), exact }
+    };
+    // What a line shows of the way from one column to the next.
+    let is_invoiced = |place: usize| prices.get(place).is_some_and(|of| of.currency == currency);
+    let figure = |column: &Column, place: usize| {
+        let of = if is_invoiced(place) { &column.shown } else { &column.exact };
+        of.get(place).cloned().unwrap_or_default()
+    };
+
+    let subtotals = column(due.lines.iter().map(|line| line.subtotal.clone()).collect());
+    let mut current = subtotals.clone();
+    let mut adjusted: Vec<Vec<LineAdjustment>> = vec![Vec::new(); due.lines.len()];
+    for step in &due.steps {
+        let exact = current.exact.iter().enumerate().map(|(place, of)| match step.by.get(&place) {
+            Some(by) => of + by,
+            None => of.clone(),
+        });
+        let next = column(exact.collect());
+        let of = charges.adjustments.iter().find(|of| of.id == step.adjustment);
+        for (place, line) in adjusted.iter_mut().enumerate() {
+            let amount = figure(&next, place) - figure(&current, place);
+            // Another line's share of a minor unit may move to this one.
+            let is_shown = step.by.contains_key(&place) || !amount.is_zero();
+            line.extend(of.filter(|_| is_shown).map(|of| LineAdjustment {
+                id: of.id,
+                adjustment: of.adjustment.clone(),
+                price_ids: of.price_ids.iter().copied().collect(),
+                amount,
+            }));
+        }
+        current = next;
+    }
+    let credits = shares_of_credits(charges, &current.exact);
+    let left: Vec<_> = current.exact.iter().zip(&credits).map(|(of, paid)| of - paid).collect();
+    let paid = column(left);
+
+    let mut adjusted = adjusted.into_iter();
+    let lines = due.lines.iter().zip(&prices).enumerate().map(|(place, (line, price))| {
+        let credits_applied = figure(&current, place) - figure(&paid, place);
+        InvoiceLine {
+            id: line.id(charges),
+            price_id: price.id,
+            name: price.name.clone(),
+            currency: price.currency.clone(),
+            quantity: line.quantity.clone(),
+            period: line.period,
+            subtotal: figure(&subtotals, place),
+            adjustments: adjusted.next().unwrap_or_default(),
+            adjusted_subtotal: figure(&current, place),
+            credits_applied,
+            amount: paid.shown.get(place).cloned().unwrap_or_default(),
+            parts: line.parts.clone(),
+        }
+    });
+    (lines.collect(), subtotals.shown.iter().sum())
+}
+
+/// Shares prepaid credits out over the lines in their unit, in order: at most what each comes to.
+fn shares_of_credits(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal> {
+    let mut drawn = charges.drawn.clone();
+    let lines = charges.due.lines.iter().zip(adjusted);
+    let shares = lines.map(|(line, amount)| {
+        let price = charges.card.intervals.get(line.interval).map(|of| &of.price);
+        let left = price.filter(|of| !of.charge.is_fixed()).map(|of| &of.currency);
+        let Some(left) = left.and_then(|unit| drawn.get_mut(unit)) else {
+            return Decimal::zero();
+        };
+        let share = amount.clone().max(Decimal::zero()).min(left.clone());
+        *left -= &share;
+        share
+    });
+    shares.collect()
+}
+
+impl DueLine {
+    fn id(&self, charges: &Charges<'_>) -> InvoiceLineId {
+        let price = charges.card.intervals.get(self.interval).map(|of| *of.price.id.as_bytes());
+        let [start, end] =
+            [self.period.start(), self.period.end()].map(|at| at.micros().to_be_bytes());
+        let names =
+            [charges.invoice_id.as_bytes().as_slice(), &price.unwrap_or_default(), &start, &end];
+        InvoiceLineId::derived(self.period.start(), &names)
+    }
+}

@@ -1,0 +1,159 @@
+//! The life of an invoice: what brings it from one state to the next (invoicing 4).
+
+use super::{
+    BalanceAction, BalanceTransaction, Invoice, InvoiceLine, InvoiceSource, InvoiceStatus, Payment,
+    Receivables, Terms, balance::Movement,
+};
+use crate::{
+    BalanceTransactionId, Carried, Decimal, Error, InvoiceId, Metadata, Timestamp,
+    customer::Customer, subscription::Subscription,
+};
+
+/// What an invoice is issued with.
+pub(crate) struct Issue<'a> {
+    pub(crate) terms: Terms<'a>,
+    pub(crate) customer: &'a mut Customer,
+    pub(crate) receivables: &'a mut Receivables,
+    /// Id of the transaction that applies the balance.
+    pub(crate) transaction_id: BalanceTransactionId,
+    pub(crate) at: Timestamp,
+}
+
+impl Invoice {
+    /// Makes the draft of a boundary of a subscription.
+    pub(crate) fn draft(
+        id: InvoiceId,
+        of: &Subscription,
+        invoice_date: Timestamp,
+        terms: Terms<'_>,
+        receivables: &Receivables,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            invoice_number: receivables.draft_number(),
+            customer_id: of.customer_id,
+            subscription_id: Some(of.id),
+            source: InvoiceSource::Subscription,
+            status: InvoiceStatus::Draft,
+            currency: of.currency,
+            created_at: now,
+            invoice_date,
+            due_date: None,
+            eligible_to_issue_at: Some(invoice_date),
+            will_auto_issue: terms.auto_issuance(),
+            issued_at: None,
+            paid_at: None,
+            payment_received_at: None,
+            voided_at: None,
+            subtotal: Decimal::zero(),
+            total: Decimal::zero(),
+            amount_due: Decimal::zero(),
+            lines: Vec::new(),
+            balance_transactions: Vec::new(),
+            net_terms: None,
+            custom_due_date: None,
+            memo: terms.memo(),
+            metadata: Metadata::new(),
+            addressee: Carried::NONE,
+        }
+    }
+
+    /// Shows lines, and what they come to.
+    pub(crate) fn show(&mut self, (lines, subtotal): (Vec<InvoiceLine>, Decimal)) {
+        self.total = lines.iter().map(|line| &line.amount).sum();
+        (self.lines, self.subtotal) = (lines, subtotal);
+        self.amount_due = self.total.clone();
+    }
+
+    /// Issues a draft with the lines that it shows (invoicing 4.3): it takes a number, and the balance of
+    /// the customer is applied. Where nothing is left to pay it is paid.
+    pub(crate) fn issue(&mut self, issue: Issue<'_>) -> Option<BalanceTransaction> {
+        let Issue { terms, customer, receivables, transaction_id, at } = issue;
+        self.invoice_number = receivables.next_number();
+        self.status = InvoiceStatus::Issued;
+        (self.eligible_to_issue_at, self.will_auto_issue) = (None, false);
+        (self.issued_at, self.due_date) = (Some(at), Some(terms.due_date(self)));
+        self.addressee = customer.carried.only(&["billing_address", "shipping_address", "tax_id"]);
+
+        let by = applied(&self.total, &customer.balance);
+        self.amount_due = &self.total + &by;
+        let transaction = (!by.is_zero()).then(|| {
+            let (action, invoice_id) = (BalanceAction::AppliedToInvoice, Some(self.id));
+            let currency = self.currency;
+            let movement = Movement { by, currency, action, description: None, invoice_id };
+            receivables.book(customer, transaction_id, movement, at)
+        });
+        self.balance_transactions.extend(transaction.clone());
+        if self.amount_due.is_zero() {
+            (self.status, self.paid_at) = (InvoiceStatus::Paid, Some(at));
+        }
+        transaction
+    }
+
+    /// Refuses to issue by hand what is issued by itself, or not yet to be (invoicing 9.5).
+    pub(crate) fn check_issue(&self, now: Timestamp) -> Result<(), Error> {
+        self.check_status(&[InvoiceStatus::Draft])?;
+        if self.will_auto_issue {
+            return Err(Error::constraint("the invoice is issued by itself"));
+        }
+        match self.eligible_to_issue_at {
+            Some(at) if now < at => {
+                Err(Error::constraint(format!("the invoice may be issued from {at} on")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Marks it as paid by other means (invoicing 8.5).
+    pub(crate) fn mark_paid(&mut self, payment: &Payment, now: Timestamp) -> Result<(), Error> {
+        self.check_status(&[InvoiceStatus::Issued, InvoiceStatus::Synced])?;
+        self.status = InvoiceStatus::Paid;
+        (self.paid_at, self.payment_received_at) = (Some(now), Some(payment.received_at));
+        Ok(())
+    }
+
+    /// Makes it void (invoicing 8.6): the balance is as if it had not been issued.
+    pub(crate) fn void(
+        &mut self,
+        customer: &mut Customer,
+        receivables: &mut Receivables,
+        transaction_id: BalanceTransactionId,
+        now: Timestamp,
+    ) -> Result<Option<BalanceTransaction>, Error> {
+        self.check_status(&[InvoiceStatus::Issued])?;
+        (self.status, self.voided_at) = (InvoiceStatus::Void, Some(now));
+        let moved = self.balance_transactions.iter();
+        let by: Decimal = moved.map(|of| &of.starting_balance - &of.ending_balance).sum();
+        if by.is_zero() {
+            return Ok(None);
+        }
+        let (action, invoice_id) = (BalanceAction::ReturnFromVoiding, Some(self.id));
+        let currency = self.currency;
+        let movement = Movement { by, currency, action, description: None, invoice_id };
+        let transaction = receivables.book(customer, transaction_id, movement, now);
+        self.balance_transactions.push(transaction.clone());
+        Ok(Some(transaction))
+    }
+
+    pub(super) fn check_status(&self, expected: &[InvoiceStatus]) -> Result<(), Error> {
+        if expected.contains(&self.status) {
+            return Ok(());
+        }
+        let expected: Vec<_> = expected.iter().map(|status| status.name()).collect();
+        let (found, expected) = (self.status.name(), expected.join(" or "));
+        Err(Error::constraint(format!("the invoice is {found}, expected {expected}")))
+    }
+}
+
+/// Returns by how much a balance moves when an invoice of a total is issued (invoicing 7.6): what is owed
+/// to the customer pays for it as far as it goes, and what the customer owes is collected.
+fn applied(total: &Decimal, balance: &Decimal) -> Decimal {
+    if total.is_negative() {
+        -total
+    } else if balance.is_negative() {
+        -balance
+    } else {
+        -balance.clone().min(total.clone())
+    }
+}

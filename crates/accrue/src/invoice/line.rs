@@ -1,0 +1,63 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    AdjustmentIntervalId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit, Timeframe,
+    price::{Adjustment, Part},
+};
+
+/// Line of an invoice (invoicing 3.4): a price in a service period.
+///
+/// Amounts are rounded to the minor unit of the currency, column by column (invoicing 7.5); those in a
+/// pricing unit are exact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct InvoiceLine {
+    /// Its id, the same from the draft on.
+    pub id: InvoiceLineId,
+    /// Price that it charges.
+    pub price_id: PriceId,
+    /// Name of the price.
+    pub name: Name,
+    /// Currency or pricing unit of the price: that of all amounts but `amount`.
+    pub currency: PricingUnit,
+    /// Usage of the service period, or quantity of the fee, before a usage discount.
+    pub quantity: Decimal,
+    /// Service period.
+    pub period: Timeframe,
+    /// Amount before adjustments.
+    pub subtotal: Decimal,
+    /// Adjustments, in the order in which they apply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adjustments: Vec<LineAdjustment>,
+    /// Amount after adjustments.
+    pub adjusted_subtotal: Decimal,
+    /// Prepaid credits that paid for it.
+    pub credits_applied: Decimal,
+    /// Amount that it adds to the invoice, in the currency of that.
+    pub amount: Decimal,
+    /// Parts that the subtotal is made of, exact, where they can be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+/// Adjustment of a line (invoicing 3.4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LineAdjustment {
+    /// Interval of the adjustment.
+    pub id: AdjustmentIntervalId,
+    /// The adjustment.
+    pub adjustment: Adjustment,
+    /// Prices that it reaches.
+    pub price_ids: Vec<PriceId>,
+    /// Amount that it adds to the line: below zero where it takes something off.
+    pub amount: Decimal,
+}
+
+impl LineAdjustment {
+    /// Tells whether it is over the invoice, and not of one price.
+    #[must_use]
+    pub fn is_invoice_level(&self) -> bool {
+        self.price_ids.len() > 1
+    }
+}

@@ -1,0 +1,63 @@
+use serde::Serialize;
+
+use super::{Invoice, InvoiceStatus};
+use crate::{Error, MetadataUpdate, Patch, Timestamp, Zone};
+
+/// Changes to an invoice (invoicing 9.4): metadata in every state, the rest while it is a draft.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InvoiceUpdate {
+    /// Changes to its metadata.
+    pub metadata: MetadataUpdate,
+    /// Days that the customer has to pay; without them those of the subscription, or of its plan, count.
+    pub net_terms: Patch<u32>,
+    /// Due date, in place of one that follows from the days.
+    pub due_date: Patch<Timestamp>,
+}
+
+/// Payment that came by other means (invoicing 8.5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Payment {
+    /// Instant at which the money came.
+    pub received_at: Timestamp,
+    /// The caller's own id for it.
+    pub external_id: Option<String>,
+    /// Notes in the caller's own words.
+    pub notes: Option<String>,
+}
+
+impl Payment {
+    /// Creates a payment that came at an instant.
+    #[must_use]
+    pub const fn new(received_at: Timestamp) -> Self {
+        Self { received_at, external_id: None, notes: None }
+    }
+}
+
+impl InvoiceUpdate {
+    pub(crate) fn decide(self, mut invoice: Invoice, zone: &Zone) -> Result<Invoice, Error> {
+        let Self { metadata, net_terms, due_date } = self;
+        let is_of_terms = net_terms != Patch::Keep || due_date != Patch::Keep;
+        if is_of_terms {
+            invoice.check_status(&[InvoiceStatus::Draft])?;
+        }
+        if matches!((&net_terms, &due_date), (Patch::Set(_), Patch::Set(_))) {
+            let message = "found net_terms beside a due date, expected one of them";
+            return Err(Error::invalid("due_date", message));
+        }
+        if let Patch::Set(date) = due_date {
+            let day = zone.begin_of_day_of(invoice.invoice_date);
+            if date < day {
+                let detail = format!("the due date {date} is before the invoice's date {day}");
+                return Err(Error::constraint(detail));
+            }
+            invoice.net_terms = None;
+        }
+        if matches!(net_terms, Patch::Set(_)) {
+            invoice.custom_due_date = None;
+        }
+        net_terms.apply(&mut invoice.net_terms);
+        due_date.apply(&mut invoice.custom_due_date);
+        metadata.apply(&mut invoice.metadata)?;
+        Ok(invoice)
+    }
+}

@@ -1,0 +1,508 @@
+//! Invoices of subscriptions: when they are made and issued, and what is on them (invoicing 4 to 8).
+
+use std::collections::BTreeMap;
+
+use accrue::{
+    Decimal, ErrorKind, IdOr, InvoiceId, ListFilter, PageRequest, Patch, PriceId, Timeframe,
+    Timestamp, Zone,
+    account::Configuration,
+    cost::CostQuery,
+    customer::CustomerUpdate,
+    invoice::{
+        BalanceDirection, Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate,
+        NewBalanceTransaction, Payment,
+    },
+    metric::Metric,
+    plan::{NewPlan, Plan},
+    price::NewPrice,
+    subscription::{
+        BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription,
+    },
+    usage::QueryTimeframe,
+};
+use proptest::{collection::vec, prelude::*};
+
+use crate::support::fixture::{
+    Fixture, SUM, UNKNOWN, at, block_on, event, external, name, number, refused, run, usd,
+};
+
+/// An account that invoices: a fee of 310 a month in advance, and 2 for each unit of the sum of `n`.
+struct Invoiced {
+    fixture: Fixture,
+    plan: Plan,
+}
+
+fn invoiced() -> Invoiced {
+    invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("310")])
+}
+
+fn invoiced_with(prices: impl FnOnce(&Fixture, &Metric) -> Vec<NewPrice>) -> Invoiced {
+    let fixture = Fixture::new();
+    fixture.invoice_in(Zone::UTC);
+    let metric = fixture.metric(SUM);
+    let prices = prices(&fixture, &metric);
+    let plan = fixture.priced_plan(prices.into_iter().map(Into::into));
+    let ada = fixture.customer("ada");
+    let billed_in = CustomerUpdate { currency: Some(usd()), ..CustomerUpdate::default() };
+    run(fixture.account.update_customer(ada.id, billed_in)).unwrap();
+    fixture.messages();
+    Invoiced { fixture, plan }
+}
+
+impl Fixture {
+    fn invoice_in(&self, timezone: Zone) {
+        let mut configuration = Configuration::default();
+        (configuration.features.invoices, configuration.timezone) = (true, timezone);
+        run(self.account.configure(configuration)).unwrap();
+    }
+
+    fn tick_at(&self, now: &str) {
+        self.set(now);
+        self.tick();
+    }
+
+    fn invoices(&self, statuses: &[InvoiceStatus]) -> Vec<Invoice> {
+        let filter = InvoiceFilter { statuses: statuses.to_vec(), ..InvoiceFilter::default() };
+        let found = block_on(self.account.list_invoices(&filter, &PageRequest::default())).unwrap();
+        found.data
+    }
+}
+
+impl Invoiced {
+    /// Subscribes `ada` from an instant on, by the first of the month.
+    fn subscribe(&self, start: &str) -> Subscription {
+        self.subscribe_with(start, |_| {})
+    }
+
+    fn subscribe_with(&self, start: &str, with: impl FnOnce(&mut NewSubscription)) -> Subscription {
+        let ada: IdOr<_> = external("ada").into();
+        let mut new = NewSubscription::new(ada, self.plan.id);
+        (new.anchor, new.start_date) = (BillingAnchor::FirstOfMonth, Some(at(start)));
+        with(&mut new);
+        run(self.fixture.account.create_subscription(new)).unwrap()
+    }
+
+    fn use_at(&self, key: &str, timestamp: &str, n: &str) {
+        run(self.fixture.account.ingest([event("ada", key, at(timestamp), n)])).unwrap();
+    }
+
+    fn move_balance(&self, amount: &str, direction: BalanceDirection) {
+        let ada = external("ada");
+        let new = NewBalanceTransaction { amount: number(amount), direction, description: None };
+        run(self.fixture.account.create_balance_transaction(ada, new)).unwrap();
+    }
+
+    fn balance(&self) -> String {
+        let ada = external("ada");
+        block_on(self.fixture.account.fetch_customer(ada)).unwrap().balance.to_string()
+    }
+
+    fn fetch(&self, id: InvoiceId) -> Invoice {
+        block_on(self.fixture.account.fetch_invoice(id)).unwrap()
+    }
+
+    fn upcoming(&self, of: &Subscription) -> Invoice {
+        block_on(self.fixture.account.upcoming_invoice(of.id)).unwrap()
+    }
+}
+
+/// What a person reads of an invoice: its number, its status, its day, its lines and its total.
+fn shown(invoice: &Invoice) -> String {
+    let number = invoice.invoice_number.split_once('-').unwrap().1;
+    let day = &invoice.invoice_date.to_string()[..10];
+    let lines = invoice.lines.iter().map(|line| format!("{} {}", line.name.as_str(), line.amount));
+    let lines: Vec<_> = lines.collect();
+    let (status, total) = (invoice.status.name(), &invoice.total);
+    format!("{number} {status} {day}: {} = {total}", lines.join(", "))
+}
+
+fn all(invoices: &[Invoice]) -> Vec<String> {
+    invoices.iter().map(shown).collect()
+}
+
+const SETTLED: &[InvoiceStatus] = &[];
+const DRAFT: &[InvoiceStatus] = &[InvoiceStatus::Draft];
+
+#[test]
+fn invoicing_6_1_a_subscription_is_invoiced_at_its_boundaries() {
+    let invoiced = invoiced();
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-07-12T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-07-12T00:00:00Z");
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00001 issued 2026-07-12: fee 200 = 200"]);
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-08-01: usage 0, fee 310 = 310"]);
+    let types = ["subscription.created", "subscription.started", "invoice.invoice_date_elapsed"];
+    assert_eq!(fixture.message_types(), [&types[..], &["invoice.issued"]].concat());
+
+    invoiced.use_at("one", "2026-07-12T00:00:00Z", "7");
+    assert_eq!(
+        shown(&invoiced.upcoming(&subscription)),
+        "DRAFT draft 2026-08-01: usage 14, fee 310 = 324"
+    );
+
+    fixture.tick_at("2026-08-01T00:00:00Z");
+    assert_eq!(fixture.message_types(), ["invoice.invoice_date_elapsed"]);
+    // Late events are on it as long as they are taken.
+    fixture.tick_at("2026-08-01T23:00:00Z");
+    invoiced.use_at("late", "2026-07-31T23:30:00Z", "3");
+    let upcoming = invoiced.upcoming(&subscription);
+    assert_eq!(upcoming.invoice_date, at("2026-09-01T00:00:00Z"));
+    fixture.tick_at("2026-08-02T00:00:00Z");
+    let issued = fixture.invoices(SETTLED);
+    assert_eq!(all(&issued)[0], "00002 issued 2026-08-01: usage 20, fee 310 = 330");
+    assert_eq!(fixture.message_types(), ["invoice.issued"]);
+    let [usage, fee] = issued[0].lines.as_slice() else { panic!("{issued:?}") };
+    let span = |of: Timeframe| (of.start().to_string(), of.end().to_string());
+    let [july, august, september] =
+        ["2026-07-12", "2026-08-01", "2026-09-01"].map(|of| format!("{of}T00:00:00.000000Z"));
+    assert_eq!(span(usage.period), (july, august.clone()));
+    assert_eq!(span(fee.period), (august, september));
+    assert_eq!(usage.quantity, number("10"));
+    assert_eq!(issued[0].issued_at, Some(at("2026-08-02T00:00:00Z")));
+    assert_eq!(issued[0].due_date, Some(at("2026-08-01T00:00:00Z")), "no net terms: its own day");
+}
+
+#[test]
+fn invoicing_6_1_a_tick_that_comes_late_gives_the_same_invoices() {
+    let of = |ticks: &[&str]| {
+        let invoiced = invoiced();
+        invoiced.fixture.set("2026-07-12T00:00:00Z");
+        invoiced.subscribe("2026-07-12T00:00:00Z");
+        invoiced.use_at("one", "2026-07-12T00:00:00Z", "7");
+        ticks.iter().for_each(|now| invoiced.fixture.tick_at(now));
+        let invoices = invoiced.fixture.invoices(SETTLED);
+        let dates = invoices.iter().map(|of| (shown(of), of.issued_at, of.due_date));
+        dates.collect::<Vec<_>>()
+    };
+    let late = of(&["2026-11-05T00:00:00Z"]);
+    assert_eq!(late.len(), 5);
+    let daily = ["2026-08-01T00:00:00Z", "2026-08-03T07:00:00Z", "2026-10-02T00:00:00Z"];
+    assert_eq!(of(&[&daily[..], &["2026-11-05T00:00:00Z"]].concat()), late);
+}
+
+#[test]
+fn invoicing_6_1_what_is_cancelled_now_is_closed_by_an_invoice() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.usage_at("2", metric), fixture.arrear_fee("300")]
+    });
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-06-01T00:00:00Z");
+    invoiced.use_at("one", "2026-06-01T00:00:00Z", "7");
+    fixture.set("2026-06-10T10:00:00Z");
+    run(fixture.account.cancel_subscription(subscription.id, Cancellation::Immediate)).unwrap();
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-06-10: usage 14, fee 100 = 114"]);
+    fixture.tick_at("2026-06-11T10:00:00Z");
+    assert_eq!(
+        all(&fixture.invoices(SETTLED)),
+        ["00001 issued 2026-06-10: usage 14, fee 100 = 114"]
+    );
+    fixture.tick_at("2026-12-01T00:00:00Z");
+    assert_eq!(fixture.invoices(SETTLED).len(), 1, "nothing follows");
+    let upcoming = block_on(fixture.account.upcoming_invoice(subscription.id));
+    assert_eq!(upcoming.unwrap_err().kind(), ErrorKind::ResourceNotFound);
+}
+
+#[test]
+fn invoicing_6_1_more_seats_are_invoiced_at_once() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("30")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let price = subscription.price_intervals[0].price_id;
+    let change = |quantity: &str, when| {
+        let change = FeeQuantityChange { price: price.into(), quantity: number(quantity), when };
+        fixture.account.update_fixed_fee_quantity(subscription.id, change)
+    };
+    fixture.set("2026-06-21T00:00:00Z");
+    run(change("4", ChangeTiming::Immediate)).unwrap();
+    assert_eq!(all(&fixture.invoices(SETTLED))[0], "00002 issued 2026-06-21: fee 30 = 30");
+    // What was invoiced stays.
+    let past = change("9", ChangeTiming::EffectiveDate(at("2026-06-11T00:00:00Z")));
+    let (kind, text) = refused(fixture, past);
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    // A change that is scheduled has a draft of its own.
+    run(change("5", ChangeTiming::EffectiveDate(at("2026-06-26T00:00:00Z")))).unwrap();
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-06-26: fee 5 = 5"]);
+}
+
+#[test]
+fn invoicing_7_6_the_balance_is_applied_once() {
+    use BalanceDirection::{Decrement, Increment};
+
+    let check = |balance: Option<(&str, BalanceDirection)>, expect: (&str, &str, &str)| {
+        let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("40")]);
+        let Invoiced { fixture, .. } = &invoiced;
+        fixture.set("2026-06-01T00:00:00Z");
+        if let Some((amount, direction)) = balance {
+            invoiced.move_balance(amount, direction);
+        }
+        invoiced.subscribe("2026-06-01T00:00:00Z");
+        let issued = fixture.invoices(SETTLED);
+        let found = (issued[0].amount_due.to_string(), issued[0].status.name(), invoiced.balance());
+        assert_eq!((found.0.as_str(), found.1, found.2.as_str()), expect, "{balance:?}");
+    };
+    check(Some(("12.50", Increment)), ("27.5", "issued", "0"));
+    check(Some(("55.00", Increment)), ("0", "paid", "15"));
+    check(Some(("12.50", Decrement)), ("52.5", "issued", "0"));
+    check(None, ("40", "issued", "0"));
+}
+
+#[test]
+fn invoicing_7_3_credits_pay_for_lines() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    let ada = external("ada");
+    let given = accrue::credit::NewLedgerEntry::increment(usd().into(), number("15"));
+    run(fixture.account.create_ledger_entry(ada, given)).unwrap();
+    fixture.set("2026-06-01T00:00:00Z");
+    invoiced.subscribe("2026-06-01T00:00:00Z");
+    invoiced.use_at("one", "2026-06-01T00:00:00Z", "10");
+    fixture.tick_at("2026-07-02T00:00:00Z");
+    let issued = fixture.invoices(SETTLED);
+    let line = &issued[0].lines[0];
+    let figures = [&line.subtotal, &line.adjusted_subtotal, &line.credits_applied, &line.amount];
+    assert_eq!(figures.map(Decimal::to_string), ["20", "20", "15", "5"]);
+    assert_eq!(
+        (issued[0].subtotal.to_string(), issued[0].total.to_string()),
+        ("20".into(), "5".into())
+    );
+}
+
+#[test]
+fn invoicing_8_5_an_invoice_is_marked_as_paid_once() {
+    let invoiced = invoiced();
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-07-12T00:00:00Z");
+    invoiced.subscribe("2026-07-12T00:00:00Z");
+    fixture.messages();
+    let id = fixture.invoices(SETTLED)[0].id;
+    let payment = Payment::new(at("2026-07-20T00:00:00Z"));
+    fixture.set("2026-07-21T00:00:00Z");
+    let paid = run(fixture.account.mark_invoice_paid(id, payment.clone())).unwrap();
+    assert_eq!(paid, invoiced.fetch(id));
+    assert_eq!((paid.status, paid.amount_due.to_string().as_str()), (InvoiceStatus::Paid, "200"));
+    assert_eq!(paid.paid_at, Some(at("2026-07-21T00:00:00Z")));
+    assert_eq!(paid.payment_received_at, Some(payment.received_at));
+    assert_eq!(fixture.message_types(), ["invoice.manually_marked_as_paid"]);
+    let (kind, text) = refused(fixture, fixture.account.mark_invoice_paid(id, payment));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    assert!(text.contains("the invoice is paid, expected issued or synced"), "{text}");
+    let (_, text) = refused(fixture, fixture.account.void_invoice(id));
+    assert!(text.contains("the invoice is paid, expected issued"), "{text}");
+}
+
+#[test]
+fn invoicing_8_6_what_is_void_gives_the_balance_back() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let first = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let first =
+        fixture.invoices(SETTLED).into_iter().find(|of| of.subscription_id == Some(first.id));
+    run(fixture.account.void_invoice(first.unwrap().id)).unwrap();
+    invoiced.move_balance("30", BalanceDirection::Increment);
+    let second = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let second =
+        fixture.invoices(SETTLED).into_iter().find(|of| of.subscription_id == Some(second.id));
+    let second = second.unwrap();
+    assert_eq!((second.amount_due.to_string().as_str(), invoiced.balance().as_str()), ("50", "0"));
+    fixture.messages();
+    let void = run(fixture.account.void_invoice(second.id)).unwrap();
+    assert_eq!((void.amount_due.to_string().as_str(), invoiced.balance().as_str()), ("50", "30"));
+    assert_eq!(void.voided_at, Some(at("2026-06-01T00:00:00Z")));
+    let types = ["invoice.manually_marked_as_void", "customer.balance_transaction_created"];
+    assert_eq!(fixture.message_types(), types);
+    let ada = external("ada");
+    let (filter, page) = (ListFilter::default(), PageRequest::default());
+    let listed = fixture.account.list_balance_transactions(ada, &filter, &page);
+    let listed = block_on(listed).unwrap().data;
+    let actions: Vec<_> = listed.iter().map(|of| of.action.name()).collect();
+    assert_eq!(actions, ["return_from_voiding", "applied_to_invoice", "manual_adjustment"]);
+    let (_, text) = refused(fixture, fixture.account.void_invoice(second.id));
+    assert!(text.contains("the invoice is void, expected issued"), "{text}");
+}
+
+#[test]
+fn invoicing_4_4_a_subscription_says_whether_it_issues_by_itself() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let carried = accrue::Carried::new([("auto_issuance", "false"), ("net_terms", "30")]).unwrap();
+    let subscription = invoiced.subscribe_with("2026-06-01T00:00:00Z", |new| new.carried = carried);
+    let draft = invoiced.upcoming(&subscription);
+    assert!(!draft.will_auto_issue);
+    assert_eq!(draft.eligible_to_issue_at, Some(at("2026-07-02T00:00:00Z")));
+    let (_, text) = refused(fixture, fixture.account.issue_invoice(draft.id));
+    assert!(text.contains("may be issued from 2026-07-02T00:00:00.000000Z on"), "{text}");
+    fixture.tick_at("2026-09-02T00:00:00Z");
+    assert_eq!(fixture.invoices(SETTLED), []);
+    assert_eq!(fixture.invoices(DRAFT).len(), 4, "three wait, one is upcoming");
+    let issued = run(fixture.account.issue_invoice(draft.id)).unwrap();
+    assert_eq!(issued.issued_at, Some(at("2026-09-02T00:00:00Z")));
+    assert_eq!(issued.due_date, Some(at("2026-07-31T00:00:00Z")), "30 days behind its date");
+    assert_eq!(issued.status, InvoiceStatus::Paid, "nothing was used");
+}
+
+#[test]
+fn invoicing_5_1_days_are_those_of_the_customers_zone() {
+    let fixture = Fixture::new();
+    fixture.invoice_in(Zone::parse("America/New_York").unwrap());
+    let mut plan = NewPlan::new(name("plan"), usd());
+    plan.prices = vec![fixture.advance_fee("10").into()];
+    plan.carried = accrue::Carried::new([("net_terms", "30")]).unwrap();
+    let plan = run(fixture.account.create_plan(plan)).unwrap();
+    let ada = fixture.customer("ada");
+    fixture.set("2026-03-01T05:00:00Z");
+    let mut new = NewSubscription::new(ada.id, plan.id);
+    new.start_date = Some(at("2026-03-01T05:00:00Z"));
+    run(fixture.account.create_subscription(new)).unwrap();
+    let issued = fixture.invoices(SETTLED);
+    assert_eq!(issued[0].due_date, Some(at("2026-03-31T04:00:00Z")), "daylight saving began");
+}
+
+#[test]
+fn invoicing_9_4_a_draft_takes_terms_and_every_state_takes_metadata() {
+    let invoiced = invoiced();
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-07-12T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-07-12T00:00:00Z");
+    let (draft, issued) = (invoiced.upcoming(&subscription), fixture.invoices(SETTLED).remove(0));
+    fixture.messages();
+    let update = |id, update| fixture.account.update_invoice(id, update);
+    let ten = InvoiceUpdate { net_terms: Patch::Set(10), ..InvoiceUpdate::default() };
+    run(update(draft.id, ten.clone())).unwrap();
+    assert_eq!(fixture.message_types(), ["invoice.edited"]);
+    let (kind, _) = refused(fixture, update(issued.id, ten));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    let metadata =
+        accrue::MetadataUpdate::Merge(BTreeMap::from([("po".to_owned(), Some("7".to_owned()))]));
+    let noted = InvoiceUpdate { metadata, ..InvoiceUpdate::default() };
+    assert_eq!(run(update(issued.id, noted)).unwrap().metadata["po"], "7");
+    let early = Patch::Set(at("2026-07-31T00:00:00Z"));
+    let (kind, _) =
+        refused(fixture, update(draft.id, InvoiceUpdate { due_date: early, ..Default::default() }));
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "before its date");
+    fixture.tick_at("2026-08-02T00:00:00Z");
+    assert_eq!(invoiced.fetch(draft.id).due_date, Some(at("2026-08-11T00:00:00Z")));
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let fixture = invoiced().fixture;
+    let id: InvoiceId = UNKNOWN.parse().unwrap();
+    let found = block_on(fixture.account.fetch_invoice(id)).unwrap_err();
+    assert_eq!(found.kind(), ErrorKind::ResourceNotFound);
+    let (kind, _) = refused(&fixture, fixture.account.void_invoice(id));
+    assert_eq!(kind, ErrorKind::ResourceNotFound);
+}
+
+/// What happens to a subscription, on some hour.
+#[derive(Clone, Debug)]
+enum Happens {
+    Use(u32),
+    Tick,
+    Quantity(u32, Option<u32>),
+    Cancel(bool),
+    GoOn,
+}
+
+fn happens() -> impl Strategy<Value = (u32, Happens)> {
+    let happens = prop_oneof![
+        6 => (1_u32..50).prop_map(Happens::Use),
+        3 => Just(Happens::Tick),
+        2 => (0_u32..6, prop::option::of(1_u32..900)).prop_map(|(of, later)| Happens::Quantity(of, later)),
+        1 => any::<bool>().prop_map(Happens::Cancel),
+        1 => Just(Happens::GoOn),
+    ];
+    (0_u32..200, happens)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Every charge of a life is on exactly one invoice, whenever somebody ticks: all of them come to what
+    /// the life costs, and each line to what its own period does.
+    #[test]
+    fn invoices_of_a_life_come_to_what_it_costs(
+        story in vec(happens(), 1..14),
+        daily in any::<bool>(),
+        is_cut in any::<bool>(),
+    ) {
+        // What is cut short of a fee in advance is no invoice's.
+        let invoiced = invoiced_with(|fixture, metric| vec![
+            fixture.usage_at("2", metric),
+            if is_cut { fixture.arrear_fee("310") } else { fixture.advance_fee("310") },
+            fixture.arrear_fee("31"),
+        ]);
+        let Invoiced { fixture, .. } = &invoiced;
+        let start = "2026-07-12T09:00:00Z";
+        fixture.set(start);
+        let subscription = invoiced.subscribe(start);
+        let fee: PriceId = subscription.price_intervals[1].price_id;
+        let hours = |of: u32| std::time::Duration::from_secs(u64::from(of) * 3_600);
+        for (index, (wait, happens)) in story.into_iter().enumerate() {
+            if daily {
+                for _ in 0..wait / 24 {
+                    fixture.clock.advance(hours(24));
+                    fixture.tick();
+                }
+            } else {
+                fixture.clock.advance(hours(wait));
+            }
+            let now = accrue::Clock::now(&fixture.clock);
+            let account = &fixture.account;
+            // What is refused is refused for a reason that other tests ask for.
+            match happens {
+                Happens::Use(n) => {
+                    let event = event("ada", &format!("key {index}"), now, &n.to_string());
+                    run(account.ingest([event])).unwrap();
+                }
+                Happens::Tick => fixture.tick(),
+                Happens::Quantity(quantity, later) => {
+                    let when = later.map_or(ChangeTiming::Immediate, |of| {
+                        ChangeTiming::EffectiveDate(now.saturating_add(hours(of)))
+                    });
+                    let quantity = Decimal::from(u64::from(quantity));
+                    let change = FeeQuantityChange { price: fee.into(), quantity, when };
+                    let _ = run(account.update_fixed_fee_quantity(subscription.id, change));
+                }
+                Happens::Cancel(at_once) => {
+                    let when = if at_once && is_cut { Cancellation::Immediate } else { Cancellation::EndOfSubscriptionTerm };
+                    let _ = run(account.cancel_subscription(subscription.id, when));
+                }
+                Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
+            }
+        }
+        let _ = run(fixture.account.cancel_subscription(subscription.id, Cancellation::EndOfSubscriptionTerm));
+        fixture.set("2027-06-01T00:00:00Z");
+        fixture.tick();
+        prop_assert_eq!(fixture.invoices(DRAFT), []);
+        let filter = InvoiceFilter::default();
+        let page = PageRequest::first(100).unwrap();
+        let invoices = block_on(fixture.account.list_invoices(&filter, &page)).unwrap().data;
+        let costs = |from: Timestamp, to: Timestamp| {
+            let timeframe = QueryTimeframe::Between(Timeframe::new(from, to).unwrap());
+            let query = CostQuery { timeframe, ..CostQuery::default() };
+            block_on(fixture.account.subscription_costs(subscription.id, &query)).unwrap().remove(0)
+        };
+        let life = costs(at("2026-07-01T00:00:00Z"), at("2027-06-01T00:00:00Z"));
+        let total: Decimal = invoices.iter().map(|of| &of.total).sum();
+        prop_assert_eq!(total, life.total);
+        for invoice in &invoices {
+            let sum: Decimal = invoice.lines.iter().map(|line| &line.amount).sum();
+            prop_assert_eq!(&sum, &invoice.total);
+            for line in invoice.lines.iter().filter(|line| line.name.as_str() == "usage") {
+                let own = costs(line.period.start(), line.period.end());
+                let own = own.lines.iter().find(|of| of.price_id == line.price_id).unwrap();
+                prop_assert_eq!(&line.amount, &own.total);
+                prop_assert_eq!(&line.quantity, &own.quantity);
+            }
+        }
+        let mut numbers: Vec<_> = invoices.iter().map(|of| of.invoice_number.clone()).collect();
+        numbers.sort();
+        let prefix = numbers.first().map(|of| of[..6].to_owned()).unwrap_or_default();
+        let expect: Vec<_> = (1..=numbers.len()).map(|n| format!("{prefix}-{n:05}")).collect();
+        prop_assert_eq!(numbers, expect, "no number is left out");
+    }
+}
