@@ -21,7 +21,7 @@ pub(crate) use self::{
 pub use self::{
     balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
     line::{InvoiceLine, LineAdjustment},
-    list::InvoiceFilter,
+    list::{InvoiceDate, InvoiceDays, InvoiceFilter},
     update::{InvoiceUpdate, Payment},
 };
 use crate::{

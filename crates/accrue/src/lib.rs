@@ -212,5 +212,5 @@ pub use self::{
         Name, PricingUnit, PropertyName, TextError,
     },
     time::{Clock, ManualClock, Timeframe, TimeframeError, Timestamp, TimestampError},
-    zone::{Zone, ZoneError},
+    zone::{CivilDate, Zone, ZoneError},
 };

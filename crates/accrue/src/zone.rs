@@ -9,7 +9,7 @@ use jiff::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Timestamp, TimestampError, time::civil_time};
+use crate::{Timeframe, Timestamp, TimestampError, time::civil_time};
 
 /// IANA time zone, by name.
 ///
@@ -89,6 +89,14 @@ impl Zone {
         Timestamp::from_micros(begin.as_microsecond()).unwrap_or(Timestamp::MAX)
     }
 
+    /// Returns the instant so many days and months before another one, by the clocks.
+    pub(crate) fn before(&self, instant: Timestamp, days: u32, months: u32) -> Timestamp {
+        let span = i64::from(days).days().months(months);
+        let civil = self.civil(instant.to_jiff()).saturating_sub(span);
+        let begin = self.first_showing(civil).as_microsecond();
+        Timestamp::from_micros(begin).unwrap_or(Timestamp::MIN)
+    }
+
     /// Returns the time that the clocks show at an instant.
     pub(crate) fn civil(&self, instant: Instant) -> DateTime {
         self.0.to_datetime(instant)
@@ -107,6 +115,38 @@ impl Zone {
         };
         let beyond = if civil.year() < 0 { Instant::MIN } else { Instant::MAX };
         instant.unwrap_or(beyond)
+    }
+}
+
+/// Date of a day, which every zone has at another time.
+///
+/// ```
+/// use accrue::{CivilDate, Timestamp, Zone};
+///
+/// let date = CivilDate::parse("2026-03-08")?;
+/// let day = date.in_zone(&Zone::parse("America/New_York")?)?;
+/// assert_eq!(day.start(), Timestamp::parse("2026-03-08T05:00:00Z")?);
+/// assert_eq!(day.end(), Timestamp::parse("2026-03-09T04:00:00Z")?, "a day of 23 hours");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CivilDate(Date);
+
+impl CivilDate {
+    /// Parses a date, and no time: `2026-03-08`.
+    pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        day(text).map(Self).ok_or(TimestampError)
+    }
+
+    /// Returns the day of it in a zone: from its midnight to the next.
+    ///
+    /// # Errors
+    ///
+    /// If the day is out of range.
+    pub fn in_zone(self, zone: &Zone) -> Result<Timeframe, TimestampError> {
+        let start = zone.first_showing(self.0.to_datetime(Time::midnight()));
+        let start = Timestamp::from_micros(start.as_microsecond())?;
+        Timeframe::new(start, zone.midnight_after(start, 1)).map_err(|_| TimestampError)
     }
 }
 

@@ -140,7 +140,7 @@ response! {
         timezone: Zone,
         /// Currency of its invoices, once that is decided.
         currency: Option<Currency>,
-        /// Balance in its currency: nothing moves it.
+        /// Balance in its currency: above zero what it is owed, below zero what it owes.
         balance: Amount,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
@@ -305,7 +305,10 @@ impl From<&customer::Customer> for Customer {
             additional_emails: Answered::of(carried, "additional_emails"),
             timezone: customer.timezone.clone(),
             currency: customer.currency,
-            balance: Amount::nothing(),
+            balance: match customer.currency {
+                Some(currency) => Amount::of(&customer.balance, &currency.into()),
+                None => Amount::nothing(),
+            },
             metadata: customer.metadata.clone(),
             created_at: customer.created_at.into(),
             payment_provider: customer.payment_provider,

@@ -1,5 +1,5 @@
 use super::{Invoice, InvoiceStatus};
-use crate::{CustomerId, Decimal, IdOr, InstantRange, SubscriptionId};
+use crate::{CivilDate, CustomerId, Decimal, IdOr, InstantRange, SubscriptionId, Timestamp, Zone};
 
 /// Filter of a list of invoices (invoicing 9.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,8 +12,10 @@ pub struct InvoiceFilter {
     pub statuses: Vec<InvoiceStatus>,
     /// Range of the dates that they bear.
     pub invoice_date: InstantRange,
-    /// Range of the instants by which they are to be paid; drafts have none.
-    pub due_date: Option<InstantRange>,
+    /// Days on which one of their dates is.
+    pub days: InvoiceDays,
+    /// Time before now in which they fell due: so many days, and so many months.
+    pub due_within: Option<(u32, u32)>,
     /// Totals above this.
     pub amount_above: Option<Decimal>,
     /// Totals below this.
@@ -22,19 +24,65 @@ pub struct InvoiceFilter {
     pub amount: Option<Decimal>,
 }
 
+/// Days on which a date of an invoice is, in the zone of its customer: any where none is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InvoiceDays {
+    /// Date that is meant.
+    pub of: InvoiceDate,
+    /// The day itself.
+    pub on: Option<CivilDate>,
+    /// The last day.
+    pub until: Option<CivilDate>,
+    /// The day before the first.
+    pub after: Option<CivilDate>,
+}
+
+/// Date of an invoice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InvoiceDate {
+    /// Date that it bears.
+    #[default]
+    InvoiceDate,
+    /// Instant by which it is to be paid: drafts have none.
+    DueDate,
+}
+
+impl InvoiceDays {
+    fn hold(&self, of: &Invoice, zone: &Zone) -> bool {
+        let Self { on, until, after, .. } = self;
+        if [on, until, after].iter().all(|day| day.is_none()) {
+            return true;
+        }
+        let date = match self.of {
+            InvoiceDate::InvoiceDate => Some(of.invoice_date),
+            InvoiceDate::DueDate => of.due_date,
+        };
+        let Some(date) = date else { return false };
+        // A day that is out of range holds nothing, and nothing is before or behind it.
+        let day = |of: &CivilDate| of.in_zone(zone).ok();
+        on.as_ref().is_none_or(|of| day(of).is_some_and(|day| day.contains(date)))
+            && until.as_ref().is_none_or(|of| day(of).is_some_and(|day| date < day.end()))
+            && after.as_ref().is_none_or(|of| day(of).is_some_and(|day| day.end() <= date))
+    }
+}
+
 impl InvoiceFilter {
-    /// Tells whether an invoice passes; a draft with its figures.
-    pub(crate) fn passes(&self, of: &Invoice) -> bool {
+    /// Tells whether an invoice of a customer passes; a draft with its figures.
+    pub(crate) fn passes(&self, of: &Invoice, zone: &Zone, now: Timestamp) -> bool {
         use InvoiceStatus::{Issued, Paid, Synced};
 
         let statuses = match self.statuses.as_slice() {
             [] => &[Issued, Paid, Synced],
             named => named,
         };
-        let is_due = |range: &InstantRange| of.due_date.is_some_and(|at| range.contains(at));
+        let fell_due = |(days, months): (u32, u32)| {
+            let from = zone.before(now, days, months);
+            of.due_date.is_some_and(|at| from <= at && at <= now)
+        };
         statuses.contains(&of.status)
             && self.subscription.is_none_or(|id| of.subscription_id == Some(id))
-            && self.due_date.as_ref().is_none_or(is_due)
+            && self.days.hold(of, zone)
+            && self.due_within.is_none_or(fell_due)
             && self.amount.as_ref().is_none_or(|amount| of.total == *amount)
             && self.amount_above.as_ref().is_none_or(|amount| of.total > *amount)
             && self.amount_below.as_ref().is_none_or(|amount| of.total < *amount)

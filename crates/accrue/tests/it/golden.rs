@@ -11,6 +11,7 @@ use accrue::{
     credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
     expression::Expression,
+    invoice::{BalanceDirection, NewBalanceTransaction},
     metric::Metric,
     plan::PlanPrice,
     price::{
@@ -68,10 +69,32 @@ fn story() -> Fixture {
     block_on(fixture.account.rotate_api_key(issued.key.id, hour)).unwrap();
     change_a_subscription(&fixture);
     correct_the_past(&fixture);
+    invoice(&fixture, &sum);
     // The next billing period begins, and the first one is closed.
     fixture.set("2026-05-12T12:00:00Z");
     fixture.use_now("eve", "may", "0.75");
     fixture
+}
+
+/// A subscription that is invoiced: its balance pays for a part, one invoice waits, the next is a draft.
+fn invoice(fixture: &Fixture, sum: &Metric) {
+    let mut configuration = block_on(fixture.account.configuration()).unwrap();
+    configuration.features.invoices = true;
+    run(fixture.account.configure(configuration)).unwrap();
+    let plan =
+        fixture.priced_plan([fixture.advance_fee("31").into(), fixture.usage_at("2", sum).into()]);
+    let mut bob = NewCustomer::new(name("Bob"), accrue::Email::parse("bob@example.com").unwrap());
+    bob.external_customer_id = Some(external("invoiced"));
+    bob.currency = Some(crate::support::fixture::usd());
+    let bob = run(fixture.account.create_customer(bob)).unwrap();
+    let owed = NewBalanceTransaction {
+        amount: number("1.25"),
+        direction: BalanceDirection::Increment,
+        description: Some(Description::parse("goodwill").unwrap()),
+    };
+    run(fixture.account.create_balance_transaction(bob.id, owed)).unwrap();
+    fixture.subscribe(bob.id, &plan);
+    fixture.use_now("invoiced", "billed", "0.5");
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.
@@ -353,5 +376,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 10);
+    assert_eq!(prices.sum::<usize>(), 12);
 }

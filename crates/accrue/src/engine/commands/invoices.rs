@@ -1,6 +1,6 @@
 //! Invoices: look-up, lists, and what is done to one by hand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     CustomerId, Error, InvoiceId, Page, PageRequest, SubscriptionId,
@@ -19,7 +19,7 @@ use crate::{
     invoice::{Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate, Payment},
     limits,
     page::{Listing, Position},
-    schema::{self, CustomerEntry, Index},
+    schema::{self, Index},
     webhook::Body,
 };
 
@@ -230,14 +230,12 @@ async fn invoices_at(
     let ids: BTreeSet<_> = rows.iter().map(|(_, of)| of.invoice.customer_id).collect();
     let slots: Vec<_> = ids.iter().map(|id| schema::customer(account, *id)).collect();
     let entries = ids.into_iter().zip(tx.peek(&slots).await?);
-    let is_there = |entry: CustomerEntry| entry.deleted_at.is_none();
-    let there = entries.filter_map(|(id, entry)| entry.is_some_and(is_there).then_some(id));
-    let there: BTreeSet<_> = there.collect();
+    let there = entries.filter_map(|(id, entry)| Some((id, entry?)));
+    let there = there.filter(|(_, entry)| entry.deleted_at.is_none());
+    let zones: BTreeMap<_, _> = there.map(|(id, entry)| (id, entry.customer.timezone)).collect();
     let mut found = Vec::new();
     for (at, mut entry) in rows {
-        if !there.contains(&entry.invoice.customer_id) {
-            continue;
-        }
+        let Some(zone) = zones.get(&entry.invoice.customer_id) else { continue };
         if entry.invoice.status == InvoiceStatus::Draft {
             match show(tx, &mut entry.invoice).await {
                 Ok(()) => {}
@@ -245,7 +243,7 @@ async fn invoices_at(
                 Err(error) => return Err(error),
             }
         }
-        if filter.passes(&entry.invoice) {
+        if filter.passes(&entry.invoice, zone, tx.now) {
             let invoice = match entry.invoice.status {
                 InvoiceStatus::Draft => entry.invoice,
                 _ => invoices::peek_lines(tx, entry).await?,
