@@ -168,6 +168,10 @@ tables! {
         read read_share();
     }
 
+    /// Thresholds of an alert on a balance that are in alert.
+    balance_alert_state(account, alert: AlertId)
+        -> BalanceAlertState [guarded by CustomerHead], resident;
+
     /// A transaction of a customer's balance.
     balance_transaction(account, customer: CustomerId, number: u64)
         -> BalanceTransaction [guarded by CustomerHead];
@@ -177,10 +181,6 @@ tables! {
         = (account, of.customer_id, of.created_at, u128::from(of.number)) -> Nothing {
         list balance_transactions(account, customer: CustomerId);
     }
-
-    /// Thresholds of an alert on a balance that are in alert.
-    balance_alert_state(account, alert: AlertId)
-        -> BalanceAlertState [guarded by CustomerHead], resident;
 
     /// The aggregate of the events of 15 minutes.
     bucket(

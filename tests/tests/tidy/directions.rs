@@ -28,6 +28,7 @@ const DOMAIN: &[&str] = &[
     "hex",
     "id",
     "idempotency",
+    "invoice",
     "item",
     "limits",
     "metadata",
@@ -94,6 +95,7 @@ const ORDER: &[&str] = &[
     "credit",
     "alert",
     "period",
+    "invoice",
     "webhook",
 ];
 

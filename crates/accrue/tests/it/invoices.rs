@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use accrue::{
-    Decimal, ErrorKind, IdOr, InvoiceId, ListFilter, PageRequest, Patch, PriceId, Timeframe,
-    Timestamp, Zone,
+    Decimal, ErrorKind, IdOr, InvoiceId, ListFilter, PageRequest, Patch, Timeframe, Zone,
     account::Configuration,
-    cost::CostQuery,
     customer::CustomerUpdate,
     invoice::{
         BalanceDirection, Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate,
@@ -18,17 +16,15 @@ use accrue::{
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription,
     },
-    usage::QueryTimeframe,
 };
-use proptest::{collection::vec, prelude::*};
 
 use crate::support::fixture::{
     Fixture, SUM, UNKNOWN, at, block_on, event, external, name, number, refused, run, usd,
 };
 
 /// An account that invoices: a fee of 310 a month in advance, and 2 for each unit of the sum of `n`.
-struct Invoiced {
-    fixture: Fixture,
+pub(crate) struct Invoiced {
+    pub(crate) fixture: Fixture,
     plan: Plan,
 }
 
@@ -36,7 +32,7 @@ fn invoiced() -> Invoiced {
     invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("310")])
 }
 
-fn invoiced_with(prices: impl FnOnce(&Fixture, &Metric) -> Vec<NewPrice>) -> Invoiced {
+pub(crate) fn invoiced_with(prices: impl FnOnce(&Fixture, &Metric) -> Vec<NewPrice>) -> Invoiced {
     let fixture = Fixture::new();
     fixture.invoice_in(Zone::UTC);
     let metric = fixture.metric(SUM);
@@ -61,7 +57,7 @@ impl Fixture {
         self.tick();
     }
 
-    fn invoices(&self, statuses: &[InvoiceStatus]) -> Vec<Invoice> {
+    pub(crate) fn invoices(&self, statuses: &[InvoiceStatus]) -> Vec<Invoice> {
         let filter = InvoiceFilter { statuses: statuses.to_vec(), ..InvoiceFilter::default() };
         let found = block_on(self.account.list_invoices(&filter, &PageRequest::default())).unwrap();
         found.data
@@ -70,7 +66,7 @@ impl Fixture {
 
 impl Invoiced {
     /// Subscribes `ada` from an instant on, by the first of the month.
-    fn subscribe(&self, start: &str) -> Subscription {
+    pub(crate) fn subscribe(&self, start: &str) -> Subscription {
         self.subscribe_with(start, |_| {})
     }
 
@@ -120,8 +116,8 @@ fn all(invoices: &[Invoice]) -> Vec<String> {
     invoices.iter().map(shown).collect()
 }
 
-const SETTLED: &[InvoiceStatus] = &[];
-const DRAFT: &[InvoiceStatus] = &[InvoiceStatus::Draft];
+pub(crate) const SETTLED: &[InvoiceStatus] = &[];
+pub(crate) const DRAFT: &[InvoiceStatus] = &[InvoiceStatus::Draft];
 
 #[test]
 fn invoicing_6_1_a_subscription_is_invoiced_at_its_boundaries() {
@@ -395,114 +391,4 @@ fn what_is_not_there_is_not_found() {
     assert_eq!(found.kind(), ErrorKind::ResourceNotFound);
     let (kind, _) = refused(&fixture, fixture.account.void_invoice(id));
     assert_eq!(kind, ErrorKind::ResourceNotFound);
-}
-
-/// What happens to a subscription, on some hour.
-#[derive(Clone, Debug)]
-enum Happens {
-    Use(u32),
-    Tick,
-    Quantity(u32, Option<u32>),
-    Cancel(bool),
-    GoOn,
-}
-
-fn happens() -> impl Strategy<Value = (u32, Happens)> {
-    let happens = prop_oneof![
-        6 => (1_u32..50).prop_map(Happens::Use),
-        3 => Just(Happens::Tick),
-        2 => (0_u32..6, prop::option::of(1_u32..900)).prop_map(|(of, later)| Happens::Quantity(of, later)),
-        1 => any::<bool>().prop_map(Happens::Cancel),
-        1 => Just(Happens::GoOn),
-    ];
-    (0_u32..200, happens)
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
-    /// Every charge of a life is on exactly one invoice, whenever somebody ticks: all of them come to what
-    /// the life costs, and each line to what its own period does.
-    #[test]
-    fn invoices_of_a_life_come_to_what_it_costs(
-        story in vec(happens(), 1..14),
-        daily in any::<bool>(),
-        is_cut in any::<bool>(),
-    ) {
-        // What is cut short of a fee in advance is no invoice's.
-        let invoiced = invoiced_with(|fixture, metric| vec![
-            fixture.usage_at("2", metric),
-            if is_cut { fixture.arrear_fee("310") } else { fixture.advance_fee("310") },
-            fixture.arrear_fee("31"),
-        ]);
-        let Invoiced { fixture, .. } = &invoiced;
-        let start = "2026-07-12T09:00:00Z";
-        fixture.set(start);
-        let subscription = invoiced.subscribe(start);
-        let fee: PriceId = subscription.price_intervals[1].price_id;
-        let hours = |of: u32| std::time::Duration::from_secs(u64::from(of) * 3_600);
-        for (index, (wait, happens)) in story.into_iter().enumerate() {
-            if daily {
-                for _ in 0..wait / 24 {
-                    fixture.clock.advance(hours(24));
-                    fixture.tick();
-                }
-            } else {
-                fixture.clock.advance(hours(wait));
-            }
-            let now = accrue::Clock::now(&fixture.clock);
-            let account = &fixture.account;
-            // What is refused is refused for a reason that other tests ask for.
-            match happens {
-                Happens::Use(n) => {
-                    let event = event("ada", &format!("key {index}"), now, &n.to_string());
-                    run(account.ingest([event])).unwrap();
-                }
-                Happens::Tick => fixture.tick(),
-                Happens::Quantity(quantity, later) => {
-                    let when = later.map_or(ChangeTiming::Immediate, |of| {
-                        ChangeTiming::EffectiveDate(now.saturating_add(hours(of)))
-                    });
-                    let quantity = Decimal::from(u64::from(quantity));
-                    let change = FeeQuantityChange { price: fee.into(), quantity, when };
-                    let _ = run(account.update_fixed_fee_quantity(subscription.id, change));
-                }
-                Happens::Cancel(at_once) => {
-                    let when = if at_once && is_cut { Cancellation::Immediate } else { Cancellation::EndOfSubscriptionTerm };
-                    let _ = run(account.cancel_subscription(subscription.id, when));
-                }
-                Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
-            }
-        }
-        let _ = run(fixture.account.cancel_subscription(subscription.id, Cancellation::EndOfSubscriptionTerm));
-        fixture.set("2027-06-01T00:00:00Z");
-        fixture.tick();
-        prop_assert_eq!(fixture.invoices(DRAFT), []);
-        let filter = InvoiceFilter::default();
-        let page = PageRequest::first(100).unwrap();
-        let invoices = block_on(fixture.account.list_invoices(&filter, &page)).unwrap().data;
-        let costs = |from: Timestamp, to: Timestamp| {
-            let timeframe = QueryTimeframe::Between(Timeframe::new(from, to).unwrap());
-            let query = CostQuery { timeframe, ..CostQuery::default() };
-            block_on(fixture.account.subscription_costs(subscription.id, &query)).unwrap().remove(0)
-        };
-        let life = costs(at("2026-07-01T00:00:00Z"), at("2027-06-01T00:00:00Z"));
-        let total: Decimal = invoices.iter().map(|of| &of.total).sum();
-        prop_assert_eq!(total, life.total);
-        for invoice in &invoices {
-            let sum: Decimal = invoice.lines.iter().map(|line| &line.amount).sum();
-            prop_assert_eq!(&sum, &invoice.total);
-            for line in invoice.lines.iter().filter(|line| line.name.as_str() == "usage") {
-                let own = costs(line.period.start(), line.period.end());
-                let own = own.lines.iter().find(|of| of.price_id == line.price_id).unwrap();
-                prop_assert_eq!(&line.amount, &own.total);
-                prop_assert_eq!(&line.quantity, &own.quantity);
-            }
-        }
-        let mut numbers: Vec<_> = invoices.iter().map(|of| of.invoice_number.clone()).collect();
-        numbers.sort();
-        let prefix = numbers.first().map(|of| of[..6].to_owned()).unwrap_or_default();
-        let expect: Vec<_> = (1..=numbers.len()).map(|n| format!("{prefix}-{n:05}")).collect();
-        prop_assert_eq!(numbers, expect, "no number is left out");
-    }
 }

@@ -47,6 +47,7 @@ mod given_back;
 mod golden;
 mod idempotency;
 mod instants;
+mod invoice_lives;
 mod invoices;
 mod ledger_entries;
 mod ledger_stories;
