@@ -42,8 +42,8 @@ pub struct Features {
     /// Backfills. Where they are off, those that are pending close all the same.
     pub backfills: bool,
     /// Invoices of subscriptions: of those that are created while they are on, to the end of their lives.
-    /// Off unless they are asked for. There are no credit notes: a fee in advance that is cut short stays as
-    /// it was invoiced.
+    /// Off unless they are asked for. There are no credit notes: a fee in advance that an end cuts short
+    /// stays as it was invoiced, and one of fewer units gives the difference to the customer's balance.
     #[serde(default)]
     pub invoices: bool,
 }

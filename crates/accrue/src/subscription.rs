@@ -33,7 +33,7 @@ pub(crate) use self::{
     cancel::unscheduled_end,
     entry::{Notified, SubscriptionEntry},
     interval::Cut,
-    invoicing::{Draft, Invoicing, InvoicingStep},
+    invoicing::{Applied, Draft, Invoicing, InvoicingStep},
     new::Terms,
     period::PeriodKey,
     update::previous_attributes,

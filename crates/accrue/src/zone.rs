@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use jiff::{
-    Timestamp as Instant, ToSpan as _,
+    Span, Timestamp as Instant,
     civil::{Date, DateTime, Time},
     tz::{AmbiguousOffset, TimeZoneDatabase},
 };
@@ -84,15 +84,17 @@ impl Zone {
 
     /// Returns the first instant of the day that comes so many days after that of an instant.
     pub(crate) fn midnight_after(&self, instant: Timestamp, days: u32) -> Timestamp {
-        let day = self.civil(instant.to_jiff()).date().saturating_add(i64::from(days).days());
+        let day = self.civil(instant.to_jiff()).date();
+        let day = Span::new().try_days(days).map_or(Date::MAX, |span| day.saturating_add(span));
         let begin = self.first_showing(day.to_datetime(Time::midnight()));
         Timestamp::from_micros(begin.as_microsecond()).unwrap_or(Timestamp::MAX)
     }
 
     /// Returns the instant so many days and months before another one, by the clocks.
     pub(crate) fn before(&self, instant: Timestamp, days: u32, months: u32) -> Timestamp {
-        let span = i64::from(days).days().months(months);
-        let civil = self.civil(instant.to_jiff()).saturating_sub(span);
+        let span = Span::new().try_days(days).and_then(|span| span.try_months(months));
+        let civil = self.civil(instant.to_jiff());
+        let civil = span.map_or(DateTime::MIN, |span| civil.saturating_sub(span));
         let begin = self.first_showing(civil).as_microsecond();
         Timestamp::from_micros(begin).unwrap_or(Timestamp::MIN)
     }

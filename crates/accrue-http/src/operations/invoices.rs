@@ -1,5 +1,5 @@
 use accrue::{
-    Call, InvoiceId, Page, Zone,
+    Call, CustomerId, IdOr, InvoiceId, Page, SubscriptionId, Zone,
     invoice::{self, InvoiceFilter},
     related::Related,
 };
@@ -75,7 +75,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
 
 async fn list(request: Request) -> Result<Reply, Problem> {
     let query: InvoiceListQuery = request.query()?;
-    let zone = zone(&request, query.customer_of_dates()).await?;
+    let zone = zone(&request, query.customer_of_dates(), query.subscription()).await?;
     let (filter, shown) = (query.filter(&zone)?, query.shown());
     let found = found(&request, filter, query.limit, query.cursor).await?;
     let related = request.account.related(&found).await?;
@@ -84,7 +84,7 @@ async fn list(request: Request) -> Result<Reply, Problem> {
 
 async fn list_summary(request: Request) -> Result<Reply, Problem> {
     let query: InvoiceSummaryQuery = request.query()?;
-    let zone = zone(&request, query.customer_of_dates()).await?;
+    let zone = zone(&request, query.customer_of_dates(), query.subscription()).await?;
     let filter = query.filter(&zone)?;
     let found = found(&request, filter, query.limit, query.cursor).await?;
     let related = request.account.related(&found).await?;
@@ -94,9 +94,14 @@ async fn list_summary(request: Request) -> Result<Reply, Problem> {
 /// Returns the zone of the customer whose invoices are listed; UTC where there is none.
 async fn zone(
     request: &Request,
-    customer: Option<accrue::IdOr<accrue::CustomerId>>,
+    customer: Option<IdOr<CustomerId>>,
+    subscription: Option<SubscriptionId>,
 ) -> Result<Zone, Problem> {
-    match zones::of_customer(request, customer).await {
+    let zone = match customer {
+        Some(_) => zones::of_customer(request, customer).await,
+        None => zones::of_subscription(request, subscription).await,
+    };
+    match zone {
         // Whoever is not there has no invoice.
         Err(error) if error.is_not_found() => Ok(Zone::UTC),
         zone => Ok(zone?),

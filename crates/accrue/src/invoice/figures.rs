@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{InvoiceLine, LineAdjustment};
 use crate::{
-    Decimal, InvoiceId, InvoiceLineId, PricingUnit,
+    Decimal, InvoiceId, InvoiceLineId, PricingUnit, Timestamp,
     price::round_lines,
     rating::{Due, DueLine, RateCard},
     subscription::AdjustmentInterval,
@@ -17,8 +17,9 @@ pub(crate) struct Charges<'a> {
     pub(crate) card: &'a RateCard,
     pub(crate) due: Due,
     pub(crate) adjustments: &'a [AdjustmentInterval],
-    /// Prepaid credits that were drawn, by currency or pricing unit: for the lines together.
-    pub(crate) drawn: BTreeMap<PricingUnit, Decimal>,
+    /// Prepaid credits that were drawn, by the start of the period, and by currency or pricing unit: for the
+    /// lines together.
+    pub(crate) drawn: BTreeMap<(Timestamp, PricingUnit), Decimal>,
 }
 
 /// A column of figures: of each line the exact one in its own unit, and what is shown of it in the
@@ -109,11 +110,12 @@ fn shares_of_credits(charges: &Charges<'_>, adjusted: &[Decimal]) -> Vec<Decimal
     let lines = charges.due.lines.iter().zip(adjusted);
     let shares = lines.map(|(line, amount)| {
         let price = charges.card.intervals.get(line.interval).map(|of| &of.price);
-        let left = price.filter(|of| !of.charge.is_fixed()).map(|of| &of.currency);
-        let Some(left) = left.and_then(|unit| drawn.get_mut(unit)) else {
+        let unit = price.filter(|of| !of.charge.is_fixed()).map(|of| of.currency.clone());
+        let left = unit.and_then(|unit| drawn.get_mut(&(line.period.start(), unit)));
+        let Some(left) = left else {
             return Decimal::zero();
         };
-        let share = amount.clone().max(Decimal::zero()).min(left.clone());
+        let share = amount.clone().min(left.clone()).max(Decimal::zero());
         *left -= &share;
         share
     });

@@ -67,8 +67,8 @@ impl InvoiceDays {
 }
 
 impl InvoiceFilter {
-    /// Tells whether an invoice of a customer passes; a draft with its figures.
-    pub(crate) fn passes(&self, of: &Invoice, zone: &Zone, now: Timestamp) -> bool {
+    /// Tells whether an invoice of a customer passes, its figures aside.
+    pub(crate) fn may_pass(&self, of: &Invoice, zone: &Zone, now: Timestamp) -> bool {
         use InvoiceStatus::{Issued, Paid, Synced};
 
         let statuses = match self.statuses.as_slice() {
@@ -83,7 +83,11 @@ impl InvoiceFilter {
             && self.subscription.is_none_or(|id| of.subscription_id == Some(id))
             && self.days.hold(of, zone)
             && self.due_within.is_none_or(fell_due)
-            && self.amount.as_ref().is_none_or(|amount| of.total == *amount)
+    }
+
+    /// Tells whether its total passes: of a draft that of now.
+    pub(crate) fn passes_total(&self, of: &Invoice) -> bool {
+        self.amount.as_ref().is_none_or(|amount| of.total == *amount)
             && self.amount_above.as_ref().is_none_or(|amount| of.total > *amount)
             && self.amount_below.as_ref().is_none_or(|amount| of.total < *amount)
     }

@@ -73,7 +73,9 @@ fn lines_of(
     let steps = DueStep { adjustment: AdjustmentIntervalId::from_bytes([1; 16]), by };
     let steps = if step.is_empty() { Vec::new() } else { vec![steps] };
     let due = Due { lines: lines.collect(), steps };
-    let drawn = drawn.iter().map(|(unit, of)| (PricingUnit::parse(*unit).unwrap(), number(of)));
+    let drawn = drawn
+        .iter()
+        .map(|(unit, of)| ((period.start(), PricingUnit::parse(*unit).unwrap()), number(of)));
     let invoice_id = InvoiceId::from_bytes([1; 16]);
     let (adjustments, drawn) = (adjustments.as_slice(), drawn.collect());
     super::lines(&Charges { invoice_id, card: &card, due, adjustments, drawn })

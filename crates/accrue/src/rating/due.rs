@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     AdjustmentIntervalId, Decimal, Timeframe, Timestamp,
+    meter::CellId,
     price::{Adjustment, BillingMode, Discount, Part, Quantity},
     time::INSTANT,
 };
@@ -103,6 +104,18 @@ impl RateCard {
             }
             after = Some(next);
         }
+    }
+
+    /// Returns what each interval of a fee in advance comes to before an instant; nothing for others.
+    pub(crate) fn in_advance_until(&self, until: Timestamp) -> Vec<Decimal> {
+        let nothing_used = |_: Timeframe, _: Timestamp, _: CellId| None;
+        let past = Timeframe::before(until);
+        let lines = super::rate(self, &nothing_used, &[past], until).into_iter().flatten();
+        let totals = self.intervals.iter().zip(lines).map(|(of, line)| match of.billing_mode() {
+            BillingMode::InAdvance => line.total,
+            BillingMode::InArrear => Decimal::zero(),
+        });
+        totals.collect()
     }
 
     /// Tells whether something falls due at an instant, whatever was used.

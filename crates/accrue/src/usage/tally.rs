@@ -20,6 +20,11 @@ pub(crate) struct Total {
 }
 
 impl Total {
+    /// Tells whether nothing was added to it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.metrics.is_empty() && self.cells.is_empty()
+    }
+
     pub(crate) fn add(&mut self, cell: CellId, amount: Aggregate) {
         match cell {
             CellId::Metric(id) => add(self.metrics.entry(id), amount),

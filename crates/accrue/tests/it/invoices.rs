@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use accrue::{
-    Decimal, ErrorKind, IdOr, InvoiceId, ListFilter, PageRequest, Patch, Timeframe, Zone,
+    ErrorKind, IdOr, InvoiceId, PageRequest, Patch, Timeframe, Zone,
     account::Configuration,
     customer::CustomerUpdate,
     invoice::{
         BalanceDirection, Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate,
-        NewBalanceTransaction, Payment,
+        NewBalanceTransaction,
     },
     metric::Metric,
     plan::{NewPlan, Plan},
-    price::NewPrice,
+    price::{Cadence, NewPrice},
     subscription::{
         BillingAnchor, Cancellation, ChangeTiming, FeeQuantityChange, NewSubscription, Subscription,
     },
@@ -28,7 +28,7 @@ pub(crate) struct Invoiced {
     plan: Plan,
 }
 
-fn invoiced() -> Invoiced {
+pub(crate) fn invoiced() -> Invoiced {
     invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric), fixture.advance_fee("310")])
 }
 
@@ -52,7 +52,7 @@ impl Fixture {
         run(self.account.configure(configuration)).unwrap();
     }
 
-    fn tick_at(&self, now: &str) {
+    pub(crate) fn tick_at(&self, now: &str) {
         self.set(now);
         self.tick();
     }
@@ -78,26 +78,26 @@ impl Invoiced {
         run(self.fixture.account.create_subscription(new)).unwrap()
     }
 
-    fn use_at(&self, key: &str, timestamp: &str, n: &str) {
+    pub(crate) fn use_at(&self, key: &str, timestamp: &str, n: &str) {
         run(self.fixture.account.ingest([event("ada", key, at(timestamp), n)])).unwrap();
     }
 
-    fn move_balance(&self, amount: &str, direction: BalanceDirection) {
+    pub(crate) fn move_balance(&self, amount: &str, direction: BalanceDirection) {
         let ada = external("ada");
         let new = NewBalanceTransaction { amount: number(amount), direction, description: None };
         run(self.fixture.account.create_balance_transaction(ada, new)).unwrap();
     }
 
-    fn balance(&self) -> String {
+    pub(crate) fn balance(&self) -> String {
         let ada = external("ada");
         block_on(self.fixture.account.fetch_customer(ada)).unwrap().balance.to_string()
     }
 
-    fn fetch(&self, id: InvoiceId) -> Invoice {
+    pub(crate) fn fetch(&self, id: InvoiceId) -> Invoice {
         block_on(self.fixture.account.fetch_invoice(id)).unwrap()
     }
 
-    fn upcoming(&self, of: &Subscription) -> Invoice {
+    pub(crate) fn upcoming(&self, of: &Subscription) -> Invoice {
         block_on(self.fixture.account.upcoming_invoice(of.id)).unwrap()
     }
 }
@@ -112,7 +112,7 @@ fn shown(invoice: &Invoice) -> String {
     format!("{number} {status} {day}: {} = {total}", lines.join(", "))
 }
 
-fn all(invoices: &[Invoice]) -> Vec<String> {
+pub(crate) fn all(invoices: &[Invoice]) -> Vec<String> {
     invoices.iter().map(shown).collect()
 }
 
@@ -223,103 +223,6 @@ fn invoicing_6_1_more_seats_are_invoiced_at_once() {
 }
 
 #[test]
-fn invoicing_7_6_the_balance_is_applied_once() {
-    use BalanceDirection::{Decrement, Increment};
-
-    let check = |balance: Option<(&str, BalanceDirection)>, expect: (&str, &str, &str)| {
-        let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("40")]);
-        let Invoiced { fixture, .. } = &invoiced;
-        fixture.set("2026-06-01T00:00:00Z");
-        if let Some((amount, direction)) = balance {
-            invoiced.move_balance(amount, direction);
-        }
-        invoiced.subscribe("2026-06-01T00:00:00Z");
-        let issued = fixture.invoices(SETTLED);
-        let found = (issued[0].amount_due.to_string(), issued[0].status.name(), invoiced.balance());
-        assert_eq!((found.0.as_str(), found.1, found.2.as_str()), expect, "{balance:?}");
-    };
-    check(Some(("12.50", Increment)), ("27.5", "issued", "0"));
-    check(Some(("55.00", Increment)), ("0", "paid", "15"));
-    check(Some(("12.50", Decrement)), ("52.5", "issued", "0"));
-    check(None, ("40", "issued", "0"));
-}
-
-#[test]
-fn invoicing_7_3_credits_pay_for_lines() {
-    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
-    let Invoiced { fixture, .. } = &invoiced;
-    let ada = external("ada");
-    let given = accrue::credit::NewLedgerEntry::increment(usd().into(), number("15"));
-    run(fixture.account.create_ledger_entry(ada, given)).unwrap();
-    fixture.set("2026-06-01T00:00:00Z");
-    invoiced.subscribe("2026-06-01T00:00:00Z");
-    invoiced.use_at("one", "2026-06-01T00:00:00Z", "10");
-    fixture.tick_at("2026-07-02T00:00:00Z");
-    let issued = fixture.invoices(SETTLED);
-    let line = &issued[0].lines[0];
-    let figures = [&line.subtotal, &line.adjusted_subtotal, &line.credits_applied, &line.amount];
-    assert_eq!(figures.map(Decimal::to_string), ["20", "20", "15", "5"]);
-    assert_eq!(
-        (issued[0].subtotal.to_string(), issued[0].total.to_string()),
-        ("20".into(), "5".into())
-    );
-}
-
-#[test]
-fn invoicing_8_5_an_invoice_is_marked_as_paid_once() {
-    let invoiced = invoiced();
-    let Invoiced { fixture, .. } = &invoiced;
-    fixture.set("2026-07-12T00:00:00Z");
-    invoiced.subscribe("2026-07-12T00:00:00Z");
-    fixture.messages();
-    let id = fixture.invoices(SETTLED)[0].id;
-    let payment = Payment::new(at("2026-07-20T00:00:00Z"));
-    fixture.set("2026-07-21T00:00:00Z");
-    let paid = run(fixture.account.mark_invoice_paid(id, payment.clone())).unwrap();
-    assert_eq!(paid, invoiced.fetch(id));
-    assert_eq!((paid.status, paid.amount_due.to_string().as_str()), (InvoiceStatus::Paid, "200"));
-    assert_eq!(paid.paid_at, Some(at("2026-07-21T00:00:00Z")));
-    assert_eq!(paid.payment_received_at, Some(payment.received_at));
-    assert_eq!(fixture.message_types(), ["invoice.manually_marked_as_paid"]);
-    let (kind, text) = refused(fixture, fixture.account.mark_invoice_paid(id, payment));
-    assert_eq!(kind, ErrorKind::ConstraintViolation);
-    assert!(text.contains("the invoice is paid, expected issued or synced"), "{text}");
-    let (_, text) = refused(fixture, fixture.account.void_invoice(id));
-    assert!(text.contains("the invoice is paid, expected issued"), "{text}");
-}
-
-#[test]
-fn invoicing_8_6_what_is_void_gives_the_balance_back() {
-    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
-    let Invoiced { fixture, .. } = &invoiced;
-    fixture.set("2026-06-01T00:00:00Z");
-    let first = invoiced.subscribe("2026-06-01T00:00:00Z");
-    let first =
-        fixture.invoices(SETTLED).into_iter().find(|of| of.subscription_id == Some(first.id));
-    run(fixture.account.void_invoice(first.unwrap().id)).unwrap();
-    invoiced.move_balance("30", BalanceDirection::Increment);
-    let second = invoiced.subscribe("2026-06-01T00:00:00Z");
-    let second =
-        fixture.invoices(SETTLED).into_iter().find(|of| of.subscription_id == Some(second.id));
-    let second = second.unwrap();
-    assert_eq!((second.amount_due.to_string().as_str(), invoiced.balance().as_str()), ("50", "0"));
-    fixture.messages();
-    let void = run(fixture.account.void_invoice(second.id)).unwrap();
-    assert_eq!((void.amount_due.to_string().as_str(), invoiced.balance().as_str()), ("50", "30"));
-    assert_eq!(void.voided_at, Some(at("2026-06-01T00:00:00Z")));
-    let types = ["invoice.manually_marked_as_void", "customer.balance_transaction_created"];
-    assert_eq!(fixture.message_types(), types);
-    let ada = external("ada");
-    let (filter, page) = (ListFilter::default(), PageRequest::default());
-    let listed = fixture.account.list_balance_transactions(ada, &filter, &page);
-    let listed = block_on(listed).unwrap().data;
-    let actions: Vec<_> = listed.iter().map(|of| of.action.name()).collect();
-    assert_eq!(actions, ["return_from_voiding", "applied_to_invoice", "manual_adjustment"]);
-    let (_, text) = refused(fixture, fixture.account.void_invoice(second.id));
-    assert!(text.contains("the invoice is void, expected issued"), "{text}");
-}
-
-#[test]
 fn invoicing_4_4_a_subscription_says_whether_it_issues_by_itself() {
     let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
     let Invoiced { fixture, .. } = &invoiced;
@@ -384,6 +287,78 @@ fn invoicing_9_4_a_draft_takes_terms_and_every_state_takes_metadata() {
 }
 
 #[test]
+fn invoicing_6_2_no_change_leaves_what_was_invoiced() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("310")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-03-01T00:00:00Z");
+    let end = Some(at("2026-03-16T00:00:00Z"));
+    let subscription = invoiced.subscribe_with("2026-03-01T00:00:00Z", |new| new.end_date = end);
+    assert_eq!(fixture.invoices(SETTLED)[0].total, number("150"), "15 of 31 days");
+    fixture.set("2026-03-05T00:00:00Z");
+    let account = &fixture.account;
+    let (kind, text) = refused(fixture, account.unschedule_cancellation(subscription.id));
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    let later = Cancellation::RequestedDate(at("2026-03-20T00:00:00Z"));
+    let (kind, _) = refused(fixture, account.cancel_subscription(subscription.id, later));
+    assert_eq!(kind, ErrorKind::ConstraintViolation);
+    let sooner = Cancellation::RequestedDate(at("2026-03-12T00:00:00Z"));
+    run(account.cancel_subscription(subscription.id, sooner)).unwrap();
+}
+
+#[test]
+fn invoicing_6_1_periods_that_were_over_are_invoiced_too() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-03-15T00:00:00Z");
+    invoiced.use_at("march", "2026-03-15T00:00:00Z", "4");
+    fixture.set("2026-07-12T00:00:00Z");
+    invoiced.use_at("july", "2026-07-12T00:00:00Z", "1");
+    invoiced.subscribe("2026-03-01T00:00:00Z");
+    fixture.tick();
+    let issued = fixture.invoices(SETTLED);
+    assert_eq!(issued.len(), 4);
+    assert_eq!(shown(&issued[3]), "00001 issued 2026-04-01: usage 8 = 8");
+    fixture.tick_at("2026-08-02T00:00:00Z");
+    assert_eq!(fixture.invoices(SETTLED)[0].total, number("2"));
+}
+
+#[test]
+fn invoicing_4_4_what_is_turned_off_is_issued_by_hand() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let draft = invoiced.upcoming(&subscription);
+    fixture.tick_at("2026-07-01T12:00:00Z");
+    let ada = external("ada");
+    let carried = accrue::CarriedUpdate::new([("auto_issuance", "false")]).unwrap();
+    let off = CustomerUpdate { carried, ..CustomerUpdate::default() };
+    run(fixture.account.update_customer(ada, off)).unwrap();
+    fixture.tick_at("2026-08-03T00:00:00Z");
+    assert_eq!(fixture.invoices(SETTLED), []);
+    let draft = invoiced.fetch(draft.id);
+    assert!(!draft.will_auto_issue, "what waited for its grace period as well");
+    assert_eq!(run(fixture.account.issue_invoice(draft.id)).unwrap().status, InvoiceStatus::Paid);
+}
+
+#[test]
+fn wire_4_1_a_customer_that_was_given_an_invoice_is_not_deleted() {
+    let invoiced = invoiced();
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-07-12T00:00:00Z");
+    invoiced.subscribe("2026-07-12T00:00:00Z");
+    let (kind, text) = refused(fixture, fixture.account.delete_customer(external("ada")));
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    let bob = fixture.customer("bob");
+    let mut later = NewSubscription::new(bob.id, invoiced.plan.id);
+    later.start_date = Some(at("2026-08-01T00:00:00Z"));
+    run(fixture.account.create_subscription(later)).unwrap();
+    assert_eq!(fixture.invoices(DRAFT).len(), 2);
+    run(fixture.account.delete_customer(bob.id)).unwrap();
+    assert_eq!(fixture.invoices(DRAFT).len(), 1, "its draft is gone");
+}
+
+#[test]
 fn what_is_not_there_is_not_found() {
     let fixture = invoiced().fixture;
     let id: InvoiceId = UNKNOWN.parse().unwrap();
@@ -391,4 +366,32 @@ fn what_is_not_there_is_not_found() {
     assert_eq!(found.kind(), ErrorKind::ResourceNotFound);
     let (kind, _) = refused(&fixture, fixture.account.void_invoice(id));
     assert_eq!(kind, ErrorKind::ResourceNotFound);
+}
+
+#[test]
+fn invoicing_6_1_each_cadence_falls_due_at_its_own_boundaries() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.usage_at("2", metric), fixture.per_unit(metric, Cadence::Quarterly)]
+    });
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-04-01T00:00:00Z");
+    invoiced.subscribe("2026-04-01T00:00:00Z");
+    for (key, timestamp, n) in [
+        ("april", "2026-04-15T00:00:00Z", "4"),
+        ("may", "2026-05-15T00:00:00Z", "8"),
+        ("june", "2026-06-15T00:00:00Z", "16"),
+    ] {
+        fixture.tick_at(timestamp);
+        invoiced.use_at(key, timestamp, n);
+    }
+    // A late one of the quarter's last day, when its periods have ended and are not closed yet.
+    fixture.tick_at("2026-07-01T06:00:00Z");
+    invoiced.use_at("late", "2026-06-30T23:00:00Z", "2");
+    fixture.tick_at("2026-07-02T00:00:00Z");
+    let expected = [
+        "00003 issued 2026-07-01: usage 36, usage 7.5 = 43.5",
+        "00002 issued 2026-06-01: usage 16 = 16",
+        "00001 issued 2026-05-01: usage 8 = 8",
+    ];
+    assert_eq!(all(&fixture.invoices(SETTLED)), expected);
 }

@@ -48,6 +48,7 @@ mod golden;
 mod idempotency;
 mod instants;
 mod invoice_lives;
+mod invoice_money;
 mod invoices;
 mod ledger_entries;
 mod ledger_stories;

@@ -9,8 +9,8 @@ use accrue::{
 use serde::Serialize;
 
 use crate::{
-    shape::{Describe, Moment, NoRows, Nothing, Schema, Sparse, choices, response},
-    wire::{amounts::Amount, price_filters::PriceFilter, prices::Price},
+    shape::{Moment, NoRows, Nothing, Sparse, choices, response},
+    wire::{amounts::Amount, price_filters::PriceFilter, prices::ItsPrice},
 };
 
 response! {
@@ -133,17 +133,6 @@ response! {
     }
 }
 
-/// The price of a line. It is always there: prices are never deleted.
-#[derive(Clone, Debug, Serialize)]
-#[serde(transparent)]
-pub(crate) struct ItsPrice(Option<Price>);
-
-impl Describe for ItsPrice {
-    fn schema() -> Schema {
-        Price::schema()
-    }
-}
-
 /// The type of a part of a line.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,7 +187,7 @@ impl InvoiceLineItem {
         Self {
             id: line.id.to_string(),
             name: line.name.to_string(),
-            price: ItsPrice(price.map(|price| Price::of(price, related))),
+            price: ItsPrice::of(price, related),
             quantity: JsonNumber(line.quantity.clone()),
             start_date: line.period.start().into(),
             end_date: line.period.end().into(),

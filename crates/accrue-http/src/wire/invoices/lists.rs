@@ -96,6 +96,11 @@ macro_rules! invoice_queries {
             pub(crate) fn customer_of_dates(&self) -> Option<IdOr<CustomerId>> {
                 self.common().customers().next()
             }
+
+            /// Returns the subscription whose invoices are listed, where it can be one.
+            pub(crate) fn subscription(&self) -> Option<SubscriptionId> {
+                self.subscription_id.and_then(|Sought(id)| id)
+            }
         }
     )*};
 }

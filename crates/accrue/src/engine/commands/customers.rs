@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
-        rows::{self, active, outbox},
+        rows::{self, active, invoices, outbox},
         time::current,
     },
     schema::{self, ActiveIds, CustomerAlias, CustomerEntry, CustomerHead, Index, Nothing},
@@ -148,6 +148,7 @@ async fn delete_customer(tx: &mut Transaction<'_>, id: &IdOr<CustomerId>) -> Res
     let customer = rows::customers::customer(tx, id).await?;
     let id = customer.id;
     current::current_head(tx, id).await?;
+    invoices::forget(tx, id).await?;
     let guard = tx.guard::<CustomerHead>(id).await?;
     if let Some(external) = &customer.external_customer_id {
         guard.delete(tx, &schema::customer_external(tx.account, external))?;

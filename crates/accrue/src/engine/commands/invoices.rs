@@ -167,8 +167,7 @@ async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<(), Err
     let Some(subscription) = invoice.subscription_id else { return Ok(()) };
     if invoice.status == InvoiceStatus::Draft {
         let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
-        let figures = invoicing::figures(tx, &entry, invoice).await?;
-        invoice.show(figures);
+        invoicing::show(tx, &entry, invoice).await?;
     }
     Ok(())
 }
@@ -236,6 +235,9 @@ async fn invoices_at(
     let mut found = Vec::new();
     for (at, mut entry) in rows {
         let Some(zone) = zones.get(&entry.invoice.customer_id) else { continue };
+        if !filter.may_pass(&entry.invoice, zone, tx.now) {
+            continue;
+        }
         if entry.invoice.status == InvoiceStatus::Draft {
             match show(tx, &mut entry.invoice).await {
                 Ok(()) => {}
@@ -243,7 +245,7 @@ async fn invoices_at(
                 Err(error) => return Err(error),
             }
         }
-        if filter.passes(&entry.invoice, zone, tx.now) {
+        if filter.passes_total(&entry.invoice) {
             let invoice = match entry.invoice.status {
                 InvoiceStatus::Draft => entry.invoice,
                 _ => invoices::peek_lines(tx, entry).await?,
@@ -292,13 +294,16 @@ async fn update_invoice(
 }
 
 async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
-    let invoice = current_invoice(tx, id).await?;
+    let mut invoice = current_invoice(tx, id).await?;
+    show(tx, &mut invoice).await?;
     invoice.check_issue(tx.now)?;
     let subscription = invoice.subscription_id;
     let subscription =
         subscription.ok_or_else(|| Error::corrupt("an invoice has no subscription"))?;
-    let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
-    Ok(invoicing::issue(tx, &entry, invoice, tx.now).await?)
+    let mut entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
+    let issued = invoicing::issue(tx, &mut entry, invoice, tx.now).await?;
+    rows::subscriptions::save_subscription(tx, &entry).await?;
+    Ok(issued)
 }
 
 async fn mark_invoice_paid(

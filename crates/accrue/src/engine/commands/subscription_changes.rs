@@ -1,18 +1,18 @@
 //! Changes of subscriptions: edits, cancellations, ends that are taken back, and quantities of fees.
 
 use crate::{
-    Error, IdOr, PriceId, SubscriptionId, Timestamp,
+    Error, IdOr, PriceId, SubscriptionId,
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
         rows::{self, active, outbox},
         time::{current, invoicing, recount},
     },
-    price::PriceClass,
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
         SubscriptionUpdate, previous_attributes, unscheduled_end,
     },
+    time::INSTANT,
     webhook::Body,
 };
 
@@ -164,20 +164,24 @@ async fn fee_of(
     if of.fee_interval(price.id, tx.now).is_some() { Ok(price.id) } else { Err(wrong()) }
 }
 
-/// Refuses a change of a fee in advance before a boundary that was billed (invoicing 6.2).
-async fn check_not_billed(
+/// Refuses a change after which fees in advance come to something else up to the last boundary that was
+/// billed (invoicing 6.2): nothing would bill the difference. An end may cut them short.
+async fn check_billed(
     tx: &mut Transaction<'_>,
-    of: &SubscriptionEntry,
-    price: PriceId,
-    at: Timestamp,
+    before: &SubscriptionEntry,
+    after: &SubscriptionEntry,
 ) -> Result<(), Error> {
-    let Some(passed) = of.invoicing.as_ref().and_then(|of| of.passed).filter(|of| at <= *of) else {
-        return Ok(());
-    };
-    let price = rows::prices::price(tx, &price.into()).await?;
-    if price.charge.is_of(PriceClass::FixedInAdvance) {
-        let detail =
-            format!("the fee was invoiced as of {passed}, expected a later date than that");
+    let Some(passed) = before.invoicing.as_ref().and_then(|of| of.passed) else { return Ok(()) };
+    let until = passed.saturating_add(INSTANT);
+    let billed = rows::prices::card(tx, before).await?.in_advance_until(until);
+    let changed = rows::prices::card(tx, after).await?.in_advance_until(until);
+    let is_cut = after.subscription.price_intervals == before.subscription.price_intervals;
+    let differs = billed.iter().zip(&changed).any(|(billed, changed)| match is_cut {
+        true => changed > billed,
+        false => changed != billed,
+    });
+    if differs {
+        let detail = format!("fees were invoiced up to {passed}, which the change would not leave");
         return Err(Error::constraint(detail));
     }
     Ok(())
@@ -212,6 +216,7 @@ async fn cancel_subscription(
     let end = cancellation.decide(&entry.subscription, tx.now)?;
     let before = entry.clone();
     entry.subscription.end_date = Some(end);
+    check_billed(tx, &before, &entry).await?;
 
     let subscription_id = id;
     let body = if end <= tx.now {
@@ -234,6 +239,7 @@ async fn unschedule_cancellation(
     let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.end_date = None;
+    check_billed(tx, &before, &entry).await?;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
@@ -259,10 +265,10 @@ async fn update_fee_quantity(
     if old == *quantity {
         return Ok(before.subscription);
     }
-    check_not_billed(tx, &before, price_id, at).await?;
     let mut entry = before.clone();
     entry.subscription.change_fee(price_id, at, quantity.clone())?;
     entry.subscription.check_size()?;
+    check_billed(tx, &before, &entry).await?;
     let body = Body::FixedFeeQuantityUpdated {
         subscription_id: id,
         price_id,

@@ -4,7 +4,7 @@ use crate::{
     BalanceTransactionId, CustomerId, Error, IdOr, InvoiceId,
     engine::{
         kernel::{Guard, Transaction},
-        rows::customers,
+        rows::{customers, subscriptions},
     },
     invoice::{BalanceTransaction, Invoice, InvoiceLine, InvoiceStatus, Receivables},
     limits,
@@ -90,14 +90,13 @@ pub(in crate::engine) async fn save(
     before: InvoiceStatus,
     invoice: &Invoice,
 ) -> Result<(), Error> {
-    let mut parts = 0;
-    if invoice.status != InvoiceStatus::Draft {
-        let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let slot = schema::invoice(tx.account, invoice.id);
+    // Nothing changes lines once they are written.
+    let mut parts = guard.get(tx, &slot).await?.map_or(0, |entry| entry.parts);
+    if before == InvoiceStatus::Draft && invoice.status != InvoiceStatus::Draft {
         for lines in in_parts(&invoice.lines)? {
-            // Nothing changes lines once they are written.
-            if before == InvoiceStatus::Draft {
-                guard.put(tx, &schema::invoice_lines(tx.account, invoice.id, parts), &lines)?;
-            }
+            guard.put(tx, &schema::invoice_lines(tx.account, invoice.id, parts), &lines)?;
             parts = parts.saturating_add(1);
         }
     }
@@ -182,6 +181,26 @@ pub(in crate::engine) async fn save_books(
         customers::put(tx, entry).await?;
         guard.put(tx, &schema::balance_transaction(tx.account, id, of.number), of)?;
         tx.put(&schema::balance_transaction_by_time(tx.account, of), &Nothing {})?;
+    }
+    Ok(())
+}
+
+/// Removes the drafts of a customer that is deleted: one that was given an invoice is not (wire 4.1).
+pub(in crate::engine) async fn forget(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let known = guard.get(tx, &schema::receivables(tx.account, customer)).await?;
+    let Some(Receivables { invoices, .. }) = known else { return Ok(()) };
+    if invoices > 0 {
+        return Err(Error::constraint(format!("the customer was given {invoices} invoices")));
+    }
+    for entry in subscriptions::every_subscription(tx, customer).await? {
+        for of in entry.invoicing.iter().flat_map(|of| &of.drafts) {
+            let draft = draft(tx, customer, of.id).await?;
+            remove(tx, &draft).await?;
+        }
     }
     Ok(())
 }

@@ -9,12 +9,12 @@ use crate::{
         kernel::Transaction,
         rows::{self, invoices, outbox, periods, prices},
     },
-    invoice::{self, Charges, Invoice, InvoiceLine, Issue, Terms},
+    invoice::{self, Charges, Invoice, InvoiceLine, InvoiceStatus, Issue, Terms},
     meter::CellId,
     plan::Plan,
     rating::RateCard,
     schema::{self, CustomerHead},
-    subscription::{Draft, InvoicingStep, Subscription, SubscriptionEntry},
+    subscription::{Applied, Draft, InvoicingStep, PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
     webhook::Body,
@@ -36,8 +36,13 @@ pub(in crate::engine) async fn take(
             if let Some(invoicing) = &mut entry.invoicing {
                 invoicing.drafts.retain(|of| of.id != draft.id);
             }
-            let invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
-            issue(tx, entry, invoice, at).await.map(|_| ())
+            let mut invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
+            if is_automatic(tx, entry).await? {
+                return issue(tx, entry, invoice, at).await.map(|_| ());
+            }
+            // It was turned off since: somebody issues it, whenever that is.
+            invoice.will_auto_issue = false;
+            invoices::save(tx, InvoiceStatus::Draft, &invoice).await
         }
     }
 }
@@ -48,10 +53,18 @@ async fn pass(
     entry: &mut SubscriptionEntry,
     at: Timestamp,
 ) -> Result<(), Error> {
+    let is_automatic = is_automatic(tx, entry).await?;
     let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
     let Some(draft) = invoicing.upcoming().copied() else { return Ok(()) };
     invoicing.passed = Some(draft.boundary);
-    if !draft.is_automatic {
+    if is_automatic != draft.is_automatic {
+        let customer_id = entry.subscription.customer_id;
+        let mut invoice = invoices::draft(tx, customer_id, draft.id).await?;
+        invoice.will_auto_issue = is_automatic;
+        invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
+    }
+    let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
+    if !is_automatic {
         // Somebody issues it, whenever that is.
         invoicing.drafts.retain(|of| of.id != draft.id);
     }
@@ -129,15 +142,24 @@ async fn make(
     Ok(draft)
 }
 
+/// Tells whether drafts of a subscription are issued by themselves.
+async fn is_automatic(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Result<bool, Error> {
+    let of = &entry.subscription;
+    let books = invoices::books(tx, of.customer_id).await?;
+    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
+    Ok(terms(of, &plan, &books.entry.customer).auto_issuance())
+}
+
 /// Issues a draft, and returns it.
 pub(in crate::engine) async fn issue(
     tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
+    entry: &mut SubscriptionEntry,
     mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<Invoice, Error> {
+    show(tx, entry, &mut invoice).await?;
+    note_applied(tx, entry, &invoice).await?;
     let of = &entry.subscription;
-    invoice.show(figures(tx, entry, &invoice).await?);
     let mut books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
     let before = invoice.status;
@@ -161,8 +183,46 @@ pub(in crate::engine) async fn issue(
     Ok(invoice)
 }
 
+/// Notes the credits that an invoice applies, where other prices have periods that began with those of its
+/// lines and go on: what all of them drew is one sum.
+async fn note_applied(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    invoice: &Invoice,
+) -> Result<(), Error> {
+    let card = prices::card(tx, entry).await?;
+    let Some(invoicing) = &mut entry.invoicing else { return Ok(()) };
+    let goes_on = |start| {
+        let after = Timeframe::nothing_at(start).until(start.saturating_add(INSTANT));
+        let periods = card.usage_periods(after).into_keys();
+        periods.into_iter().any(|of| of.start() == start && invoice.invoice_date < of.end())
+    };
+    for line in invoice.lines.iter().filter(|line| !line.credits_applied.is_zero()) {
+        let (start, unit) = (line.period.start(), line.currency.clone());
+        let amount = line.credits_applied.clone();
+        invoicing.applied.push(Applied { start, unit, amount });
+    }
+    invoicing.applied.retain(|of| goes_on(of.start));
+    Ok(())
+}
+
+/// Shows a draft as of now: its lines with what they come to, and when it may be issued.
+pub(in crate::engine) async fn show(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice: &mut Invoice,
+) -> Result<(), Error> {
+    let grace = rows::account::account_entry(tx).await?.configuration.grace_period;
+    let (boundary, made_at) = (invoice.invoice_date, invoice.created_at);
+    let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
+    let draft = Draft { id: invoice.id, boundary, made_at, has_usage, is_automatic: true };
+    invoice.eligible_to_issue_at = Some(draft.eligible_at(grace));
+    invoice.show(figures(tx, entry, invoice).await?);
+    Ok(())
+}
+
 /// Computes the lines of a draft as of now, and the sum of their subtotals.
-pub(in crate::engine) async fn figures(
+async fn figures(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     invoice: &Invoice,
@@ -173,7 +233,7 @@ pub(in crate::engine) async fn figures(
     let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
     for (period, key) in card.usage_periods(before) {
         if period.end() == boundary {
-            used.insert(period, periods::total(tx, entry, key).await?);
+            used.insert(period, total(tx, entry, &card, period, key).await?);
         }
     }
     let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
@@ -184,14 +244,33 @@ pub(in crate::engine) async fn figures(
     Ok(invoice::lines(&charges))
 }
 
+/// Returns what a period adds up to. Of one that was over before the subscription was made, or that was
+/// left behind, nobody keeps a total: it is summed up.
+async fn total(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    card: &RateCard,
+    period: Timeframe,
+    key: PeriodKey,
+) -> Result<Total, Error> {
+    let of = &entry.subscription;
+    let known = periods::total(tx, entry, key).await?;
+    if !known.is_empty() && of.created_at <= period.start() {
+        return Ok(known);
+    }
+    let meters = rows::plans::plan_version_of(tx, entry).await?.meters.clone();
+    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
+    rows::figures::total_between(tx, of.customer_id, &meters, period).await
+}
+
 /// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
-/// overdraft.
+/// overdraft, by the start of the period, less what invoices of others that began with it have applied.
 async fn drawn(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     card: &RateCard,
     starts: impl Iterator<Item = Timestamp>,
-) -> Result<BTreeMap<PricingUnit, Decimal>, Error> {
+) -> Result<BTreeMap<(Timestamp, PricingUnit), Decimal>, Error> {
     let Subscription { id, customer_id, .. } = entry.subscription;
     let units: BTreeSet<_> = card.intervals.iter().map(|of| &of.price.currency).collect();
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
@@ -203,9 +282,14 @@ async fn drawn(
             for (block, amount) in drawn.shares() {
                 let block = guard.get(tx, &schema::credit_block(tx.account, *block)).await?;
                 if block.is_none_or(|of| !of.block.is_overdraft()) {
-                    *sums.entry((*unit).clone()).or_default() += amount;
+                    *sums.entry((start, (*unit).clone())).or_default() += amount;
                 }
             }
+        }
+    }
+    for Applied { start, unit, amount } in entry.invoicing.iter().flat_map(|of| &of.applied) {
+        if let Some(sum) = sums.get_mut(&(*start, unit.clone())) {
+            *sum -= amount;
         }
     }
     Ok(sums)
