@@ -6,11 +6,9 @@
 
 mod alerts;
 mod backfills;
-mod balance_transactions;
 mod credits;
 mod customers;
 mod events;
-mod invoices;
 mod items;
 mod metrics;
 mod ping;
@@ -39,8 +37,6 @@ const SERVED: &[&[Operation]] = &[
     subscriptions::OPERATIONS,
     events::OPERATIONS,
     backfills::OPERATIONS,
-    invoices::OPERATIONS,
-    balance_transactions::OPERATIONS,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {
