@@ -425,7 +425,7 @@ tables! {
     /// A price by its alias.
     price_external(account, alias: &ExternalId) -> PriceAlias, read_often;
 
-    /// What a customer owes and is owed, and how many invoices it was given.
+    /// Numbers of a customer's invoices, and of the transactions of its balance.
     receivables(account, customer: CustomerId) -> Receivables [guarded by CustomerHead];
 
     /// The record of a keyed operation (§4.5), by the epoch in which it completed.

@@ -295,3 +295,24 @@ fn s4_5_6_a_customer_is_replayed_byte_for_byte() {
     assert_eq!(second.bytes, first.bytes);
     assert_eq!(host.walk("/v1/customers").len(), 1);
 }
+
+#[test]
+fn invoicing_12_1_a_customer_says_its_balance_in_the_digits_of_its_currency() {
+    use accrue::invoice::{BalanceDirection, NewBalanceTransaction};
+
+    let host = Host::new();
+    for (currency, amount, expect) in [("USD", "12.5", "-12.50"), ("JPY", "12", "-12")] {
+        let new = json!({"name": "Ada", "email": "ada@example.com", "currency": currency});
+        let ada = host.post("/v1/customers", new).ok(StatusCode::CREATED);
+        let owed = NewBalanceTransaction {
+            amount: accrue::Decimal::parse(amount).unwrap(),
+            direction: BalanceDirection::Decrement,
+            description: None,
+        };
+        let id: accrue::CustomerId = ada["id"].as_str().unwrap().parse().unwrap();
+        let moved = host.account().create_balance_transaction(id, owed);
+        pollster::block_on(moved.into_future()).unwrap();
+        let path = format!("/v1/customers/{id}");
+        assert_eq!(host.get(&path).ok(StatusCode::OK)["balance"], expect);
+    }
+}
