@@ -31,6 +31,12 @@ macro_rules! ids {
                 Self(derived(at, names))
             }
 
+            /// Creates the id of a part of what has an id: it begins with as much of that as finds it again.
+            #[allow(dead_code, reason = "most kinds of id are no part of another")]
+            pub(crate) fn part_of(whole: &[u8; 16], names: &[&[u8]]) -> Self {
+                Self(part_of(whole, names))
+            }
+
             #[allow(dead_code, reason = "not every kind of id is part of a key")]
             pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
                 self.0.as_bytes()
@@ -71,6 +77,10 @@ ids! {
     ApiKeyId,
     /// Id of a backfill.
     BackfillId,
+    /// Id of a credit note.
+    CreditNoteId,
+    /// Id of a line of a credit note.
+    CreditNoteLineId,
     /// Id of a credit block.
     CreditBlockId,
     /// Id of a customer.
@@ -107,15 +117,29 @@ fn generate(now: Timestamp, entropy: &dyn Entropy) -> Uuid {
     at(now, &random)
 }
 
+/// Bytes that the id of a part has in common with that of the whole.
+pub(crate) const OF_THE_WHOLE: usize = 10;
+
+fn part_of(whole: &[u8; 16], names: &[&[u8]]) -> Uuid {
+    let mut bytes = *whole;
+    let rest = bytes.iter_mut().skip(OF_THE_WHOLE);
+    rest.zip(digest(names)).for_each(|(byte, found)| *byte = found);
+    Uuid::from_bytes(bytes)
+}
+
 fn derived(now: Timestamp, names: &[&[u8]]) -> Uuid {
+    let mut bytes = [0; 10];
+    bytes.iter_mut().zip(digest(names)).for_each(|(byte, found)| *byte = found);
+    at(now, &bytes)
+}
+
+fn digest(names: &[&[u8]]) -> impl Iterator<Item = u8> + use<> {
     let mut sha = Sha256::new();
     for name in names {
         sha.update(u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes());
         sha.update(name);
     }
-    let mut bytes = [0; 10];
-    bytes.iter_mut().zip(sha.finalize()).for_each(|(byte, found)| *byte = found);
-    at(now, &bytes)
+    sha.finalize().into_iter()
 }
 
 fn at(now: Timestamp, random: &[u8; 10]) -> Uuid {

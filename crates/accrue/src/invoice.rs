@@ -1,6 +1,8 @@
 //! Invoices: what falls due, billed (invoicing 3).
 
 mod balance;
+mod credit_note;
+mod credited;
 mod figures;
 mod life;
 mod line;
@@ -14,12 +16,17 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
     balance::Receivables,
+    credited::{Credit, Crediting, Share},
     figures::{Charges, lines},
     life::Issue,
     terms::Terms,
 };
 pub use self::{
     balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
+    credit_note::{
+        CreditNote, CreditNoteEffect, CreditNoteFilter, CreditNoteLine, CreditNoteReason,
+        CreditNoteSource, NewCreditNote, NewCreditNoteLine, ServiceDays,
+    },
     line::{InvoiceLine, LineAdjustment},
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
     update::{InvoiceUpdate, Payment},
@@ -70,14 +77,17 @@ pub struct Invoice {
     pub subtotal: Decimal,
     /// Sum of its lines after adjustments and credits.
     pub total: Decimal,
-    /// Amount that is left to pay: the total with the customer's balance.
+    /// Amount that is left to pay: the total with the customer's balance, less credit notes.
     pub amount_due: Decimal,
     /// Lines, in the order of the prices.
     #[serde(skip)]
     pub lines: Vec<InvoiceLine>,
     /// Transactions of the customer's balance that it made, oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip)]
     pub balance_transactions: Vec<BalanceTransaction>,
+    /// Credit notes of it, void ones too, oldest first: without their lines.
+    #[serde(skip)]
+    pub credit_notes: Vec<CreditNote>,
     /// Days that the customer has to pay, where this invoice has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net_terms: Option<u32>,

@@ -201,8 +201,9 @@ pub use self::{
     fraction::{Fraction, FractionError},
     id::{
         AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId, CreditBlockId,
-        CustomerId, IdError, IdOr, InvoiceId, InvoiceLineId, ItemId, LedgerEntryId, MessageId,
-        MetricId, PlanId, PriceId, PriceIntervalId, SubscriptionId,
+        CreditNoteId, CreditNoteLineId, CustomerId, IdError, IdOr, InvoiceId, InvoiceLineId,
+        ItemId, LedgerEntryId, MessageId, MetricId, PlanId, PriceId, PriceIntervalId,
+        SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -53,7 +53,7 @@ pub(crate) use self::{
         Index, hour_at, id_at, number_at, place_at, place_of, position, position_of,
         position_of_hour,
     },
-    invoice::{InvoiceEntry, InvoiceLines},
+    invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines},
     message::OutboxEntry,
     plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,
@@ -62,16 +62,17 @@ pub(crate) use self::{
     usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
 };
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
-    ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId, PricingUnit,
-    SubscriptionId, Timeframe, Timestamp,
+    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CreditNoteId, CustomerId, Error,
+    EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
+    PricingUnit, SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
+    id::OF_THE_WHOLE,
     idempotency::{Epoch, Record},
-    invoice::{BalanceTransaction, Invoice, InvoiceStatus, Receivables},
+    invoice::{BalanceTransaction, CreditNote, Invoice, InvoiceStatus, Receivables},
     item::Item,
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
@@ -221,6 +222,24 @@ tables! {
     /// The metadata of a block, where it has any. It is apart, so that usage moves a small row.
     credit_block_metadata(account, block: CreditBlockId) -> BlockMetadata [guarded by CustomerHead];
 
+    /// A credit note, without its lines.
+    credit_note(account, note: CreditNoteId) -> CreditNoteEntry [guarded by CustomerHead];
+
+    /// The credit notes of a customer, by when they were made.
+    credit_note_by_customer(account, of: &CreditNote)
+        = (account, of.customer_id, of.created_at, of.id) -> Nothing {
+        list credit_notes_of_customer(account, customer: CustomerId);
+    }
+
+    /// Credit notes, by when they were made.
+    credit_note_by_time(account, of: &CreditNote) = (account, of.created_at, of.id) -> Nothing {
+        list credit_notes(account);
+    }
+
+    /// Lines of a credit note, as many as fit a row.
+    credit_note_lines(account, note: CreditNoteId, part: u16)
+        -> CreditNoteLines [guarded by CustomerHead];
+
     /// Currencies and pricing units in which a customer has a ledger, or alerts on one.
     credits(account, customer: CustomerId)
         -> Credits [guarded by CustomerHead], read_often, resident;
@@ -307,7 +326,11 @@ tables! {
     ) -> GroupCount [guarded by CustomerHead];
 
     /// An invoice, without its lines.
-    invoice(account, invoice: InvoiceId) -> InvoiceEntry [guarded by CustomerHead];
+    invoice(account, invoice: InvoiceId) -> InvoiceEntry [guarded by CustomerHead] {
+        /// The invoices that a line may be of: a few at most.
+        scan invoices_of_line(account, first: &[u8; OF_THE_WHOLE]);
+        key invoice_id(invoice: InvoiceId);
+    }
 
     /// The invoices of a customer, by the date that they bear.
     invoice_by_customer(account, of: &Invoice)

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BackfillId, CustomerId, Decimal, InvoiceId, MessageId, PriceId, SubscriptionId, Timestamp,
+    BackfillId, CreditNoteId, CustomerId, Decimal, InvoiceId, MessageId, PriceId, SubscriptionId,
+    Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     backfill::Backfill,
     credit::CreditBlock,
     customer::{Customer, PreviousAttributes},
-    invoice::{BalanceTransaction, Invoice},
+    invoice::{BalanceTransaction, CreditNote, Invoice},
     subscription::Subscription,
 };
 
@@ -37,6 +38,8 @@ pub struct Message {
     pub backfill: Option<Backfill>,
     /// Invoice that it is about, as it is when the message is read.
     pub invoice: Option<Invoice>,
+    /// Credit note that it is about, as it is when the message is read.
+    pub credit_note: Option<CreditNote>,
 }
 
 impl Message {
@@ -231,6 +234,18 @@ pub enum Body {
         /// The invoice.
         invoice_id: InvoiceId,
     },
+    /// `credit_note.issued`
+    #[serde(rename = "credit_note.issued")]
+    CreditNoteIssued {
+        /// The credit note.
+        credit_note_id: CreditNoteId,
+    },
+    /// `credit_note.marked_as_void`
+    #[serde(rename = "credit_note.marked_as_void")]
+    CreditNoteMarkedAsVoid {
+        /// The credit note.
+        credit_note_id: CreditNoteId,
+    },
     /// `customer.balance_transaction_created`
     #[serde(rename = "customer.balance_transaction_created")]
     BalanceTransactionCreated {
@@ -293,6 +308,8 @@ impl Body {
             Self::InvoiceEdited { .. } => "invoice.edited",
             Self::InvoiceMarkedAsPaid { .. } => "invoice.manually_marked_as_paid",
             Self::InvoiceMarkedAsVoid { .. } => "invoice.manually_marked_as_void",
+            Self::CreditNoteIssued { .. } => "credit_note.issued",
+            Self::CreditNoteMarkedAsVoid { .. } => "credit_note.marked_as_void",
             Self::BalanceTransactionCreated { .. } => "customer.balance_transaction_created",
         }
     }
@@ -314,6 +331,8 @@ impl Body {
             | Self::InvoiceEdited { .. }
             | Self::InvoiceMarkedAsPaid { .. }
             | Self::InvoiceMarkedAsVoid { .. }
+            | Self::CreditNoteIssued { .. }
+            | Self::CreditNoteMarkedAsVoid { .. }
             | Self::BalanceTransactionCreated { .. } => None,
             Self::SubscriptionCreated { subscription_id }
             | Self::SubscriptionStarted { subscription_id }
@@ -337,6 +356,16 @@ impl Body {
             | Self::InvoiceEdited { invoice_id, .. }
             | Self::InvoiceMarkedAsPaid { invoice_id, .. }
             | Self::InvoiceMarkedAsVoid { invoice_id } => Some(*invoice_id),
+            _ => None,
+        }
+    }
+
+    /// Returns the credit note that it is about.
+    #[must_use]
+    pub const fn credit_note_id(&self) -> Option<CreditNoteId> {
+        match self {
+            Self::CreditNoteIssued { credit_note_id }
+            | Self::CreditNoteMarkedAsVoid { credit_note_id } => Some(*credit_note_id),
             _ => None,
         }
     }

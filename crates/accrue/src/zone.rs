@@ -7,7 +7,7 @@ use jiff::{
     civil::{Date, DateTime, Time},
     tz::{AmbiguousOffset, TimeZoneDatabase},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{Timeframe, Timestamp, TimestampError, time::civil_time};
 
@@ -149,6 +149,12 @@ impl CivilDate {
         let start = zone.first_showing(self.0.to_datetime(Time::midnight()));
         let start = Timestamp::from_micros(start.as_microsecond())?;
         Timeframe::new(start, zone.midnight_after(start, 1)).map_err(|_| TimestampError)
+    }
+}
+
+impl Serialize for CivilDate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
     }
 }
 

@@ -8,6 +8,7 @@ pub(super) mod backfills;
 pub(super) mod balance_transactions;
 pub(super) mod costs;
 pub(super) mod credit_blocks;
+pub(super) mod credit_notes;
 pub(super) mod credits;
 pub(super) mod customers;
 pub(super) mod event_volume;

@@ -1,7 +1,9 @@
 //! What time brings, before anybody finds it undone.
 
 pub(super) mod corrections;
+pub(super) mod crediting;
 pub(super) mod current;
+mod due;
 pub(super) mod in_order;
 pub(super) mod invoicing;
 pub(super) mod judge;

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BalanceTransactionId, Currency, CustomerId, Decimal, Description, Error, InvoiceId, Timestamp,
-    customer::Customer,
+    BalanceTransactionId, CreditNoteId, Currency, CustomerId, Decimal, Description, Error,
+    InvoiceId, Timestamp, customer::Customer,
 };
 
 /// Transaction of a customer's balance (invoicing 12.1).
@@ -36,6 +36,9 @@ pub struct BalanceTransaction {
     pub description: Option<Description>,
     /// Invoice that it is of, if it is.
     pub invoice_id: Option<InvoiceId>,
+    /// Credit note that it is of, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit_note_id: Option<CreditNoteId>,
 }
 
 /// Direction in which a balance moves.
@@ -57,6 +60,10 @@ pub enum BalanceAction {
     AppliedToInvoice,
     /// The caller moved it.
     ManualAdjustment,
+    /// A credit note was made.
+    CreditNoteApplied,
+    /// A credit note was made void.
+    CreditNoteVoided,
     /// An invoice was made void.
     ReturnFromVoiding,
 }
@@ -79,6 +86,9 @@ pub(crate) struct Receivables {
     pub(crate) prefix: String,
     /// Number of invoices that were issued.
     pub(crate) invoices: u64,
+    /// Number of credit notes that were made.
+    #[serde(default)]
+    pub(crate) credit_notes: u64,
     /// Number of transactions that have moved the balance.
     pub(crate) transactions: u64,
 }
@@ -91,6 +101,7 @@ pub(crate) struct Movement {
     pub(crate) action: BalanceAction,
     pub(crate) description: Option<Description>,
     pub(crate) invoice_id: Option<InvoiceId>,
+    pub(crate) credit_note_id: Option<CreditNoteId>,
 }
 
 impl BalanceDirection {
@@ -111,6 +122,8 @@ impl BalanceAction {
         match self {
             Self::AppliedToInvoice => "applied_to_invoice",
             Self::ManualAdjustment => "manual_adjustment",
+            Self::CreditNoteApplied => "credit_note_applied",
+            Self::CreditNoteVoided => "credit_note_voided",
             Self::ReturnFromVoiding => "return_from_voiding",
         }
     }
@@ -128,7 +141,7 @@ impl NewBalanceTransaction {
             BalanceDirection::Decrement => -self.amount,
         };
         let (action, description) = (BalanceAction::ManualAdjustment, self.description);
-        Ok(Movement { by, currency, action, description, invoice_id: None })
+        Ok(Movement { by, currency, action, description, invoice_id: None, credit_note_id: None })
     }
 }
 
@@ -137,7 +150,7 @@ impl Receivables {
     pub(crate) fn new(random: [u8; 6]) -> Self {
         let letter = |byte: u8| char::from(b'A'.saturating_add(byte % 26));
         let prefix = random.into_iter().map(letter).collect();
-        Self { prefix, invoices: 0, transactions: 0 }
+        Self { prefix, invoices: 0, credit_notes: 0, transactions: 0 }
     }
 
     /// Returns the number that drafts show.
@@ -151,6 +164,12 @@ impl Receivables {
         format!("{}-{:05}", self.prefix, self.invoices)
     }
 
+    /// Takes the next number of a credit note.
+    pub(crate) fn next_note_number(&mut self) -> String {
+        self.credit_notes = self.credit_notes.saturating_add(1);
+        format!("{}-CN-{:05}", self.prefix, self.credit_notes)
+    }
+
     /// Moves the balance of a customer.
     pub(crate) fn book(
         &mut self,
@@ -159,7 +178,7 @@ impl Receivables {
         movement: Movement,
         at: Timestamp,
     ) -> BalanceTransaction {
-        let Movement { by, currency, action, description, invoice_id } = movement;
+        let Movement { by, currency, action, description, invoice_id, credit_note_id } = movement;
         let starting_balance = customer.balance.clone();
         customer.balance += &by;
         self.transactions = self.transactions.saturating_add(1);
@@ -180,6 +199,7 @@ impl Receivables {
             ending_balance: customer.balance.clone(),
             description,
             invoice_id,
+            credit_note_id,
         }
     }
 }

@@ -127,8 +127,8 @@ impl DueLine {
         let price = charges.card.intervals.get(self.interval).map(|of| *of.price.id.as_bytes());
         let [start, end] =
             [self.period.start(), self.period.end()].map(|at| at.micros().to_be_bytes());
-        let names =
-            [charges.invoice_id.as_bytes().as_slice(), &price.unwrap_or_default(), &start, &end];
-        InvoiceLineId::derived(self.period.start(), &names)
+        let price = price.unwrap_or_default();
+        let names = [price.as_slice(), &start, &end];
+        InvoiceLineId::part_of(charges.invoice_id.as_bytes(), &names)
     }
 }

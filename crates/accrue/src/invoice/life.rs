@@ -51,6 +51,7 @@ impl Invoice {
             amount_due: Decimal::zero(),
             lines: Vec::new(),
             balance_transactions: Vec::new(),
+            credit_notes: Vec::new(),
             net_terms: None,
             custom_due_date: None,
             memo: terms.memo(),
@@ -81,7 +82,14 @@ impl Invoice {
         let transaction = (!by.is_zero()).then(|| {
             let (action, invoice_id) = (BalanceAction::AppliedToInvoice, Some(self.id));
             let currency = self.currency;
-            let movement = Movement { by, currency, action, description: None, invoice_id };
+            let movement = Movement {
+                by,
+                currency,
+                action,
+                description: None,
+                invoice_id,
+                credit_note_id: None,
+            };
             receivables.book(customer, transaction_id, movement, at)
         });
         self.balance_transactions.extend(transaction.clone());
@@ -130,7 +138,8 @@ impl Invoice {
         }
         let (action, invoice_id) = (BalanceAction::ReturnFromVoiding, Some(self.id));
         let currency = self.currency;
-        let movement = Movement { by, currency, action, description: None, invoice_id };
+        let movement =
+            Movement { by, currency, action, description: None, invoice_id, credit_note_id: None };
         let transaction = receivables.book(customer, transaction_id, movement, now);
         self.balance_transactions.push(transaction.clone());
         Ok(Some(transaction))

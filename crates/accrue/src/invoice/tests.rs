@@ -6,7 +6,8 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 use crate::{
-    AdjustmentIntervalId, Fraction, ItemId, MetricId, Name, PriceId, PricingUnit, Timeframe,
+    AdjustmentIntervalId, Currency, Fraction, ItemId, MetricId, Name, PriceId, PricingUnit,
+    Timeframe,
     price::{Adjustment, Cadence, Charge, Discount, Model, NewPrice, Unit},
     rating::{Due, DueLine, DueStep, RateCard},
     subscription::{
@@ -156,8 +157,6 @@ fn invoicing_4_6_numbers_count_from_one() {
 
 #[test]
 fn invoicing_1_money_has_no_more_digits_than_its_currency() {
-    use crate::Currency;
-
     let check = |amount: &str, currency: &str| {
         let new = NewBalanceTransaction {
             amount: number(amount),
@@ -172,6 +171,63 @@ fn invoicing_1_money_has_no_more_digits_than_its_currency() {
     assert!(check("0.001", "USD").unwrap_err().contains("at most 2 digits"));
     assert!(check("0", "USD").unwrap_err().contains("above 0"));
     assert!(check("-1", "USD").unwrap_err().contains("above 0"));
+}
+
+#[test]
+fn invoicing_10_4_a_share_takes_as_much_of_everything() {
+    let usd = Currency::parse("USD").unwrap();
+    // 10 % over the invoice, which has another line.
+    let step = [(0, number("-13")), (1, number("-1"))];
+    let (lines, _) = lines_of(&[USD; 2], &[number("130"), number("10")], &step, &[]);
+    let whole = Share::of(&lines[0], usd);
+    assert_eq!(whole.amount, number("130"), "before what is over the invoice");
+    let mut left = whole.clone();
+    let half = left.take(&number("65"), &whole, usd);
+    assert_eq!(
+        [&half.subtotal, &half.adjustments[0].amount].map(Decimal::to_string),
+        ["65", "-6.5"]
+    );
+    assert_eq!(half.total(), number("58.5"));
+    assert_eq!(left, half, "the other half is left");
+    let rest = left.take(&number("65"), &whole, usd);
+    assert_eq!((rest.total(), left.total()), (number("58.5"), number("0")));
+}
+
+#[test]
+fn invoicing_10_4_shares_of_a_unit_are_worth_what_the_line_adds() {
+    let tokens = ("tokens", Some("0.02"));
+    let (lines, _) = lines_of(&[tokens], &[number("1500")], &[], &[("tokens", "1000")]);
+    let share = Share::of(&lines[0], Currency::parse("USD").unwrap());
+    assert_eq!((share.subtotal, share.amount), (number("30"), number("10")));
+}
+
+proptest! {
+    /// However a line is credited, its shares come to the whole to the last digit.
+    #[test]
+    fn shares_add_up(
+        amount in 100_u32..100_000,
+        off in 0_u32..100,
+        parts in vec(1_u32..20_000, 1..8),
+    ) {
+        let usd = Currency::parse("USD").unwrap();
+        let amount = number(&format!("{amount}e-2"));
+        let off = -amount.share(&Decimal::from(u64::from(off)), &number("100"), 2);
+        let step = [(0, off), (1, number("-1"))];
+        let (lines, _) = lines_of(&[USD; 2], &[amount, number("10")], &step, &[]);
+        let whole = Share::of(&lines[0], usd);
+        let (mut left, mut sum) = (whole.clone(), Share::default());
+        for part in parts {
+            let part = number(&format!("{part}e-2")).min(left.amount.clone());
+            if !part.is_zero() {
+                sum.add(&left.take(&part, &whole, usd));
+            }
+        }
+        let rest = left.amount.clone();
+        sum.add(&left.take(&rest, &whole, usd));
+        prop_assert_eq!(&sum.subtotal, &whole.subtotal);
+        prop_assert_eq!(&sum.amount, &whole.amount);
+        prop_assert_eq!(sum.total(), whole.total());
+    }
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use super::{
     until::Until,
 };
 use crate::{
-    AdjustmentIntervalId, Decimal, Timeframe, Timestamp,
+    AdjustmentIntervalId, Decimal, PriceId, Timeframe, Timestamp,
     meter::CellId,
     price::{Adjustment, BillingMode, Discount, Part, Quantity},
     time::INSTANT,
@@ -116,6 +116,31 @@ impl RateCard {
             BillingMode::InArrear => Decimal::zero(),
         });
         totals.collect()
+    }
+
+    /// Tells whether nothing falls due at an instant but less of fees in advance.
+    pub(crate) fn only_takes_back(&self, at: Timestamp) -> bool {
+        let due = self.due(&|_, _, _| None, at);
+        due.lines.iter().all(|line| {
+            let interval = self.intervals.get(line.interval);
+            line.subtotal.is_negative()
+                && interval.is_some_and(|of| of.billing_mode() == BillingMode::InAdvance)
+        })
+    }
+
+    /// Returns the fees in advance that have a period around an instant, with the start of the first.
+    pub(crate) fn in_advance_around(&self, at: Timestamp) -> BTreeMap<PriceId, Timestamp> {
+        let around =
+            Timeframe::nothing_at(at.saturating_sub(INSTANT)).until(at.saturating_add(INSTANT));
+        let fees = self.intervals.iter().filter(|of| of.billing_mode() == BillingMode::InAdvance);
+        let mut starts = BTreeMap::new();
+        for of in fees {
+            for period in of.periods_in(around) {
+                let start = starts.entry(of.price.id).or_insert(period.start());
+                *start = period.start().min(*start);
+            }
+        }
+        starts
     }
 
     /// Tells whether something falls due at an instant, whatever was used.

@@ -1,8 +1,11 @@
-//! Documents of invoices.
+//! Documents of invoices and credit notes.
 
 use serde::{Deserialize, Serialize};
 
-use crate::invoice::{Invoice, InvoiceLine};
+use crate::{
+    CreditNoteId,
+    invoice::{CreditNote, CreditNoteLine, Invoice, InvoiceLine},
+};
 
 /// An invoice, and how many rows its lines are in: a draft has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,10 +13,29 @@ pub(crate) struct InvoiceEntry {
     pub(crate) invoice: Invoice,
     #[serde(default)]
     pub(crate) parts: u16,
+    /// Numbers of the transactions that moved the balance for it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) transactions: Vec<u64>,
+    /// Its credit notes, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) credit_notes: Vec<CreditNoteId>,
 }
 
 /// Lines of an invoice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InvoiceLines {
     pub(crate) lines: Vec<InvoiceLine>,
+}
+
+/// A credit note, and how many rows its lines are in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CreditNoteEntry {
+    pub(crate) note: CreditNote,
+    pub(crate) parts: u16,
+}
+
+/// Lines of a credit note.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CreditNoteLines {
+    pub(crate) lines: Vec<CreditNoteLine>,
 }

@@ -2,9 +2,9 @@ use smallvec::SmallVec;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
-    ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId, PricingUnit,
-    SubscriptionId, Timeframe, Timestamp,
+    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CreditNoteId, CustomerId, Error,
+    EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
+    PricingUnit, SubscriptionId, Timeframe, Timestamp,
     backfill::BackfillStatus,
     credit::EntryKind,
     invoice::InvoiceStatus,
@@ -75,7 +75,7 @@ macro_rules! parts {
 }
 
 parts! {
-    AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, InvoiceId,
+    AlertId, ApiKeyId, BackfillId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
     SubscriptionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
@@ -206,6 +206,7 @@ read_parts! {
     };
     BackfillId => Self: |rest| take(rest).map(Self::from_bytes);
     CustomerId => Self: |rest| take(rest).map(Self::from_bytes);
+    InvoiceId => Self: |rest| take(rest).map(Self::from_bytes);
     /// The id of a metric or of a cell: the bytes do not tell which.
     CellId => [u8; 16]: |rest| take(rest);
     &Digest => Digest: |rest| take(rest);

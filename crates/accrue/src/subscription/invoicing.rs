@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decimal, InvoiceId, PricingUnit, Timestamp};
+use crate::{CreditNoteId, Decimal, InvoiceId, PricingUnit, Timestamp};
 
 /// How far the invoices of a subscription have come (invoicing 6.1).
 ///
@@ -19,6 +19,9 @@ pub(crate) struct Invoicing {
     /// Credits that invoices have applied, of periods that began with others that still go on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) applied: Vec<Applied>,
+    /// Credit notes of what its end cuts short.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) cut: Vec<CreditNoteId>,
 }
 
 /// Credits that an invoice has applied, of what periods drew that began at an instant.

@@ -11,7 +11,9 @@ use accrue::{
     credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
     expression::Expression,
-    invoice::{BalanceDirection, NewBalanceTransaction},
+    invoice::{
+        BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote, NewCreditNoteLine,
+    },
     metric::Metric,
     plan::PlanPrice,
     price::{
@@ -76,7 +78,8 @@ fn story() -> Fixture {
     fixture
 }
 
-/// A subscription that is invoiced: its balance pays for a part, one invoice waits, the next is a draft.
+/// A subscription that is invoiced: its balance pays for a part, one invoice waits with a credit note, the next
+/// is a draft.
 fn invoice(fixture: &Fixture, sum: &Metric) {
     let mut configuration = block_on(fixture.account.configuration()).unwrap();
     configuration.features.invoices = true;
@@ -94,6 +97,19 @@ fn invoice(fixture: &Fixture, sum: &Metric) {
     };
     run(fixture.account.create_balance_transaction(bob.id, owed)).unwrap();
     fixture.subscribe(bob.id, &plan);
+    let issued = fixture.invoices(crate::invoices::SETTLED).remove(0);
+    let line = NewCreditNoteLine {
+        invoice_line_id: issued.lines[0].id,
+        amount: number("0.75"),
+        days: None,
+    };
+    let note = NewCreditNote {
+        lines: vec![line],
+        reason: CreditNoteReason::ProductUnsatisfactory,
+        memo: Some(Description::parse("an hour of outage").unwrap()),
+        days: None,
+    };
+    run(fixture.account.create_credit_note(note)).unwrap();
     fixture.use_now("invoiced", "billed", "0.5");
 }
 

@@ -29,6 +29,7 @@ mod cost_alerts;
 mod costs;
 mod credit_blocks;
 mod credit_lists;
+mod credit_notes;
 mod credit_previews;
 mod customer_alerts;
 mod customer_costs;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CustomerId, Error, InvoiceId, Page, PageRequest, SubscriptionId,
+    CustomerId, Error, IdOr, InvoiceId, Page, PageRequest, SubscriptionId,
     customer::AttributeValue,
     engine::{
         Account, Call,
@@ -60,11 +60,6 @@ impl Account {
         filter: &InvoiceFilter,
         page: &PageRequest,
     ) -> Result<Page<Invoice>, Error> {
-        let (count, most) = (filter.customers.len(), limits::FILTERED_CUSTOMERS);
-        if count > most {
-            let message = format!("found {count} customers, expected at most {most}");
-            return Err(Error::invalid("customers", message));
-        }
         let listing =
             Listing { name: "invoices", account: self.id(), filter: format!("{filter:?}") };
         let mut tx = self.reading();
@@ -179,33 +174,53 @@ async fn upcoming(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Invoic
     shown(tx, draft.id).await
 }
 
+/// Whose rows pass a filter.
+pub(super) enum Named {
+    Anyone,
+    One(CustomerId),
+    Nobody,
+}
+
+/// Returns whose rows pass a filter: whatever names are given must be one customer's, that of the
+/// subscription too.
+pub(super) async fn named_customer(
+    tx: &mut Transaction<'_>,
+    customers: &[IdOr<CustomerId>],
+    subscription: Option<SubscriptionId>,
+) -> Result<Named, Error> {
+    let (count, most) = (customers.len(), limits::FILTERED_CUSTOMERS);
+    if count > most {
+        let message = format!("found {count} customers, expected at most {most}");
+        return Err(Error::invalid("customers", message));
+    }
+    let mut ids = Vec::new();
+    if let Some(id) = subscription {
+        let entry = rows::subscriptions::subscription_entry(tx, id).await;
+        ids.push(entry.map(|entry| entry.subscription.customer_id));
+    }
+    for named in customers {
+        ids.push(rows::customers::customer(tx, named).await.map(|customer| customer.id));
+    }
+    let mut found = Named::Anyone;
+    for id in ids {
+        found = match (id, found) {
+            (Ok(id), Named::Anyone) => Named::One(id),
+            (Ok(id), Named::One(known)) if known == id => Named::One(id),
+            (Err(error), _) if !error.is_not_found() => return Err(error),
+            _ => return Ok(Named::Nobody),
+        };
+    }
+    Ok(found)
+}
+
 /// Returns the narrowest indexes that name all that passes a filter.
 async fn indexes(tx: &mut Transaction<'_>, filter: &InvoiceFilter) -> Result<Vec<Index>, Error> {
     use InvoiceStatus::{Issued, Paid, Synced};
 
-    let of_subscription = match filter.subscription {
-        Some(id) => match rows::subscriptions::subscription_entry(tx, id).await {
-            Ok(entry) => Some(entry.subscription.customer_id),
-            Err(error) if error.is_not_found() => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        },
-        None => None,
-    };
-    let mut customers: Option<CustomerId> = of_subscription;
-    for named in &filter.customers {
-        let found = match rows::customers::customer(tx, named).await {
-            Ok(customer) => customer.id,
-            Err(error) if error.is_not_found() => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        // Whatever names are given, they must be one customer's.
-        if customers.is_some_and(|known| known != found) {
-            return Ok(Vec::new());
-        }
-        customers = Some(found);
-    }
-    if let Some(id) = customers {
-        return Ok(vec![Index::invoices_of_customer(tx.account, id)]);
+    match named_customer(tx, &filter.customers, filter.subscription).await? {
+        Named::One(id) => return Ok(vec![Index::invoices_of_customer(tx.account, id)]),
+        Named::Nobody => return Ok(Vec::new()),
+        Named::Anyone => {}
     }
     let statuses = match filter.statuses.as_slice() {
         [] => &[Issued, Paid, Synced],

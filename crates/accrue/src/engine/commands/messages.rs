@@ -124,6 +124,10 @@ async fn render(
             Some(id) => invoices::found(tx, id).await?,
             None => None,
         };
+        let credit_note = match body.credit_note_id() {
+            Some(id) => Some(rows::credit_notes::credit_note(tx, id).await?),
+            None => None,
+        };
         messages.push(Message {
             id,
             created_at,
@@ -133,6 +137,7 @@ async fn render(
             subscription,
             backfill,
             invoice,
+            credit_note,
         });
     }
     Ok(messages)

@@ -6,7 +6,7 @@ use crate::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
         rows::{self, active, outbox},
-        time::{current, invoicing, recount},
+        time::{crediting, current, invoicing, recount},
     },
     subscription::{
         Cancellation, FeeQuantityChange, Notified, Subscription, SubscriptionEntry,
@@ -164,8 +164,8 @@ async fn fee_of(
     if of.fee_interval(price.id, tx.now).is_some() { Ok(price.id) } else { Err(wrong()) }
 }
 
-/// Refuses a change after which fees in advance come to something else up to the last boundary that was
-/// billed (invoicing 6.2): nothing would bill the difference. An end may cut them short.
+/// Refuses quantities after which fees in advance come to something else up to the last boundary that was
+/// billed (invoicing 6.2): nothing would bill the difference.
 async fn check_billed(
     tx: &mut Transaction<'_>,
     before: &SubscriptionEntry,
@@ -174,13 +174,7 @@ async fn check_billed(
     let Some(passed) = before.invoicing.as_ref().and_then(|of| of.passed) else { return Ok(()) };
     let until = passed.saturating_add(INSTANT);
     let billed = rows::prices::card(tx, before).await?.in_advance_until(until);
-    let changed = rows::prices::card(tx, after).await?.in_advance_until(until);
-    let is_cut = after.subscription.price_intervals == before.subscription.price_intervals;
-    let differs = billed.iter().zip(&changed).any(|(billed, changed)| match is_cut {
-        true => changed > billed,
-        false => changed != billed,
-    });
-    if differs {
+    if rows::prices::card(tx, after).await?.in_advance_until(until) != billed {
         let detail = format!("fees were invoiced up to {passed}, which the change would not leave");
         return Err(Error::constraint(detail));
     }
@@ -216,7 +210,6 @@ async fn cancel_subscription(
     let end = cancellation.decide(&entry.subscription, tx.now)?;
     let before = entry.clone();
     entry.subscription.end_date = Some(end);
-    check_billed(tx, &before, &entry).await?;
 
     let subscription_id = id;
     let body = if end <= tx.now {
@@ -226,6 +219,7 @@ async fn cancel_subscription(
         Body::SubscriptionCancellationScheduled { subscription_id, cancellation_date: end }
     };
     outbox::tell(tx, customer_id, tx.now, body).await?;
+    crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
     save_change(tx, &mut entry).await?;
     Ok(entry.subscription)
@@ -239,11 +233,11 @@ async fn unschedule_cancellation(
     let original_cancellation_date = unscheduled_end(&before.subscription, tx.now)?;
     let mut entry = before.clone();
     entry.subscription.end_date = None;
-    check_billed(tx, &before, &entry).await?;
     let subscription_id = id;
     let body =
         Body::SubscriptionCancellationUnscheduled { subscription_id, original_cancellation_date };
     outbox::tell(tx, entry.subscription.customer_id, tx.now, body).await?;
+    crediting::settle_end(tx, before.subscription.end_date, &mut entry).await?;
     recount::judge_change(tx, &before, &mut entry).await?;
     save_change(tx, &mut entry).await?;
     Ok(entry.subscription)

@@ -1,10 +1,10 @@
 //! Invoices with their lines, and the balance of a customer that they move.
 
 use crate::{
-    BalanceTransactionId, CustomerId, Error, IdOr, InvoiceId,
+    BalanceTransactionId, CustomerId, Error, IdOr, InvoiceId, InvoiceLineId, Timestamp,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{customers, subscriptions},
+        rows::{credit_notes, customers, parts::Parts, subscriptions},
     },
     invoice::{BalanceTransaction, Invoice, InvoiceLine, InvoiceStatus, Receivables},
     limits,
@@ -18,7 +18,8 @@ pub(in crate::engine) async fn invoice(
 ) -> Result<Invoice, Error> {
     let unknown = || Error::not_found("invoice", id);
     let slot = schema::invoice(tx.account, id);
-    let InvoiceEntry { mut invoice, parts } = tx.find(&slot).await?.ok_or_else(unknown)?;
+    let InvoiceEntry { mut invoice, parts, transactions, credit_notes } =
+        tx.find(&slot).await?.ok_or_else(unknown)?;
     match customers::customer(tx, &IdOr::Id(invoice.customer_id)).await {
         Ok(_) => {}
         Err(error) if error.is_not_found() => return Err(unknown()),
@@ -27,7 +28,44 @@ pub(in crate::engine) async fn invoice(
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     guard.adopt(tx, &slot);
     invoice.lines = lines(tx, &guard, id, parts).await?;
+    let slots = transaction_slots(tx, &invoice, &transactions);
+    invoice.balance_transactions = all_of(guard.get_all(tx, &slots).await?)?;
+    invoice.credit_notes = credit_notes::of_invoice(tx, &guard, &credit_notes).await?;
     Ok(invoice)
+}
+
+/// Returns the invoice that a line is of, as [`invoice`] does.
+pub(in crate::engine) async fn invoice_of_line(
+    tx: &mut Transaction<'_>,
+    line: InvoiceLineId,
+) -> Result<Invoice, Error> {
+    let unknown = || Error::not_found("invoice line item", line);
+    let first = line.as_bytes().first_chunk().ok_or_else(unknown)?;
+    let scan = schema::invoices_of_line(tx.account, first, limits::SCAN_ROWS);
+    for key in tx.keys_now(&scan).await? {
+        let invoice = invoice(tx, schema::invoice_id(&key)?).await?;
+        if invoice.lines.iter().any(|of| of.id == line) {
+            return Ok(invoice);
+        }
+    }
+    Err(unknown())
+}
+
+/// Reads what was issued to a customer with a date from an instant on, by date.
+pub(in crate::engine) async fn issued_from(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    from: Timestamp,
+) -> Result<Vec<Invoice>, Error> {
+    let index = schema::Index::invoices_of_customer(tx.account, customer);
+    let scan = index.scan(from, Timestamp::MAX, limits::SCAN_ROWS);
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let mut found = Vec::new();
+    for (key, _) in guard.range_all(tx, scan).await? {
+        let id = InvoiceId::from_bytes(schema::id_at(&schema::position(&key)?));
+        found.push(invoice(tx, id).await?);
+    }
+    Ok(found)
 }
 
 /// Reads an invoice of a customer under its guard: a draft, which has no lines.
@@ -48,20 +86,36 @@ async fn lines(
     parts: u16,
 ) -> Result<Vec<InvoiceLine>, Error> {
     let slots: Vec<_> = slots(tx, id, parts).collect();
-    let found: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
-    let found = found.ok_or_else(|| Error::corrupt("lines of an invoice are missing"))?;
+    let found = all_of(guard.get_all(tx, &slots).await?)?;
     Ok(found.into_iter().flat_map(|of| of.lines).collect())
+}
+
+fn transaction_slots(
+    tx: &Transaction<'_>,
+    of: &Invoice,
+    numbers: &[u64],
+) -> Vec<Slot<BalanceTransaction, CustomerHead>> {
+    let slot = |number: &u64| schema::balance_transaction(tx.account, of.customer_id, *number);
+    numbers.iter().map(slot).collect()
+}
+
+/// Returns rows that an invoice names.
+fn all_of<T>(rows: Vec<Option<T>>) -> Result<Vec<T>, Error> {
+    let rows: Option<_> = rows.into_iter().collect();
+    rows.ok_or_else(|| Error::corrupt("a row of an invoice is missing"))
 }
 
 /// Returns an invoice as a list found it, with its lines.
 pub(in crate::engine) async fn peek_lines(
     tx: &Transaction<'_>,
-    InvoiceEntry { mut invoice, parts }: InvoiceEntry,
+    InvoiceEntry { mut invoice, parts, transactions, credit_notes }: InvoiceEntry,
 ) -> Result<Invoice, Error> {
     let slots: Vec<_> = slots(tx, invoice.id, parts).collect();
-    let found: Option<Vec<_>> = tx.peek(&slots).await?.into_iter().collect();
-    let found = found.ok_or_else(|| Error::corrupt("lines of an invoice are missing"))?;
+    let found = all_of(tx.peek(&slots).await?)?;
     invoice.lines = found.into_iter().flat_map(|of| of.lines).collect();
+    let slots = transaction_slots(tx, &invoice, &transactions);
+    invoice.balance_transactions = all_of(tx.peek(&slots).await?)?;
+    invoice.credit_notes = credit_notes::peek_of_invoice(tx, &credit_notes).await?;
     Ok(invoice)
 }
 
@@ -95,7 +149,11 @@ pub(in crate::engine) async fn save(
     // Nothing changes lines once they are written.
     let mut parts = guard.get(tx, &slot).await?.map_or(0, |entry| entry.parts);
     if before == InvoiceStatus::Draft && invoice.status != InvoiceStatus::Draft {
-        for lines in in_parts(&invoice.lines)? {
+        let mut rows = Parts::<InvoiceLines>::default();
+        for line in &invoice.lines {
+            rows.with_room(line)?.lines.push(line.clone());
+        }
+        for lines in rows.all {
             guard.put(tx, &schema::invoice_lines(tx.account, invoice.id, parts), &lines)?;
             parts = parts.saturating_add(1);
         }
@@ -121,27 +179,11 @@ pub(in crate::engine) async fn remove(
 
 async fn put(tx: &mut Transaction<'_>, invoice: &Invoice, parts: u16) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let credit_notes = invoice.credit_notes.iter().map(|note| note.id).collect();
+    let transactions = invoice.balance_transactions.iter().map(|of| of.number).collect();
     let invoice = Invoice { lines: Vec::new(), ..invoice.clone() };
-    guard.put(tx, &schema::invoice(tx.account, invoice.id), &InvoiceEntry { invoice, parts })
-}
-
-/// Cuts lines into parts that each fit a row.
-fn in_parts(lines: &[InvoiceLine]) -> Result<Vec<InvoiceLines>, Error> {
-    let (mut parts, mut room) = (Vec::<InvoiceLines>::new(), 0_usize);
-    for line in lines {
-        let text =
-            serde_json::to_string(line).map_err(|error| Error::corrupt(error.to_string()))?;
-        let bytes = text.len().saturating_add(1);
-        match parts.last_mut().filter(|_| bytes <= room) {
-            Some(part) => part.lines.push(line.clone()),
-            None => {
-                parts.push(InvoiceLines { lines: vec![line.clone()] });
-                room = limits::TERMS_BYTES;
-            }
-        }
-        room = room.saturating_sub(bytes);
-    }
-    Ok(parts)
+    let slot = schema::invoice(tx.account, invoice.id);
+    guard.put(tx, &slot, &InvoiceEntry { invoice, parts, transactions, credit_notes })
 }
 
 /// A customer with its balance, and the numbers of its invoices.

@@ -1,12 +1,10 @@
 //! Rows of subscriptions: an entry each, and beside it the terms, in as many parts as they need.
 
-use serde::Serialize;
-
 use crate::{
     CustomerId, Error, IdOr, SubscriptionId, Timestamp,
     engine::{
         kernel::{Guard, Transaction},
-        rows::customers,
+        rows::{customers, parts::Parts},
     },
     limits,
     schema::{self, CustomerHead, Nothing, Slot, SubscriptionOf, Terms},
@@ -209,7 +207,7 @@ fn join(
 
 /// Cuts terms into parts that each fit a row.
 fn parts(all: Terms) -> Result<Vec<Terms>, Error> {
-    let mut parts = Parts::default();
+    let mut parts = Parts::<Terms>::default();
     for interval in all.price_intervals {
         let part = parts.with_room(&interval)?;
         part.price_intervals.push(interval);
@@ -219,26 +217,4 @@ fn parts(all: Terms) -> Result<Vec<Terms>, Error> {
         part.adjustment_intervals.push(interval);
     }
     Ok(parts.all)
-}
-
-#[derive(Default)]
-struct Parts {
-    all: Vec<Terms>,
-    /// How many the last one has.
-    bytes: usize,
-}
-
-impl Parts {
-    /// Returns the part that an interval goes into.
-    fn with_room(&mut self, interval: &impl Serialize) -> Result<&mut Terms, Error> {
-        let text = serde_json::to_string(interval);
-        let bytes = text.map_err(|error| Error::corrupt(error.to_string()))?.len();
-        let is_full = self.bytes.saturating_add(bytes) > limits::TERMS_BYTES;
-        if self.all.is_empty() || is_full {
-            self.all.push(Terms::default());
-            self.bytes = 0;
-        }
-        self.bytes = self.bytes.saturating_add(bytes).saturating_add(1);
-        self.all.last_mut().ok_or_else(|| Error::corrupt("terms have no part"))
-    }
 }

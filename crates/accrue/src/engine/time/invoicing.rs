@@ -1,22 +1,17 @@
 //! Invoices of subscriptions, boundary by boundary: drafts that are made, and issued (invoicing 4, 6).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::{
-    Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
+    Error, InvoiceId, Timeframe, Timestamp,
     customer::Customer,
     engine::{
         kernel::Transaction,
-        rows::{self, invoices, outbox, periods, prices},
+        rows::{self, invoices, outbox, prices},
+        time::{crediting, due},
     },
-    invoice::{self, Charges, Invoice, InvoiceLine, InvoiceStatus, Issue, Terms},
-    meter::CellId,
+    invoice::{Invoice, InvoiceStatus, Issue, Terms},
     plan::Plan,
-    rating::RateCard,
-    schema::{self, CustomerHead},
-    subscription::{Applied, Draft, InvoicingStep, PeriodKey, Subscription, SubscriptionEntry},
+    subscription::{Applied, Draft, InvoicingStep, Subscription, SubscriptionEntry},
     time::INSTANT,
-    usage::Total,
     webhook::Body,
 };
 
@@ -68,8 +63,10 @@ async fn pass(
         // Somebody issues it, whenever that is.
         invoicing.drafts.retain(|of| of.id != draft.id);
     }
-    let body = Body::InvoiceDateElapsed { invoice_id: draft.id, invoice_date: draft.boundary };
-    outbox::tell(tx, entry.subscription.customer_id, at, body).await?;
+    if !prices::card(tx, entry).await?.only_takes_back(draft.boundary) {
+        let body = Body::InvoiceDateElapsed { invoice_id: draft.id, invoice_date: draft.boundary };
+        outbox::tell(tx, entry.subscription.customer_id, at, body).await?;
+    }
     follow(tx, entry, at).await
 }
 
@@ -150,7 +147,8 @@ async fn is_automatic(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Re
     Ok(terms(of, &plan, &books.entry.customer).auto_issuance())
 }
 
-/// Issues a draft, and returns it.
+/// Issues a draft, and returns it. What is taken back of fees that were billed in advance is credited; where
+/// nothing else is due there is no invoice (invoicing 10.6).
 pub(in crate::engine) async fn issue(
     tx: &mut Transaction<'_>,
     entry: &mut SubscriptionEntry,
@@ -158,6 +156,15 @@ pub(in crate::engine) async fn issue(
     at: Timestamp,
 ) -> Result<Invoice, Error> {
     show(tx, entry, &mut invoice).await?;
+    let taken_back = crediting::take_off(tx, entry, &mut invoice).await?;
+    if let Some(since) = taken_back
+        && invoice.lines.is_empty()
+        && invoice.will_auto_issue
+    {
+        invoices::remove(tx, &invoice).await?;
+        crediting::settle(tx, entry, since, at).await?;
+        return Ok(invoice);
+    }
     note_applied(tx, entry, &invoice).await?;
     let of = &entry.subscription;
     let mut books = invoices::books(tx, of.customer_id).await?;
@@ -179,6 +186,9 @@ pub(in crate::engine) async fn issue(
     if let Some(transaction) = transaction {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, of.customer_id, at, body).await?;
+    }
+    if let Some(since) = taken_back {
+        crediting::settle(tx, entry, since, at).await?;
     }
     Ok(invoice)
 }
@@ -217,82 +227,8 @@ pub(in crate::engine) async fn show(
     let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
     let draft = Draft { id: invoice.id, boundary, made_at, has_usage, is_automatic: true };
     invoice.eligible_to_issue_at = Some(draft.eligible_at(grace));
-    invoice.show(figures(tx, entry, invoice).await?);
+    invoice.show(due::lines(tx, entry, invoice.id, boundary).await?);
     Ok(())
-}
-
-/// Computes the lines of a draft as of now, and the sum of their subtotals.
-async fn figures(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    invoice: &Invoice,
-) -> Result<(Vec<InvoiceLine>, Decimal), Error> {
-    let card = prices::card(tx, entry).await?;
-    let boundary = invoice.invoice_date;
-    let mut used: BTreeMap<Timeframe, Total> = BTreeMap::new();
-    let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
-    for (period, key) in card.usage_periods(before) {
-        if period.end() == boundary {
-            used.insert(period, total(tx, entry, &card, period, key).await?);
-        }
-    }
-    let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
-    let due = card.due(&figure, boundary);
-    let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
-    let adjustments = &entry.subscription.adjustment_intervals;
-    let charges = Charges { invoice_id: invoice.id, card: &card, due, adjustments, drawn };
-    Ok(invoice::lines(&charges))
-}
-
-/// Returns what a period adds up to. Of one that was over before the subscription was made, or that was
-/// left behind, nobody keeps a total: it is summed up.
-async fn total(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    card: &RateCard,
-    period: Timeframe,
-    key: PeriodKey,
-) -> Result<Total, Error> {
-    let of = &entry.subscription;
-    let known = periods::total(tx, entry, key).await?;
-    if !known.is_empty() && of.created_at <= period.start() {
-        return Ok(known);
-    }
-    let meters = rows::plans::plan_version_of(tx, entry).await?.meters.clone();
-    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
-    rows::figures::total_between(tx, of.customer_id, &meters, period).await
-}
-
-/// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
-/// overdraft, by the start of the period, less what invoices of others that began with it have applied.
-async fn drawn(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    card: &RateCard,
-    starts: impl Iterator<Item = Timestamp>,
-) -> Result<BTreeMap<(Timestamp, PricingUnit), Decimal>, Error> {
-    let Subscription { id, customer_id, .. } = entry.subscription;
-    let units: BTreeSet<_> = card.intervals.iter().map(|of| &of.price.currency).collect();
-    let guard = tx.guard::<CustomerHead>(customer_id).await?;
-    let mut sums = BTreeMap::new();
-    for start in starts {
-        for unit in &units {
-            let slot = schema::drawn(tx.account, id, start, unit);
-            let Some(drawn) = guard.get(tx, &slot).await? else { continue };
-            for (block, amount) in drawn.shares() {
-                let block = guard.get(tx, &schema::credit_block(tx.account, *block)).await?;
-                if block.is_none_or(|of| !of.block.is_overdraft()) {
-                    *sums.entry((start, (*unit).clone())).or_default() += amount;
-                }
-            }
-        }
-    }
-    for Applied { start, unit, amount } in entry.invoicing.iter().flat_map(|of| &of.applied) {
-        if let Some(sum) = sums.get_mut(&(*start, unit.clone())) {
-            *sum -= amount;
-        }
-    }
-    Ok(sums)
 }
 
 fn terms<'a>(of: &'a Subscription, plan: &'a Plan, customer: &'a Customer) -> Terms<'a> {

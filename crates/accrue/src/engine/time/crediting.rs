@@ -1,0 +1,309 @@
+//! Credit notes: those that are made and taken back, and those that changes of terms bring (invoicing 10).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    CreditNoteId, Description, Error, PriceId, Timeframe, Timestamp,
+    engine::{
+        kernel::Transaction,
+        rows::{
+            credit_notes,
+            invoices::{self, Books},
+            outbox, prices,
+        },
+        time::due,
+    },
+    invoice::{
+        BalanceTransaction, Credit, CreditNote, CreditNoteReason, CreditNoteSource, Crediting,
+        Invoice, InvoiceStatus, Share,
+    },
+    limits,
+    subscription::SubscriptionEntry,
+    time::INSTANT,
+    webhook::Body,
+};
+
+/// Makes a credit note of an invoice.
+pub(in crate::engine) async fn credit(
+    tx: &mut Transaction<'_>,
+    mut invoice: Invoice,
+    credits: Vec<Credit>,
+    (source, reason, memo): (CreditNoteSource, CreditNoteReason, Option<Description>),
+    at: Timestamp,
+) -> Result<CreditNote, Error> {
+    if invoice.credit_notes.len() >= limits::CREDIT_NOTES {
+        let most = limits::CREDIT_NOTES;
+        return Err(Error::constraint(format!("the invoice has {most} credit notes, the most")));
+    }
+    let (before, customer_id) = (invoice.status, invoice.customer_id);
+    let mut books = invoices::books(tx, customer_id).await?;
+    let Books { entry, receivables } = &mut books;
+    let crediting = Crediting {
+        id: CreditNoteId::generate(at, tx.entropy()),
+        source,
+        reason,
+        memo,
+        customer: &mut entry.customer,
+        receivables,
+        transaction_id: invoices::transaction_id(tx),
+        at,
+    };
+    let (note, transaction) = invoice.credit(credits, crediting);
+    credit_notes::put_new(tx, &note).await?;
+    let body = Body::CreditNoteIssued { credit_note_id: note.id };
+    save(tx, before, &invoice, &books, (body, transaction), at).await?;
+    Ok(note)
+}
+
+/// Makes a credit note void, and returns its invoice as it is then.
+pub(in crate::engine) async fn void(
+    tx: &mut Transaction<'_>,
+    note: &mut CreditNote,
+    at: Timestamp,
+) -> Result<(), Error> {
+    let mut invoice = invoices::invoice(tx, note.invoice_id).await?;
+    let before = invoice.status;
+    let mut books = invoices::books(tx, invoice.customer_id).await?;
+    let Books { entry, receivables } = &mut books;
+    let id = invoices::transaction_id(tx);
+    let transaction = invoice.void_credit_note(note, &mut entry.customer, receivables, id, at)?;
+    credit_notes::save(tx, note).await?;
+    let body = Body::CreditNoteMarkedAsVoid { credit_note_id: note.id };
+    save(tx, before, &invoice, &books, (body, transaction), at).await
+}
+
+/// Writes an invoice that a note has changed, and tells of the note and of what it moved.
+async fn save(
+    tx: &mut Transaction<'_>,
+    before: InvoiceStatus,
+    invoice: &Invoice,
+    books: &Books,
+    (body, transaction): (Body, Option<BalanceTransaction>),
+    at: Timestamp,
+) -> Result<(), Error> {
+    invoices::save(tx, before, invoice).await?;
+    invoices::save_books(tx, books, transaction.as_ref()).await?;
+    outbox::tell(tx, invoice.customer_id, at, body).await?;
+    if let Some(transaction) = transaction {
+        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
+        outbox::tell(tx, invoice.customer_id, at, body).await?;
+    }
+    Ok(())
+}
+
+/// Takes those lines off an invoice that take back what others have billed in advance, and returns the
+/// instant from which they do. A line of what was not issued yet stays.
+pub(super) async fn take_off(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice: &mut Invoice,
+) -> Result<Option<Timestamp>, Error> {
+    let date = invoice.invoice_date;
+    let fees = prices::card(tx, entry).await?.in_advance_around(date);
+    let takes_back = |line: &crate::invoice::InvoiceLine| {
+        line.subtotal.is_negative() && fees.contains_key(&line.price_id)
+    };
+    if !invoice.lines.iter().any(takes_back) {
+        return Ok(None);
+    }
+    let billed = Billed::read(tx, entry, &fees, date).await?;
+    let is_billed = |price: PriceId| billed.lines().any(|(_, line)| line.price_id == price);
+    let all = std::mem::take(&mut invoice.lines).into_iter();
+    let (off, lines): (Vec<_>, Vec<_>) =
+        all.partition(|line| takes_back(line) && is_billed(line.price_id));
+    let mut subtotal = invoice.subtotal.clone();
+    off.iter().for_each(|line| subtotal -= &Share::of(line, invoice.currency).subtotal);
+    invoice.show((lines, subtotal));
+    Ok((!off.is_empty()).then_some(date))
+}
+
+/// Credits what fees in advance were billed for beyond what they come to now, from an instant on, and
+/// returns the notes. Where they come to more than what was billed nothing happens to that.
+pub(super) async fn settle(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    since: Timestamp,
+    at: Timestamp,
+) -> Result<Vec<CreditNoteId>, Error> {
+    let Some(excess) = Excess::read(tx, entry, since).await? else { return Ok(Vec::new()) };
+    excess.credit(tx, since, at).await
+}
+
+/// Credits what the end of a subscription cuts short of fees in advance, once it has moved (invoicing 10.6):
+/// notes of an end that counts no longer are void.
+///
+/// # Errors
+///
+/// A constraint violation where fees come to more than what was billed up to the last boundary: nothing
+/// would bill the difference.
+pub(in crate::engine) async fn settle_end(
+    tx: &mut Transaction<'_>,
+    before: Option<Timestamp>,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
+    let (now, after) = (tx.now, entry.subscription.end_date);
+    let Some(since) = [before, after].into_iter().flatten().min() else { return Ok(()) };
+    let Some(mut excess) = Excess::read(tx, entry, since).await? else { return Ok(()) };
+    if excess.is_short()
+        && let Some(invoicing) = &mut entry.invoicing
+    {
+        for id in std::mem::take(&mut invoicing.cut) {
+            let mut note = credit_notes::credit_note(tx, id).await?;
+            if note.voided_at.is_none() {
+                void(tx, &mut note, now).await?;
+            }
+        }
+        let Some(anew) = Excess::read(tx, entry, since).await? else { return Ok(()) };
+        excess = anew;
+    }
+    if excess.is_short() {
+        let passed = excess.passed;
+        let detail = format!("fees were invoiced up to {passed}, which the change would not leave");
+        return Err(Error::constraint(detail));
+    }
+    let notes = excess.credit(tx, since, now).await?;
+    if let Some(invoicing) = &mut entry.invoicing {
+        invoicing.cut.extend(notes);
+    }
+    Ok(())
+}
+
+/// Fees in advance that were billed, of periods that began at some instants or later.
+struct Billed<'a> {
+    fees: &'a BTreeMap<PriceId, Timestamp>,
+    /// What was issued, by date.
+    invoices: Vec<Invoice>,
+    /// Boundaries whose charges no invoice asks for: it is a draft still, which follows the terms, or void.
+    apart: BTreeSet<Timestamp>,
+}
+
+impl<'a> Billed<'a> {
+    /// Reads what was billed at boundaries up to one.
+    async fn read(
+        tx: &mut Transaction<'_>,
+        entry: &SubscriptionEntry,
+        fees: &'a BTreeMap<PriceId, Timestamp>,
+        until: Timestamp,
+    ) -> Result<Self, Error> {
+        let of = &entry.subscription;
+        let from = fees.values().min().copied().unwrap_or(until);
+        let mut invoices = invoices::issued_from(tx, of.customer_id, from).await?;
+        invoices.retain(|invoice| invoice.subscription_id == Some(of.id));
+        let is_apart =
+            |of: &&Invoice| matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void);
+        let apart = invoices.iter().filter(is_apart).map(|of| of.invoice_date).collect();
+        invoices.retain(|of| of.invoice_date <= until && of.status != InvoiceStatus::Draft);
+        Ok(Self { fees, invoices, apart })
+    }
+
+    fn counts(&self, price: PriceId, period: Timeframe) -> bool {
+        self.fees.get(&price).is_some_and(|start| *start <= period.start())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = (&Invoice, &crate::invoice::InvoiceLine)> {
+        let all = self.invoices.iter().flat_map(|of| of.lines.iter().map(move |line| (of, line)));
+        all.filter(|(_, line)| self.counts(line.price_id, line.period))
+    }
+}
+
+/// What fees in advance were billed for beyond what they come to.
+struct Excess {
+    invoices: Vec<Invoice>,
+    /// The last boundary that has passed.
+    passed: Timestamp,
+    by: BTreeMap<PriceId, Share>,
+}
+
+impl Excess {
+    async fn read(
+        tx: &mut Transaction<'_>,
+        entry: &SubscriptionEntry,
+        since: Timestamp,
+    ) -> Result<Option<Self>, Error> {
+        let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
+        let Some(passed) = passed else { return Ok(None) };
+        let card = prices::card(tx, entry).await?;
+        let fees = card.in_advance_around(since);
+        let Some(from) = fees.values().min().copied() else { return Ok(None) };
+        let billed = Billed::read(tx, entry, &fees, passed).await?;
+        let mut by: BTreeMap<PriceId, Share> = BTreeMap::new();
+        let is_owed = |of: &Invoice| of.status != InvoiceStatus::Void;
+        for (invoice, line) in billed.lines().filter(|(of, _)| is_owed(of)) {
+            by.entry(line.price_id).or_default().add(&Share::of(line, invoice.currency));
+        }
+        for invoice in billed.invoices.iter().filter(|of| is_owed(of)) {
+            let notes: Vec<_> = invoice.credit_notes.clone();
+            let notes: Vec<_> =
+                notes.into_iter().filter(|of| of.source == CreditNoteSource::Change).collect();
+            let customer = invoice.customer_id;
+            for line in credit_notes::lines_that_count(tx, customer, &notes).await? {
+                let of = invoice.lines.iter().find(|of| of.id == line.invoice_line_id);
+                if of.is_some_and(|of| billed.counts(of.price_id, of.period)) {
+                    by.entry(line.price_id).or_default().subtract(&Share::from(&line));
+                }
+            }
+        }
+        let currency = entry.subscription.currency;
+        let mut boundary = from.saturating_sub(INSTANT);
+        while let Some(next) = card.next_due(Some(boundary)).filter(|next| *next <= passed) {
+            boundary = next;
+            if billed.apart.contains(&boundary) {
+                continue;
+            }
+            // Any id will do: lines are not kept.
+            let id = crate::InvoiceId::derived(boundary, &[]);
+            let (lines, _) = due::lines(tx, entry, id, boundary).await?;
+            for line in lines.iter().filter(|line| billed.counts(line.price_id, line.period)) {
+                by.entry(line.price_id).or_default().subtract(&Share::of(line, currency));
+            }
+        }
+        let Billed { invoices, .. } = billed;
+        Ok(Some(Self { invoices, passed, by }))
+    }
+
+    /// Tells whether fees come to more than what was billed.
+    fn is_short(&self) -> bool {
+        self.by.values().any(|of| of.total().is_negative())
+    }
+
+    /// Credits it, on the latest lines first, and at most what is left of each.
+    async fn credit(
+        self,
+        tx: &mut Transaction<'_>,
+        since: Timestamp,
+        at: Timestamp,
+    ) -> Result<Vec<CreditNoteId>, Error> {
+        let Self { invoices, mut by, .. } = self;
+        by.retain(|_, of| !of.amount.is_zero() && !of.amount.is_negative());
+        let mut notes = Vec::new();
+        for invoice in invoices.into_iter().rev() {
+            if by.is_empty() || invoice.status == InvoiceStatus::Void {
+                continue;
+            }
+            let customer = invoice.customer_id;
+            let before =
+                credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
+            let mut credits = Vec::new();
+            for line in invoice.lines.iter().rev().filter(|line| since < line.period.end()) {
+                let Some(excess) = by.get_mut(&line.price_id) else { continue };
+                let left = invoice.left_of(line, &before).amount;
+                let amount = excess.amount.clone().min(left);
+                if amount.is_zero() || amount.is_negative() {
+                    continue;
+                }
+                let whole = excess.clone();
+                let share = excess.take(&amount, &whole, invoice.currency);
+                let unused = Timeframe::nothing_at(since.max(line.period.start()));
+                credits.push(Credit::of(line, unused.until(line.period.end()), share));
+                if excess.amount.is_zero() {
+                    by.remove(&line.price_id);
+                }
+            }
+            if !credits.is_empty() {
+                let why = (CreditNoteSource::Change, CreditNoteReason::OrderChange, None);
+                notes.push(credit(tx, invoice, credits, why, at).await?.id);
+            }
+        }
+        Ok(notes)
+    }
+}

@@ -1,0 +1,92 @@
+//! What falls due at a boundary of a subscription, with what was used and drawn (invoicing 6, 7).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
+    engine::{
+        kernel::Transaction,
+        rows::{self, periods, prices},
+    },
+    invoice::{self, Charges, InvoiceLine},
+    meter::CellId,
+    rating::RateCard,
+    schema::{self, CustomerHead},
+    subscription::{Applied, PeriodKey, Subscription, SubscriptionEntry},
+    time::INSTANT,
+    usage::Total,
+};
+
+/// Computes the lines of what falls due at a boundary, as of now, and the sum of their subtotals.
+pub(super) async fn lines(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    invoice_id: InvoiceId,
+    boundary: Timestamp,
+) -> Result<(Vec<InvoiceLine>, Decimal), Error> {
+    let card = prices::card(tx, entry).await?;
+    let mut used: BTreeMap<Timeframe, Total> = BTreeMap::new();
+    let before = Timeframe::nothing_at(boundary.saturating_sub(INSTANT)).until(boundary);
+    for (period, key) in card.usage_periods(before) {
+        if period.end() == boundary {
+            used.insert(period, total(tx, entry, &card, period, key).await?);
+        }
+    }
+    let figure = |period: Timeframe, _, cell: CellId| used.get(&period)?.figure(cell);
+    let due = card.due(&figure, boundary);
+    let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
+    let adjustments = &entry.subscription.adjustment_intervals;
+    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn };
+    Ok(invoice::lines(&charges))
+}
+
+/// Returns what a period adds up to. Of one that was over before the subscription was made, or that was
+/// left behind, nobody keeps a total: it is summed up.
+async fn total(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    card: &RateCard,
+    period: Timeframe,
+    key: PeriodKey,
+) -> Result<Total, Error> {
+    let of = &entry.subscription;
+    let known = periods::total(tx, entry, key).await?;
+    if !known.is_empty() && of.created_at <= period.start() {
+        return Ok(known);
+    }
+    let meters = rows::plans::plan_version_of(tx, entry).await?.meters.clone();
+    let meters = rows::metrics::meters(tx).await?.only(&card.metrics(), &meters);
+    rows::figures::total_between(tx, of.customer_id, &meters, period).await
+}
+
+/// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
+/// overdraft, by the start of the period, less what invoices of others that began with it have applied.
+async fn drawn(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    card: &RateCard,
+    starts: impl Iterator<Item = Timestamp>,
+) -> Result<BTreeMap<(Timestamp, PricingUnit), Decimal>, Error> {
+    let Subscription { id, customer_id, .. } = entry.subscription;
+    let units: BTreeSet<_> = card.intervals.iter().map(|of| &of.price.currency).collect();
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let mut sums = BTreeMap::new();
+    for start in starts {
+        for unit in &units {
+            let slot = schema::drawn(tx.account, id, start, unit);
+            let Some(drawn) = guard.get(tx, &slot).await? else { continue };
+            for (block, amount) in drawn.shares() {
+                let block = guard.get(tx, &schema::credit_block(tx.account, *block)).await?;
+                if block.is_none_or(|of| !of.block.is_overdraft()) {
+                    *sums.entry((start, (*unit).clone())).or_default() += amount;
+                }
+            }
+        }
+    }
+    for Applied { start, unit, amount } in entry.invoicing.iter().flat_map(|of| &of.applied) {
+        if let Some(sum) = sums.get_mut(&(*start, unit.clone())) {
+            *sum -= amount;
+        }
+    }
+    Ok(sums)
+}

@@ -1,0 +1,295 @@
+//! What is credited of lines, and what that does to an invoice (invoicing 10.3 to 10.5).
+
+use super::{
+    BalanceAction, BalanceTransaction, CreditNote, CreditNoteEffect, CreditNoteLine,
+    CreditNoteReason, CreditNoteSource, Invoice, InvoiceLine, InvoiceStatus, LineAdjustment,
+    NewCreditNote, Receivables,
+    balance::{Movement, check_money},
+};
+use crate::{
+    BalanceTransactionId, CreditNoteId, CreditNoteLineId, Currency, Decimal, Description, Error,
+    InvoiceLineId, Name, PriceId, PricingUnit, Timeframe, Timestamp, Zone, customer::Customer,
+};
+
+/// Figures of a line, or a share of them, in the currency of its invoice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) subtotal: Decimal,
+    pub(crate) adjustments: Vec<LineAdjustment>,
+    /// Amount before adjustments over the invoice: what can be credited.
+    pub(crate) amount: Decimal,
+}
+
+/// What is credited of a line of an invoice.
+pub(crate) struct Credit {
+    line: InvoiceLineId,
+    price_id: PriceId,
+    name: Name,
+    period: Timeframe,
+    share: Share,
+}
+
+impl Credit {
+    pub(crate) fn of(line: &InvoiceLine, period: Timeframe, share: Share) -> Self {
+        Self { line: line.id, price_id: line.price_id, name: line.name.clone(), period, share }
+    }
+}
+
+/// Why something is credited, and with what the note is made.
+pub(crate) struct Crediting<'a> {
+    pub(crate) id: CreditNoteId,
+    pub(crate) source: CreditNoteSource,
+    pub(crate) reason: CreditNoteReason,
+    pub(crate) memo: Option<Description>,
+    pub(crate) customer: &'a mut Customer,
+    pub(crate) receivables: &'a mut Receivables,
+    /// Id of the transaction that moves the balance.
+    pub(crate) transaction_id: BalanceTransactionId,
+    pub(crate) at: Timestamp,
+}
+
+impl From<&CreditNoteLine> for Share {
+    fn from(line: &CreditNoteLine) -> Self {
+        let CreditNoteLine { subtotal, adjustments, amount, .. } = line.clone();
+        Self { subtotal, adjustments, amount }
+    }
+}
+
+impl Share {
+    /// Returns the figures of a line in the currency of its invoice. Those in a pricing unit are worth what
+    /// the line adds to the invoice.
+    pub(crate) fn of(line: &InvoiceLine, currency: Currency) -> Self {
+        let whole = &line.adjusted_subtotal - &line.credits_applied;
+        let is_converted = line.currency != PricingUnit::from(currency);
+        let worth = |amount: &Decimal| match (is_converted, whole.is_zero()) {
+            (false, _) => amount.clone(),
+            (true, true) => Decimal::zero(),
+            (true, false) => {
+                let (negative, whole) = (whole.is_negative(), whole.abs());
+                let worth = amount.share(&line.amount, &whole, currency.places());
+                if negative { -worth } else { worth }
+            }
+        };
+        let adjustments = line.adjustments.iter();
+        let adjustments: Vec<_> = adjustments
+            .map(|of| LineAdjustment { amount: worth(&of.amount), ..of.clone() })
+            .collect();
+        let over_invoice: Decimal = over_invoice(&adjustments).sum();
+        let amount = &line.amount - &over_invoice;
+        Self { subtotal: worth(&line.subtotal), adjustments, amount }
+    }
+
+    /// Returns what it comes to with adjustments over the invoice.
+    pub(crate) fn total(&self) -> Decimal {
+        let over_invoice: Decimal = over_invoice(&self.adjustments).sum();
+        &self.amount + &over_invoice
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.combine(other, |one, other| *one += other);
+    }
+
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        self.combine(other, |one, other| *one -= other);
+    }
+
+    fn combine(&mut self, other: &Self, with: impl Fn(&mut Decimal, &Decimal)) {
+        with(&mut self.subtotal, &other.subtotal);
+        with(&mut self.amount, &other.amount);
+        for of in &other.adjustments {
+            if let Some(own) = self.adjustments.iter_mut().find(|own| own.id == of.id) {
+                with(&mut own.amount, &of.amount);
+            } else {
+                let mut own = LineAdjustment { amount: Decimal::zero(), ..of.clone() };
+                with(&mut own.amount, &of.amount);
+                self.adjustments.push(own);
+            }
+        }
+    }
+
+    /// Takes so much of the amount, and the same share of everything else; with the last of it all that is
+    /// left, so that shares add up.
+    pub(crate) fn take(&mut self, amount: &Decimal, whole: &Self, currency: Currency) -> Self {
+        if *amount == self.amount {
+            return std::mem::take(self);
+        }
+        let part = |of: &Decimal| of.share(amount, &whole.amount, currency.places());
+        let adjustments = whole.adjustments.iter();
+        let share = Self {
+            subtotal: part(&whole.subtotal),
+            adjustments: adjustments
+                .map(|of| LineAdjustment { amount: part(&of.amount), ..of.clone() })
+                .collect(),
+            amount: amount.clone(),
+        };
+        self.subtract(&share);
+        share
+    }
+}
+
+fn over_invoice(adjustments: &[LineAdjustment]) -> impl Iterator<Item = &Decimal> {
+    adjustments.iter().filter(|of| of.is_invoice_level()).map(|of| &of.amount)
+}
+
+impl NewCreditNote {
+    /// Decides what it credits of an invoice, where so much of its lines was credited before (invoicing 10.4).
+    pub(crate) fn decide(
+        &self,
+        invoice: &Invoice,
+        before: &[CreditNoteLine],
+        zone: &Zone,
+    ) -> Result<Vec<Credit>, Error> {
+        let credits = self.lines.iter().map(|new| {
+            let line = invoice.lines.iter().find(|line| line.id == new.invoice_line_id);
+            let another = || {
+                let id = new.invoice_line_id;
+                Error::constraint(format!("the line {id} is of another invoice"))
+            };
+            let line = line.ok_or_else(another)?;
+            check_money("amount", &new.amount, invoice.currency)?;
+            if new.amount <= Decimal::zero() {
+                let message = format!("found {}, expected an amount above 0", new.amount);
+                return Err(Error::invalid("amount", message));
+            }
+            let whole = Share::of(line, invoice.currency);
+            let mut left = invoice.left_of(line, before);
+            if left.amount < new.amount {
+                let (name, most) = (line.name.as_str(), left.amount.max(Decimal::zero()));
+                let detail = format!(
+                    "found {} of the line {name:?}, of which {most} is left to credit",
+                    new.amount
+                );
+                return Err(Error::constraint(detail));
+            }
+            let days = new.days.or(self.days);
+            let period = days.map_or(Ok(line.period), |days| days.in_zone(zone))?;
+            let share = left.take(&new.amount, &whole, invoice.currency);
+            Ok(Credit::of(line, period, share))
+        });
+        credits.collect()
+    }
+}
+
+impl Invoice {
+    /// Returns what is left of a line to credit, where so much of all lines was credited before.
+    pub(crate) fn left_of(&self, line: &InvoiceLine, before: &[CreditNoteLine]) -> Share {
+        let mut left = Share::of(line, self.currency);
+        for credited in before.iter().filter(|of| of.invoice_line_id == line.id) {
+            left.subtract(&Share::from(credited));
+        }
+        left
+    }
+
+    /// Returns the effect that a note would have that the caller makes now (invoicing 10.3).
+    pub(crate) fn check_credit(&self) -> Result<(), Error> {
+        self.check_status(&[InvoiceStatus::Issued, InvoiceStatus::Paid])
+    }
+
+    /// Credits what was decided, and returns the note with the transaction that moves the balance
+    /// (invoicing 10.3).
+    pub(crate) fn credit(
+        &mut self,
+        credits: Vec<Credit>,
+        crediting: Crediting<'_>,
+    ) -> (CreditNote, Option<BalanceTransaction>) {
+        let Crediting { id, source, reason, memo, customer, receivables, transaction_id, at } =
+            crediting;
+        let total: Decimal = credits.iter().map(|of| of.share.total()).sum();
+        let lines = credits.into_iter().map(|Credit { line, price_id, name, period, share }| {
+            let Share { subtotal, adjustments, amount } = share;
+            CreditNoteLine {
+                id: CreditNoteLineId::derived(at, &[id.as_bytes(), line.as_bytes()]),
+                invoice_line_id: line,
+                price_id,
+                name,
+                period,
+                subtotal,
+                adjustments,
+                amount,
+            }
+        });
+        let lines: Vec<_> = lines.collect();
+        let effect = match self.status {
+            InvoiceStatus::Issued => CreditNoteEffect::Adjustment,
+            _ => CreditNoteEffect::Refund,
+        };
+        let returned = match effect {
+            CreditNoteEffect::Adjustment => {
+                let less = total.clone().min(self.amount_due.clone());
+                self.amount_due -= &less;
+                if self.amount_due.is_zero() {
+                    (self.status, self.paid_at) = (InvoiceStatus::Paid, Some(at));
+                }
+                total.clone() - less
+            }
+            CreditNoteEffect::Refund => total.clone(),
+        };
+        let note = CreditNote {
+            id,
+            credit_note_number: receivables.next_note_number(),
+            invoice_id: self.id,
+            subscription_id: self.subscription_id,
+            customer_id: self.customer_id,
+            currency: self.currency,
+            effect,
+            source,
+            reason,
+            memo,
+            created_at: at,
+            voided_at: None,
+            subtotal: lines.iter().map(|line| &line.amount).sum(),
+            total,
+            returned: returned.clone(),
+            lines,
+        };
+        let action = BalanceAction::CreditNoteApplied;
+        let movement = Movement::of_note(&note, returned, action);
+        let transaction =
+            movement.map(|movement| receivables.book(customer, transaction_id, movement, at));
+        self.balance_transactions.extend(transaction.clone());
+        self.credit_notes.push(CreditNote { lines: Vec::new(), ..note.clone() });
+        (note, transaction)
+    }
+
+    /// Takes a note of it back (invoicing 10.5).
+    pub(crate) fn void_credit_note(
+        &mut self,
+        note: &mut CreditNote,
+        customer: &mut Customer,
+        receivables: &mut Receivables,
+        transaction_id: BalanceTransactionId,
+        at: Timestamp,
+    ) -> Result<Option<BalanceTransaction>, Error> {
+        if let Some(voided) = note.voided_at {
+            return Err(Error::constraint(format!("the credit note is void since {voided}")));
+        }
+        note.voided_at = Some(at);
+        if note.effect == CreditNoteEffect::Adjustment {
+            self.amount_due += &(&note.total - &note.returned);
+            let was_paid_by_notes =
+                self.status == InvoiceStatus::Paid && self.payment_received_at.is_none();
+            if was_paid_by_notes && !self.amount_due.is_zero() {
+                (self.status, self.paid_at) = (InvoiceStatus::Issued, None);
+            }
+        }
+        let action = BalanceAction::CreditNoteVoided;
+        let movement = Movement::of_note(note, -note.returned.clone(), action);
+        let transaction =
+            movement.map(|movement| receivables.book(customer, transaction_id, movement, at));
+        self.balance_transactions.extend(transaction.clone());
+        if let Some(own) = self.credit_notes.iter_mut().find(|own| own.id == note.id) {
+            own.voided_at = note.voided_at;
+        }
+        Ok(transaction)
+    }
+}
+
+impl Movement {
+    /// Returns the move that a note makes, if it does.
+    fn of_note(note: &CreditNote, by: Decimal, action: BalanceAction) -> Option<Self> {
+        let (currency, invoice_id) = (note.currency, Some(note.invoice_id));
+        let credit_note_id = Some(note.id);
+        let movement = Self { by, currency, action, description: None, invoice_id, credit_note_id };
+        (!movement.by.is_zero()).then_some(movement)
+    }
+}
