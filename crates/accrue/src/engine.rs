@@ -22,6 +22,7 @@ mod time;
 pub use self::{
     commands::{
         garbage::Collected,
+        payments::PaymentGateway,
         preview::{
             BalanceChange, CostChange, PeriodChange, Preview, PreviewedMessage, UsageChange,
         },

@@ -99,6 +99,8 @@ ids! {
     MessageId,
     /// Id of a metric.
     MetricId,
+    /// Id of an attempt to collect an invoice.
+    PaymentAttemptId,
     /// Id of a plan.
     PlanId,
     /// Id of a price.
@@ -133,13 +135,13 @@ fn derived(now: Timestamp, names: &[&[u8]]) -> Uuid {
     at(now, &bytes)
 }
 
-fn digest(names: &[&[u8]]) -> impl Iterator<Item = u8> + use<> {
+fn digest(names: &[&[u8]]) -> [u8; 32] {
     let mut sha = Sha256::new();
     for name in names {
         sha.update(u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes());
         sha.update(name);
     }
-    sha.finalize().into_iter()
+    sha.finalize().into()
 }
 
 fn at(now: Timestamp, random: &[u8; 10]) -> Uuid {

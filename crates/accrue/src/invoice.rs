@@ -1,8 +1,10 @@
 //! Invoices: what falls due, billed (invoicing 3).
 
 mod balance;
+mod collection;
 mod credit_note;
 mod credited;
+mod dunning;
 mod figures;
 mod life;
 mod line;
@@ -16,17 +18,24 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
     balance::Receivables,
+    collection::{Attempt, Attempted, CollectionStep},
     credited::{Credit, Crediting, Share},
+    dunning::Dunned,
     figures::{Charges, lines},
     life::Issue,
     terms::Terms,
 };
 pub use self::{
     balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
+    collection::{
+        AutoCollection, PaymentAttempt, PaymentFailure, PaymentInstrument, PaymentOutcome,
+        StartedPayment,
+    },
     credit_note::{
         CreditNote, CreditNoteEffect, CreditNoteFilter, CreditNoteLine, CreditNoteReason,
         CreditNoteSource, NewCreditNote, NewCreditNoteLine, ServiceDays,
     },
+    dunning::{DunningSchedule, DunningStatus, DunningStep, DunningStepStatus},
     line::{InvoiceLine, LineAdjustment},
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
     update::{InvoiceUpdate, Payment},
@@ -88,6 +97,27 @@ pub struct Invoice {
     /// Credit notes of it, void ones too, oldest first: without their lines.
     #[serde(skip)]
     pub credit_notes: Vec<CreditNote>,
+    /// Whether it is collected by itself.
+    #[serde(default)]
+    pub auto_collection: AutoCollection,
+    /// Instant at which the latest attempt to collect it began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_started_at: Option<Timestamp>,
+    /// Instant at which an attempt last failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_failed_at: Option<Timestamp>,
+    /// Attempts that have succeeded or failed, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub payment_attempts: Vec<PaymentAttempt>,
+    /// Attempt that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paying: Option<Attempt>,
+    /// Retries of a payment that has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dunning: Option<DunningSchedule>,
+    /// Whether somebody said that it was paid.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_marked_as_paid: bool,
     /// Days that the customer has to pay, where this invoice has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net_terms: Option<u32>,

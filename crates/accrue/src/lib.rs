@@ -194,7 +194,7 @@ pub use self::{
     decimal::{Decimal, DecimalError, JsonNumber, WrittenDecimal},
     engine::{
         Account, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
-        PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
+        PaymentGateway, PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},
@@ -202,8 +202,8 @@ pub use self::{
     id::{
         AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId, CreditBlockId,
         CreditNoteId, CreditNoteLineId, CustomerId, IdError, IdOr, InvoiceId, InvoiceLineId,
-        ItemId, LedgerEntryId, MessageId, MetricId, PlanId, PriceId, PriceIntervalId,
-        SubscriptionId,
+        ItemId, LedgerEntryId, MessageId, MetricId, PaymentAttemptId, PlanId, PriceId,
+        PriceIntervalId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -50,7 +50,7 @@ pub(crate) use self::{
     customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
     deadline::{Deadline, Owner},
     index::{
-        Index, hour_at, id_at, number_at, place_at, place_of, position, position_of,
+        Index, hour_at, id_at, instant_at, number_at, place_at, place_of, position, position_of,
         position_of_hour,
     },
     invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines},
@@ -206,6 +206,11 @@ tables! {
         = (account, subscription, period.start, period.end)
         -> CellTotalEntry [guarded by CustomerHead], resident;
 
+    /// The invoices of a customer that are to be collected, by when time brings the next thing.
+    collection(account, customer: CustomerId, at: Timestamp, invoice: InvoiceId) -> Nothing {
+        list collections(account, customer: CustomerId);
+    }
+
     /// Corrections of the figures of a customer.
     corrections(account, customer: CustomerId)
         -> Corrections [guarded by CustomerHead], read_often, resident;
@@ -327,8 +332,8 @@ tables! {
 
     /// An invoice, without its lines.
     invoice(account, invoice: InvoiceId) -> InvoiceEntry [guarded by CustomerHead] {
-        /// The invoices that a line may be of: a few at most.
-        scan invoices_of_line(account, first: &[u8; OF_THE_WHOLE]);
+        /// The invoices that a line or an attempt may be of: a few at most.
+        scan invoices_of_part(account, first: &[u8; OF_THE_WHOLE]);
         key invoice_id(invoice: InvoiceId);
     }
 
@@ -461,6 +466,11 @@ tables! {
     record_part(epoch: Epoch, account, number: u32, key: &IdempotencyKey) -> RecordPart {
         /// The pieces of the answers of epochs, of all accounts.
         range record_parts() by Epoch;
+    }
+
+    /// Invoices with a payment that is under way, by when it began.
+    started_payment(account, at: Timestamp, invoice: InvoiceId) -> Nothing {
+        list started_payments(account);
     }
 
     /// A subscription, without its terms.

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BackfillId, CreditNoteId, CustomerId, Decimal, InvoiceId, MessageId, PriceId, SubscriptionId,
-    Timestamp,
+    BackfillId, CreditNoteId, CustomerId, Decimal, InvoiceId, MessageId, Name, PaymentAttemptId,
+    PriceId, SubscriptionId, Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     backfill::Backfill,
     credit::CreditBlock,
-    customer::{Customer, PreviousAttributes},
-    invoice::{BalanceTransaction, CreditNote, Invoice},
+    customer::{Customer, PaymentProvider, PreviousAttributes},
+    invoice::{BalanceTransaction, CreditNote, DunningSchedule, DunningStep, Invoice},
     subscription::Subscription,
 };
 
@@ -216,6 +216,35 @@ pub enum Body {
         /// Fields that changed, as they were before.
         previous_attributes: PreviousAttributes,
     },
+    /// `invoice.payment_processing`
+    #[serde(rename = "invoice.payment_processing")]
+    InvoicePaymentProcessing(Box<PaymentTold>),
+    /// `invoice.payment_succeeded`
+    #[serde(rename = "invoice.payment_succeeded")]
+    InvoicePaymentSucceeded(Box<PaymentTold>),
+    /// `invoice.payment_failed`
+    #[serde(rename = "invoice.payment_failed")]
+    InvoicePaymentFailed(Box<PaymentTold>),
+    /// `invoice.dunning_schedule_created`
+    #[serde(rename = "invoice.dunning_schedule_created")]
+    InvoiceDunningScheduleCreated(Box<DunningSchedule>),
+    /// `invoice.dunning_schedule_step_executed`
+    #[serde(rename = "invoice.dunning_schedule_step_executed")]
+    InvoiceDunningScheduleStepExecuted {
+        /// The invoice.
+        invoice_id: InvoiceId,
+        /// The step.
+        step: Box<DunningStep>,
+    },
+    /// `invoice.dunning_schedule_ended`
+    #[serde(rename = "invoice.dunning_schedule_ended")]
+    InvoiceDunningScheduleEnded(Box<DunningSchedule>),
+    /// `invoice.undo_mark_as_paid`
+    #[serde(rename = "invoice.undo_mark_as_paid")]
+    InvoiceUndoMarkAsPaid {
+        /// The invoice.
+        invoice_id: InvoiceId,
+    },
     /// `invoice.manually_marked_as_paid`
     #[serde(rename = "invoice.manually_marked_as_paid")]
     InvoiceMarkedAsPaid {
@@ -252,6 +281,24 @@ pub enum Body {
         /// The transaction.
         transaction: Box<BalanceTransaction>,
     },
+}
+
+/// What is told of a payment (invoicing 17.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PaymentTold {
+    /// Invoice that it is of.
+    pub invoice_id: InvoiceId,
+    /// Attempt to collect that.
+    pub attempt_id: PaymentAttemptId,
+    /// Provider that it is made with.
+    pub payment_provider: Option<PaymentProvider>,
+    /// The customer's id at the provider.
+    pub payment_provider_id: Option<Name>,
+    /// The provider's id for the payment, once it has one.
+    pub payment_provider_transaction_id: Option<String>,
+    /// Shared payment token, where one is used.
+    pub shared_payment_token_id: Option<String>,
 }
 
 impl From<Exceeded> for Body {
@@ -306,6 +353,15 @@ impl Body {
             Self::InvoiceIssued { .. } => "invoice.issued",
             Self::InvoiceDateElapsed { .. } => "invoice.invoice_date_elapsed",
             Self::InvoiceEdited { .. } => "invoice.edited",
+            Self::InvoicePaymentProcessing(_) => "invoice.payment_processing",
+            Self::InvoicePaymentSucceeded(_) => "invoice.payment_succeeded",
+            Self::InvoicePaymentFailed(_) => "invoice.payment_failed",
+            Self::InvoiceDunningScheduleCreated(_) => "invoice.dunning_schedule_created",
+            Self::InvoiceDunningScheduleStepExecuted { .. } => {
+                "invoice.dunning_schedule_step_executed"
+            }
+            Self::InvoiceDunningScheduleEnded(_) => "invoice.dunning_schedule_ended",
+            Self::InvoiceUndoMarkAsPaid { .. } => "invoice.undo_mark_as_paid",
             Self::InvoiceMarkedAsPaid { .. } => "invoice.manually_marked_as_paid",
             Self::InvoiceMarkedAsVoid { .. } => "invoice.manually_marked_as_void",
             Self::CreditNoteIssued { .. } => "credit_note.issued",
@@ -329,6 +385,13 @@ impl Body {
             | Self::InvoiceIssued { .. }
             | Self::InvoiceDateElapsed { .. }
             | Self::InvoiceEdited { .. }
+            | Self::InvoicePaymentProcessing(_)
+            | Self::InvoicePaymentSucceeded(_)
+            | Self::InvoicePaymentFailed(_)
+            | Self::InvoiceDunningScheduleCreated(_)
+            | Self::InvoiceDunningScheduleStepExecuted { .. }
+            | Self::InvoiceDunningScheduleEnded(_)
+            | Self::InvoiceUndoMarkAsPaid { .. }
             | Self::InvoiceMarkedAsPaid { .. }
             | Self::InvoiceMarkedAsVoid { .. }
             | Self::CreditNoteIssued { .. }
@@ -355,7 +418,15 @@ impl Body {
             | Self::InvoiceDateElapsed { invoice_id, .. }
             | Self::InvoiceEdited { invoice_id, .. }
             | Self::InvoiceMarkedAsPaid { invoice_id, .. }
+            | Self::InvoiceDunningScheduleStepExecuted { invoice_id, .. }
+            | Self::InvoiceUndoMarkAsPaid { invoice_id }
             | Self::InvoiceMarkedAsVoid { invoice_id } => Some(*invoice_id),
+            Self::InvoicePaymentProcessing(told)
+            | Self::InvoicePaymentSucceeded(told)
+            | Self::InvoicePaymentFailed(told) => Some(told.invoice_id),
+            Self::InvoiceDunningScheduleCreated(of) | Self::InvoiceDunningScheduleEnded(of) => {
+                Some(of.invoice_id)
+            }
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! What time brings, before anybody finds it undone.
 
+pub(super) mod collecting;
 pub(super) mod corrections;
 pub(super) mod crediting;
 pub(super) mod current;

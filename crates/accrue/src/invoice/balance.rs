@@ -64,6 +64,8 @@ pub enum BalanceAction {
     CreditNoteApplied,
     /// A credit note was made void.
     CreditNoteVoided,
+    /// Money came for an invoice of which nothing was left to pay.
+    OverpaymentRefund,
     /// An invoice was made void.
     ReturnFromVoiding,
 }
@@ -124,6 +126,7 @@ impl BalanceAction {
             Self::ManualAdjustment => "manual_adjustment",
             Self::CreditNoteApplied => "credit_note_applied",
             Self::CreditNoteVoided => "credit_note_voided",
+            Self::OverpaymentRefund => "overpayment_refund",
             Self::ReturnFromVoiding => "return_from_voiding",
         }
     }

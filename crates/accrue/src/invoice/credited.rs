@@ -180,9 +180,10 @@ impl Invoice {
         left
     }
 
-    /// Returns the effect that a note would have that the caller makes now (invoicing 10.3).
+    /// Refuses a note that the caller makes of what is neither issued nor paid (invoicing 10.3).
     pub(crate) fn check_credit(&self) -> Result<(), Error> {
-        self.check_status(&[InvoiceStatus::Issued, InvoiceStatus::Paid])
+        self.check_status(&[InvoiceStatus::Issued, InvoiceStatus::Paid])?;
+        self.check_no_payment()
     }
 
     /// Credits what was decided, and returns the note with the transaction that moves the balance

@@ -1,8 +1,8 @@
 //! The life of an invoice: what brings it from one state to the next (invoicing 4).
 
 use super::{
-    BalanceAction, BalanceTransaction, Invoice, InvoiceLine, InvoiceSource, InvoiceStatus, Payment,
-    Receivables, Terms, balance::Movement,
+    AutoCollection, BalanceAction, BalanceTransaction, Invoice, InvoiceLine, InvoiceSource,
+    InvoiceStatus, Payment, Receivables, Terms, balance::Movement,
 };
 use crate::{
     BalanceTransactionId, Carried, Decimal, Error, InvoiceId, Metadata, Timestamp,
@@ -52,6 +52,16 @@ impl Invoice {
             lines: Vec::new(),
             balance_transactions: Vec::new(),
             credit_notes: Vec::new(),
+            auto_collection: AutoCollection {
+                enabled: terms.auto_collection(),
+                ..Default::default()
+            },
+            payment_started_at: None,
+            payment_failed_at: None,
+            payment_attempts: Vec::new(),
+            paying: None,
+            dunning: None,
+            is_marked_as_paid: false,
             net_terms: None,
             custom_due_date: None,
             memo: terms.memo(),
@@ -80,22 +90,14 @@ impl Invoice {
         let by = applied(&self.total, &customer.balance);
         self.amount_due = &self.total + &by;
         let transaction = (!by.is_zero()).then(|| {
-            let (action, invoice_id) = (BalanceAction::AppliedToInvoice, Some(self.id));
-            let currency = self.currency;
-            let movement = Movement {
-                by,
-                currency,
-                action,
-                description: None,
-                invoice_id,
-                credit_note_id: None,
-            };
+            let movement = self.movement(by, BalanceAction::AppliedToInvoice);
             receivables.book(customer, transaction_id, movement, at)
         });
         self.balance_transactions.extend(transaction.clone());
         if self.amount_due.is_zero() {
             (self.status, self.paid_at) = (InvoiceStatus::Paid, Some(at));
         }
+        self.schedule_collection();
         transaction
     }
 
@@ -116,8 +118,19 @@ impl Invoice {
     /// Marks it as paid by other means (invoicing 8.5).
     pub(crate) fn mark_paid(&mut self, payment: &Payment, now: Timestamp) -> Result<(), Error> {
         self.check_status(&[InvoiceStatus::Issued, InvoiceStatus::Synced])?;
-        self.status = InvoiceStatus::Paid;
+        (self.status, self.is_marked_as_paid) = (InvoiceStatus::Paid, true);
         (self.paid_at, self.payment_received_at) = (Some(now), Some(payment.received_at));
+        Ok(())
+    }
+
+    /// Takes that back: it is issued again, and collected by hand (invoicing 8.5).
+    pub(crate) fn undo_mark_as_paid(&mut self) -> Result<(), Error> {
+        self.check_status(&[InvoiceStatus::Paid])?;
+        if !self.is_marked_as_paid {
+            return Err(Error::constraint("the invoice was not marked as paid by hand"));
+        }
+        (self.status, self.is_marked_as_paid) = (InvoiceStatus::Issued, false);
+        (self.paid_at, self.payment_received_at) = (None, None);
         Ok(())
     }
 
@@ -136,13 +149,16 @@ impl Invoice {
         if by.is_zero() {
             return Ok(None);
         }
-        let (action, invoice_id) = (BalanceAction::ReturnFromVoiding, Some(self.id));
-        let currency = self.currency;
-        let movement =
-            Movement { by, currency, action, description: None, invoice_id, credit_note_id: None };
+        let movement = self.movement(by, BalanceAction::ReturnFromVoiding);
         let transaction = receivables.book(customer, transaction_id, movement, now);
         self.balance_transactions.push(transaction.clone());
         Ok(Some(transaction))
+    }
+
+    /// Returns a move of the balance that it makes.
+    pub(crate) fn movement(&self, by: Decimal, action: BalanceAction) -> Movement {
+        let (currency, invoice_id) = (self.currency, Some(self.id));
+        Movement { by, currency, action, description: None, invoice_id, credit_note_id: None }
     }
 
     pub(super) fn check_status(&self, expected: &[InvoiceStatus]) -> Result<(), Error> {

@@ -12,6 +12,8 @@ pub struct InvoiceUpdate {
     pub net_terms: Patch<u32>,
     /// Due date, in place of one that follows from the days.
     pub due_date: Patch<Timestamp>,
+    /// Whether it is collected by itself.
+    pub auto_collection: Option<bool>,
 }
 
 /// Payment that came by other means (invoicing 8.5).
@@ -35,8 +37,9 @@ impl Payment {
 
 impl InvoiceUpdate {
     pub(crate) fn decide(self, mut invoice: Invoice, zone: &Zone) -> Result<Invoice, Error> {
-        let Self { metadata, net_terms, due_date } = self;
-        let is_of_terms = net_terms != Patch::Keep || due_date != Patch::Keep;
+        let Self { metadata, net_terms, due_date, auto_collection } = self;
+        let is_of_terms =
+            net_terms != Patch::Keep || due_date != Patch::Keep || auto_collection.is_some();
         if is_of_terms {
             invoice.check_status(&[InvoiceStatus::Draft])?;
         }
@@ -57,6 +60,9 @@ impl InvoiceUpdate {
         }
         net_terms.apply(&mut invoice.net_terms);
         due_date.apply(&mut invoice.custom_due_date);
+        if let Some(enabled) = auto_collection {
+            invoice.auto_collection.enabled = enabled;
+        }
         metadata.apply(&mut invoice.metadata)?;
         Ok(invoice)
     }

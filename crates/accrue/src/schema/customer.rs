@@ -86,4 +86,7 @@ pub(crate) struct ActiveIds {
     pub(crate) subscriptions: Vec<SubscriptionId>,
     /// When time brings the next thing for one of them.
     pub(crate) deadline: Option<Timestamp>,
+    /// When it brings the next thing for an invoice that is to be collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) collection: Option<Timestamp>,
 }

@@ -51,10 +51,15 @@ pub(crate) fn position_of_hour(hour: Hour) -> Position {
     position_of(hour.start(), &[0; 16])
 }
 
+/// The instant that a position begins with.
+pub(crate) fn instant_at(position: &Position) -> Option<Timestamp> {
+    let micros = position.first_chunk::<8>().copied().map(i64::from_be_bytes)?;
+    Timestamp::from_micros(micros).ok()
+}
+
 /// The hour that stands at a position.
 pub(crate) fn hour_at(position: &Position) -> Option<Hour> {
-    let micros = position.first_chunk::<8>().copied().map(i64::from_be_bytes)?;
-    Timestamp::from_micros(micros).ok().map(Hour::of)
+    instant_at(position).map(Hour::of)
 }
 
 /// The id of the row that stands at a position.

@@ -78,8 +78,8 @@ fn story() -> Fixture {
     fixture
 }
 
-/// A subscription that is invoiced: its balance pays for a part, one invoice waits with a credit note, the next
-/// is a draft.
+/// A subscription that is invoiced: its balance pays for a part, one invoice has a credit note and is being
+/// paid, the next is a draft.
 fn invoice(fixture: &Fixture, sum: &Metric) {
     let mut configuration = block_on(fixture.account.configuration()).unwrap();
     configuration.features.invoices = true;
@@ -110,6 +110,7 @@ fn invoice(fixture: &Fixture, sum: &Metric) {
         days: None,
     };
     run(fixture.account.create_credit_note(note)).unwrap();
+    run(fixture.account.pay_invoice(issued.id, Some("spt".to_owned()))).unwrap();
     fixture.use_now("invoiced", "billed", "0.5");
 }
 

@@ -70,7 +70,11 @@ impl Invoiced {
         self.subscribe_with(start, |_| {})
     }
 
-    fn subscribe_with(&self, start: &str, with: impl FnOnce(&mut NewSubscription)) -> Subscription {
+    pub(crate) fn subscribe_with(
+        &self,
+        start: &str,
+        with: impl FnOnce(&mut NewSubscription),
+    ) -> Subscription {
         let ada: IdOr<_> = external("ada").into();
         let mut new = NewSubscription::new(ada, self.plan.id);
         (new.anchor, new.start_date) = (BillingAnchor::FirstOfMonth, Some(at(start)));

@@ -60,6 +60,7 @@ mod matrix;
 mod messages;
 mod open_usage;
 mod packs;
+mod payments;
 mod plan_alerts;
 mod plan_changes;
 mod plan_versions;

@@ -14,7 +14,7 @@ use crate::{
             lists::Walk,
             outbox,
         },
-        time::{current, invoicing},
+        time::{collecting, current, invoicing},
     },
     invoice::{Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate, Payment},
     limits,
@@ -329,7 +329,6 @@ async fn mark_invoice_paid(
     let mut invoice = current_invoice(tx, id).await?;
     let before = invoice.status;
     invoice.mark_paid(payment, tx.now)?;
-    invoices::save(tx, before, &invoice).await?;
     let Payment { received_at, external_id, notes } = payment.clone();
     let body = Body::InvoiceMarkedAsPaid {
         invoice_id: id,
@@ -338,6 +337,8 @@ async fn mark_invoice_paid(
         notes,
     };
     outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
+    collecting::conclude(tx, &mut invoice, tx.now).await?;
+    invoices::save(tx, before, &invoice).await?;
     Ok(invoice)
 }
 
@@ -348,12 +349,13 @@ async fn void_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice
     let Books { entry, receivables } = &mut books;
     let id_of_transaction = invoices::transaction_id(tx);
     let transaction = invoice.void(&mut entry.customer, receivables, id_of_transaction, tx.now)?;
-    invoices::save(tx, before, &invoice).await?;
     invoices::save_books(tx, &books, transaction.as_ref()).await?;
     outbox::tell(tx, customer_id, tx.now, Body::InvoiceMarkedAsVoid { invoice_id: id }).await?;
     if let Some(transaction) = transaction {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, customer_id, tx.now, body).await?;
     }
+    collecting::conclude(tx, &mut invoice, tx.now).await?;
+    invoices::save(tx, before, &invoice).await?;
     Ok(invoice)
 }

@@ -93,12 +93,13 @@ pub(in crate::engine) async fn save_active(
     let deadline = entries.iter().filter_map(|entry| entry.deadline(grace)).min();
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::active_subscriptions(tx.account, customer_id);
-    guard.put(tx, &slot, &ActiveIds { subscriptions, deadline })?;
+    let collection = guard.get(tx, &slot).await?.and_then(|before| before.collection);
+    guard.put(tx, &slot, &ActiveIds { subscriptions, deadline, collection })?;
     reschedule(tx, customer_id).await
 }
 
 /// Moves the deadline of a customer to when time brings the next thing: for one of its
-/// subscriptions, for one of its ledgers, or a correction. One that is under way is due, whatever
+/// subscriptions, for one of its ledgers or invoices, or a correction. One that is under way is due, whatever
 /// the time is where somebody looks.
 pub(in crate::engine) async fn reschedule(
     tx: &mut Transaction<'_>,
@@ -111,8 +112,8 @@ pub(in crate::engine) async fn reschedule(
     let corrections = corrections::own(tx, customer_id).await?;
     let under_way = corrections.progress.map(|_| Timestamp::MIN);
     let correction = corrections.scheduled.first().map(|of| of.at);
-    let active = active.unwrap_or_default().deadline;
-    let next = expiries.chain([active, correction, under_way]).flatten().min();
+    let ActiveIds { deadline, collection, .. } = active.unwrap_or_default();
+    let next = expiries.chain([deadline, collection, correction, under_way]).flatten().min();
     let before = guard.head(tx)?.deadline;
     let owner = Owner::Customer(customer_id);
     if before != next {

@@ -1,14 +1,17 @@
 //! Invoices with their lines, and the balance of a customer that they move.
 
 use crate::{
-    BalanceTransactionId, CustomerId, Error, IdOr, InvoiceId, InvoiceLineId, Timestamp,
+    BalanceTransactionId, CustomerId, Error, IdOr, InvoiceId, InvoiceLineId, PaymentAttemptId,
+    Timestamp,
     engine::{
         kernel::{Guard, Transaction},
-        rows::{credit_notes, customers, parts::Parts, subscriptions},
+        rows::{active, credit_notes, customers, parts::Parts, subscriptions},
     },
     invoice::{BalanceTransaction, Invoice, InvoiceLine, InvoiceStatus, Receivables},
     limits,
-    schema::{self, CustomerEntry, CustomerHead, InvoiceEntry, InvoiceLines, Nothing, Slot},
+    schema::{
+        self, ActiveIds, CustomerEntry, CustomerHead, InvoiceEntry, InvoiceLines, Nothing, Slot,
+    },
 };
 
 /// Returns an invoice that exists, and whose customer is not deleted: a draft without lines.
@@ -37,18 +40,41 @@ pub(in crate::engine) async fn invoice(
 /// Returns the invoice that a line is of, as [`invoice`] does.
 pub(in crate::engine) async fn invoice_of_line(
     tx: &mut Transaction<'_>,
-    line: InvoiceLineId,
+    id: InvoiceLineId,
 ) -> Result<Invoice, Error> {
-    let unknown = || Error::not_found("invoice line item", line);
-    let first = line.as_bytes().first_chunk().ok_or_else(unknown)?;
-    let scan = schema::invoices_of_line(tx.account, first, limits::SCAN_ROWS);
+    let has_it = |invoice: &Invoice| invoice.lines.iter().any(|line| line.id == id);
+    let found = invoice_of_part(tx, id.as_bytes(), has_it).await?;
+    found.ok_or_else(|| Error::not_found("invoice line item", id))
+}
+
+/// Returns the invoice that an attempt is to collect, as [`invoice`] does.
+pub(in crate::engine) async fn invoice_of_attempt(
+    tx: &mut Transaction<'_>,
+    id: PaymentAttemptId,
+) -> Result<Invoice, Error> {
+    let has_it = |invoice: &Invoice| {
+        invoice.started_payment().is_some_and(|of| of.attempt_id == id)
+            || invoice.payment_attempts.iter().any(|of| of.id == id)
+    };
+    let found = invoice_of_part(tx, id.as_bytes(), has_it).await?;
+    found.ok_or_else(|| Error::not_found("payment attempt", id))
+}
+
+/// Returns the invoice that has a part: the ids of both begin alike.
+async fn invoice_of_part(
+    tx: &mut Transaction<'_>,
+    part: &[u8; 16],
+    has_it: impl Fn(&Invoice) -> bool,
+) -> Result<Option<Invoice>, Error> {
+    let Some(first) = part.first_chunk() else { return Ok(None) };
+    let scan = schema::invoices_of_part(tx.account, first, limits::SCAN_ROWS);
     for key in tx.keys_now(&scan).await? {
         let invoice = invoice(tx, schema::invoice_id(&key)?).await?;
-        if invoice.lines.iter().any(|of| of.id == line) {
-            return Ok(invoice);
+        if has_it(&invoice) {
+            return Ok(Some(invoice));
         }
     }
-    Err(unknown())
+    Ok(None)
 }
 
 /// Reads what was issued to a customer with a date from an instant on, by date.
@@ -147,7 +173,9 @@ pub(in crate::engine) async fn save(
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     let slot = schema::invoice(tx.account, invoice.id);
     // Nothing changes lines once they are written.
-    let mut parts = guard.get(tx, &slot).await?.map_or(0, |entry| entry.parts);
+    let known = guard.get(tx, &slot).await?;
+    let mut parts = known.as_ref().map_or(0, |entry| entry.parts);
+    save_collection(tx, known.as_ref().map(|entry| &entry.invoice), invoice).await?;
     if before == InvoiceStatus::Draft && invoice.status != InvoiceStatus::Draft {
         let mut rows = Parts::<InvoiceLines>::default();
         for line in &invoice.lines {
@@ -175,6 +203,57 @@ pub(in crate::engine) async fn remove(
     tx.delete(&schema::invoice_by_customer(tx.account, invoice));
     tx.delete(&schema::invoice_by_status(tx.account, invoice));
     guard.delete(tx, &schema::invoice(tx.account, invoice.id))
+}
+
+/// Moves an invoice to where those are found that are to be collected.
+async fn save_collection(
+    tx: &mut Transaction<'_>,
+    before: Option<&Invoice>,
+    after: &Invoice,
+) -> Result<(), Error> {
+    let (account, customer) = (tx.account, after.customer_id);
+    let next = |of: &Invoice| of.next_collection().map(|(at, _)| at);
+    let started = |of: &Invoice| of.started_payment().map(|of| of.started_at);
+    let (old, new) = (before.and_then(started), started(after));
+    if old != new {
+        old.iter().for_each(|at| tx.delete(&schema::started_payment(account, *at, after.id)));
+        let slot = new.map(|at| schema::started_payment(account, at, after.id));
+        slot.iter().try_for_each(|slot| tx.put(slot, &Nothing {}))?;
+    }
+    let (old, new) = (before.and_then(next), next(after));
+    if old == new {
+        return Ok(());
+    }
+    old.iter().for_each(|at| tx.delete(&schema::collection(account, customer, *at, after.id)));
+    let slot = new.map(|at| schema::collection(account, customer, at, after.id));
+    slot.iter().try_for_each(|slot| tx.put(slot, &Nothing {}))?;
+    let collection = next_collection(tx, customer).await?.map(|(at, _)| at);
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let slot = schema::active_subscriptions(account, customer);
+    let active = guard.get(tx, &slot).await?.unwrap_or_default();
+    guard.put(tx, &slot, &ActiveIds { collection, ..active })?;
+    active::reschedule(tx, customer).await
+}
+
+/// Returns the invoice of a customer that is collected next, and when.
+pub(in crate::engine) async fn next_collection(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+) -> Result<Option<(Timestamp, InvoiceId)>, Error> {
+    let index = schema::Index::collections(tx.account, customer);
+    let mut rest = Some(index.scan(Timestamp::MIN, Timestamp::MAX, 1));
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    while let Some(scan) = rest {
+        let part = guard.range(tx, &scan).await?;
+        if let Some((key, _)) = part.rows.first() {
+            let position = schema::position(key)?;
+            let id = InvoiceId::from_bytes(schema::id_at(&position));
+            return Ok(schema::instant_at(&position).map(|at| (at, id)));
+        }
+        // Those that it begins with go away here.
+        rest = part.rest;
+    }
+    Ok(None)
 }
 
 async fn put(tx: &mut Transaction<'_>, invoice: &Invoice, parts: u16) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use crate::{
             invoices::{self, Books},
             outbox, prices,
         },
-        time::due,
+        time::{collecting, due},
     },
     invoice::{
         BalanceTransaction, Credit, CreditNote, CreditNoteReason, CreditNoteSource, Crediting,
@@ -51,7 +51,7 @@ pub(in crate::engine) async fn credit(
     let (note, transaction) = invoice.credit(credits, crediting);
     credit_notes::put_new(tx, &note).await?;
     let body = Body::CreditNoteIssued { credit_note_id: note.id };
-    save(tx, before, &invoice, &books, (body, transaction), at).await?;
+    save(tx, before, invoice, &books, (body, transaction), at).await?;
     Ok(note)
 }
 
@@ -69,26 +69,26 @@ pub(in crate::engine) async fn void(
     let transaction = invoice.void_credit_note(note, &mut entry.customer, receivables, id, at)?;
     credit_notes::save(tx, note).await?;
     let body = Body::CreditNoteMarkedAsVoid { credit_note_id: note.id };
-    save(tx, before, &invoice, &books, (body, transaction), at).await
+    save(tx, before, invoice, &books, (body, transaction), at).await
 }
 
 /// Writes an invoice that a note has changed, and tells of the note and of what it moved.
 async fn save(
     tx: &mut Transaction<'_>,
     before: InvoiceStatus,
-    invoice: &Invoice,
+    mut invoice: Invoice,
     books: &Books,
     (body, transaction): (Body, Option<BalanceTransaction>),
     at: Timestamp,
 ) -> Result<(), Error> {
-    invoices::save(tx, before, invoice).await?;
     invoices::save_books(tx, books, transaction.as_ref()).await?;
     outbox::tell(tx, invoice.customer_id, at, body).await?;
     if let Some(transaction) = transaction {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, invoice.customer_id, at, body).await?;
     }
-    Ok(())
+    collecting::conclude(tx, &mut invoice, at).await?;
+    invoices::save(tx, before, &invoice).await
 }
 
 /// Takes those lines off an invoice that take back what others have billed in advance, and returns the

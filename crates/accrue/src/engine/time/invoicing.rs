@@ -237,5 +237,6 @@ fn terms<'a>(of: &'a Subscription, plan: &'a Plan, customer: &'a Customer) -> Te
         plan: &plan.carried,
         customer: &customer.carried,
         timezone: &customer.timezone,
+        has_provider: customer.payment_provider.is_some(),
     }
 }

@@ -1,5 +1,6 @@
 //! Applies what time brings customers, in the order of the instants.
 
+mod collector;
 mod subject;
 mod subscriber;
 mod transition;
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
-use self::{subject::Subject, subscriber::Subscriber};
+use self::{collector::Collector, subject::Subject, subscriber::Subscriber};
 use crate::{
     CustomerId, Error, IdOr, Timestamp,
     engine::{
@@ -59,7 +60,8 @@ impl Command for ApplyTransitions<'_> {
                 continue;
             }
             let mut subjects = subjects(tx, customer_id, entries, self.most).await?;
-            apply_first(tx, &mut subjects, self.most, self.until).await?;
+            let mut collector = Collector::new(tx, customer_id).await?;
+            apply_first(tx, &mut subjects, &mut collector, self.most, self.until).await?;
             save(tx, customer_id, subjects).await?;
         }
         Ok(())
@@ -78,6 +80,7 @@ pub(in crate::engine) async fn has_transitions_until(
     {
         let subjects = subjects(tx, customer_id, entries, 1).await?;
         found |= subjects.iter().any(|subject| subject.next(now, until).is_some());
+        found |= Collector::new(tx, customer_id).await?.next(now, until).is_some();
     }
     Ok(found)
 }
@@ -103,6 +106,7 @@ async fn subjects(
 async fn apply_first(
     tx: &mut Transaction<'_>,
     subjects: &mut [Subject],
+    collector: &mut Collector,
     most: usize,
     until: Timestamp,
 ) -> Result<(), Error> {
@@ -111,10 +115,19 @@ async fn apply_first(
     let mut next: BTreeSet<_> =
         all.filter_map(|(index, subject)| Some((subject.next(now, until)?, index))).collect();
     for _ in 0..most {
-        let Some((transition, index)) = next.pop_first() else { break };
+        let first = next.first().copied();
+        let collected = collector.next(now, until);
+        if collected.is_some_and(|of| first.is_none_or(|(first, _)| of < first)) {
+            collector.apply_transition(tx).await?;
+            collector.look(tx).await?;
+            continue;
+        }
+        let Some((transition, index)) = first else { break };
+        next.remove(&(transition, index));
         let Some(subject) = subjects.get_mut(index) else { break };
         subject.apply_transition(tx, transition).await?;
         next.extend(subject.next(now, until).map(|transition| (transition, index)));
+        collector.look(tx).await?;
     }
     Ok(())
 }

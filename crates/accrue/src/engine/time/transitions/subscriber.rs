@@ -134,7 +134,9 @@ impl Subscriber {
                 }
             }
             TransitionKind::Changed => self.change(tx).await,
-            TransitionKind::Expired(_) => Err(Error::corrupt("a subscription has no credits")),
+            TransitionKind::Expired(_) | TransitionKind::Collected => {
+                Err(Error::corrupt("it is no transition of a subscription"))
+            }
         }
     }
 
