@@ -14,6 +14,7 @@ mod figures;
 mod home;
 mod mail;
 mod options;
+mod pages;
 mod reading;
 mod replay;
 mod report;
