@@ -12,7 +12,7 @@ pub(crate) fn expected(trace: &Path, customers: u64) -> String {
 /// Computes what it must say without the rows from one instant to another.
 pub(crate) fn expected_without(trace: &Path, customers: u64, lost: [&str; 2]) -> String {
     let [lost_from, lost_until] = lost;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/oracle.awk");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/oracle/oracle.awk");
     let output = Command::new("awk")
         .arg("-v")
         .arg(format!("customers={customers}"))
