@@ -2,6 +2,7 @@
 //! batches, and on every store.
 
 mod backfill;
+mod invoices;
 mod oracle;
 mod runs;
 
