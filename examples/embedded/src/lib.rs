@@ -45,5 +45,5 @@ pub use self::{
     run::{Outcome, run},
     standing::{Difference, Standing},
     trace::{Problem, Row, Trace, TraceError},
-    year::{CustomerYear, Month, Week, Year, year},
+    year::{Books, CustomerYear, Month, Week, Year, year},
 };

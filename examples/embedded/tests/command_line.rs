@@ -78,9 +78,13 @@ fn the_year_is_shown_and_makes_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let (success, stdout, stderr) = embedded(folder.path(), &["--year"]);
     assert!(success && stderr.is_empty(), "{stderr}");
-    for part in [" of 5 customers in 2026\n", "\nthames, Europe/London\n", "┼", "Jan Feb Mar"] {
+    let parts = [" of 5 customers in 2026\n", "\nthames, Europe/London\n", "┼", "Jan Feb Mar Apr"];
+    for part in parts {
         assert!(stdout.contains(part), "{part} in {stdout}");
     }
+    let header = ["month", "invoices", "invoiced", "payments", "paid", "open at its end"];
+    shows(&stdout, &header);
+    shows(&stdout, &["2026", "58", "3,307.31", "54", "3,147.85", "159.46"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
 
