@@ -1,13 +1,18 @@
 //! The days after the trace, until what was used is invoiced.
 
-use std::{iter, time::Duration};
+use std::iter;
 
 use accrue::{Account, Billing, Clock as _, ManualClock, Timeframe, Timestamp};
 use indicatif::ProgressBar;
 
-use crate::{Error, catch_up::catch_up, error::Doing as _, replay::Inbox, setup::Setup};
+use crate::{
+    Error,
+    catch_up::catch_up,
+    error::Doing as _,
+    replay::Inbox,
+    setup::{DAY, Setup},
+};
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// That of the first row, and the next one.
 const PERIODS: usize = 2;
 

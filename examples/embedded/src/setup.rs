@@ -22,7 +22,7 @@ pub(crate) use self::{
     event::completion,
     invoices::turn_invoices_on,
     metrics::{METRICS, Metrics, OUTPUT_TOKENS, REQUESTS, Total},
-    words::{CREDITS, credits, decimal, external, name, thresholds, usd},
+    words::{CREDITS, DAY, credits, decimal, external, name, thresholds, usd},
 };
 use crate::{Error, error::Doing as _, options::Customers};
 

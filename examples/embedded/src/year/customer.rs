@@ -1,10 +1,7 @@
-use std::time::Duration;
-
 use accrue::{CustomerId, ExternalId, Timeframe, Timestamp, subscription::Subscription};
 
 use super::{calendar::instant, profile::Profile};
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::setup::DAY;
 
 /// A customer that was created, with its subscription.
 #[derive(Debug)]
