@@ -5,7 +5,7 @@ use accrue::{
 };
 use serde::{Serialize, Serializer};
 
-use crate::setup::credits;
+use crate::{pages::oldest_first, setup::credits};
 
 /// What one customer has of the credits that it was given, and what has become of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,18 +57,12 @@ pub(crate) async fn entries(
     account: &Account,
     customer: &IdOr<CustomerId>,
 ) -> Result<Vec<LedgerEntry>, accrue::Error> {
-    let mut entries = Vec::new();
-    let mut page = PageRequest::first_of_ledger(limits::LEDGER_PAGE_ROWS)?;
-    loop {
-        let filter = LedgerFilter::default();
-        let listed =
-            account.list_ledger_entries(customer.clone(), &credits(), &filter, &page).await?;
-        entries.extend(listed.data);
-        let Some(next) = listed.next_cursor else { break };
-        page = page.after(next);
-    }
-    entries.reverse();
-    Ok(entries)
+    let (unit, filter) = (credits(), LedgerFilter::default());
+    let first = PageRequest::first_of_ledger(limits::LEDGER_PAGE_ROWS)?;
+    oldest_first(first, async |page| {
+        account.list_ledger_entries(customer.clone(), &unit, &filter, page).await
+    })
+    .await
 }
 
 fn name<S: Serializer>(kind: &EntryKind, serializer: S) -> Result<S::Ok, S::Error> {

@@ -40,7 +40,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value = "500")]
     pub batch: BatchSize,
 
-    /// Write the figures, alerts, cost and credits to a file, as JSON
+    /// Write the figures, alerts, cost, credits and invoices to a file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
@@ -53,14 +53,24 @@ pub struct Options {
     #[arg(long, verbatim_doc_comment)]
     pub backfill: bool,
 
+    /// Go on until the usage is invoiced, and show an invoice
+    ///
+    /// After the trace days go by, one by one, until two billing periods and the day of grace have
+    /// passed since the start. The report has the invoices of every customer; the one with the
+    /// greatest total is shown.
+    #[arg(long, verbatim_doc_comment)]
+    pub invoices: bool,
+
     /// Bill a year instead: made usage of five customers, month by month
     ///
     /// In memory, and the same every time: monthly plans in five time zones, credits that
     /// expire and are renewed or bought, a customer that leaves at a date, and one that nobody
-    /// touches for months. It takes none of the above.
+    /// touches for months. They are invoiced, and most of it is paid. It takes none of the above.
     #[arg(
         long,
-        conflicts_with_all = ["trace", "store", "customers", "batch", "report", "backfill"],
+        conflicts_with_all = [
+            "trace", "store", "customers", "batch", "report", "backfill", "invoices",
+        ],
         verbatim_doc_comment
     )]
     pub year: bool,

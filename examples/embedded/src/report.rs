@@ -3,7 +3,9 @@ use std::{fs, io, path::Path, time::Duration};
 use accrue::ExternalId;
 use serde::{Serialize, Serializer};
 
-use crate::{BackfillReport, CustomerCost, CustomerCredits, Error, Figures, FiredAlert};
+use crate::{
+    BackfillReport, CustomerCost, CustomerCredits, Error, Figures, FiredAlert, InvoiceReport,
+};
 
 /// What a run found, for another program to hold against the trace.
 ///
@@ -51,6 +53,9 @@ pub struct CustomerReport {
     /// What it has of its credits.
     #[serde(flatten)]
     pub credits: CustomerCredits,
+    /// What it was billed, oldest first, where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invoices: Vec<InvoiceReport>,
 }
 
 impl Report {

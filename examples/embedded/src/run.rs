@@ -2,11 +2,14 @@ use accrue::{AccountId, ManualClock};
 use indicatif::ProgressBar;
 
 use crate::{
-    CustomerReport, Error, Loss, Options, Report, SecondPass, backfill,
+    Bill, CustomerReport, Error, InvoiceReport, Loss, Options, Report, SecondPass, backfill,
+    catch_up::catch_up,
+    error::Doing as _,
+    go_on::go_on,
     home::Home,
     reading::Reading,
     replay::{Inbox, Pass, Replay},
-    setup::Setup,
+    setup::{Setup, turn_invoices_on},
     trace::Trace,
 };
 
@@ -19,12 +22,14 @@ pub struct Outcome {
     pub trace: String,
     /// How everything was stored.
     pub store: String,
-    /// How many messages were delivered in all.
+    /// How many messages were delivered until the second pass was over.
     pub messages: usize,
     /// Whether the second pass changed nothing.
     pub second_pass_is_same: bool,
-    /// Whether figures, cost and credits are the same after reopening; none where the store cannot
-    /// be reopened.
+    /// The greatest of the invoices, where they were asked for.
+    pub bill: Option<Bill>,
+    /// Whether figures, cost, credits and invoices are the same after reopening; none where the store
+    /// cannot be reopened.
     pub reopened_is_same: Option<bool>,
     /// What was lost and backfilled, where that was asked for.
     pub loss: Option<Loss>,
@@ -47,8 +52,8 @@ impl Outcome {
     }
 }
 
-/// Replays a trace twice, reopens the store where it is durable, and loses and backfills a part of
-/// the trace where that is asked for.
+/// Replays a trace twice, goes on until it is invoiced where that is asked for, reopens the store
+/// where it is durable, and loses and backfills a part of the trace where that is asked for.
 ///
 /// # Errors
 ///
@@ -70,7 +75,11 @@ async fn replay(
 ) -> Result<Outcome, Error> {
     let clock = ManualClock::at(trace.timeframe().start());
     let account_id = AccountId::parse("example").expect("a short text");
-    let account = home.open(&clock)?.account(account_id.clone());
+    let billing = home.open(&clock)?;
+    let account = billing.account(account_id.clone());
+    if options.invoices {
+        turn_invoices_on(&account).await.doing("turn invoices on")?;
+    }
     let setup = Setup::create(&account, options.customers, bar).await?;
     let mut greetings = Inbox::default();
     greetings.deliver(&account, &setup).await?;
@@ -83,7 +92,10 @@ async fn replay(
         batch: options.batch,
         bar,
     };
-    let first = replay.pass("first pass").await?;
+    let mut first = replay.pass("first pass").await?;
+    // Whom the last rows are not of may be behind.
+    catch_up(&billing).await?;
+    first.inbox.deliver(&account, &setup).await?;
     let readings = Reading::of_all(&account, &setup, trace.timeframe()).await?;
     let second = replay.pass("second pass").await?;
     let readings_after = Reading::of_all(&account, &setup, trace.timeframe()).await?;
@@ -92,12 +104,20 @@ async fn replay(
         duplicates: second.duplicates,
         messages: second.inbox.messages,
     };
+    let second_pass_is_same = changed_nothing(&second_pass, trace) && readings_after == readings;
 
-    drop(account);
+    let mut readings_at_end = readings_after;
+    if options.invoices {
+        go_on(&billing, &account, &clock, &setup, bar).await?;
+        readings_at_end = Reading::of_all(&account, &setup, trace.timeframe()).await?;
+    }
+    let bill = Bill::greatest(&account, &setup, &readings_at_end).await.doing("read a customer")?;
+
+    drop((account, billing));
     let reopened_is_same = if home.is_durable() {
         let account = home.open(&clock)?.account(account_id);
         let reopened = Reading::of_all(&account, &setup, trace.timeframe()).await?;
-        Some(reopened == readings)
+        Some(reopened == readings_at_end)
     } else {
         None
     };
@@ -109,10 +129,14 @@ async fn replay(
         trace: trace.name().to_owned(),
         store: home.to_string(),
         messages: greetings.messages + first.inbox.messages + second.inbox.messages,
-        second_pass_is_same: changed_nothing(&second_pass, trace) && readings_after == readings,
+        second_pass_is_same,
+        bill,
         reopened_is_same,
         loss,
-        report: Report { backfill, ..report(&setup, first, second_pass, readings) },
+        report: Report {
+            backfill,
+            ..report(&setup, first, second_pass, readings, &readings_at_end)
+        },
     })
 }
 
@@ -120,12 +144,20 @@ fn changed_nothing(second_pass: &SecondPass, trace: &Trace) -> bool {
     *second_pass == SecondPass { ingested: 0, duplicates: trace.rows().len(), messages: 0 }
 }
 
-fn report(setup: &Setup, first: Pass, second_pass: SecondPass, readings: Vec<Reading>) -> Report {
+fn report(
+    setup: &Setup,
+    first: Pass,
+    second_pass: SecondPass,
+    readings: Vec<Reading>,
+    at_end: &[Reading],
+) -> Report {
     let Pass { ingested, duplicates, took, mut inbox } = first;
-    let customers = setup.customers().zip(readings).map(|((customer, _), reading)| {
+    let readings = readings.into_iter().zip(at_end);
+    let customers = setup.customers().zip(readings).map(|((customer, _), (reading, at_end))| {
         let alerts = inbox.alerts.remove(&customer).unwrap_or_default();
-        let Reading { metrics, cost, credits } = reading;
-        CustomerReport { external_customer_id: customer, metrics, alerts, cost, credits }
+        let Reading { metrics, cost, credits, .. } = reading;
+        let invoices = at_end.invoices.iter().map(InvoiceReport::from).collect();
+        CustomerReport { external_customer_id: customer, metrics, alerts, cost, credits, invoices }
     });
     let customers = customers.collect();
     let events = ingested + duplicates;

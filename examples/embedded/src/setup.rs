@@ -3,6 +3,7 @@
 
 mod credits;
 mod event;
+mod invoices;
 mod metrics;
 mod plan;
 mod words;
@@ -19,8 +20,9 @@ use indicatif::ProgressBar;
 pub(crate) use self::{
     credits::watch,
     event::completion,
+    invoices::turn_invoices_on,
     metrics::{METRICS, Metrics, OUTPUT_TOKENS, REQUESTS, Total},
-    words::{CREDITS, credits, decimal, external, name, thresholds, usd},
+    words::{CREDITS, DAY, credits, decimal, external, name, thresholds, usd},
 };
 use crate::{Error, error::Doing as _, options::Customers};
 

@@ -38,7 +38,7 @@ pub struct Difference {
 
 impl Standing {
     pub(crate) fn new(external_customer_id: ExternalId, reading: Reading) -> Self {
-        let Reading { metrics, cost, credits } = reading;
+        let Reading { metrics, cost, credits, .. } = reading;
         Self { external_customer_id, metrics, cost, balance: credits.balance }
     }
 

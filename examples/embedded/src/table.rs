@@ -2,6 +2,7 @@
 
 mod alerts;
 mod backfill;
+mod bill;
 mod cost;
 mod credits;
 mod number;
@@ -13,7 +14,7 @@ use accrue::{Decimal, Timestamp};
 use comfy_table::{Cell, CellAlignment, Table};
 
 pub(crate) use self::number::{aligned, grouped};
-use crate::Outcome;
+use crate::{Bill, Money, Outcome};
 
 /// How many customers are shown; the report has them all.
 const SHOWN_CUSTOMERS: usize = 40;
@@ -39,6 +40,9 @@ impl Display for Outcome {
         match alerts::alerts(shown) {
             table if table.is_empty() => writeln!(f, "\nAlerts\nnone of these customers has any")?,
             table => writeln!(f, "\nAlerts\n{table}")?,
+        }
+        if let Some(bill) = &self.bill {
+            writeln!(f, "\n{bill}")?;
         }
         if let Some(backfill) = &report.backfill {
             let table = backfill::backfill(backfill, shown.len());
@@ -78,6 +82,13 @@ impl Outcome {
         if let Some(same) = self.reopened_is_same {
             writeln!(f, "reopened     same figures after reopening: {}", yes_or_no(same))?;
         }
+        if let Some(Bill { invoice, .. }) = &self.bill {
+            let invoices = || report.customers.iter().flat_map(|of| &of.invoices);
+            let amount = invoices().map(|of| &of.total.amount).sum();
+            let (count, money) = (invoices().count(), Money { amount, currency: invoice.currency });
+            let code = invoice.currency.code();
+            writeln!(f, "invoiced     {} {code} on {}", grouped(money), counted(count, "invoice"))?;
+        }
         let (Some(loss), Some(backfill)) = (&self.loss, &report.backfill) else { return Ok(()) };
         let [start, end] = [loss.timeframe.start(), loss.timeframe.end()].map(minute);
         let lost = counted(backfill.events_ingested, "event");
@@ -116,6 +127,11 @@ pub(crate) fn right(text: impl Display) -> Cell {
 /// Writes an instant without its seconds.
 fn minute(instant: Timestamp) -> String {
     instant.to_string().chars().take("2026-01-01T00:00".len()).collect()
+}
+
+/// Writes the day of an instant, in UTC.
+fn day(instant: Timestamp) -> String {
+    instant.to_string().chars().take("2026-01-01".len()).collect()
 }
 
 pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, what: &str) -> String {

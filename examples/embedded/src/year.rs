@@ -1,9 +1,10 @@
 //! A year of billing in a moment: made usage of customers in five time zones, credits that expire
-//! and are renewed, and a host that does what a host does as time goes by.
+//! and are renewed, invoices, and a host that does what a host does as time goes by.
 //!
 //! Read `host` first, which is that host, then `setup`, which is whom it bills.
 
 mod agenda;
+mod books;
 mod calendar;
 mod customer;
 mod host;
@@ -17,11 +18,12 @@ mod weeks;
 
 use accrue::{AccountId, Billing, ManualClock, SeededEntropy, store::MemoryStore};
 
-use self::{host::Host, setup::Setup, usage::Usage};
 pub use self::{
+    books::Books,
     months::{CustomerYear, Month},
     weeks::Week,
 };
+use self::{host::Host, setup::Setup, usage::Usage};
 use crate::Error;
 
 /// What a year has to show.
@@ -37,6 +39,19 @@ pub struct Year {
     pub messages: usize,
     /// How many times what time alone had brought a customer was applied.
     pub applied: usize,
+}
+
+impl Year {
+    /// Adds up the books of all customers, month by month, each in its own time zone.
+    #[must_use]
+    pub fn books(&self) -> Vec<Books> {
+        let months = self.customers.iter().map(|of| of.months.len()).max().unwrap_or_default();
+        let of_all = |place| {
+            let months = self.customers.iter().filter_map(move |of| of.months.get(place));
+            months.map(|month: &Month| &month.books).sum()
+        };
+        (0..months).map(of_all).collect()
+    }
 }
 
 /// Bills a year, which depends on nothing but the seed of the usage.

@@ -22,6 +22,12 @@ fn refused(folder: &Path, arguments: &[&str], expect: &str) {
     assert!(stderr.contains(expect), "{arguments:?}: {stderr}");
 }
 
+/// Checks that a table has a row.
+fn shows(stdout: &str, cells: &[&str]) {
+    let has = |line: &str| line.split('┆').map(str::trim).eq(cells.iter().copied());
+    assert!(stdout.lines().any(has), "{cells:?} in {stdout}");
+}
+
 #[test]
 fn a_wrong_argument_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -41,6 +47,9 @@ fn a_wrong_argument_is_refused() {
     check(&["--speed", "1"], "'--speed'");
     check(&["--backfill=18:45"], "unexpected value '18:45'");
     check(&["--backfill", "--backfill"], "cannot be used multiple times");
+    check(&["--invoices=2"], "unexpected value '2'");
+    check(&["--invoices", "--invoices"], "cannot be used multiple times");
+    check(&["--invoices", "2"], "trace 2 cannot be read");
     check(&["a.csv", "b.csv"], "'b.csv'");
     check(&["a.csv", "--backfill", "b.csv"], "'b.csv'");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
@@ -49,13 +58,14 @@ fn a_wrong_argument_is_refused() {
 #[test]
 fn the_year_takes_nothing_of_the_trace() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments: [&[&str]; 6] = [
+    let arguments: [&[&str]; 7] = [
         &["t.csv"],
         &["--store", "memory"],
         &["--customers", "8"],
         &["--batch", "500"],
         &["--report", "r.json"],
         &["--backfill"],
+        &["--invoices"],
     ];
     for other in arguments {
         let arguments = [&["--year"], other].concat();
@@ -68,9 +78,13 @@ fn the_year_is_shown_and_makes_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let (success, stdout, stderr) = embedded(folder.path(), &["--year"]);
     assert!(success && stderr.is_empty(), "{stderr}");
-    for part in [" of 5 customers in 2026\n", "\nthames, Europe/London\n", "┼", "Jan Feb Mar"] {
+    let parts = [" of 5 customers in 2026\n", "\nthames, Europe/London\n", "┼", "Jan Feb Mar Apr"];
+    for part in parts {
         assert!(stdout.contains(part), "{part} in {stdout}");
     }
+    let header = ["month", "invoices", "invoiced", "payments", "paid", "open at its end"];
+    shows(&stdout, &header);
+    shows(&stdout, &["2026", "58", "3,307.31", "54", "3,147.85", "159.46"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
 
@@ -182,10 +196,7 @@ fn without_arguments_the_sample_runs_on_fjall_in_a_folder_made_anew() {
         assert!(stdout.starts_with(expect), "{stdout}");
         assert!(stdout.contains("\nreopened     same figures after reopening: yes\n"), "{stdout}");
         assert!(stdout.lines().all(|line| line.chars().count() <= 100), "{stdout}");
-        let shows = |cells: &[&str]| {
-            let has = |line: &str| line.split('┆').map(str::trim).eq(cells.iter().copied());
-            assert!(stdout.lines().any(has), "{cells:?} in {stdout}");
-        };
+        let shows = |cells: &[&str]| shows(&stdout, cells);
         shows(&["customer", "monthly fee", "output tokens", "input tokens", "total", "alerts"]);
         shows(&["customer-7", "20", "2.28312", "0.510954", "22.794074", "4"]);
         shows(&["total", "160", "10.54994", "4.103446", "174.653386", "14"]);
@@ -209,10 +220,7 @@ fn a_loss_of_the_sample_is_shown_backfilled_and_reverted() {
         let (success, stdout, stderr) = embedded(folder.path(), &arguments);
         assert!(success && stderr.is_empty(), "{stderr}");
         assert!(stdout.lines().all(|line| line.chars().count() <= 100), "{stdout}");
-        let shows = |cells: &[&str]| {
-            let has = |line: &str| line.split('┆').map(str::trim).eq(cells.iter().copied());
-            assert!(stdout.lines().any(has), "{cells:?} in {stdout}");
-        };
+        let shows = |cells: &[&str]| shows(&stdout, cells);
         let stages = ["backfilled", "reverted"];
         shows(&[&["customer", "cost: lost"], &stages[..], &["balance: lost"], &stages].concat());
         let end = "
@@ -225,6 +233,30 @@ reverted     same figures as with the loss: yes
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["backfill"]["events_ingested"], 667);
     }
+}
+
+#[test]
+fn the_greatest_invoice_of_the_sample_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    for store in ["memory", "fjall:folder", "sled:folder2"] {
+        let arguments = ["--invoices", "--backfill", "--store", store];
+        let (success, stdout, stderr) = embedded(folder.path(), &arguments);
+        assert!(success && stderr.is_empty(), "{stderr}");
+        assert!(stdout.lines().all(|line| line.chars().count() <= 100), "{stdout}");
+        assert!(stdout.contains("\nto           customer-7, customer-7@example.com\n"), "{stdout}");
+        shows(
+            &stdout,
+            &["2026-03-02 – 2026-04-02", "output tokens", "260,390", "", "2.283120", "2.28"],
+        );
+        shows(&stdout, &["", "amount due", "", "", "", "22.79"]);
+        assert!(stdout.contains("\ninvoiced     494.65 USD on 24 invoices\n"), "{stdout}");
+        assert!(
+            stdout.contains("\nbackfilled   same figures as without the loss: yes\n"),
+            "{stdout}"
+        );
+    }
+    let (_, stdout, _) = embedded(folder.path(), &["--store", "memory"]);
+    assert!(!stdout.contains("nvoice"), "{stdout}");
 }
 
 #[test]
@@ -245,7 +277,9 @@ fn help_says_what_it_takes() {
         for part in ["[TRACE.csv]", "--store", "--customers", "--batch", "--report", "--year"] {
             assert!(stdout.contains(part), "{flag}: {stdout}");
         }
-        assert!(stdout.contains("--backfill"), "{flag}: {stdout}");
+        for part in ["--backfill", "--invoices"] {
+            assert!(stdout.contains(part), "{flag}: {stdout}");
+        }
         assert!(stdout.lines().all(|line| line.chars().count() <= 110), "{stdout}");
     }
 }

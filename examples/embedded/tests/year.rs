@@ -59,6 +59,53 @@ fn every_balance_is_the_sum_of_its_entries() {
 }
 
 #[test]
+fn the_revenue_of_every_month_is_its_cost_in_cents() {
+    for seed in [1, 2, 2026] {
+        for customer in lived(seed).customers {
+            for month in customer.months {
+                assert_eq!(month.books.revenue, month.cost.round(2), "{month:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_invoiced_is_paid_or_open() {
+    for seed in [1, 2, 2026] {
+        let year = lived(seed);
+        for customer in &year.customers {
+            let mut open = Decimal::zero();
+            for Month { books, .. } in &customer.months {
+                open += &books.invoiced;
+                open -= &books.paid;
+                assert_eq!(books.open, open, "{books:?}");
+            }
+        }
+        let books = year.books();
+        let invoices: usize = books.iter().map(|of| of.invoices).sum();
+        let payments: usize = books.iter().map(|of| of.payments).sum();
+        assert_eq!((invoices, payments), (58, 54));
+        let of_all = year.customers.iter().filter_map(|of| of.months.last());
+        let open: Decimal = of_all.map(|month| &month.books.open).sum();
+        assert_eq!(books.last().unwrap().open, open);
+    }
+}
+
+#[test]
+fn who_pays_within_the_month_owes_nothing_at_its_end_and_who_left_still_does() {
+    let year = lived(1);
+    let pacific = &customer(&year, "pacific").months;
+    assert!(pacific.iter().all(|month| month.books.open.is_zero() && month.books.payments == 1));
+    let ganga = &customer(&year, "ganga").months;
+    assert!(ganga.windows(2).all(|pair| pair[1].books.paid == pair[0].books.invoiced));
+    let moana = &customer(&year, "moana").months;
+    assert!(moana[6].books.open.is_zero());
+    let unpaid = &moana[7].books.invoiced + &moana[8].books.invoiced;
+    assert_eq!((moana[7].books.invoices, moana[8].books.invoices), (1, 2));
+    assert!(moana[8..].iter().all(|month| month.books.open == unpaid));
+}
+
+#[test]
 fn a_month_that_begins_with_new_credits_loses_what_the_one_before_had_left() {
     let year = lived(1);
     for pair in customer(&year, "pacific").months.windows(2) {

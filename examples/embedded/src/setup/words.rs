@@ -1,6 +1,11 @@
 //! Texts and numbers of the examples, which are written out in them.
 
+use std::time::Duration;
+
 use accrue::{Currency, Decimal, ExternalId, Name, PricingUnit, alert::Thresholds};
+
+/// How long a day lasts where no clock changes.
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The pricing unit that customers prepay.
 pub(crate) const CREDITS: &str = "credits";

@@ -1,6 +1,9 @@
 use std::collections::VecDeque;
 
-use accrue::{Account, Decimal, Timestamp, credit::NewLedgerEntry, subscription::Cancellation};
+use accrue::{
+    Account, Decimal, InvoiceId, Timestamp, credit::NewLedgerEntry, invoice::Payment,
+    subscription::Cancellation,
+};
 
 use super::{customer::Customer, setup::Setup};
 use crate::setup::credits;
@@ -15,6 +18,8 @@ pub(super) enum Task<'a> {
     Grant { customer: &'a Customer, expiry_date: Timestamp },
     /// Cancels the subscription of a customer, at a date.
     Cancel { customer: &'a Customer, date: Timestamp },
+    /// Takes note that the money for an invoice has come.
+    Receive { invoice: InvoiceId, at: Timestamp },
 }
 
 impl<'a> Agenda<'a> {
@@ -22,6 +27,12 @@ impl<'a> Agenda<'a> {
         let mut tasks: Vec<_> = setup.customers.iter().flat_map(tasks).collect();
         tasks.sort_by_key(|(at, _)| *at);
         Self(tasks.into())
+    }
+
+    /// Adds what is to be done at an instant, after all else that is to be done then.
+    pub(super) fn add(&mut self, at: Timestamp, task: Task<'a>) {
+        let place = self.0.partition_point(|(other, _)| *other <= at);
+        self.0.insert(place, (at, task));
     }
 
     /// Returns when there is something to do next.
@@ -60,6 +71,9 @@ impl Task<'_> {
             Self::Cancel { customer, date } => {
                 let at = Cancellation::RequestedDate(date);
                 account.cancel_subscription(customer.subscription.id, at).await?;
+            }
+            Self::Receive { invoice, at } => {
+                account.mark_invoice_paid(invoice, Payment::new(at)).await?;
             }
         }
         Ok(())

@@ -10,9 +10,9 @@ pub(super) fn first_new_year() -> Timestamp {
     instant("2026-12-31T11:00:00Z")
 }
 
-/// An instant at which it is 2027 everywhere.
+/// An instant at which it has been 2027 everywhere for a day, so that all usage of 2026 is invoiced.
 pub(super) fn end() -> Timestamp {
-    instant("2027-01-02T00:00:00Z")
+    instant("2027-01-03T00:00:00Z")
 }
 
 pub(super) fn instant(text: &str) -> Timestamp {

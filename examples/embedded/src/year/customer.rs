@@ -1,6 +1,7 @@
 use accrue::{CustomerId, ExternalId, Timeframe, Timestamp, subscription::Subscription};
 
 use super::{calendar::instant, profile::Profile};
+use crate::setup::DAY;
 
 /// A customer that was created, with its subscription.
 #[derive(Debug)]
@@ -21,6 +22,12 @@ impl Customer {
     /// Returns when it says that it leaves, and when it does.
     pub(super) fn leaves(&self) -> Option<[Timestamp; 2]> {
         self.profile.leaves.map(|leaves| leaves.map(instant))
+    }
+
+    /// Returns when it pays an invoice: not at all once it has said that it leaves.
+    pub(super) fn pays_at(&self, issued: Timestamp) -> Option<Timestamp> {
+        let pays = issued.saturating_add(DAY.saturating_mul(self.profile.pays_after_days));
+        self.leaves().is_none_or(|[says_so, _]| pays < says_so).then_some(pays)
     }
 
     /// Returns its months, in its own time zone.

@@ -8,7 +8,8 @@ use accrue::{
 };
 
 use super::{
-    agenda::Agenda,
+    agenda::{Agenda, Task},
+    customer::Customer,
     setup::{LOW, Setup},
 };
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
 };
 
 /// A host that bills its customers: it sends their usage, applies what time brings, gives
-/// credits, and answers messages.
+/// credits, answers messages, and takes note of payments.
 #[derive(Debug)]
 pub(super) struct Host<'a> {
     billing: &'a Billing,
@@ -96,6 +97,13 @@ impl<'a> Host<'a> {
             Body::CreditBalanceDepleted(_) | Body::CreditBalanceDropped(_) => {
                 self.top_up(message).await.doing("top credits up")
             }
+            Body::InvoiceIssued { invoice_id, automatically_marked_as_paid: false } => {
+                let customer = self.customer_of(message);
+                if let Some(at) = customer.and_then(|of| of.pays_at(message.created_at)) {
+                    self.agenda.add(at, Task::Receive { invoice: *invoice_id, at });
+                }
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -103,20 +111,20 @@ impl<'a> Host<'a> {
     /// Sells credits to a customer that wants them, where they are still low. The message is the
     /// key: whoever reads it twice sells once.
     async fn top_up(&self, message: &Message) -> Result<(), accrue::Error> {
-        let Some(id) = message.customer.as_ref().map(|customer| customer.id) else {
-            return Ok(());
-        };
-        let customer = self.setup.customers.iter().find(|customer| customer.id == id);
-        let Some(amount) = customer.and_then(|customer| customer.profile.top_up) else {
-            return Ok(());
-        };
-        let balance = self.account.credit_balance(id, &credits()).await?.balance;
+        let Some(customer) = self.customer_of(message) else { return Ok(()) };
+        let Some(amount) = customer.profile.top_up else { return Ok(()) };
+        let balance = self.account.credit_balance(customer.id, &credits()).await?.balance;
         if balance.is_some_and(|balance| balance > decimal(LOW)) {
             return Ok(());
         }
         let key = IdempotencyKey::parse(message.id.to_string()).expect("the id is a short text");
         let sold = NewLedgerEntry::increment(credits(), Decimal::from(amount));
-        self.account.create_ledger_entry(id, sold).keyed(key).await?;
+        self.account.create_ledger_entry(customer.id, sold).keyed(key).await?;
         Ok(())
+    }
+
+    fn customer_of(&self, message: &Message) -> Option<&'a Customer> {
+        let id = message.customer.as_ref()?.id;
+        self.setup.customers.iter().find(|customer| customer.id == id)
     }
 }

@@ -4,10 +4,13 @@ use accrue::{
     Account, Decimal, ExternalId, Timeframe, Zone,
     cost::CostQuery,
     credit::{EntryKind, LedgerEntry},
+    invoice::Invoice,
 };
 
-use super::{customer::Customer, setup::Setup};
-use crate::{CustomerCredits, Error, FiredAlert, credits, error::Doing as _, setup::CREDITS};
+use super::{Books, customer::Customer, setup::Setup};
+use crate::{
+    CustomerCredits, Error, FiredAlert, credits, error::Doing as _, invoices, setup::CREDITS,
+};
 
 /// What the year of one customer has come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub struct Month {
     pub expired: Decimal,
     /// What was left at its end.
     pub balance: Decimal,
+    /// Its invoices and payments.
+    pub books: Books,
     /// The alerts that fired.
     pub alerts: Vec<FiredAlert>,
 }
@@ -66,9 +71,10 @@ impl CustomerYear {
         alerts: &[FiredAlert],
     ) -> Result<Self, accrue::Error> {
         let ledger = credits::entries(account, &customer.id.into()).await?;
+        let invoices = invoices::issued(account, customer.id).await?;
         let mut months = Vec::new();
         for month in customer.months() {
-            months.push(Month::of(account, customer, month, &ledger, alerts).await?);
+            months.push(Month::of(account, customer, month, &ledger, &invoices, alerts).await?);
         }
         Ok(Self {
             external_customer_id: customer.external.clone(),
@@ -85,6 +91,7 @@ impl Month {
         customer: &Customer,
         month: Timeframe,
         ledger: &[LedgerEntry],
+        invoices: &[Invoice],
         alerts: &[FiredAlert],
     ) -> Result<Self, accrue::Error> {
         let query = CostQuery { timeframe: month.into(), ..CostQuery::default() };
@@ -106,6 +113,7 @@ impl Month {
             drawn: -moved(EntryKind::Decrement),
             expired: -moved(EntryKind::CreditBlockExpiry),
             balance: last.map(|entry| entry.ending_balance.clone()).unwrap_or_default(),
+            books: Books::of(month, invoices),
             alerts: alerts.iter().filter(|alert| month.contains(alert.at)).cloned().collect(),
         })
     }

@@ -7,15 +7,40 @@ use crate::{setup::decimal, table::grouped};
 /// The most rows of a plot, above and below zero together.
 const ROWS: u64 = 10;
 
-/// What stands in the first column of each month, where a column is a week.
-const MONTHS: &str = "Jan Feb Mar  Apr May Jun  Jul Aug Sep  Oct Nov Dec";
-
 /// How much of a row a column fills: a little, half of it, all of it.
 const UPWARDS: [char; 3] = ['▁', '▄', '█'];
 const DOWNWARDS: [char; 3] = ['▔', '▀', '█'];
 
 /// A column for each value, up or down from zero.
-pub(super) struct Plot(pub(super) Vec<Decimal>);
+pub(super) struct Plot {
+    pub(super) values: Vec<Decimal>,
+    pub(super) axis: Axis,
+}
+
+/// What each column of a year is.
+#[derive(Clone, Copy)]
+pub(super) enum Axis {
+    Weeks,
+    Months,
+}
+
+impl Axis {
+    /// Names the months, each where it begins.
+    const fn labels(self) -> &'static str {
+        match self {
+            Self::Weeks => "Jan Feb Mar  Apr May Jun  Jul Aug Sep  Oct Nov Dec",
+            Self::Months => "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
+        }
+    }
+
+    /// Writes cells of one row beside each other.
+    fn row(self, cells: impl Iterator<Item = char>) -> String {
+        match self {
+            Self::Weeks => cells.collect(),
+            Self::Months => cells.flat_map(|cell| [cell, cell, cell, ' ']).collect(),
+        }
+    }
+}
 
 impl Display for Plot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,16 +48,18 @@ impl Display for Plot {
         let (above, below) = self.rows(&step);
         for row in (0..above).rev() {
             let label = Decimal::from(row + 1) * step.clone();
-            let cells = self.0.iter().map(|value| cell(value, row, &step, UPWARDS));
-            writeln!(f, "{:>8} ┤{}", grouped(label), cells.collect::<String>().trim_end())?;
+            let cells = self.values.iter().map(|value| cell(value, row, &step, UPWARDS));
+            writeln!(f, "{:>8} ┤{}", grouped(label), self.axis.row(cells).trim_end())?;
         }
-        writeln!(f, "{:>8} ┼{}", 0, "─".repeat(self.0.len()))?;
+        let width = self.axis.row(self.values.iter().map(|_| '─')).trim_end().chars().count();
+        writeln!(f, "{:>8} ┼{}", 0, "─".repeat(width))?;
         for row in 0..below {
             let label = -(Decimal::from(row + 1) * step.clone());
-            let cells = self.0.iter().map(|value| cell(&-value.clone(), row, &step, DOWNWARDS));
-            writeln!(f, "{:>8} ┤{}", grouped(label), cells.collect::<String>().trim_end())?;
+            let cells =
+                self.values.iter().map(|value| cell(&-value.clone(), row, &step, DOWNWARDS));
+            writeln!(f, "{:>8} ┤{}", grouped(label), self.axis.row(cells).trim_end())?;
         }
-        write!(f, "{:>8}  {MONTHS}", "")
+        write!(f, "{:>8}  {}", "", self.axis.labels())
     }
 }
 
@@ -58,7 +85,7 @@ impl Plot {
             let reaches = |rows: &u64| Decimal::from(*rows) * step.clone() >= value;
             (0..=ROWS).find(reaches).unwrap_or(ROWS + 1)
         };
-        let (most, least) = (self.0.iter().max(), self.0.iter().min());
+        let (most, least) = (self.values.iter().max(), self.values.iter().min());
         let above = rows(most.cloned().unwrap_or_default());
         (above, rows(-least.cloned().unwrap_or_default()))
     }
@@ -84,17 +111,20 @@ mod tests {
 
     #[test]
     fn columns_go_up_and_down_from_zero() {
-        let check = |values: &[&str], expect: &[&str]| {
-            let plot = Plot(values.iter().map(|value| decimal(value)).collect()).to_string();
+        let check = |axis, values: &[&str], expect: &[&str]| {
+            let values = values.iter().map(|value| decimal(value)).collect();
+            let plot = Plot { values, axis }.to_string();
             let lines: Vec<_> = plot.lines().collect();
             let (_, rows) = lines.split_last().unwrap();
             let rows: Vec<_> = rows.iter().map(|row| row.trim_start()).collect();
             assert_eq!(rows, expect);
         };
-        check(&[], &["0 ┼"]);
-        check(&["0", "0"], &["0 ┼──"]);
-        check(&["1", "0.5", "0.1", "0", "-1.5"], &["1 ┤█▄▁", "0 ┼─────", "-1 ┤    █", "-2 ┤    ▀"]);
+        let weeks = |values: &[&str], expect: &[&str]| check(Axis::Weeks, values, expect);
+        weeks(&[], &["0 ┼"]);
+        weeks(&["0", "0"], &["0 ┼──"]);
+        weeks(&["1", "0.5", "0.1", "0", "-1.5"], &["1 ┤█▄▁", "0 ┼─────", "-1 ┤    █", "-2 ┤    ▀"]);
         let expect = ["1,200 ┤▁", "1,000 ┤█", "800 ┤█", "600 ┤█▁", "400 ┤██", "200 ┤██", "0 ┼──"];
-        check(&["1010", "450"], &expect);
+        weeks(&["1010", "450"], &expect);
+        check(Axis::Months, &["1", "0", "0.5"], &["1 ┤███     ▄▄▄", "0 ┼───────────"]);
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Profile {
     pub(super) is_renewed: bool,
     /// What it buys when its credits run low, if it does.
     pub(super) top_up: Option<u64>,
+    /// How many days after an invoice is issued it pays.
+    pub(super) pays_after_days: u32,
     /// When it says so, the instant at which it leaves.
     pub(super) leaves: Option<[&'static str; 2]>,
     /// How many requests it makes in a day, month by month.
@@ -30,6 +32,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         grant_months: 1,
         is_renewed: true,
         top_up: None,
+        pays_after_days: 10,
         leaves: None,
         requests: [2, 3, 2, 3, 2, 3, 2, 1, 2, 3, 3, 2],
     },
@@ -41,6 +44,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         grant_months: 3,
         is_renewed: true,
         top_up: Some(50),
+        pays_after_days: 3,
         leaves: None,
         requests: [1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6],
     },
@@ -52,6 +56,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         grant_months: 1,
         is_renewed: true,
         top_up: Some(40),
+        pays_after_days: 35,
         leaves: None,
         requests: [1, 2, 4, 1, 1, 5, 2, 1, 3, 2, 6, 1],
     },
@@ -63,6 +68,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         grant_months: 3,
         is_renewed: true,
         top_up: None,
+        pays_after_days: 20,
         leaves: Some(["2026-08-20T09:00:00+12:00", "2026-09-15T00:00:00+12:00"]),
         requests: [2, 2, 2, 3, 2, 2, 1, 1, 1, 0, 0, 0],
     },
@@ -74,6 +80,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         grant_months: 6,
         is_renewed: false,
         top_up: None,
+        pays_after_days: 7,
         leaves: None,
         requests: [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1],
     },

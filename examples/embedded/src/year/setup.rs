@@ -16,7 +16,7 @@ use crate::{
     error::Doing as _,
     setup::{
         Metrics, OUTPUT_TOKENS, REQUESTS, create_item, credits, decimal, external, name,
-        new_customer, thresholds, usd, watch,
+        new_customer, thresholds, turn_invoices_on, usd, watch,
     },
 };
 
@@ -36,6 +36,7 @@ pub(super) struct Setup {
 impl Setup {
     /// Creates everything, and subscribes every customer from its own New Year on.
     pub(super) async fn create(account: &Account) -> Result<Self, Error> {
+        turn_invoices_on(account).await.doing("turn invoices on")?;
         let item = create_item(account).await.doing("create the item")?;
         let metrics = Metrics::create(account, item).await.doing("create the metrics")?;
         let plan = create_plan(account, item, &metrics).await.doing("create the plan")?;

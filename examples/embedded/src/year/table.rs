@@ -3,7 +3,11 @@ use std::fmt::{self, Display};
 use accrue::{Decimal, Timeframe};
 use comfy_table::{Cell, Table};
 
-use super::{CustomerYear, Month, Year, plot::Plot, setup::LOW};
+use super::{
+    Books, CustomerYear, Month, Year,
+    plot::{Axis, Plot},
+    setup::LOW,
+};
 use crate::{
     FiredAlert,
     table::{NOTHING, aligned, counted, grouped, right, table},
@@ -19,13 +23,24 @@ impl Display for Year {
             let CustomerYear { external_customer_id, timezone, months, .. } = customer;
             writeln!(f, "\n{external_customer_id}, {}\n{}", timezone.name(), table_of(months))?;
         }
-        let plot = |f: &mut fmt::Formatter<'_>, what: &str, values: Vec<Decimal>| {
-            writeln!(f, "\n{what}\n{}", Plot(values))
+        let plot = |f: &mut fmt::Formatter<'_>, what: &str, axis, values: Vec<Decimal>| {
+            writeln!(f, "\n{what}\n{}", Plot { values, axis })
         };
         let balance = weeks.iter().map(|week| week.balance.clone()).collect();
-        plot(f, "Credits left of all customers, at the end of each week", balance)?;
+        plot(f, "Credits left of all customers, at the end of each week", Axis::Weeks, balance)?;
         let cost = weeks.iter().map(|week| week.cost.clone()).collect();
-        plot(f, "Cost of all customers, in USD, week by week", cost)?;
+        plot(f, "Cost of all customers, in USD, week by week", Axis::Weeks, cost)?;
+        let books = self.books();
+        let months = customers.first().map(|of| of.months.as_slice()).unwrap_or_default();
+        let table = table_of_books(months, &books);
+        writeln!(f, "\nInvoices and payments of all customers, in USD\n{table}")?;
+        let revenue = books.into_iter().map(|of| of.revenue).collect();
+        plot(
+            f,
+            "Revenue of all customers, in USD: what was charged for each month",
+            Axis::Months,
+            revenue,
+        )?;
         let (messages, applied) = (counted(self.messages, "message"), grouped(self.applied));
         writeln!(f, "\n{messages}; time alone was applied {applied} times")
     }
@@ -49,6 +64,29 @@ fn table_of(months: &[Month]) -> Table {
         let amounts = columns.iter().filter_map(|column| column.get(place)).map(right);
         let cells = [Cell::new(name(month.timeframe))].into_iter().chain(amounts);
         table.add_row(cells.chain([Cell::new(fired(&month.alerts))]));
+    }
+    table
+}
+
+/// Shows what was invoiced and paid in each month, what was open at its end, and the year.
+fn table_of_books(months: &[Month], books: &[Books]) -> Table {
+    let mut table = table(["month", "invoices", "invoiced", "payments", "paid", "open at its end"]);
+    let open = books.last().map(|of| of.open.clone()).unwrap_or_default();
+    let year = Books { open, ..books.iter().sum() };
+    let rows = || books.iter().chain([&year]);
+    let count = |of: fn(&Books) -> usize| rows().map(of).map(grouped).collect();
+    let amount = |of: fn(&Books) -> &Decimal| aligned(rows().map(of));
+    let columns: [Vec<String>; 5] = [
+        count(|of| of.invoices),
+        amount(|of| &of.invoiced),
+        count(|of| of.payments),
+        amount(|of| &of.paid),
+        amount(|of| &of.open),
+    ];
+    let names = months.iter().map(|month| name(month.timeframe));
+    for (place, name) in names.chain(["2026".to_owned()]).enumerate() {
+        let cells = columns.iter().filter_map(|column| column.get(place)).map(right);
+        table.add_row([Cell::new(name)].into_iter().chain(cells));
     }
     table
 }

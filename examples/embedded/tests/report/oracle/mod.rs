@@ -2,21 +2,34 @@
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
-use embedded::{CustomerCost, CustomerReport, Figures, FiredAlert, Report, Standing};
+use embedded::{
+    BilledLine, CustomerCost, CustomerReport, Figures, FiredAlert, InvoiceReport, Report, Standing,
+};
 
 /// Computes from a trace what the report must say.
 pub(crate) fn expected(trace: &Path, customers: u64) -> String {
-    expected_without(trace, customers, [""; 2])
+    computed(trace, customers, &[])
 }
 
 /// Computes what it must say without the rows from one instant to another.
 pub(crate) fn expected_without(trace: &Path, customers: u64, lost: [&str; 2]) -> String {
-    let [lost_from, lost_until] = lost;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/oracle.awk");
+    let [from, until] = lost;
+    computed(trace, customers, &[("lost_from", from), ("lost_until", until)])
+}
+
+/// Computes the invoices that it must have.
+pub(crate) fn expected_invoices(trace: &Path, customers: u64) -> String {
+    computed(trace, customers, &[("invoices", "1")])
+}
+
+fn computed(trace: &Path, customers: u64, variables: &[(&str, &str)]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/oracle/oracle.awk");
+    let variables =
+        variables.iter().flat_map(|(name, value)| ["-v".to_owned(), format!("{name}={value}")]);
     let output = Command::new("awk")
         .arg("-v")
         .arg(format!("customers={customers}"))
-        .args(["-v", &format!("lost_from={lost_from}"), "-v", &format!("lost_until={lost_until}")])
+        .args(variables)
         .arg("-f")
         .args([&script, trace])
         .output()
@@ -29,7 +42,7 @@ pub(crate) fn expected_without(trace: &Path, customers: u64, lost: [&str; 2]) ->
 pub(crate) fn told(report: &Report) -> String {
     let mut text = String::new();
     for customer in &report.customers {
-        let CustomerReport { external_customer_id, metrics, cost, credits, alerts } = customer;
+        let CustomerReport { external_customer_id, metrics, cost, credits, alerts, .. } = customer;
         text += &used_and_owed(external_customer_id, metrics, cost);
         for entry in &credits.ledger {
             let (kind, after) = (entry.entry_type.name(), &entry.ending_balance);
@@ -49,6 +62,22 @@ pub(crate) fn told(report: &Report) -> String {
                 alert.at,
             )
             .expect("a string takes it");
+        }
+    }
+    text
+}
+
+/// Writes the invoices of a report as the script does.
+pub(crate) fn told_invoices(report: &Report) -> String {
+    let mut text = String::new();
+    for customer in &report.customers {
+        writeln!(text, "{}", customer.external_customer_id).expect("a string takes it");
+        for InvoiceReport { lines, subtotal, total, amount_due } in &customer.invoices {
+            for BilledLine { price, quantity, amount } in lines {
+                writeln!(text, "  {price}: {quantity} for {amount}").expect("a string takes it");
+            }
+            writeln!(text, "  subtotal {subtotal}, total {total}, due {amount_due}")
+                .expect("a string takes it");
         }
     }
     text

@@ -1,6 +1,7 @@
 # Computes from a trace, apart from the engine, what the report must say: for each customer its
 # figures, its cost and its credits, then its crossings in order. Usage: awk -v customers=N -f oracle.awk TRACE.csv;
-# with -v lost_from=INSTANT -v lost_until=INSTANT without the rows in between, and the others keep their numbers.
+# with -v lost_from=INSTANT -v lost_until=INSTANT without the rows in between, and the others keep their numbers;
+# with -v invoices=1 the invoices alone, which follow once two billing periods are over.
 #
 # All numbers are whole, amounts in millionths of a USD or a credit, and far below 2^53: so they are
 # exact. Every row lies in the first billing period, and on one day in UTC.
@@ -49,6 +50,13 @@ NR == 1 { next }
 
 END {
     for (c = 0; c < customers; c++) {
+        if (invoices) {
+            printf "customer-%d\n", c
+            invoice(0, 0)
+            invoice(written[c], read[c])
+            invoice(0, 0)
+            continue
+        }
         printf "customer-%d %.0f %.0f %.0f %.0f %.0f\n", c, requests[c], read[c], written[c], largest[c], sizes[c]
         printf "  monthly fee: 1 for %s USD\n", amount(monthly_fee())
         printf "  output tokens: %.0f for %s USD\n", written[c], amount(output_tokens(written[c]))
@@ -95,6 +103,34 @@ function ledger(drawn,    of_block) {
 
 function entry(type, moved, after) {
     printf "  %s %s to %s\n", type, amount(moved), amount(after)
+}
+
+# A fee for the period that begins, and what was used in the one that ended: the sum is rounded to
+# cents, and the cents that it has beyond lines that are cut down go to those that lost most.
+function invoice(written, read,    exact, cents, total, lacking, i, most) {
+    exact[1] = monthly_fee()
+    exact[2] = output_tokens(written)
+    exact[3] = input_tokens(read)
+    total = int((exact[1] + exact[2] + exact[3] + 5000) / 10000)
+    lacking = total
+    for (i = 1; i <= 3; i++) {
+        cents[i] = int(exact[i] / 10000)
+        lacking -= cents[i]
+    }
+    for (; lacking > 0; lacking--) {
+        most = 1
+        for (i = 2; i <= 3; i++)
+            if (exact[i] - cents[i] * 10000 > exact[most] - cents[most] * 10000) most = i
+        cents[most]++
+    }
+    billed("monthly fee", 1, cents[1])
+    billed("output tokens", written, cents[2])
+    billed("input tokens", read, cents[3])
+    printf "  subtotal %.2f, total %.2f, due %.2f\n", total / 100, total / 100, total / 100
+}
+
+function billed(price, quantity, cents) {
+    if (cents) printf "  %s: %.0f for %.2f\n", price, quantity, cents / 100
 }
 
 # Each tier prices the tokens that lie in it.
