@@ -18,12 +18,12 @@ fail() {
   exit 1
 }
 
-# Starts a server on a free port, and sets `url` to where it listens.
+# Starts a server on a free port, with more options, and sets `url` to where it listens.
 start() {
   local out="$work/$1.out"
   : >"$out"
   ACCRUE_API_KEY="$KEY" "$target/debug/$1" --listen 127.0.0.1:0 --store memory --rate-limit none \
-    >"$out" 2>"$work/$1.log" &
+    "${@:2}" >"$out" 2>"$work/$1.log" &
   server=$!
   for _ in {1..100}; do
     url="$(sed -n 's/^listening on //p' "$out")"
@@ -32,6 +32,11 @@ start() {
     sleep 0.1
   done
   fail "$1 does not listen"
+}
+
+# Starts one with a clock that the client moves.
+start_still() {
+  start "$1" --manual-clock "$(date -u +%FT%TZ)"
 }
 
 # Asks it to stop, and expects that it ends well.
@@ -62,12 +67,16 @@ CARGO_TARGET_DIR="$work/rust" cargo build --locked --manifest-path tests/clients
 
 for name in axum-server actix-server; do
   printf '\n--- npm client against %s\n' "$name"
-  start "$name"
+  start_still "$name"
   (cd "$work/npm" && ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" node --test suite.test.mjs)
+  stop "$name"
   printf '\n--- PyPI client against %s\n' "$name"
+  start_still "$name"
   (cd "$work/python" && PYTHONPATH=installed ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" \
     python3 suite.py)
+  stop "$name"
   printf '\n--- crates.io client against %s\n' "$name"
+  start "$name"
   ACCRUE_URL="$url" ACCRUE_API_KEY="$KEY" "$work/rust/debug/accrue-rust-client"
   stop "$name"
 done

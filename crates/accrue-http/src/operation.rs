@@ -174,6 +174,7 @@ impl Operation {
             ("items", _) => "Item",
             ("customers", "credits") | ("credit_blocks", _) => "Credit",
             ("customers", _) => "Customer",
+            ("invoices", _) => "Invoice",
             ("metrics", _) => "Metric",
             ("prices", _) => "Price",
             ("plans" | "beta", _) => "Plan",

@@ -6,9 +6,11 @@
 
 mod alerts;
 mod backfills;
+mod balance_transactions;
 mod credits;
 mod customers;
 mod events;
+mod invoices;
 mod items;
 mod metrics;
 mod ping;
@@ -37,6 +39,8 @@ const SERVED: &[&[Operation]] = &[
     subscriptions::OPERATIONS,
     events::OPERATIONS,
     backfills::OPERATIONS,
+    invoices::OPERATIONS,
+    balance_transactions::OPERATIONS,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {

@@ -3,6 +3,7 @@
 pub(crate) mod alerts;
 mod amounts;
 pub(crate) mod backfills;
+pub(crate) mod balance_transactions;
 pub(crate) mod carried;
 pub(crate) mod costs;
 pub(crate) mod credits;
@@ -10,6 +11,7 @@ mod customer_fields;
 pub(crate) mod customers;
 pub(crate) mod dates;
 pub(crate) mod events;
+pub(crate) mod invoices;
 pub(crate) mod items;
 pub(crate) mod ledger;
 pub(crate) mod metrics;

@@ -39,19 +39,24 @@ impl Authenticate for FixedOrKept {
     }
 }
 
-/// Gives each account the grace period that the server was started with, before its first request: a
+/// Gives each account the configuration that the server was started with, before its first request: a
 /// store does not list the accounts that there are.
 #[derive(Debug)]
-pub(crate) struct WithGracePeriod {
+pub(crate) struct Configured {
     inner: FixedOrKept,
     billing: Billing,
-    grace_period: Duration,
+    /// Without one an account keeps what it has.
+    grace_period: Option<Duration>,
     /// Accounts that have it.
     given: Mutex<BTreeSet<AccountId>>,
 }
 
-impl WithGracePeriod {
-    pub(crate) fn new(inner: FixedOrKept, billing: &Billing, grace_period: Duration) -> Self {
+impl Configured {
+    pub(crate) fn new(
+        inner: FixedOrKept,
+        billing: &Billing,
+        grace_period: Option<Duration>,
+    ) -> Self {
         Self { inner, billing: billing.clone(), grace_period, given: Mutex::default() }
     }
 
@@ -60,10 +65,14 @@ impl WithGracePeriod {
             return Ok(());
         }
         let handle = self.billing.account(account.clone());
-        let mut configuration = handle.configuration().await?;
-        if configuration.grace_period != self.grace_period {
-            configuration.grace_period = self.grace_period;
-            handle.configure(configuration).await?;
+        let found = handle.configuration().await?;
+        let mut wanted = found.clone();
+        wanted.features.invoices = true;
+        if let Some(grace_period) = self.grace_period {
+            wanted.grace_period = grace_period;
+        }
+        if wanted != found {
+            handle.configure(wanted).await?;
         }
         self.given.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
         Ok(())
@@ -71,7 +80,7 @@ impl WithGracePeriod {
 }
 
 #[async_trait]
-impl Authenticate for WithGracePeriod {
+impl Authenticate for Configured {
     async fn authenticate(&self, token: &str) -> Result<Option<AccountId>, Error> {
         let account = self.inner.authenticate(token).await?;
         if let Some(account) = &account {

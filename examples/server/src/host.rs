@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::{
     ApiKeyError, BasePath, Chain, ConnectionBounds, Connections, FixedKeys, OneLine, REQUEST_TIME,
     ServeOptions, StoreAt, StoreOpenError,
-    auth::{FixedOrKept, WithGracePeriod},
+    auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
     process,
 };
@@ -88,13 +88,9 @@ impl Host {
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
         let keys = FixedOrKept::new(keys, &billing);
-        let builder = match options.grace_period {
-            None => Api::builder(billing.clone(), keys),
-            Some(grace_period) => {
-                let keys = WithGracePeriod::new(keys, &billing, grace_period.time());
-                Api::builder(billing.clone(), keys)
-            }
-        };
+        let grace_period = options.grace_period.map(|grace_period| grace_period.time());
+        let keys = Configured::new(keys, &billing, grace_period);
+        let builder = Api::builder(billing.clone(), keys);
         let builder = match options.rate_limit.quotas() {
             None => builder,
             Some(quotas) => builder.rate_limit(RateLimits::new(&billing, quotas)),

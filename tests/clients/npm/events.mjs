@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Orb from 'orb-billing';
 
 import { client } from './client.mjs';
-import { DAY, instant, newCustomer, unique } from './fixtures.mjs';
+import { DAY, ids, instant, newCustomer, search, unique } from './fixtures.mjs';
 
 const event = (more = {}) => ({
   idempotency_key: unique('event'),
@@ -21,13 +21,13 @@ test('events are ingested, and again, and found', async () => {
     assert.deepEqual((await client.events.ingest({ events })).validation_failed, []);
   }
   const event_ids = events.map(({ idempotency_key }) => idempotency_key);
-  const found = await client.events.search({ event_ids });
-  assert.deepEqual(found.data.map(({ id }) => id).sort(), [...event_ids].sort());
-  const [first] = found.data;
+  const found = await search(...event_ids);
+  assert.deepEqual(ids(found).sort(), [...event_ids].sort());
+  const [first] = found;
   assert.equal(first.external_customer_id, 'somebody');
   assert.deepEqual(first.properties, { tokens: 12.5, model: 'small', cached: false });
   assert.equal(first.deprecated, false);
-  assert.deepEqual((await client.events.search({ event_ids: ['nothing'] })).data, []);
+  assert.deepEqual(await search('nothing'), []);
 });
 
 test('an event that is refused names its key', async () => {
@@ -39,8 +39,7 @@ test('an event that is refused names its key', async () => {
     assert.ok(JSON.stringify(error.error).includes(bad.idempotency_key), error.message);
     return true;
   });
-  const found = await client.events.search({ event_ids: [good.idempotency_key] });
-  assert.deepEqual(found.data, []);
+  assert.deepEqual(await search(good.idempotency_key), []);
 });
 
 test('events are counted by the hour', async () => {
@@ -56,7 +55,7 @@ test('an event is amended, deprecated and found, and its key does not come again
   const sent = event({ idempotency_key: unique('with/slash?#% and space'), external_customer_id });
   const id = sent.idempotency_key;
   await client.events.ingest({ events: [sent] });
-  const found = async () => (await client.events.search({ event_ids: [id] })).data[0];
+  const found = async () => (await search(id))[0];
 
   const { event_name, timestamp } = sent;
   const said = { event_name, timestamp, properties: { tokens: 20 }, customer_id: customer.id };

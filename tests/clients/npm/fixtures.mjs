@@ -7,10 +7,19 @@ let count = 0;
 /** A name that nothing else has. */
 export const unique = (word) => `${word}-${(count += 1)}`;
 
+/** What the clock of the server shows, which stands still until it is moved. */
+let clock = Date.parse((await client.get('/clock')).now);
+
 /** An instant, so many seconds from now. */
-export const instant = (seconds = 0) => new Date(Date.now() + seconds * 1000).toISOString();
+export const instant = (seconds = 0) => new Date(clock + seconds * 1000).toISOString();
 
 export const DAY = 86_400;
+
+/** Moves the clock of the server by so many seconds: it does what is due by then. */
+export async function wait(seconds) {
+  const { now } = await client.put('/clock', { body: { now: instant(seconds) } });
+  clock = Date.parse(now);
+}
 
 export const newItem = () => client.items.create({ name: unique('item') });
 
@@ -79,6 +88,12 @@ export const use = (customer, amount, more = {}) =>
       },
     ],
   });
+
+/** Finds events by their ids: also those of this instant, at which the clock stands. */
+export async function search(...event_ids) {
+  const { data } = await client.events.search({ event_ids, timeframe_end: instant(1) });
+  return data;
+}
 
 /** Walks a list to its end. */
 export async function all(list) {

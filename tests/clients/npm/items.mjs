@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { client } from './client.mjs';
-import { all, ids, newItem, unique } from './fixtures.mjs';
+import { all, ids, newItem, unique, wait } from './fixtures.mjs';
 
 test('ping answers', async () => {
   assert.deepEqual(await client.topLevel.ping(), { response: 'pong' });
@@ -30,6 +30,8 @@ test('an item is created, read, changed and archived', async () => {
 });
 
 test('items are listed to the end, newest first', async () => {
+  // Later than those of the other tests.
+  await wait(1);
   const created = [];
   for (let n = 0; n < 5; n += 1) created.push((await newItem()).id);
   const walked = ids(await all(client.items.list({ limit: 2 })));

@@ -15,6 +15,7 @@ import './subscriptions.mjs';
 import './events.mjs';
 import './backfills.mjs';
 import './alerts.mjs';
+import './invoices.mjs';
 import './idempotency.mjs';
 import './errors.mjs';
 

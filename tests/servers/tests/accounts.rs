@@ -125,7 +125,7 @@ fn clients_12_an_event_is_taken_within_the_grace_period() {
 }
 
 #[test]
-fn keys_of_a_store_have_the_grace_period_too() {
+fn keys_of_a_store_have_the_grace_period_and_invoices_too() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let options = Options::try_parse_from(["server", "--grace-period", "3h"]).unwrap().serve;
     for framework in Framework::ALL {
@@ -138,6 +138,7 @@ fn keys_of_a_store_have_the_grace_period_too() {
         assert_eq!(answer.status, 200, "{framework:?}");
         let configuration = runtime.block_on(acme.configuration()).unwrap();
         assert_eq!(configuration.grace_period.as_secs(), 3 * 60 * 60);
+        assert!(configuration.features.invoices);
         server.end().unwrap();
     }
 }

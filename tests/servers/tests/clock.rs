@@ -255,6 +255,9 @@ fn clients_12_what_time_brings_is_done_for_all_accounts_when_it_answers() {
             let costs =
                 tenant.send("GET", &format!("{path}/costs?{march}&view_mode=cumulative"), "", 200);
             assert_eq!(costs["data"][0]["subtotal"], total);
+            let invoices =
+                tenant.send("GET", &format!("/v1/invoices?subscription_id={id}"), "", 200);
+            assert_eq!(invoices["data"][0]["subtotal"], total, "{invoices}");
         }
         move_to(client, "2026-05-01T00:00:00Z");
         for (key, id) in [("a", &ids[0]), ("b", &ids[1])] {

@@ -7,7 +7,9 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use accrue::{AccountId, Billing, ManualClock, SeededEntropy, store::Store};
+use accrue::{
+    AccountId, Billing, ManualClock, SeededEntropy, account::Configuration, store::Store,
+};
 use accrue_http::{Api, FixedKey};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -89,13 +91,29 @@ impl Door {
     }
 
     pub(super) fn create(&self, path: &str, body: &Value) -> Value {
-        let answer = block_on(self.api.handle(request("POST", path, &body.to_string(), None)));
+        self.ask("POST", path, &body.to_string())
+    }
+
+    pub(super) fn get(&self, path: &str) -> Value {
+        self.ask("GET", path, "")
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> Value {
+        let answer = block_on(self.api.handle(request(method, path, body, None)));
         assert!(answer.status().is_success(), "{path} {body}: {answer:?}");
         serde_json::from_slice(answer.body()).unwrap()
     }
 
     pub(super) fn id(&self, path: &str, body: &Value) -> String {
         self.create(path, body)["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Lets the account have invoices.
+    pub(super) fn ask_for_invoices(&self) {
+        let mut configuration = Configuration::default();
+        configuration.features.invoices = true;
+        let account = self.billing.account(account());
+        block_on(account.configure(configuration).into_future()).unwrap();
     }
 
     /// Applies everything that is due.

@@ -16,6 +16,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_customers(scene));
     all.extend(of_credits(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(of_invoices(scene));
     all
 }
 
@@ -94,5 +95,22 @@ fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<
         get("GET /alerts", format!("/alerts?subscription_id={subscription}")),
         get("GET /alerts", format!("/alerts?customer_id={customer}")),
         get("GET /alerts/{alert_id}", format!("/alerts/{alert}")),
+    ]
+}
+
+fn of_invoices(Scene { payer, invoiced, invoice, .. }: &Scene) -> Vec<Case> {
+    vec![
+        // Lines of drafts that are made meanwhile have ids that no row says.
+        get(
+            "GET /invoices",
+            format!("/invoices?customer_id={payer}&status[]=draft&status[]=issued"),
+        ),
+        get("GET /invoices/summary", "/invoices/summary"),
+        get("GET /invoices/upcoming", format!("/invoices/upcoming?subscription_id={invoiced}")),
+        get("GET /invoices/{invoice_id}", format!("/invoices/{invoice}")),
+        get(
+            "GET /customers/{customer_id}/balance_transactions",
+            format!("/customers/{payer}/balance_transactions"),
+        ),
     ]
 }

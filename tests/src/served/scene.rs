@@ -30,11 +30,16 @@ pub struct Scene {
     pub unused_block: String,
     pub pending_backfill: String,
     pub reflected_backfill: String,
+    pub payer: String,
+    pub invoiced: String,
+    pub invoice: String,
+    pub draft: String,
 }
 
 impl Scene {
     /// A customer with usage, credits of which one block has expired, subscriptions of which one is
-    /// due to begin, alerts, and backfills of which one is due to close.
+    /// due to begin, alerts, and backfills of which one is due to close. Nobody has invoiced that one;
+    /// another one has an invoice that its balance has paid a part of, and a draft to be issued by hand.
     #[must_use]
     pub fn set() -> Self {
         let store = Arc::new(MemoryStore::new());
@@ -138,6 +143,7 @@ impl Scene {
         door.create(&format!("/events/backfills/{reflected_backfill}/close"), &json!({}));
         door.tick();
         let pending_backfill = backfill("2026-03-08T00:00:00Z", "2026-03-08T01:00:00Z");
+        let Invoiced { payer, invoiced, invoice, draft } = Invoiced::set(&door, &item, &customer);
         let store = copied(&*store);
         Self {
             store,
@@ -156,6 +162,10 @@ impl Scene {
             unused_block,
             pending_backfill,
             reflected_backfill,
+            payer,
+            invoiced,
+            invoice,
+            draft,
         }
     }
 
@@ -163,5 +173,51 @@ impl Scene {
     #[must_use]
     pub fn copy(&self) -> MemoryStore {
         copied(&self.store)
+    }
+}
+
+/// What there is of invoices.
+struct Invoiced {
+    payer: String,
+    invoiced: String,
+    invoice: String,
+    draft: String,
+}
+
+impl Invoiced {
+    /// A customer that pays a fee in advance, twice, and has some of it in its balance, as another one
+    /// has: what their invoices are numbered with is drawn by then.
+    fn set(door: &Door, item: &str, other: &str) -> Self {
+        door.ask_for_invoices();
+        let fee = json!({
+            "name": "fee", "item_id": item, "cadence": "monthly", "model_type": "unit",
+            "unit_config": {"unit_amount": "10"}, "fixed_price_quantity": 1,
+            "billed_in_advance": true,
+        });
+        let plan = json!({"name": "advance", "currency": "USD", "prices": [{"price": fee}]});
+        let plan = door.id("/plans", &plan);
+        let payer = json!({"name": "Eve", "email": "eve@example.com", "currency": "USD"});
+        let payer = door.id("/customers", &payer);
+        let paid = json!({"amount": "4", "type": "increment"});
+        for of in [&*payer, other] {
+            door.create(&format!("/customers/{of}/balance_transactions"), &paid);
+        }
+        let subscribe = |auto_issuance: bool| {
+            let new = json!({
+                "customer_id": payer, "plan_id": plan, "auto_issuance": auto_issuance,
+                "align_billing_with_subscription_start_date": true,
+            });
+            door.id("/subscriptions", &new)
+        };
+        let invoiced = subscribe(true);
+        let by_hand = subscribe(false);
+        let oldest = |of: &str, status: &str| {
+            let path = format!("/invoices?subscription_id={of}&status[]={status}");
+            let found = door.get(&path);
+            found["data"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned()
+        };
+        let invoice = oldest(&invoiced, "issued");
+        let draft = oldest(&by_hand, "draft");
+        Self { payer, invoiced, invoice, draft }
     }
 }

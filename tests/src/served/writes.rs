@@ -18,6 +18,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(of_alerts(scene));
     all.extend(of_events(scene));
     all.extend(of_credits(scene));
+    all.extend(of_invoices(scene));
     all
 }
 
@@ -128,9 +129,9 @@ fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
 }
 
 fn of_subscriptions(scene: &Scene) -> Vec<Case> {
-    let Scene { customer, plan, subscription, cancelled, fee, .. } = scene;
+    let Scene { customer, plan, subscription, cancelled, invoiced, fee, .. } = scene;
     let new = json!({
-        "customer_id": customer, "plan_id": plan, "start_date": "2026-03-09T00:00:00Z",
+        "customer_id": customer, "plan_id": plan, "start_date": "2026-03-10T10:00:00Z",
         "align_billing_with_subscription_start_date": true,
     });
     let path = |of: &str, rest: &str| format!("/subscriptions/{of}{rest}");
@@ -146,6 +147,7 @@ fn of_subscriptions(scene: &Scene) -> Vec<Case> {
             200,
         ),
         case(of_cancel, path(subscription, "/cancel"), &cancel("immediate"), 200),
+        case(of_cancel, path(invoiced, "/cancel"), &cancel("immediate"), 200),
         case(of_cancel, path(subscription, "/cancel"), &cancel("end_of_subscription_term"), 200),
         case(
             "POST /subscriptions/{subscription_id}/unschedule_cancellation",
@@ -286,6 +288,32 @@ fn of_credits(Scene { customer, block, unused_block, .. }: &Scene) -> Vec<Case> 
             format!("/credit_blocks/{unused_block}"),
             &Value::Null,
             204,
+        ),
+    ]
+}
+
+fn of_invoices(Scene { payer, invoice, draft, .. }: &Scene) -> Vec<Case> {
+    let path = |of: &str, rest: &str| format!("/invoices/{of}{rest}");
+    let update = json!({"metadata": {"a": "1"}, "net_terms": 3});
+    let payment = json!({"payment_received_date": "2026-03-10", "external_id": "a"});
+    let moved = json!({"amount": "2.5", "type": "decrement", "description": "other"});
+    let null = Value::Null;
+    vec![
+        case("PUT /invoices/{invoice_id}", path(draft, ""), &update, 200),
+        case("POST /invoices/{invoice_id}/issue", path(draft, "/issue"), &null, 200),
+        case(
+            "POST /invoices/summary/{invoice_id}/issue",
+            format!("/invoices/summary/{draft}/issue"),
+            &json!({"synchronous": true}),
+            200,
+        ),
+        case("POST /invoices/{invoice_id}/mark_paid", path(invoice, "/mark_paid"), &payment, 200),
+        case("POST /invoices/{invoice_id}/void", path(invoice, "/void"), &null, 200),
+        case(
+            "POST /customers/{customer_id}/balance_transactions",
+            format!("/customers/{payer}/balance_transactions"),
+            &moved,
+            200,
         ),
     ]
 }

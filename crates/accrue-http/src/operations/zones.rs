@@ -1,6 +1,6 @@
 //! The zones of dates that have no offset. A zone never changes, so that it may be read before the commit.
 
-use accrue::{CustomerId, Error, IdOr, SubscriptionId, Zone};
+use accrue::{CustomerId, Error, IdOr, InvoiceId, SubscriptionId, Zone};
 
 use crate::request::Request;
 
@@ -24,4 +24,10 @@ pub(super) async fn of_subscription(
         Some(id) => Ok(request.account.fetch_subscription(id).await?.timezone),
         None => Ok(Zone::UTC),
     }
+}
+
+/// Returns the zone of the customer of an invoice.
+pub(super) async fn of_invoice(request: &Request, id: InvoiceId) -> Result<Zone, Error> {
+    let invoice = request.account.fetch_invoice(id).await?;
+    of_customer(request, Some(invoice.customer_id.into())).await
 }

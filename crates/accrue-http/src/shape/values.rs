@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
     AlertId, BackfillId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email,
-    EventKey, EventName, ExternalId, ItemId, JsonNumber, Metadata, MetadataUpdate, MetricId, Name,
-    PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId, Timestamp, WrittenDecimal, Zone,
-    limits,
+    EventKey, EventName, ExternalId, InvoiceId, ItemId, JsonNumber, Metadata, MetadataUpdate,
+    MetricId, Name, PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId, Timestamp,
+    WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -320,6 +320,7 @@ ids! {
     BackfillId: "backfill",
     CreditBlockId: "credit block",
     CustomerId: "customer",
+    InvoiceId: "invoice",
     ItemId: "item",
     MetricId: "metric",
     PlanId: "plan",

@@ -370,7 +370,7 @@ impl Alert {
     pub(crate) fn of(alert: &alert::Alert, related: &Related) -> Self {
         let (customer, plan, subscription) = match alert.scope {
             Scope::Subscription { subscription_id, .. } => {
-                (None, None, Some(SubscriptionMinified { id: subscription_id.to_string() }))
+                (None, None, Some(SubscriptionMinified::from(subscription_id)))
             }
             Scope::Plan { plan_id, plan_version } => {
                 let plan = related.plan(plan_id);
@@ -439,5 +439,11 @@ impl AlertListQuery {
             return Err(Violations::one("/customer_id", message).into());
         }
         Ok(AlertsOf { subscription, customers })
+    }
+}
+
+impl From<SubscriptionId> for SubscriptionMinified {
+    fn from(id: SubscriptionId) -> Self {
+        Self { id: id.to_string() }
     }
 }

@@ -12,11 +12,11 @@ use serde::Serialize;
 use super::{
     amounts::Amount,
     dates::{self, instants_are_in_order},
-    prices::Price,
+    prices::ItsPrice,
 };
 use crate::{
     problem::Problem,
-    shape::{Describe, Moment, Schema, Sparse, choices, request, response},
+    shape::{Moment, Sparse, choices, request, response},
 };
 
 request! {
@@ -83,17 +83,6 @@ response! {
     }
 }
 
-/// The price of a cost. It is always there: prices are never deleted.
-#[derive(Clone, Debug, Serialize)]
-#[serde(transparent)]
-pub(crate) struct ItsPrice(Option<Price>);
-
-impl Describe for ItsPrice {
-    fn schema() -> Schema {
-        Price::schema()
-    }
-}
-
 /// The division of a timeframe into days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -143,7 +132,7 @@ impl AggregatedCost {
         let lines = cost.lines.into_iter().map(|line| {
             let price = related.price(line.price_id);
             PerPriceCost {
-                price: ItsPrice(price.map(|price| Price::of(price, related))),
+                price: ItsPrice::of(price, related),
                 price_id: line.price_id.to_string(),
                 price_groups: Sparse(price.and_then(|price| groups(price, &line))),
                 quantity: JsonNumber(line.quantity),

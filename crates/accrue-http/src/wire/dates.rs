@@ -1,7 +1,7 @@
 //! Dates of requests: with an offset or without, or plain days (subscriptions 0.1); and the order of
 //! two of them.
 
-use accrue::{InstantRange, Timeframe, Timestamp, Zone};
+use accrue::{CivilDate, InstantRange, Timeframe, Timestamp, Zone};
 
 use crate::{
     json::Json,
@@ -38,6 +38,30 @@ impl Date {
     pub(crate) fn in_zone(&self, zone: &Zone, pointer: &str) -> Result<Timestamp, Problem> {
         let instant = zone.instant(&self.0);
         instant.map_err(|error| Violations::one(pointer, error.to_string()).into())
+    }
+}
+
+/// A day, by its date alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Day(pub(crate) CivilDate);
+
+impl Read for Day {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        reader.parse(json, at, "a string with a date and no time", CivilDate::parse).map(Self)
+    }
+}
+
+impl Describe for Day {
+    fn schema() -> Schema {
+        Schema::formatted("date")
+    }
+}
+
+impl Day {
+    /// Returns the day in a zone, from midnight to midnight. At the ends of time not every zone has one.
+    pub(crate) fn in_zone(self, zone: &Zone, pointer: &str) -> Result<Timeframe, Problem> {
+        let day = self.0.in_zone(zone);
+        day.map_err(|error| Violations::one(pointer, error.to_string()).into())
     }
 }
 

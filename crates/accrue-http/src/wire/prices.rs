@@ -40,6 +40,23 @@ pub(crate) struct Price {
     config: Option<Config>,
 }
 
+/// A price that a cost or a line of an invoice names. It is always there: prices are never deleted.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct ItsPrice(Option<Price>);
+
+impl ItsPrice {
+    pub(crate) fn of(price: Option<&price::Price>, related: &Related) -> Self {
+        Self(price.map(|price| Price::of(price, related)))
+    }
+}
+
+impl Describe for ItsPrice {
+    fn schema() -> Schema {
+        Price::schema()
+    }
+}
+
 response! {
     /// The fields of every price.
     struct CommonPrice {

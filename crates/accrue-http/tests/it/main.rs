@@ -29,6 +29,7 @@ mod idempotency;
 mod idempotency_keys;
 mod idempotency_records;
 mod idempotency_sequences;
+mod invoices;
 mod metrics;
 mod own;
 mod pagination;

@@ -1,0 +1,187 @@
+use accrue::{
+    Call, CustomerId, IdOr, InvoiceId, Page, SubscriptionId, Zone,
+    invoice::{self, InvoiceFilter},
+    related::Related,
+};
+
+use super::zones;
+use crate::{
+    operation::Operation,
+    problem::Problem,
+    reply::Reply,
+    request::{NoBody, NoQuery, Request},
+    shape::Maybe,
+    wire::{
+        invoices::{
+            FetchInvoice, Invoice, InvoiceListQuery, InvoiceSummary, InvoiceSummaryQuery,
+            IssueInvoice, MarkPaid, UpcomingInvoice, UpcomingQuery, UpdateInvoice,
+        },
+        pages::{Limit, Rows},
+    },
+};
+
+const BY_ID: &str = "/invoices/{invoice_id}";
+
+pub(super) const OPERATIONS: &[Operation] = &[
+    Operation::get("/invoices", "invoices.list", "list-invoices")
+        .summary("Lists the invoices, those with the newest date first.")
+        .query::<InvoiceListQuery>()
+        .answers::<Rows<Invoice>>()
+        .run(|request| Box::pin(list(request))),
+    Operation::get("/invoices/summary", "invoices.list_summary", "list-invoices-summary")
+        .summary("Lists the invoices without their lines, those with the newest date first.")
+        .query::<InvoiceSummaryQuery>()
+        .answers::<Rows<InvoiceSummary>>()
+        .run(|request| Box::pin(list_summary(request))),
+    Operation::get("/invoices/upcoming", "invoices.fetch_upcoming", "fetch-upcoming-invoice")
+        .summary("Returns the draft of the next boundary of a subscription.")
+        .query::<UpcomingQuery>()
+        .answers::<UpcomingInvoice>()
+        .run(|request| Box::pin(fetch_upcoming(request))),
+    Operation::get(BY_ID, "invoices.fetch", "fetch-invoice")
+        .summary("Returns an invoice: a draft with the figures of now.")
+        .query::<FetchInvoice>()
+        .answers::<Invoice>()
+        .run(|request| Box::pin(fetch(request))),
+    Operation::put(BY_ID, "invoices.update", "update-invoice")
+        .summary("Changes the metadata of an invoice, or when a draft is to be paid.")
+        .body::<UpdateInvoice>()
+        .answers::<Invoice>()
+        .run(|request| Box::pin(update(request))),
+    Operation::post("/invoices/{invoice_id}/issue", "invoices.issue", "issue-invoice")
+        .summary("Issues a draft that is not issued by itself.")
+        .body::<Maybe<IssueInvoice>>()
+        .answers::<Invoice>()
+        .run(|request| Box::pin(issue(request))),
+    Operation::post(
+        "/invoices/summary/{invoice_id}/issue",
+        "invoices.issue_summary",
+        "issue-invoice-summary",
+    )
+    .summary("Issues a draft that is not issued by itself, and answers without its lines.")
+    .body::<Maybe<IssueInvoice>>()
+    .answers::<InvoiceSummary>()
+    .run(|request| Box::pin(issue_summary(request))),
+    Operation::post("/invoices/{invoice_id}/mark_paid", "invoices.mark_paid", "mark-invoice-paid")
+        .summary("Marks an invoice as paid by other means.")
+        .body::<MarkPaid>()
+        .answers::<Invoice>()
+        .run(|request| Box::pin(mark_paid(request))),
+    Operation::post("/invoices/{invoice_id}/void", "invoices.void", "void-invoice")
+        .summary("Makes an invoice void: what it took of the customer's balance comes back.")
+        .answers::<Invoice>()
+        .run(|request| Box::pin(void(request))),
+];
+
+async fn list(request: Request) -> Result<Reply, Problem> {
+    let query: InvoiceListQuery = request.query()?;
+    let zone = zone(&request, query.customer_of_dates(), query.subscription()).await?;
+    let (filter, shown) = (query.filter(&zone)?, query.shown());
+    let found = found(&request, filter, query.limit, query.cursor).await?;
+    let related = request.account.related(&found).await?;
+    request.answer_page(found, |invoice| Invoice::showing(&invoice, &related, shown)).await
+}
+
+async fn list_summary(request: Request) -> Result<Reply, Problem> {
+    let query: InvoiceSummaryQuery = request.query()?;
+    let zone = zone(&request, query.customer_of_dates(), query.subscription()).await?;
+    let filter = query.filter(&zone)?;
+    let found = found(&request, filter, query.limit, query.cursor).await?;
+    let related = request.account.related(&found).await?;
+    request.answer_page(found, |invoice| InvoiceSummary::of(&invoice, &related)).await
+}
+
+/// Returns the zone of the customer whose invoices are listed; UTC where there is none.
+async fn zone(
+    request: &Request,
+    customer: Option<IdOr<CustomerId>>,
+    subscription: Option<SubscriptionId>,
+) -> Result<Zone, Problem> {
+    let zone = match customer {
+        Some(_) => zones::of_customer(request, customer).await,
+        None => zones::of_subscription(request, subscription).await,
+    };
+    match zone {
+        // Whoever is not there has no invoice.
+        Err(error) if error.is_not_found() => Ok(Zone::UTC),
+        zone => Ok(zone?),
+    }
+}
+
+/// Lists the invoices that a query asks for.
+async fn found(
+    request: &Request,
+    filter: Option<InvoiceFilter>,
+    limit: Option<Limit>,
+    cursor: Option<String>,
+) -> Result<Page<invoice::Invoice>, Problem> {
+    let page = request.page(limit, cursor)?;
+    match filter {
+        Some(filter) => Ok(request.account.list_invoices(&filter, &page).await?),
+        None => Ok(Page::default()),
+    }
+}
+
+async fn fetch_upcoming(request: Request) -> Result<Reply, Problem> {
+    let query: UpcomingQuery = request.query()?;
+    let invoice = request.account.upcoming_invoice(query.subscription_id).await?;
+    let related = request.account.related(&invoice).await?;
+    request.answer(&UpcomingInvoice::of(&invoice, &related)).await
+}
+
+async fn fetch(request: Request) -> Result<Reply, Problem> {
+    let (id, query, _) = request.read::<InvoiceId, FetchInvoice, NoBody>()?;
+    let invoice = request.account.fetch_invoice(id).await?;
+    let related = request.account.related(&invoice).await?;
+    request.answer(&Invoice::showing(&invoice, &related, query.shown())).await
+}
+
+async fn update(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, update) = request.read::<InvoiceId, NoQuery, UpdateInvoice>()?;
+    let zone = match update.has_local_date() {
+        true => zones::of_invoice(&request, id).await,
+        false => Ok(Zone::UTC),
+    };
+    let zone = match zone {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.update_invoice(id, update.into_update(&zone)?);
+    write(request, call).await
+}
+
+async fn issue(request: Request) -> Result<Reply, Problem> {
+    let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
+    let call = request.account.issue_invoice(id);
+    write(request, call).await
+}
+
+async fn issue_summary(request: Request) -> Result<Reply, Problem> {
+    let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
+    let call = request.account.issue_invoice(id).with_related();
+    let show =
+        |(invoice, related): &(invoice::Invoice, Related)| InvoiceSummary::of(invoice, related);
+    request.write(call, show).await
+}
+
+async fn mark_paid(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, payment) = request.read::<InvoiceId, NoQuery, MarkPaid>()?;
+    let zone = match zones::of_invoice(&request, id).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.mark_invoice_paid(id, payment.into_payment(&zone)?);
+    write(request, call).await
+}
+
+async fn void(request: Request) -> Result<Reply, Problem> {
+    let id: InvoiceId = request.path()?;
+    let call = request.account.void_invoice(id);
+    write(request, call).await
+}
+
+/// Writes a change of an invoice, and answers with the invoice as it stands then.
+async fn write(request: Request, call: Call<invoice::Invoice>) -> Result<Reply, Problem> {
+    let show = |(invoice, related): &(invoice::Invoice, Related)| Invoice::of(invoice, related);
+    request.write(call.with_related(), show).await
+}

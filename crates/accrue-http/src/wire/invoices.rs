@@ -1,0 +1,351 @@
+//! Invoices on the wire (invoicing 3).
+
+mod lines;
+mod lists;
+mod requests;
+
+use accrue::{
+    Currency, Metadata, PricingUnit,
+    customer::Customer,
+    invoice::{self, InvoiceSource, InvoiceStatus},
+    related::Related,
+};
+use serde::Serialize;
+
+use self::lines::InvoiceLineItem;
+pub(crate) use self::{
+    lists::{InvoiceListQuery, InvoiceSummaryQuery},
+    requests::{FetchInvoice, IssueInvoice, MarkPaid, UpcomingQuery, UpdateInvoice},
+};
+use super::{
+    alerts::SubscriptionMinified,
+    amounts::Amount,
+    balance_transactions::BalanceTransaction,
+    customer_fields::{Address, Answered, TaxId},
+    customers::{CustomerMinified, auto_collection},
+};
+use crate::shape::{Describe, Moment, NoRows, Nothing, Object, Schema, choices, response};
+
+/// An invoice: a draft with the figures of now.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Invoice {
+    #[serde(flatten)]
+    common: CommonInvoice,
+    #[serde(flatten)]
+    date: Dated,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// An invoice without its lines.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct InvoiceSummary {
+    #[serde(flatten)]
+    common: CommonInvoice,
+    #[serde(flatten)]
+    date: Dated,
+}
+
+/// The draft of the next boundary of a subscription.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct UpcomingInvoice {
+    #[serde(flatten)]
+    common: CommonInvoice,
+    #[serde(flatten)]
+    date: Targeted,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+response! {
+    /// The fields of every invoice.
+    struct CommonInvoice {
+        /// Its id.
+        id: String,
+        /// Number that it bears.
+        invoice_number: String,
+        /// Its status.
+        status: InvoiceStatus,
+        /// Source: why it was made.
+        invoice_source: InvoiceSource,
+        /// Currency of its amounts.
+        currency: Currency,
+        /// Instant at which it was made.
+        created_at: Moment,
+        /// Instant by which it is to be paid; null for a draft.
+        due_date: Option<Moment>,
+        /// Instant from which a draft may be issued.
+        eligible_to_issue_at: Option<Moment>,
+        /// Instant at which a draft is issued by itself.
+        scheduled_issue_at: Option<Moment>,
+        /// True for a draft that is issued by itself.
+        will_auto_issue: bool,
+        /// Instant at which it was issued.
+        issued_at: Option<Moment>,
+        /// Always null: nothing refuses to issue.
+        issue_failed_at: Nothing,
+        /// Always null: no invoicing provider is known.
+        sync_failed_at: Nothing,
+        /// Instant at which it became paid.
+        paid_at: Option<Moment>,
+        /// Instant at which the money came.
+        payment_received_at: Option<Moment>,
+        /// Always null: there are no payment gateways.
+        payment_started_at: Nothing,
+        /// Always null: there are no payment gateways.
+        payment_failed_at: Nothing,
+        /// Instant at which it became void.
+        voided_at: Option<Moment>,
+        /// Sum of its lines, after adjustments and credits.
+        total: Amount,
+        /// Amount that is left to pay.
+        amount_due: Amount,
+        /// Customer that it is for.
+        customer: CustomerMinified,
+        /// Subscription that it bills.
+        subscription: Option<SubscriptionMinified>,
+        /// Transactions of the customer's balance that it made, oldest first.
+        customer_balance_transactions: Vec<BalanceTransaction>,
+        /// Always empty: there are no credit notes.
+        credit_notes: NoRows,
+        /// Always empty: there are no payment gateways.
+        payment_attempts: NoRows,
+        /// Collection without a request.
+        auto_collection: AutoCollection,
+        /// Text for the customer.
+        memo: Option<String>,
+        /// Postal address for goods: of a draft that of its customer.
+        shipping_address: Answered<Option<Address>>,
+        /// Postal address: of a draft that of its customer.
+        billing_address: Answered<Option<Address>>,
+        /// Identifier of the customer at the tax authority: of a draft that of its customer.
+        customer_tax_id: Answered<Option<TaxId>>,
+        /// Always null: there is no renderer of documents.
+        invoice_pdf: Nothing,
+        /// Always null: there is no page on which a customer sees its invoices.
+        hosted_invoice_url: Nothing,
+        /// Metadata: the caller's own key-value pairs.
+        metadata: Metadata,
+    }
+
+    /// The date of an invoice.
+    struct Dated {
+        /// Date that it bears: the boundary that it bills.
+        invoice_date: Moment,
+    }
+
+    /// The date of an upcoming invoice.
+    struct Targeted {
+        /// Date that it will bear: the boundary that it bills.
+        target_date: Moment,
+    }
+
+    /// The lines of an invoice, and what they come to.
+    struct Figures {
+        /// Sum of its lines before adjustments.
+        subtotal: Amount,
+        /// Lines, in the order of the prices.
+        line_items: Vec<InvoiceLineItem>,
+        /// Number of lines that are left out.
+        hidden_line_item_count: u64,
+        /// Always null: no discount is over a whole invoice.
+        discount: Nothing,
+        /// Always empty: no discount is over a whole invoice.
+        discounts: NoRows,
+        /// Always null: no minimum is over a whole invoice.
+        minimum: Nothing,
+        /// Always null: no minimum is over a whole invoice.
+        minimum_amount: Nothing,
+        /// Always null: no maximum is over a whole invoice.
+        maximum: Nothing,
+        /// Always null: no maximum is over a whole invoice.
+        maximum_amount: Nothing,
+    }
+
+    /// The collection of an invoice without a request.
+    struct AutoCollection {
+        /// True if it is collected so.
+        enabled: bool,
+        /// Number of attempts.
+        num_attempts: u64,
+        /// Always null: there are no payment gateways.
+        next_attempt_at: Nothing,
+        /// Always null: there are no payment gateways.
+        previously_attempted_at: Nothing,
+    }
+}
+
+choices! {
+    InvoiceStatus {
+        "draft" => InvoiceStatus::Draft,
+        "issued" => InvoiceStatus::Issued,
+        "paid" => InvoiceStatus::Paid,
+        "synced" => InvoiceStatus::Synced,
+        "void" => InvoiceStatus::Void,
+    }
+    InvoiceSource {
+        "subscription" => InvoiceSource::Subscription,
+    }
+}
+
+/// Joins the members of several objects.
+fn joined(name: &'static str, description: &str, of: impl IntoIterator<Item = Schema>) -> Schema {
+    let objects = of.into_iter().filter_map(|schema| match schema {
+        Schema::Object(object) => Some(object),
+        _ => None,
+    });
+    let properties = objects.flat_map(|object| object.properties).collect();
+    let description = description.to_owned();
+    Schema::Object(Object { name, description, is_closed: false, properties })
+}
+
+impl Describe for Invoice {
+    fn schema() -> Schema {
+        let parts = [CommonInvoice::schema(), Dated::schema(), Figures::schema()];
+        joined("Invoice", "An invoice: a draft with the figures of now.", parts)
+    }
+}
+
+impl Describe for InvoiceSummary {
+    fn schema() -> Schema {
+        let parts = [CommonInvoice::schema(), Dated::schema()];
+        joined("InvoiceSummary", "An invoice without its lines.", parts)
+    }
+}
+
+impl Describe for UpcomingInvoice {
+    fn schema() -> Schema {
+        let parts = [CommonInvoice::schema(), Targeted::schema(), Figures::schema()];
+        joined("UpcomingInvoice", "The draft of the next boundary of a subscription.", parts)
+    }
+}
+
+/// Which lines an invoice shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shown {
+    #[default]
+    EveryLine,
+    /// Without those of quantity zero, but for those with a minimum of their own.
+    WithoutZeros,
+}
+
+impl Invoice {
+    /// Writes an invoice with every line, and the resources that it names.
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+        Self::showing(invoice, related, Shown::EveryLine)
+    }
+
+    pub(crate) fn showing(invoice: &invoice::Invoice, related: &Related, shown: Shown) -> Self {
+        Self {
+            common: CommonInvoice::of(invoice, related),
+            date: Dated { invoice_date: invoice.invoice_date.into() },
+            figures: Figures::of(invoice, related, shown),
+        }
+    }
+}
+
+impl InvoiceSummary {
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+        Self {
+            common: CommonInvoice::of(invoice, related),
+            date: Dated { invoice_date: invoice.invoice_date.into() },
+        }
+    }
+}
+
+impl UpcomingInvoice {
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+        Self {
+            common: CommonInvoice::of(invoice, related),
+            date: Targeted { target_date: invoice.invoice_date.into() },
+            figures: Figures::of(invoice, related, Shown::EveryLine),
+        }
+    }
+}
+
+impl CommonInvoice {
+    fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+        let unit = PricingUnit::from(invoice.currency);
+        let customer = related.customer(invoice.customer_id);
+        // What is issued bears what it was addressed to then.
+        let addressee = match invoice.issued_at {
+            Some(_) => Some(&invoice.addressee),
+            None => customer.map(|customer| &customer.carried),
+        };
+        let none = accrue::Carried::default();
+        let addressee = addressee.unwrap_or(&none);
+        let transactions = invoice.balance_transactions.iter();
+        Self {
+            id: invoice.id.to_string(),
+            invoice_number: invoice.invoice_number.clone(),
+            status: invoice.status,
+            invoice_source: invoice.source,
+            currency: invoice.currency,
+            created_at: invoice.created_at.into(),
+            due_date: invoice.due_date.map(Moment::from),
+            eligible_to_issue_at: invoice.eligible_to_issue_at.map(Moment::from),
+            scheduled_issue_at: invoice
+                .eligible_to_issue_at
+                .filter(|_| invoice.will_auto_issue)
+                .map(Moment::from),
+            will_auto_issue: invoice.will_auto_issue,
+            issued_at: invoice.issued_at.map(Moment::from),
+            issue_failed_at: Nothing,
+            sync_failed_at: Nothing,
+            paid_at: invoice.paid_at.map(Moment::from),
+            payment_received_at: invoice.payment_received_at.map(Moment::from),
+            payment_started_at: Nothing,
+            payment_failed_at: Nothing,
+            voided_at: invoice.voided_at.map(Moment::from),
+            total: Amount::of(&invoice.total, &unit),
+            amount_due: Amount::of(&invoice.amount_due, &unit),
+            customer: CustomerMinified::of(invoice.customer_id, customer),
+            subscription: invoice.subscription_id.map(SubscriptionMinified::from),
+            customer_balance_transactions: transactions.map(BalanceTransaction::from).collect(),
+            credit_notes: NoRows,
+            payment_attempts: NoRows,
+            auto_collection: AutoCollection::of(customer),
+            memo: invoice.memo.clone(),
+            shipping_address: Answered::of(addressee, "shipping_address"),
+            billing_address: Answered::of(addressee, "billing_address"),
+            customer_tax_id: Answered::of(addressee, "tax_id"),
+            invoice_pdf: Nothing,
+            hosted_invoice_url: Nothing,
+            metadata: invoice.metadata.clone(),
+        }
+    }
+}
+
+impl AutoCollection {
+    fn of(customer: Option<&Customer>) -> Self {
+        Self {
+            enabled: customer.is_some_and(auto_collection),
+            num_attempts: 0,
+            next_attempt_at: Nothing,
+            previously_attempted_at: Nothing,
+        }
+    }
+}
+
+impl Figures {
+    fn of(invoice: &invoice::Invoice, related: &Related, shown: Shown) -> Self {
+        let (lines, hidden): (Vec<_>, Vec<_>) = invoice
+            .lines
+            .iter()
+            .partition(|line| shown == Shown::EveryLine || lines::is_shown_always(line));
+        Self {
+            subtotal: Amount::of(&invoice.subtotal, &invoice.currency.into()),
+            line_items: lines
+                .into_iter()
+                .map(|line| InvoiceLineItem::of(line, invoice, related))
+                .collect(),
+            hidden_line_item_count: u64::try_from(hidden.len()).unwrap_or(u64::MAX),
+            discount: Nothing,
+            discounts: NoRows,
+            minimum: Nothing,
+            minimum_amount: Nothing,
+            maximum: Nothing,
+            maximum_amount: Nothing,
+        }
+    }
+}

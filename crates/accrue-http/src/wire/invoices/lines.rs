@@ -1,0 +1,316 @@
+//! Lines of invoices (invoicing 3.4).
+
+use accrue::{
+    Decimal, JsonNumber, PricingUnit,
+    invoice::{Invoice, InvoiceLine, LineAdjustment},
+    price::{self, Adjustment, Discount, DiscountTier, Model, Part, PartOf, round_lines},
+    related::Related,
+};
+use serde::Serialize;
+
+use crate::{
+    shape::{Moment, NoRows, Nothing, Sparse, choices, response},
+    wire::{amounts::Amount, price_filters::PriceFilter, prices::ItsPrice},
+};
+
+response! {
+    /// A line of an invoice: a price in a service period.
+    pub(crate) struct InvoiceLineItem {
+        /// Its id, the same from the draft on.
+        id: String,
+        /// Name of the price.
+        name: String,
+        /// Price.
+        price: ItsPrice,
+        /// Usage of the service period, or quantity of the fee.
+        quantity: JsonNumber,
+        /// Start of the service period, included.
+        start_date: Moment,
+        /// End of the service period, excluded.
+        end_date: Moment,
+        /// Amount before adjustments, in the price's own currency or unit.
+        subtotal: Amount,
+        /// Adjustments, in the order in which they apply.
+        adjustments: Vec<MonetaryAdjustment>,
+        /// Amount after adjustments.
+        adjusted_subtotal: Amount,
+        /// Prepaid credits that paid for it.
+        credits_applied: Amount,
+        /// Amount that earlier invoices of the period billed.
+        partially_invoiced_amount: Amount,
+        /// Amount that it adds to the invoice, in the currency of that.
+        amount: Amount,
+        /// Always empty: no tax is computed.
+        tax_amounts: NoRows,
+        /// Parts that the subtotal is made of: tiers, or cells of a matrix.
+        sub_line_items: Vec<SubLineItem>,
+        /// Always null.
+        grouping: Nothing,
+        /// Customers whose usage was counted; null for a fee.
+        usage_customer_ids: Option<Vec<String>>,
+        /// Always null: a subscription has no filter of its own.
+        filter: Nothing,
+    }
+
+    /// A part of a line.
+    pub(crate) struct SubLineItem {
+        /// Type of the part.
+        "type" kind: SubLineKind,
+        /// Its name.
+        name: String,
+        /// Number of units.
+        quantity: JsonNumber,
+        /// Amount before adjustments.
+        amount: Amount,
+        /// Always null: lines are not grouped.
+        grouping: Nothing,
+        /// Tier, of a tiered price.
+        tier_config: Sparse<LineTier>,
+        /// Cell, of a matrix.
+        matrix_config: Sparse<LineCell>,
+        /// Number of units times their scaling factor, of a matrix that has one.
+        scaled_quantity: Sparse<JsonNumber>,
+    }
+
+    /// A tier of a line.
+    pub(crate) struct LineTier {
+        /// Lower bound.
+        first_unit: JsonNumber,
+        /// Upper bound; null for the last tier.
+        last_unit: Option<JsonNumber>,
+        /// Amount for each unit.
+        unit_amount: Decimal,
+    }
+
+    /// A cell of a line.
+    pub(crate) struct LineCell {
+        /// Values of the dimensions.
+        dimension_values: Vec<Option<String>>,
+    }
+
+    /// An adjustment of a line. It has the member that its type is named after.
+    pub(crate) struct MonetaryAdjustment {
+        /// Its id.
+        id: String,
+        /// Type of the adjustment.
+        adjustment_type: AdjustmentType,
+        /// Amount that it adds: below zero where it takes something off.
+        amount: Amount,
+        /// True if it is over the whole invoice.
+        is_invoice_level: bool,
+        /// Always empty: prices are named by their ids.
+        filters: Vec<PriceFilter>,
+        /// Ids of the prices that it applies to.
+        applies_to_price_ids: Vec<String>,
+        /// Always null.
+        reason: Nothing,
+        /// Always null.
+        replaces_adjustment_id: Nothing,
+        /// Number of units.
+        usage_discount: Sparse<JsonNumber>,
+        /// Amount that is taken off.
+        amount_discount: Sparse<Decimal>,
+        /// Fraction that is taken off.
+        percentage_discount: Sparse<JsonNumber>,
+        /// Fractions that are taken off bands of the amount.
+        tiers: Sparse<Vec<PercentageTier>>,
+        /// Least amount.
+        minimum_amount: Sparse<Decimal>,
+        /// Item whose revenue a minimum is.
+        item_id: Sparse<String>,
+        /// Greatest amount.
+        maximum_amount: Sparse<Decimal>,
+    }
+
+    /// A band of an amount.
+    pub(crate) struct PercentageTier {
+        /// Lower bound, excluded.
+        lower_bound: JsonNumber,
+        /// Upper bound, included; null for the last band.
+        upper_bound: Option<JsonNumber>,
+        /// Fraction that is taken off.
+        percentage: JsonNumber,
+    }
+}
+
+/// The type of a part of a line.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SubLineKind {
+    Matrix,
+    Tier,
+}
+
+/// The type of an adjustment.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AdjustmentType {
+    UsageDiscount,
+    AmountDiscount,
+    PercentageDiscount,
+    TieredPercentageDiscount,
+    Minimum,
+    Maximum,
+}
+
+choices! {
+    "SubLineItemType" SubLineKind {
+        "matrix" => SubLineKind::Matrix,
+        "tier" => SubLineKind::Tier,
+    }
+    "AdjustmentType" AdjustmentType {
+        "usage_discount" => AdjustmentType::UsageDiscount,
+        "amount_discount" => AdjustmentType::AmountDiscount,
+        "percentage_discount" => AdjustmentType::PercentageDiscount,
+        "tiered_percentage_discount" => AdjustmentType::TieredPercentageDiscount,
+        "minimum" => AdjustmentType::Minimum,
+        "maximum" => AdjustmentType::Maximum,
+    }
+}
+
+/// Tells whether a line is shown where those of quantity zero are left out: so is one that has a minimum of
+/// its own (invoicing 9.3).
+pub(super) fn is_shown_always(line: &InvoiceLine) -> bool {
+    let has_minimum = |of: &LineAdjustment| {
+        matches!(of.adjustment, Adjustment::Minimum(_)) && !of.is_invoice_level()
+    };
+    !line.quantity.is_zero() || line.adjustments.iter().any(has_minimum)
+}
+
+impl InvoiceLineItem {
+    pub(super) fn of(line: &InvoiceLine, invoice: &Invoice, related: &Related) -> Self {
+        let price = related.price(line.price_id);
+        let own = |amount: &Decimal| Amount::of(amount, &line.currency);
+        let invoiced = PricingUnit::from(invoice.currency);
+        let is_usage = price.is_some_and(|price| !price.charge.is_fixed());
+        let adjustments = line.adjustments.iter();
+        Self {
+            id: line.id.to_string(),
+            name: line.name.to_string(),
+            price: ItsPrice::of(price, related),
+            quantity: JsonNumber(line.quantity.clone()),
+            start_date: line.period.start().into(),
+            end_date: line.period.end().into(),
+            subtotal: own(&line.subtotal),
+            adjustments: adjustments.map(|of| MonetaryAdjustment::of(of, line, price)).collect(),
+            adjusted_subtotal: own(&line.adjusted_subtotal),
+            credits_applied: own(&line.credits_applied),
+            partially_invoiced_amount: Amount::of(&Decimal::zero(), &invoiced),
+            amount: Amount::of(&line.amount, &invoiced),
+            tax_amounts: NoRows,
+            sub_line_items: sub_lines(line, price),
+            grouping: Nothing,
+            usage_customer_ids: is_usage.then(|| vec![invoice.customer_id.to_string()]),
+            filter: Nothing,
+        }
+    }
+}
+
+/// Returns the parts of a line that have units: tiers of a tiered price, and cells of a matrix.
+fn sub_lines(line: &InvoiceLine, price: Option<&price::Price>) -> Vec<SubLineItem> {
+    let has_parts =
+        price.is_some_and(|of| matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_)));
+    let parts: Vec<_> =
+        line.parts.iter().filter(|part| has_parts && !part.quantity.is_zero()).collect();
+    let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
+    let rounded = round_lines(&exact, line.currency.places());
+    let items = parts.into_iter().zip(rounded);
+    items.filter_map(|(part, amount)| SubLineItem::of(part, &amount, &line.currency)).collect()
+}
+
+impl SubLineItem {
+    fn of(part: &Part, amount: &Decimal, unit: &PricingUnit) -> Option<Self> {
+        let number = |of: &Decimal| JsonNumber(of.clone());
+        let (kind, name, tier, values) = match &part.of {
+            PartOf::Tier { first_unit, last_unit } => {
+                let name = match last_unit {
+                    Some(last) => format!("{first_unit} to {last}"),
+                    None => format!("{first_unit} and above"),
+                };
+                let tier = LineTier {
+                    first_unit: number(first_unit),
+                    last_unit: last_unit.as_ref().map(number),
+                    unit_amount: part.unit_amount.clone(),
+                };
+                (SubLineKind::Tier, name, Some(tier), None)
+            }
+            PartOf::Cell { dimension_values } => {
+                let words = dimension_values.iter().map(|of| of.as_deref().unwrap_or("none"));
+                let name = words.collect::<Vec<_>>().join(", ");
+                (SubLineKind::Matrix, name, None, Some(dimension_values.clone()))
+            }
+            PartOf::DefaultCell => {
+                (SubLineKind::Matrix, "Other".to_owned(), None, Some(Vec::new()))
+            }
+            _ => return None,
+        };
+        Some(Self {
+            kind,
+            name,
+            quantity: number(&part.quantity),
+            amount: Amount::of(amount, unit),
+            grouping: Nothing,
+            tier_config: Sparse(tier),
+            matrix_config: Sparse(values.map(|dimension_values| LineCell { dimension_values })),
+            scaled_quantity: Sparse(part.scaled_quantity.as_ref().map(number)),
+        })
+    }
+}
+
+impl MonetaryAdjustment {
+    fn of(of: &LineAdjustment, line: &InvoiceLine, price: Option<&price::Price>) -> Self {
+        let mut shown = Self {
+            id: of.id.to_string(),
+            adjustment_type: AdjustmentType::Maximum,
+            amount: Amount::of(&of.amount, &line.currency),
+            is_invoice_level: of.is_invoice_level(),
+            filters: Vec::new(),
+            applies_to_price_ids: of.price_ids.iter().map(ToString::to_string).collect(),
+            reason: Nothing,
+            replaces_adjustment_id: Nothing,
+            usage_discount: Sparse(None),
+            amount_discount: Sparse(None),
+            percentage_discount: Sparse(None),
+            tiers: Sparse(None),
+            minimum_amount: Sparse(None),
+            item_id: Sparse(None),
+            maximum_amount: Sparse(None),
+        };
+        match &of.adjustment {
+            Adjustment::Discount(Discount::Usage(units)) => {
+                shown.adjustment_type = AdjustmentType::UsageDiscount;
+                shown.usage_discount = Sparse(Some(JsonNumber(units.clone())));
+            }
+            Adjustment::Discount(Discount::Amount(off)) => {
+                shown.adjustment_type = AdjustmentType::AmountDiscount;
+                shown.amount_discount = Sparse(Some(off.clone()));
+            }
+            Adjustment::Discount(Discount::Percentage(off)) => {
+                shown.adjustment_type = AdjustmentType::PercentageDiscount;
+                shown.percentage_discount = Sparse(Some(JsonNumber(off.as_decimal().clone())));
+            }
+            Adjustment::Discount(Discount::TieredPercentage(tiers)) => {
+                shown.adjustment_type = AdjustmentType::TieredPercentageDiscount;
+                shown.tiers = Sparse(Some(tiers.iter().map(PercentageTier::from).collect()));
+            }
+            Adjustment::Minimum(least) => {
+                shown.adjustment_type = AdjustmentType::Minimum;
+                shown.minimum_amount = Sparse(Some(least.clone()));
+                shown.item_id = Sparse(price.map(|price| price.item_id.to_string()));
+            }
+            Adjustment::Maximum(most) => shown.maximum_amount = Sparse(Some(most.clone())),
+            _ => {}
+        }
+        shown
+    }
+}
+
+impl From<&DiscountTier> for PercentageTier {
+    fn from(tier: &DiscountTier) -> Self {
+        Self {
+            lower_bound: JsonNumber(tier.lower_bound.clone()),
+            upper_bound: tier.upper_bound.clone().map(JsonNumber),
+            percentage: JsonNumber(tier.percentage.as_decimal().clone()),
+        }
+    }
+}

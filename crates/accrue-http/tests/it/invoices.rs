@@ -1,0 +1,323 @@
+//! Invoices and balances over HTTP (invoicing 3, 9, 12).
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    backfills::tick,
+    subscriptions::{Shop, customer},
+    support::Host,
+};
+
+const PATH: &str = "/v1/invoices";
+const START: &str = "2026-03-10T12:00:00.000000+00:00";
+/// The first of April in Berlin.
+const APRIL: &str = "2026-03-31T22:00:00.000000+00:00";
+
+/// A shop that invoices `ada` from noon of the 10th of March on, by the first of the month.
+fn shop() -> (Shop, Value) {
+    let shop = Shop::new();
+    let mut configuration = accrue::account::Configuration::default();
+    configuration.features.invoices = true;
+    pollster::block_on(shop.host.account().configure(configuration).into_future()).unwrap();
+    let address =
+        json!({"billing_address": {"line1": "1 Elm Road", "city": "Leeds", "country": "GB"}});
+    let ada = shop.customer["id"].as_str().unwrap();
+    shop.host.put(&format!("/v1/customers/{ada}"), address).ok(StatusCode::OK);
+    let subscription = shop.subscribe(json!({"billing_cycle_anchor_configuration": {"day": 1}}));
+    (shop, subscription)
+}
+
+fn set(host: &Host, now: &str) {
+    host.clock.set(accrue::Timestamp::parse(now).unwrap());
+    tick(host);
+}
+
+fn listed(host: &Host, query: &str) -> Vec<Value> {
+    let page = host.get(&format!("{PATH}{query}")).ok(StatusCode::OK);
+    page["data"].as_array().unwrap().clone()
+}
+
+fn path(invoice: &Value, rest: &str) -> String {
+    format!("{PATH}/{}{rest}", invoice["id"].as_str().unwrap())
+}
+
+fn upcoming(host: &Host, subscription: &Value) -> Value {
+    let id = subscription["id"].as_str().unwrap();
+    host.get(&format!("{PATH}/upcoming?subscription_id={id}")).ok(StatusCode::OK)
+}
+
+#[test]
+fn invoicing_3_1_an_invoice_is_answered_whole() {
+    let (shop, subscription) = shop();
+    let invoice = listed(&shop.host, "").remove(0);
+    let line = &invoice["line_items"][0];
+    let price = &subscription["price_intervals"][1]["price"];
+    let state = json!({
+        "id": invoice["id"],
+        "invoice_number": invoice["invoice_number"],
+        "status": "issued",
+        "invoice_source": "subscription",
+        "currency": "EUR",
+        "created_at": START,
+        "invoice_date": START,
+        "due_date": "2026-03-23T23:00:00.000000+00:00",
+        "eligible_to_issue_at": null,
+        "scheduled_issue_at": null,
+        "will_auto_issue": false,
+        "issued_at": START,
+        "issue_failed_at": null,
+        "sync_failed_at": null,
+        "paid_at": null,
+        "payment_received_at": null,
+        "payment_started_at": null,
+        "payment_failed_at": null,
+        "voided_at": null,
+    });
+    let item = json!({
+            "id": line["id"],
+            "name": "Seats",
+            "price": price,
+            "quantity": 2,
+            "start_date": START,
+            "end_date": APRIL,
+            "subtotal": "14.19",
+            "adjustments": [],
+            "adjusted_subtotal": "14.19",
+            "credits_applied": "0.00",
+            "partially_invoiced_amount": "0.00",
+            "amount": "14.19",
+            "tax_amounts": [],
+            "sub_line_items": [],
+            "grouping": null,
+            "usage_customer_ids": null,
+            "filter": null,
+    });
+    let figures = json!({
+        "subtotal": "14.19",
+        "total": "14.19",
+        "amount_due": "14.19",
+        "customer": {"id": shop.customer["id"], "external_customer_id": "ada"},
+        "subscription": {"id": subscription["id"]},
+        "line_items": [item],
+        "hidden_line_item_count": 0,
+        "discount": null,
+        "discounts": [],
+        "minimum": null,
+        "minimum_amount": null,
+        "maximum": null,
+        "maximum_amount": null,
+        "customer_balance_transactions": [],
+        "credit_notes": [],
+        "payment_attempts": [],
+        "auto_collection": {
+            "enabled": false, "num_attempts": 0, "next_attempt_at": null,
+            "previously_attempted_at": null,
+        },
+        "memo": null,
+        "metadata": {},
+        "shipping_address": null,
+        "billing_address": {
+            "line1": "1 Elm Road", "line2": null, "city": "Leeds", "state": null,
+            "postal_code": null, "country": "GB",
+        },
+        "customer_tax_id": null,
+        "invoice_pdf": null,
+        "hosted_invoice_url": null,
+    });
+    let mut expected = state;
+    let members = figures.as_object().unwrap().clone();
+    expected.as_object_mut().unwrap().extend(members);
+    assert_eq!(invoice, expected);
+    assert_eq!(shop.host.get(&path(&invoice, "")).ok(StatusCode::OK), expected);
+    let number = invoice["invoice_number"].as_str().unwrap();
+    assert!(number.ends_with("-00001") && number.len() == 12, "{number}");
+
+    let mut summary = expected;
+    let only_whole = ["line_items", "subtotal", "discount", "discounts", "minimum"];
+    let only_whole = only_whole.iter().chain(&["minimum_amount", "maximum", "maximum_amount"]);
+    for key in only_whole.chain(&["hidden_line_item_count"]) {
+        summary.as_object_mut().unwrap().remove(*key);
+    }
+    assert_eq!(listed(&shop.host, "/summary"), [summary]);
+}
+
+#[test]
+fn invoicing_9_3_upcoming_shows_the_draft_with_the_figures_of_now() {
+    let (shop, subscription) = shop();
+    shop.use_tokens("one", 7, "small");
+    let draft = upcoming(&shop.host, &subscription);
+    assert_eq!((&draft["target_date"], draft.get("invoice_date")), (&json!(APRIL), None));
+    assert_eq!((&draft["status"], &draft["due_date"]), (&json!("draft"), &json!(null)));
+    assert_eq!(draft["scheduled_issue_at"], "2026-04-01T22:00:00.000000+00:00");
+    assert_eq!(draft["total"], "23.50", "7 tokens, and the seats of April");
+    let ada = [shop.customer["id"].clone()];
+    assert_eq!(draft["line_items"][0]["usage_customer_ids"], json!(ada));
+    let same = shop.host.get(&path(&draft, "")).ok(StatusCode::OK);
+    assert_eq!((&same["id"], &same["invoice_date"]), (&draft["id"], &draft["target_date"]));
+    shop.host.get(&format!("{PATH}/upcoming")).error(400, "400-request-validation-errors");
+    let unknown = "07070707-0707-7707-8707-070707070707";
+    shop.host
+        .get(&format!("{PATH}/upcoming?subscription_id={unknown}"))
+        .error(404, "404-resource-not-found");
+    shop.host.get(&format!("{PATH}/{unknown}")).error(404, "404-resource-not-found");
+}
+
+#[test]
+fn invoicing_9_3_lines_of_quantity_zero_are_left_out_where_asked_for() {
+    let (shop, subscription) = shop();
+    let draft = upcoming(&shop.host, &subscription);
+    let lines = |of: &Value| of["line_items"].as_array().unwrap().len();
+    assert_eq!((lines(&draft), &draft["hidden_line_item_count"]), (2, &json!(0)));
+    let fewer = path(&draft, "?include_zero_quantity_line_items=false");
+    let fewer = shop.host.get(&fewer).ok(StatusCode::OK);
+    assert_eq!((lines(&fewer), &fewer["hidden_line_item_count"]), (1, &json!(1)));
+    assert_eq!(fewer["total"], draft["total"], "figures stay");
+}
+
+#[test]
+fn invoicing_9_2_lists_are_filtered_by_status_day_and_amount() {
+    let (shop, subscription) = shop();
+    shop.use_tokens("one", 7, "small");
+    set(&shop.host, "2026-04-02T00:00:00Z");
+    let host = &shop.host;
+    let count = |query: &str| listed(host, query).len();
+    assert_eq!(count(""), 2, "two are issued");
+    assert_eq!(count("?status[]=draft"), 1);
+    assert_eq!(count("?status[]=draft&status[]=issued"), 3);
+    assert_eq!(count("?external_customer_id=ada"), 2);
+    assert_eq!(count("?external_customer_id=bob"), 0);
+    let other = customer(host, "eve");
+    let id = other["id"].as_str().unwrap();
+    assert_eq!(count(&format!("?external_customer_id=ada&customer_id={id}")), 0, "both must match");
+    let id = subscription["id"].as_str().unwrap();
+    assert_eq!(count(&format!("?subscription_id={id}")), 2);
+    assert_eq!(count("?subscription_id=07070707-0707-7707-8707-070707070707"), 0);
+    // The first is dated the 10th of March and due the 24th, the second the 1st and the 15th of April.
+    assert_eq!(count("?due_date=2026-03-10"), 1, "it compares the date that an invoice bears");
+    assert_eq!(count("?due_date[lt]=2026-03-10"), 1, "the last day is part of it");
+    assert_eq!(count("?due_date[gt]=2026-03-10"), 1);
+    assert_eq!(count("?due_date=2026-03-24"), 0);
+    assert_eq!(count("?date_type=due_date&due_date=2026-03-24"), 1);
+    assert_eq!(count("?date_type=due_date&due_date[lt]=2026-04-15&status[]=draft"), 0);
+    assert_eq!(count("?invoice_date[gte]=2026-03-31T22:00:00Z"), 1);
+    assert_eq!(count("?invoice_date[lt]=2026-03-31T22:00:00Z"), 1);
+    assert_eq!(
+        (count("?amount=14.19"), count("?amount[gt]=14.19"), count("?amount[lt]=14.19")),
+        (1, 1, 0)
+    );
+    assert_eq!((count("?is_recurring=true"), count("?is_recurring=false")), (2, 0));
+    assert_eq!(count("/summary?status=draft"), 1);
+    let pages = host.walk(&format!("{PATH}?limit=1"));
+    assert_eq!(pages.len(), 2);
+    assert_eq!(pages[0]["invoice_date"], json!(APRIL), "the newest date comes first");
+    set(host, "2026-04-20T00:00:00Z");
+    assert_eq!((count("?due_date_window=6d"), count("?due_date_window=1m")), (1, 2));
+    for wrong in [
+        "due_date_window=6",
+        "due_date_window=y",
+        "due_date=2026-03-10T00:00:00Z",
+        "amount=much",
+        "status[]=gone",
+        "date_type=day",
+    ] {
+        host.get(&format!("{PATH}?{wrong}")).error(400, "400-request-validation-errors");
+    }
+}
+
+#[test]
+fn invoicing_8_5_and_8_6_an_invoice_is_marked_as_paid_or_made_void() {
+    let (shop, _) = shop();
+    set(&shop.host, "2026-04-02T00:00:00Z");
+    let host = &shop.host;
+    let [second, first] = listed(host, "").try_into().unwrap();
+    host.post(&path(&first, "/mark_paid"), json!({})).error(400, "400-request-validation-errors");
+    let timed = json!({"payment_received_date": "2026-03-20T00:00:00Z"});
+    host.post(&path(&first, "/mark_paid"), timed).error(400, "400-request-validation-errors");
+    let payment =
+        json!({"payment_received_date": "2026-03-20", "external_id": "p1", "notes": null});
+    let paid = host.post(&path(&first, "/mark_paid"), payment.clone()).ok(StatusCode::OK);
+    assert_eq!((&paid["status"], &paid["amount_due"]), (&json!("paid"), &json!("14.19")));
+    assert_eq!(paid["payment_received_at"], "2026-03-19T23:00:00.000000+00:00");
+    host.post(&path(&first, "/mark_paid"), payment).error(400, "400-constraint-violation");
+    let void = host.call("POST", &path(&second, "/void"), "").ok(StatusCode::OK);
+    assert_eq!(
+        (&void["status"], &void["voided_at"]),
+        (&json!("void"), &json!("2026-04-02T00:00:00.000000+00:00"))
+    );
+    host.call("POST", &path(&first, "/void"), "").error(400, "400-constraint-violation");
+}
+
+#[test]
+fn invoicing_9_4_and_9_5_a_draft_is_changed_and_issued_by_hand() {
+    let (shop, _) = shop();
+    let host = &shop.host;
+    let by_hand = json!({"auto_issuance": false, "billing_cycle_anchor_configuration": {"day": 1}});
+    let by_hand = shop.subscribe(by_hand);
+    let id = by_hand["id"].as_str().unwrap();
+    let [draft, first] =
+        listed(host, &format!("?subscription_id={id}&status[]=draft")).try_into().unwrap();
+    assert_eq!(
+        (&first["will_auto_issue"], &first["scheduled_issue_at"]),
+        (&json!(false), &json!(null))
+    );
+    let update = json!({"net_terms": 3, "metadata": {"po": "7"}});
+    let updated = host.put(&path(&first, ""), update).ok(StatusCode::OK);
+    assert_eq!(updated["metadata"], json!({"po": "7"}));
+    host.put(&path(&first, ""), json!({"net_terms": 3, "due_date": "2026-05-01"}))
+        .error(400, "400-request-validation-errors");
+    host.put(&path(&first, ""), json!({"colour": "red"}))
+        .error(400, "400-request-validation-errors");
+    let issued = host.post(&path(&first, "/issue"), json!({})).ok(StatusCode::OK);
+    assert_eq!(
+        (&issued["status"], &issued["due_date"]),
+        (&json!("issued"), &json!("2026-03-12T23:00:00.000000+00:00"))
+    );
+    host.call("POST", &path(&draft, "/issue"), "").error(400, "400-constraint-violation");
+    set(host, "2026-04-02T00:00:00Z");
+    let summary = format!("{PATH}/summary/{}/issue", draft["id"].as_str().unwrap());
+    let summary = host.call("POST", &summary, "").ok(StatusCode::OK);
+    assert_eq!((&summary["status"], summary.get("line_items")), (&json!("issued"), None));
+}
+
+#[test]
+fn invoicing_12_2_a_balance_is_moved_by_hand_and_pays_for_what_is_issued() {
+    let (shop, _) = shop();
+    let host = &shop.host;
+    let ada = shop.customer["id"].as_str().unwrap();
+    let path = format!("/v1/customers/{ada}/balance_transactions");
+    let made = json!({"amount": "12.50", "type": "increment", "description": "goodwill"});
+    let made = host.post(&path, made).ok(StatusCode::OK);
+    let expected = json!({
+        "id": made["id"], "created_at": START, "amount": "12.50", "type": "increment",
+        "action": "manual_adjustment", "starting_balance": "0.00", "ending_balance": "12.50",
+        "description": "goodwill", "invoice": null, "credit_note": null,
+    });
+    assert_eq!(made, expected);
+    let balance =
+        || host.get(&format!("/v1/customers/{ada}")).ok(StatusCode::OK)["balance"].clone();
+    assert_eq!(balance(), "12.50");
+    set(host, "2026-04-02T00:00:00Z");
+    let issued = listed(host, "").remove(0);
+    assert_eq!((&issued["total"], &issued["amount_due"]), (&json!("20.00"), &json!("7.50")));
+    let applied = &issued["customer_balance_transactions"][0];
+    assert_eq!(applied["action"], "applied_to_invoice");
+    assert_eq!(applied["invoice"], json!({"id": issued["id"]}));
+    assert_eq!(balance(), "0.00");
+    let all = host.get(&path).ok(StatusCode::OK);
+    assert_eq!(all["data"], json!([applied, expected]), "the newest first");
+    let later = host.get(&format!("{path}?operation_time[gt]={}", "2026-03-10T12:00:00Z"));
+    assert_eq!(later.ok(StatusCode::OK)["data"], json!([applied]));
+    for wrong in [
+        json!({"amount": "1.001", "type": "increment"}),
+        json!({"amount": "0", "type": "increment"}),
+        json!({"amount": "1", "type": "gift"}),
+        json!({"amount": "1", "type": "increment", "colour": "red"}),
+    ] {
+        host.post(&path, wrong).error(400, "400-request-validation-errors");
+    }
+    let bob = customer(host, "bob");
+    let bob = format!("/v1/customers/{}/balance_transactions", bob["id"].as_str().unwrap());
+    host.post(&bob, json!({"amount": "1", "type": "increment"}))
+        .error(400, "400-constraint-violation");
+}
