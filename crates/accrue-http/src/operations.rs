@@ -7,6 +7,7 @@
 mod alerts;
 mod backfills;
 mod balance_transactions;
+mod credit_notes;
 mod credits;
 mod customers;
 mod events;
@@ -41,6 +42,7 @@ const SERVED: &[&[Operation]] = &[
     backfills::OPERATIONS,
     invoices::OPERATIONS,
     balance_transactions::OPERATIONS,
+    credit_notes::OPERATIONS,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Operation> {

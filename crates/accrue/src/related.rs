@@ -12,7 +12,7 @@ use crate::{
     cost::Cost,
     credit::LedgerEntry,
     customer::Customer,
-    invoice::Invoice,
+    invoice::{CreditNote, Invoice},
     item::Item,
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
@@ -161,6 +161,14 @@ impl Naming for Alert {
 
 /// Names its customer, and the prices of its lines.
 impl Naming for Invoice {
+    fn name(&self, names: &mut Names) {
+        names.customers.insert(self.customer_id);
+        names.prices.extend(self.lines.iter().map(|line| line.price_id));
+    }
+}
+
+/// Names its customer, and the prices that it credits.
+impl Naming for CreditNote {
     fn name(&self, names: &mut Names) {
         names.customers.insert(self.customer_id);
         names.prices.extend(self.lines.iter().map(|line| line.price_id));

@@ -15,9 +15,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         what: "invoices, and the balances that pay them",
         operations: &[
             (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),
-            (Get, "/credit_notes", "credit_notes.list"),
-            (Post, "/credit_notes", "credit_notes.create"),
-            (Get, "/credit_notes/{credit_note_id}", "credit_notes.fetch"),
             (Post, "/invoice_line_items", "invoice_line_items.create"),
             (Post, "/invoices", "invoices.create"),
             (

@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
-    AlertId, BackfillId, CreditBlockId, Currency, CustomerId, Decimal, Description, Email,
-    EventKey, EventName, ExternalId, InvoiceId, ItemId, JsonNumber, Metadata, MetadataUpdate,
-    MetricId, Name, PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId, Timestamp,
-    WrittenDecimal, Zone, limits,
+    AlertId, BackfillId, CreditBlockId, CreditNoteId, Currency, CustomerId, Decimal, Description,
+    Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, Metadata,
+    MetadataUpdate, MetricId, Name, PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId,
+    Timestamp, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -319,8 +319,11 @@ ids! {
     AlertId: "alert",
     BackfillId: "backfill",
     CreditBlockId: "credit block",
+    CreditNoteId: "credit note",
+
     CustomerId: "customer",
     InvoiceId: "invoice",
+    InvoiceLineId: "invoice line item",
     ItemId: "item",
     MetricId: "metric",
     PlanId: "plan",

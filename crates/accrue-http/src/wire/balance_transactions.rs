@@ -10,7 +10,7 @@ use super::{
     dates::{Bounds, Date},
     pages::Limit,
 };
-use crate::shape::{Moment, Nothing, choices, request, response};
+use crate::shape::{Moment, choices, request, response};
 
 request! {
     /// A transaction to make by hand.
@@ -61,8 +61,14 @@ response! {
         description: Option<Description>,
         /// Invoice that it is of.
         invoice: Option<InvoiceTiny>,
-        /// Always null: there are no credit notes.
-        credit_note: Nothing,
+        /// Credit note that it is of.
+        credit_note: Option<CreditNoteTiny>,
+    }
+
+    /// A credit note by its id.
+    pub(crate) struct CreditNoteTiny {
+        /// Its id.
+        id: String,
     }
 
     /// An invoice by its id.
@@ -80,6 +86,9 @@ choices! {
     BalanceAction {
         "applied_to_invoice" => BalanceAction::AppliedToInvoice,
         "manual_adjustment" => BalanceAction::ManualAdjustment,
+        "credit_note_applied" => BalanceAction::CreditNoteApplied,
+        "credit_note_voided" => BalanceAction::CreditNoteVoided,
+        "overpayment_refund" => BalanceAction::OverpaymentRefund,
         "return_from_voiding" => BalanceAction::ReturnFromVoiding,
     }
 }
@@ -118,7 +127,7 @@ impl From<&invoice::BalanceTransaction> for BalanceTransaction {
             ending_balance: amount(&of.ending_balance),
             description: of.description.clone(),
             invoice: of.invoice_id.map(|id| InvoiceTiny { id: id.to_string() }),
-            credit_note: Nothing,
+            credit_note: of.credit_note_id.map(|id| CreditNoteTiny { id: id.to_string() }),
         }
     }
 }

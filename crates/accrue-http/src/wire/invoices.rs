@@ -6,7 +6,7 @@ mod requests;
 
 use accrue::{
     Currency, Metadata, PricingUnit,
-    customer::Customer,
+    customer::PaymentProvider,
     invoice::{self, InvoiceSource, InvoiceStatus},
     related::Related,
 };
@@ -21,8 +21,9 @@ use super::{
     alerts::SubscriptionMinified,
     amounts::Amount,
     balance_transactions::BalanceTransaction,
+    credit_notes::CreditNoteSummary,
     customer_fields::{Address, Answered, TaxId},
-    customers::{CustomerMinified, auto_collection},
+    customers::CustomerMinified,
 };
 use crate::shape::{Describe, Moment, NoRows, Nothing, Object, Schema, choices, response};
 
@@ -90,10 +91,10 @@ response! {
         paid_at: Option<Moment>,
         /// Instant at which the money came.
         payment_received_at: Option<Moment>,
-        /// Always null: there are no payment gateways.
-        payment_started_at: Nothing,
-        /// Always null: there are no payment gateways.
-        payment_failed_at: Nothing,
+        /// Instant at which the latest attempt to collect it began.
+        payment_started_at: Option<Moment>,
+        /// Instant at which an attempt last failed.
+        payment_failed_at: Option<Moment>,
         /// Instant at which it became void.
         voided_at: Option<Moment>,
         /// Sum of its lines, after adjustments and credits.
@@ -106,10 +107,10 @@ response! {
         subscription: Option<SubscriptionMinified>,
         /// Transactions of the customer's balance that it made, oldest first.
         customer_balance_transactions: Vec<BalanceTransaction>,
-        /// Always empty: there are no credit notes.
-        credit_notes: NoRows,
-        /// Always empty: there are no payment gateways.
-        payment_attempts: NoRows,
+        /// Credit notes of it, void ones too, oldest first.
+        credit_notes: Vec<CreditNoteSummary>,
+        /// Attempts to collect it that have succeeded or failed, oldest first.
+        payment_attempts: Vec<PaymentAttempt>,
         /// Collection without a request.
         auto_collection: AutoCollection,
         /// Text for the customer.
@@ -168,14 +169,44 @@ response! {
         enabled: bool,
         /// Number of attempts.
         num_attempts: u64,
-        /// Always null: there are no payment gateways.
-        next_attempt_at: Nothing,
-        /// Always null: there are no payment gateways.
-        previously_attempted_at: Nothing,
+        /// Instant of the next attempt.
+        next_attempt_at: Option<Moment>,
+        /// Instant of the last attempt that began without a request.
+        previously_attempted_at: Option<Moment>,
+    }
+
+    /// An attempt to collect an invoice.
+    struct PaymentAttempt {
+        /// Its id.
+        id: String,
+        /// Amount that was to be paid.
+        amount: Amount,
+        /// Instant at which it began.
+        created_at: Moment,
+        /// True if the money came.
+        succeeded: bool,
+        /// Payment provider that it was made with.
+        payment_provider: Option<Gateway>,
+        /// The provider's id for it.
+        payment_provider_id: Option<String>,
+        /// Always null: there is no renderer of documents.
+        receipt_pdf: Nothing,
     }
 }
 
+/// A payment provider that charges.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Gateway {
+    Stripe,
+    Adyen,
+}
+
 choices! {
+    "PaymentGateway" Gateway {
+        "stripe" => Gateway::Stripe,
+        "adyen" => Gateway::Adyen,
+    }
     InvoiceStatus {
         "draft" => InvoiceStatus::Draft,
         "issued" => InvoiceStatus::Issued,
@@ -275,6 +306,7 @@ impl CommonInvoice {
         let none = accrue::Carried::default();
         let addressee = addressee.unwrap_or(&none);
         let transactions = invoice.balance_transactions.iter();
+        let attempts = invoice.payment_attempts.iter();
         Self {
             id: invoice.id.to_string(),
             invoice_number: invoice.invoice_number.clone(),
@@ -294,17 +326,17 @@ impl CommonInvoice {
             sync_failed_at: Nothing,
             paid_at: invoice.paid_at.map(Moment::from),
             payment_received_at: invoice.payment_received_at.map(Moment::from),
-            payment_started_at: Nothing,
-            payment_failed_at: Nothing,
+            payment_started_at: invoice.payment_started_at.map(Moment::from),
+            payment_failed_at: invoice.payment_failed_at.map(Moment::from),
             voided_at: invoice.voided_at.map(Moment::from),
             total: Amount::of(&invoice.total, &unit),
             amount_due: Amount::of(&invoice.amount_due, &unit),
             customer: CustomerMinified::of(invoice.customer_id, customer),
             subscription: invoice.subscription_id.map(SubscriptionMinified::from),
             customer_balance_transactions: transactions.map(BalanceTransaction::from).collect(),
-            credit_notes: NoRows,
-            payment_attempts: NoRows,
-            auto_collection: AutoCollection::of(customer),
+            credit_notes: invoice.credit_notes.iter().map(CreditNoteSummary::from).collect(),
+            payment_attempts: attempts.map(|of| PaymentAttempt::of(of, &unit)).collect(),
+            auto_collection: AutoCollection::from(&invoice.auto_collection),
             memo: invoice.memo.clone(),
             shipping_address: Answered::of(addressee, "shipping_address"),
             billing_address: Answered::of(addressee, "billing_address"),
@@ -316,13 +348,32 @@ impl CommonInvoice {
     }
 }
 
-impl AutoCollection {
-    fn of(customer: Option<&Customer>) -> Self {
+impl From<&invoice::AutoCollection> for AutoCollection {
+    fn from(of: &invoice::AutoCollection) -> Self {
         Self {
-            enabled: customer.is_some_and(auto_collection),
-            num_attempts: 0,
-            next_attempt_at: Nothing,
-            previously_attempted_at: Nothing,
+            enabled: of.enabled,
+            num_attempts: of.num_attempts.into(),
+            next_attempt_at: of.next_attempt_at.map(Moment::from),
+            previously_attempted_at: of.previously_attempted_at.map(Moment::from),
+        }
+    }
+}
+
+impl PaymentAttempt {
+    fn of(of: &invoice::PaymentAttempt, unit: &PricingUnit) -> Self {
+        let gateway = match of.payment_provider {
+            Some(PaymentProvider::StripeCharge) => Some(Gateway::Stripe),
+            Some(PaymentProvider::Adyen) => Some(Gateway::Adyen),
+            _ => None,
+        };
+        Self {
+            id: of.id.to_string(),
+            amount: Amount::of(&of.amount, unit),
+            created_at: of.created_at.into(),
+            succeeded: of.succeeded,
+            payment_provider: gateway,
+            payment_provider_id: of.payment_provider_id.clone(),
+            receipt_pdf: Nothing,
         }
     }
 }

@@ -152,6 +152,27 @@ pub struct CreditNoteFilter {
     pub subscription: Option<SubscriptionId>,
 }
 
+impl CreditNote {
+    /// Returns the adjustments over the invoice that it takes a share of: their amounts on all lines, and
+    /// which fraction of its subtotal each is, to ten digits (invoicing 10.1).
+    #[must_use]
+    pub fn adjustments_over_invoice(&self) -> Vec<(LineAdjustment, Decimal)> {
+        let mut all: Vec<LineAdjustment> = Vec::new();
+        let shares = self.lines.iter().flat_map(|line| &line.adjustments);
+        for share in shares.filter(|of| of.is_invoice_level()) {
+            match all.iter_mut().find(|of| of.id == share.id) {
+                Some(of) => of.amount += &share.amount,
+                None => all.push(share.clone()),
+            }
+        }
+        let fraction = |of: &LineAdjustment| match self.subtotal.is_zero() {
+            true => Decimal::zero(),
+            false => of.amount.abs().share(&Decimal::from(1), &self.subtotal.abs(), 10),
+        };
+        all.into_iter().map(|of| (of.clone(), fraction(&of))).collect()
+    }
+}
+
 impl CreditNoteEffect {
     /// Returns its name.
     #[must_use]

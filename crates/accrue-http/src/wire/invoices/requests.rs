@@ -38,8 +38,8 @@ request! {
         due_date: Maybe<Date>,
         /// Date that it bears: not available until there are one-off invoices.
         invoice_date: Option<NotBuilt<String>>,
-        /// True if it is collected without a request: not available until there are payment gateways.
-        auto_collection: Option<NotBuilt<bool>>,
+        /// True if it is collected without a request.
+        auto_collection: Option<bool>,
     }
 
     /// How an invoice is issued.
@@ -88,6 +88,7 @@ impl UpdateInvoice {
                 Maybe::Null => Patch::Clear,
                 Maybe::Value(date) => Patch::Set(date.in_zone(zone, "/due_date")?),
             },
+            auto_collection: self.auto_collection,
         })
     }
 }
