@@ -131,7 +131,7 @@ fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
 fn of_subscriptions(scene: &Scene) -> Vec<Case> {
     let Scene { customer, plan, subscription, cancelled, invoiced, fee, .. } = scene;
     let new = json!({
-        "customer_id": customer, "plan_id": plan, "start_date": "2026-03-10T10:00:00Z",
+        "customer_id": customer, "plan_id": plan, "start_date": "2026-03-09T00:00:00Z",
         "align_billing_with_subscription_start_date": true,
     });
     let path = |of: &str, rest: &str| format!("/subscriptions/{of}{rest}");
