@@ -22,6 +22,7 @@ mod credit;
 mod customer;
 mod deadline;
 mod document;
+mod documents;
 mod index;
 mod invoice;
 mod key;
@@ -35,31 +36,14 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-use serde::{Deserialize, Serialize};
-
 use self::key::{KeyBytes, Part as _, ReadPart, read_key};
 pub(crate) use self::{
-    account::AccountHead,
-    alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
-    backfill::{BackfillShare, OpenBackfill, OpenBackfills},
-    correction::{
-        AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,
-        OverlayEntry, Progress,
-    },
-    credit::{BlockMetadata, Credits, CreditsIn},
-    customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
-    deadline::{Deadline, Owner},
+    documents::*,
     index::{
         Index, hour_at, id_at, number_at, place_at, place_of, position, position_of,
         position_of_hour,
     },
-    invoice::{InvoiceEntry, InvoiceLines},
-    message::OutboxEntry,
-    plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
-    record::RecordPart,
     slot::{Guards, Slot},
-    subscription::{SubscriptionOf, Terms},
-    usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
 };
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
@@ -487,7 +471,3 @@ tables! {
         = (account, subscription, period.start, period.end)
         -> TotalEntry [guarded by CustomerHead], resident;
 }
-
-/// A row that only its key says something with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Nothing {}
