@@ -71,6 +71,8 @@ ids! {
     ApiKeyId,
     /// Id of a backfill.
     BackfillId,
+    /// Id of a coupon.
+    CouponId,
     /// Id of a credit block.
     CreditBlockId,
     /// Id of a customer.

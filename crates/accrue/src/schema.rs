@@ -7,9 +7,9 @@
 //!
 //! A key begins with the account, ended by a zero byte (an account id has none), unless it is of
 //! `api_key`, `deadline`, `record` or `record_part`; ids are their 16 bytes, instants 8 bytes of microseconds,
-//! numbers their bytes from the greatest on. A currency or pricing unit is ended by a zero byte too,
-//! unless it stands last, as any other text of the caller does. So rows lie in the order in which they
-//! are read. A name that is no longer used is retired, and never used again.
+//! numbers their bytes from the greatest on. A currency, a pricing unit or the code of a coupon is ended by a
+//! zero byte too, unless it stands last, as any other text of the caller does. So rows lie in the order in
+//! which they are read. A name that is no longer used is retired, and never used again.
 
 #[macro_use]
 mod tables;
@@ -18,6 +18,7 @@ mod account;
 mod alert;
 mod backfill;
 mod correction;
+mod coupon;
 mod credit;
 mod customer;
 mod deadline;
@@ -46,12 +47,13 @@ pub(crate) use self::{
     slot::{Guards, Slot},
 };
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
+    AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CustomerId, Error, EventKey,
     ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId, PricingUnit,
-    SubscriptionId, Timeframe, Timestamp,
+    RedemptionCode, SubscriptionId, Timeframe, Timestamp,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
+    coupon::{Coupon, CouponStatus},
     credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
     customer::Customer,
     idempotency::{Epoch, Record},
@@ -62,8 +64,7 @@ use crate::{
     plan::{Plan, PlanVersion},
     price::Price,
     store::{Document, Key, Scan, Table},
-    subscription::PeriodKey,
-    subscription::{SubscriptionEntry, SubscriptionStatus},
+    subscription::{PeriodKey, Subscription, SubscriptionEntry, SubscriptionStatus},
     usage::{
         BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, FourWeeks, Hour, Minute,
         Window,
@@ -192,6 +193,29 @@ tables! {
     /// Corrections of the figures of a customer.
     corrections(account, customer: CustomerId)
         -> Corrections [guarded by CustomerHead], read_often, resident;
+
+    /// A coupon.
+    coupon(account, coupon: CouponId) -> Coupon;
+
+    /// Coupons by their codes, and by when they were created.
+    coupon_by_code(account, of: &Coupon)
+        = (account, &of.redemption_code, of.created_at, of.id) -> Nothing {
+        list coupons_of_code(account, code: &RedemptionCode);
+    }
+
+    /// Coupons by whether they are archived, and by when they were created.
+    coupon_by_status(account, of: &Coupon) = (account, of.status(), of.created_at, of.id) -> Nothing {
+        list coupons_of_status(account, status: CouponStatus);
+    }
+
+    /// A coupon that is not archived, by its code.
+    coupon_code(account, code: &RedemptionCode) = (account, code.as_str()) -> CouponAlias;
+
+    /// The subscriptions that have redeemed a coupon, by when they were created.
+    coupon_subscription(account, coupon: CouponId, of: &Subscription)
+        = (account, coupon, of.created_at, of.id) -> Nothing {
+        list subscriptions_of_coupon(account, coupon: CouponId);
+    }
 
     /// A block of credits.
     credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead], resident;

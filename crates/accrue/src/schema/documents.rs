@@ -10,6 +10,7 @@ pub(crate) use super::{
         AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,
         OverlayEntry, Progress,
     },
+    coupon::CouponAlias,
     credit::{BlockMetadata, Credits, CreditsIn},
     customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
     deadline::{Deadline, Owner},

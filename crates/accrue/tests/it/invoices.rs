@@ -70,7 +70,11 @@ impl Invoiced {
         self.subscribe_with(start, |_| {})
     }
 
-    fn subscribe_with(&self, start: &str, with: impl FnOnce(&mut NewSubscription)) -> Subscription {
+    pub(crate) fn subscribe_with(
+        &self,
+        start: &str,
+        with: impl FnOnce(&mut NewSubscription),
+    ) -> Subscription {
         let ada: IdOr<_> = external("ada").into();
         let mut new = NewSubscription::new(ada, self.plan.id);
         (new.anchor, new.start_date) = (BillingAnchor::FirstOfMonth, Some(at(start)));
@@ -103,7 +107,7 @@ impl Invoiced {
 }
 
 /// What a person reads of an invoice: its number, its status, its day, its lines and its total.
-fn shown(invoice: &Invoice) -> String {
+pub(crate) fn shown(invoice: &Invoice) -> String {
     let number = invoice.invoice_number.split_once('-').unwrap().1;
     let day = &invoice.invoice_date.to_string()[..10];
     let lines = invoice.lines.iter().map(|line| format!("{} {}", line.name.as_str(), line.amount));
