@@ -6,6 +6,7 @@
 
 mod alerts;
 mod backfills;
+mod coupons;
 mod credits;
 mod customers;
 mod events;
@@ -35,6 +36,7 @@ const SERVED: &[&[Operation]] = &[
     prices::OPERATIONS,
     plans::OPERATIONS,
     subscriptions::OPERATIONS,
+    coupons::OPERATIONS,
     events::OPERATIONS,
     backfills::OPERATIONS,
 ];

@@ -5,6 +5,7 @@ mod amounts;
 pub(crate) mod backfills;
 pub(crate) mod carried;
 pub(crate) mod costs;
+pub(crate) mod coupons;
 pub(crate) mod credits;
 mod customer_fields;
 pub(crate) mod customers;
