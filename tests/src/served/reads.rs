@@ -16,6 +16,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_customers(scene));
     all.extend(of_credits(scene));
     all.extend(of_subscriptions(scene));
+    all.extend(of_coupons(scene));
     all
 }
 
@@ -94,5 +95,13 @@ fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<
         get("GET /alerts", format!("/alerts?subscription_id={subscription}")),
         get("GET /alerts", format!("/alerts?customer_id={customer}")),
         get("GET /alerts/{alert_id}", format!("/alerts/{alert}")),
+    ]
+}
+
+fn of_coupons(Scene { coupon, .. }: &Scene) -> Vec<Case> {
+    vec![
+        get("GET /coupons", "/coupons?show_archived=true"),
+        get("GET /coupons/{coupon_id}", format!("/coupons/{coupon}")),
+        get("GET /coupons/{coupon_id}/subscriptions", format!("/coupons/{coupon}/subscriptions")),
     ]
 }
