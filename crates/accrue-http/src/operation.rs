@@ -171,6 +171,7 @@ impl Operation {
         match (names.next().unwrap_or_default(), names.next().unwrap_or_default()) {
             ("top_level", _) => "Availability",
             ("alerts", _) => "Alert",
+            ("coupons", _) => "Coupon",
             ("items", _) => "Item",
             ("customers", "credits") | ("credit_blocks", _) => "Credit",
             ("customers", _) => "Customer",

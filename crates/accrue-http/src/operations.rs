@@ -7,6 +7,7 @@
 mod alerts;
 mod backfills;
 mod balance_transactions;
+mod coupons;
 mod credit_notes;
 mod credits;
 mod customers;
@@ -38,6 +39,7 @@ const SERVED: &[&[Operation]] = &[
     prices::OPERATIONS,
     plans::OPERATIONS,
     subscriptions::OPERATIONS,
+    coupons::OPERATIONS,
     events::OPERATIONS,
     backfills::OPERATIONS,
     invoices::OPERATIONS,

@@ -6,6 +6,7 @@ pub(crate) mod backfills;
 pub(crate) mod balance_transactions;
 pub(crate) mod carried;
 pub(crate) mod costs;
+pub(crate) mod coupons;
 pub(crate) mod credit_notes;
 pub(crate) mod credits;
 mod customer_fields;

@@ -201,7 +201,7 @@ pub enum AttributeValue {
     Text(Option<String>),
     /// Metadata.
     Metadata(Metadata),
-    /// The JSON text of a field that the engine has no use for, or none.
+    /// The JSON text of another field, or none.
     Json(Option<String>),
 }
 

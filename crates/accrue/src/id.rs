@@ -77,6 +77,8 @@ ids! {
     ApiKeyId,
     /// Id of a backfill.
     BackfillId,
+    /// Id of a coupon.
+    CouponId,
     /// Id of a credit note.
     CreditNoteId,
     /// Id of a line of a credit note.

@@ -107,7 +107,7 @@
 //!   pages, [`Error`]; and [`limits`], every bound in one place.
 //! - [`expression`]: conditions over the properties of events.
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
-//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`usage`], [`backfill`],
+//!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`coupon`], [`usage`], [`backfill`],
 //!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], the references between resources;
 //!   [`api_key`], the credentials of callers; and [`idempotency`], the answers that are kept by key.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
@@ -147,6 +147,7 @@ pub mod alert;
 pub mod api_key;
 pub mod backfill;
 pub mod cost;
+pub mod coupon;
 pub mod credit;
 pub mod customer;
 pub mod expression;
@@ -200,17 +201,17 @@ pub use self::{
     error::{Error, ErrorKind, RefusedEvent, Violation},
     fraction::{Fraction, FractionError},
     id::{
-        AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId, CreditBlockId,
-        CreditNoteId, CreditNoteLineId, CustomerId, IdError, IdOr, InvoiceId, InvoiceLineId,
-        ItemId, LedgerEntryId, MessageId, MetricId, PaymentAttemptId, PlanId, PriceId,
-        PriceIntervalId, SubscriptionId,
+        AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId, CouponId,
+        CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId, IdError, IdOr, InvoiceId,
+        InvoiceLineId, ItemId, LedgerEntryId, MessageId, MetricId, PaymentAttemptId, PlanId,
+        PriceId, PriceIntervalId, SubscriptionId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,
     page::{Cursor, InstantRange, ListFilter, Page, PageRequest},
     text::{
         AccountId, Description, Email, EventKey, EventName, ExternalId, IdempotencyKey, LengthUnit,
-        Name, PricingUnit, PropertyName, TextError,
+        Name, PricingUnit, PropertyName, RedemptionCode, TextError,
     },
     time::{Clock, ManualClock, Timeframe, TimeframeError, Timestamp, TimestampError},
     zone::{CivilDate, Zone, ZoneError},

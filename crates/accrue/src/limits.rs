@@ -27,6 +27,8 @@ pub const DECIMAL_MAGNITUDE: i64 = 28;
 pub const ACCOUNT_ID_BYTES: usize = 64;
 /// The longest external id, in bytes.
 pub const EXTERNAL_ID_BYTES: usize = 256;
+/// The longest code that a coupon is redeemed by, in bytes (invoicing 11.1).
+pub const REDEMPTION_CODE_BYTES: usize = 256;
 /// The longest pricing unit, in characters.
 pub const PRICING_UNIT_CHARACTERS: usize = 64;
 /// The longest name, in characters.
@@ -178,6 +180,10 @@ pub const API_KEY_OVERLAP_DAYS: u64 = 30;
 pub const METRICS: usize = 100;
 /// The most comparisons that an event takes with all metrics of an account.
 pub const METRIC_TERMS: usize = 5_000;
+/// The longest time that the discount of a coupon lasts, in months (invoicing 11.1).
+pub const COUPON_MONTHS: u32 = 120;
+/// The most times that a coupon can be redeemed (invoicing 11.1).
+pub const COUPON_REDEMPTIONS: u32 = 1_000_000_000;
 /// The most live subscriptions of a customer.
 pub const SUBSCRIPTIONS: usize = 200;
 /// The most subscriptions of a customer that events may still count for, ended ones included.

@@ -86,6 +86,14 @@ pub enum Charge {
 }
 
 impl Charge {
+    /// Returns when in a billing period it falls due: usage in arrears.
+    pub(crate) const fn billing_mode(&self) -> BillingMode {
+        match self {
+            Self::Fixed { billing_mode, .. } => *billing_mode,
+            Self::Usage { .. } => BillingMode::InArrear,
+        }
+    }
+
     /// Returns the meter that is needed to rate usage, where that is no whole metric, as of a revision of the
     /// metrics.
     pub(crate) fn meter(&self, since: u64) -> Option<Meter> {

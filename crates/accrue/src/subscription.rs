@@ -19,7 +19,7 @@ mod update;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    adjustment::AdjustmentInterval,
+    adjustment::{AdjustmentInterval, RedeemedCoupon},
     anchor::BillingAnchor,
     cancel::Cancellation,
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},

@@ -110,6 +110,8 @@ texts! {
     PropertyName: "property name", Bytes 1..=limits::PROPERTY_NAME_BYTES;
     /// Alias of the caller's own for a resource: 1 to 256 bytes without control characters.
     ExternalId: "external id", Bytes 1..=limits::EXTERNAL_ID_BYTES, no_control_characters;
+    /// Code that a coupon is redeemed by: 1 to 256 bytes without control characters.
+    RedemptionCode: "redemption code", Bytes 1..=limits::REDEMPTION_CODE_BYTES, no_control_characters;
     /// Unit of an amount: a currency of ISO 4217 by its code, or a pricing unit of the host's own, such
     /// as `credits`. 1 to 64 characters, in the case given.
     PricingUnit: "pricing unit", Characters 1..=limits::PRICING_UNIT_CHARACTERS, no_control_characters;

@@ -99,6 +99,16 @@ impl Zone {
         Timestamp::from_micros(begin).unwrap_or(Timestamp::MIN)
     }
 
+    /// Returns the instant so many months after another one, by the clocks: on the last day of a month that
+    /// is shorter.
+    pub(crate) fn months_after(&self, instant: Timestamp, months: u32) -> Timestamp {
+        let civil = self.civil(instant.to_jiff());
+        let span = Span::new().try_months(months);
+        let civil = span.map_or(DateTime::MAX, |span| civil.saturating_add(span));
+        let end = self.first_showing(civil).as_microsecond();
+        Timestamp::from_micros(end).unwrap_or(Timestamp::MAX)
+    }
+
     /// Returns the time that the clocks show at an instant.
     pub(crate) fn civil(&self, instant: Instant) -> DateTime {
         self.0.to_datetime(instant)

@@ -12,6 +12,7 @@ import './plans.mjs';
 import './customers.mjs';
 import './credits.mjs';
 import './subscriptions.mjs';
+import './coupons.mjs';
 import './events.mjs';
 import './backfills.mjs';
 import './alerts.mjs';

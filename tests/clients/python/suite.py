@@ -245,6 +245,40 @@ class Suite(unittest.TestCase):
         back = CLIENT.subscriptions.unschedule_cancellation(subscription.id)
         self.assertIsNone(back.end_date)
 
+    def test_coupons(self):
+        discount = {"discount_type": "percentage", "percentage_discount": 0.25}
+        code = unique("SPRING")
+        coupon = CLIENT.coupons.create(
+            redemption_code=code, discount=discount, duration_in_months=2, max_redemptions=2
+        )
+        self.assertEqual(coupon.discount.percentage_discount, 0.25)
+        fixed = {"discount_type": "amount", "amount_discount": "5.00"}
+        five = CLIENT.coupons.create(redemption_code=unique("FIVE"), discount=fixed)
+        self.assertEqual(five.discount.amount_discount, "5.00")
+        plan = new_plan(new_metric())
+        subscription = CLIENT.subscriptions.create(
+            customer_id=new_customer().id, plan_id=plan.id, coupon_redemption_code=code
+        )
+        self.assertEqual(subscription.redeemed_coupon.coupon_id, coupon.id)
+        other = CLIENT.subscriptions.create(customer_id=new_customer().id, plan_id=plan.id)
+        redeemed = CLIENT.subscriptions.redeem_coupon(
+            other.id, change_option="immediate", coupon_id=coupon.id
+        )
+        self.assertEqual(redeemed.discount_intervals[0].percentage_discount, 0.25)
+        adjustment = redeemed.adjustment_intervals[0].adjustment
+        self.assertEqual(len(adjustment.applies_to_price_ids), len(plan.prices))
+        self.assertEqual(CLIENT.coupons.fetch(coupon.id).times_redeemed, 2)
+        rows = CLIENT.coupons.subscriptions.list(coupon.id, limit=1)
+        self.assertEqual([row.id for row in rows], [other.id, subscription.id])
+        with self.assertRaises(orb.ConstraintViolation):
+            CLIENT.subscriptions.redeem_coupon(
+                subscription.id, change_option="immediate", coupon_redemption_code=code
+            )
+        self.assertIsNotNone(CLIENT.coupons.archive(coupon.id).archived_at)
+        self.assertEqual([row.id for row in CLIENT.coupons.list(redemption_code=code)], [])
+        archived = CLIENT.coupons.list(redemption_code=code, show_archived=True)
+        self.assertEqual([row.id for row in archived], [coupon.id])
+
     def test_events_that_change(self):
         external = unique("customer")
         customer = new_customer(external_customer_id=external)

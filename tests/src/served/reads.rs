@@ -17,6 +17,7 @@ pub fn reads(scene: &Scene) -> Vec<Case> {
     all.extend(of_credits(scene));
     all.extend(of_subscriptions(scene));
     all.extend(of_invoices(scene));
+    all.extend(of_coupons(scene));
     all
 }
 
@@ -112,5 +113,13 @@ fn of_invoices(Scene { payer, invoiced, invoice, .. }: &Scene) -> Vec<Case> {
             "GET /customers/{customer_id}/balance_transactions",
             format!("/customers/{payer}/balance_transactions"),
         ),
+    ]
+}
+
+fn of_coupons(Scene { coupon, .. }: &Scene) -> Vec<Case> {
+    vec![
+        get("GET /coupons", "/coupons?show_archived=true"),
+        get("GET /coupons/{coupon_id}", format!("/coupons/{coupon}")),
+        get("GET /coupons/{coupon_id}/subscriptions", format!("/coupons/{coupon}/subscriptions")),
     ]
 }

@@ -34,6 +34,7 @@ pub struct Scene {
     pub invoiced: String,
     pub invoice: String,
     pub draft: String,
+    pub coupon: String,
 }
 
 impl Scene {
@@ -116,6 +117,13 @@ impl Scene {
         door.create(&format!("/alerts/plan_id/{plan}"), &of_plan);
         let depleted = json!({"type": "credit_balance_depleted", "currency": "credits"});
         door.create(&format!("/alerts/customer_id/{customer}"), &depleted);
+        let coupon = json!({
+            "redemption_code": "SPRING", "max_redemptions": 2, "duration_in_months": 2,
+            "discount": {"discount_type": "percentage", "percentage_discount": 0.25},
+        });
+        let coupon = door.id("/coupons", &coupon);
+        let redemption = json!({"coupon_id": coupon, "change_option": "immediate"});
+        door.create(&format!("/subscriptions/{cancelled}/redeem_coupon"), &redemption);
         let event = |key: &str, at: &str, of: &str| {
             json!({
                 "idempotency_key": key, "event_name": "call", "timestamp": at,
@@ -166,6 +174,7 @@ impl Scene {
             invoiced,
             invoice,
             draft,
+            coupon,
         }
     }
 

@@ -19,6 +19,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(of_events(scene));
     all.extend(of_credits(scene));
     all.extend(of_invoices(scene));
+    all.extend(of_coupons(scene));
     all
 }
 
@@ -315,5 +316,32 @@ fn of_invoices(Scene { payer, invoice, draft, .. }: &Scene) -> Vec<Case> {
             &moved,
             200,
         ),
+    ]
+}
+
+fn of_coupons(Scene { customer, plan, subscription, coupon, .. }: &Scene) -> Vec<Case> {
+    let new = json!({
+        "redemption_code": "SUMMER",
+        "discount": {"discount_type": "amount", "amount_discount": "5.00"},
+    });
+    let redemption = json!({"coupon_redemption_code": "SPRING", "change_option": "immediate"});
+    let subscribed = json!({
+        "customer_id": customer, "plan_id": plan, "coupon_redemption_code": "SPRING",
+    });
+    vec![
+        case("POST /coupons", "/coupons".to_owned(), &new, 201),
+        case(
+            "POST /coupons/{coupon_id}/archive",
+            format!("/coupons/{coupon}/archive"),
+            &Value::Null,
+            200,
+        ),
+        case(
+            "POST /subscriptions/{subscription_id}/redeem_coupon",
+            format!("/subscriptions/{subscription}/redeem_coupon"),
+            &redemption,
+            200,
+        ),
+        case("POST /subscriptions", "/subscriptions".to_owned(), &subscribed, 201),
     ]
 }

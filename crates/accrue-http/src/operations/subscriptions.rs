@@ -14,6 +14,7 @@ use crate::{
     request::{NoBody, NoQuery, Request},
     wire::{
         costs::{AggregatedCost, CostsQuery},
+        coupons::RedeemCoupon,
         pages::{Listed, Rows},
         subscriptions::{
             Cancel, MutatedSubscription, NewSubscription, Subscription, SubscriptionListQuery,
@@ -83,6 +84,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .body::<UpdateFixedFeeQuantity>()
     .answers::<MutatedSubscription>()
     .run(|request| Box::pin(update_fixed_fee_quantity(request))),
+    Operation::post(
+        "/subscriptions/{subscription_id}/redeem_coupon",
+        "subscriptions.redeem_coupon",
+        "redeem-coupon",
+    )
+    .summary("Redeems a coupon for a subscription.")
+    .body::<RedeemCoupon>()
+    .answers::<MutatedSubscription>()
+    .run(|request| Box::pin(redeem_coupon(request))),
     Operation::get(
         "/subscriptions/{subscription_id}/costs",
         "subscriptions.fetch_costs",
@@ -200,6 +210,18 @@ async fn update_fixed_fee_quantity(request: Request) -> Result<Reply, Problem> {
         Err(error) => return request.refuse(&error).await,
     };
     let call = request.account.update_fixed_fee_quantity(id, body.into_change(&zone)?);
+    write(request, call).await
+}
+
+async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {
+    let (id, NoQuery {}, body) = request.read::<SubscriptionId, NoQuery, RedeemCoupon>()?;
+    check_is_not_pending(&request)?;
+    let dated = body.has_local_date().then_some(id);
+    let zone = match zones::of_subscription(&request, dated).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.redeem_coupon(id, body.into_redemption(&zone)?);
     write(request, call).await
 }
 

@@ -36,17 +36,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         ],
     },
     Waiting {
-        what: "coupons",
-        operations: &[
-            (Get, "/coupons", "coupons.list"),
-            (Post, "/coupons", "coupons.create"),
-            (Get, "/coupons/{coupon_id}", "coupons.fetch"),
-            (Post, "/coupons/{coupon_id}/archive", "coupons.archive"),
-            (Get, "/coupons/{coupon_id}/subscriptions", "coupons.subscriptions.list"),
-            (Post, "/subscriptions/{subscription_id}/redeem_coupon", "subscriptions.redeem_coupon"),
-        ],
-    },
-    Waiting {
         what: "licenses",
         operations: &[
             (Get, "/license_types", "license_types.list"),

@@ -136,6 +136,11 @@ fn pointer(field: &str) -> String {
                 push_name(&mut pointer, "customer_id");
                 1
             }
+            ["discount", kind @ "amount", ..] => {
+                push_name(&mut pointer, "discount");
+                push_name(&mut pointer, &format!("{kind}_discount"));
+                2
+            }
             ["grouping", ..] => {
                 push_name(&mut pointer, "grouping_keys");
                 1

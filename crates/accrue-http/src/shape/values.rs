@@ -3,10 +3,10 @@
 use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
-    AlertId, BackfillId, CreditBlockId, CreditNoteId, Currency, CustomerId, Decimal, Description,
-    Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId, JsonNumber, Metadata,
-    MetadataUpdate, MetricId, Name, PlanId, PriceId, PricingUnit, PropertyName, SubscriptionId,
-    Timestamp, WrittenDecimal, Zone, limits,
+    AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId, Decimal,
+    Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
+    JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PlanId, PriceId, PricingUnit,
+    PropertyName, RedemptionCode, SubscriptionId, Timestamp, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -20,6 +20,7 @@ texts! {
     Description: 1, limits::DESCRIPTION_CHARACTERS;
     Email: 3, limits::EMAIL_CHARACTERS, r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^@\s\x00-\x1f\x7f-\x9f]+$";
     ExternalId: 1, limits::EXTERNAL_ID_BYTES, NO_CONTROL_CHARACTERS;
+    RedemptionCode: 1, limits::REDEMPTION_CODE_BYTES, NO_CONTROL_CHARACTERS;
     PricingUnit: 1, limits::PRICING_UNIT_CHARACTERS, NO_CONTROL_CHARACTERS;
     EventKey: 1, limits::EVENT_KEY_BYTES, NO_CONTROL_CHARACTERS;
     EventName: 1, limits::EVENT_NAME_BYTES;
@@ -116,6 +117,10 @@ impl<const LEAST: i64, const MOST: i64> Describe for Whole<LEAST, MOST> {
 impl<const LEAST: i64, const MOST: i64> Whole<LEAST, MOST> {
     pub(crate) fn size(self) -> usize {
         usize::try_from(self.0).unwrap_or(0)
+    }
+
+    pub(crate) fn count(self) -> u32 {
+        u32::try_from(self.0).unwrap_or(u32::MAX)
     }
 }
 
@@ -318,6 +323,7 @@ macro_rules! ids {
 ids! {
     AlertId: "alert",
     BackfillId: "backfill",
+    CouponId: "coupon",
     CreditBlockId: "credit block",
     CreditNoteId: "credit note",
 

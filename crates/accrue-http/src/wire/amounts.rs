@@ -15,6 +15,11 @@ impl Amount {
         Self(amount.with_places(unit.places()))
     }
 
+    /// An amount whose currency is not known: exact, with two digits at least.
+    pub(crate) fn without_currency(amount: &Decimal) -> Self {
+        Self(amount.with_places(2))
+    }
+
     /// No money, where no currency is known.
     pub(crate) fn nothing() -> Self {
         Self("0.00".to_owned())

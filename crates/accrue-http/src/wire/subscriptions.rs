@@ -1,5 +1,6 @@
 //! Subscriptions on the wire (wire 5.3).
 
+mod adjustments;
 mod changes;
 mod intervals;
 mod lists;
@@ -13,7 +14,10 @@ use accrue::{
 };
 use serde::Serialize;
 
-use self::intervals::{PriceInterval, QuantityEntry, intervals, schedule};
+use self::{
+    adjustments::{AdjustmentInterval, DiscountInterval, RedeemedCoupon},
+    intervals::{PriceInterval, QuantityEntry, intervals, schedule},
+};
 pub(crate) use self::{
     changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
     lists::{SubscriptionListQuery, SubscriptionSummary},
@@ -60,10 +64,10 @@ response! {
         price_intervals: Vec<PriceInterval>,
         /// Quantities of its fees, each with its start and its end.
         fixed_fee_quantity_schedule: Vec<QuantityEntry>,
-        /// Always empty: prices have adjustments of their own.
-        adjustment_intervals: NoRows,
-        /// Always empty: prices have discounts of their own.
-        discount_intervals: NoRows,
+        /// Adjustments over its prices: discounts of coupons. What a price has of its own is the price's.
+        adjustment_intervals: Vec<AdjustmentInterval>,
+        /// The discounts among them.
+        discount_intervals: Vec<DiscountInterval>,
         /// Always empty: prices have minima of their own.
         minimum_intervals: NoRows,
         /// Always empty: prices have maxima of their own.
@@ -84,8 +88,8 @@ response! {
         active_plan_phase_order: Nothing,
         /// Always null: changes take effect at once.
         pending_subscription_change: Nothing,
-        /// Always null: there are no coupons.
-        redeemed_coupon: Nothing,
+        /// Coupon that it has redeemed, the last one of several.
+        redeemed_coupon: Option<RedeemedCoupon>,
         /// Trial that it begins with: there is none.
         trial_info: TrialInfo,
         /// Metadata: the caller's own key-value pairs.
@@ -178,8 +182,8 @@ impl Subscription {
             plan: plan.map(|plan| Plan::with_version(plan, subscription.plan_version, related)),
             price_intervals: intervals(subscription, related, now),
             fixed_fee_quantity_schedule: schedule(subscription),
-            adjustment_intervals: NoRows,
-            discount_intervals: NoRows,
+            adjustment_intervals: AdjustmentInterval::all(subscription),
+            discount_intervals: DiscountInterval::all(subscription),
             minimum_intervals: NoRows,
             maximum_intervals: NoRows,
             auto_collection: flag(own, "auto_collection")
@@ -195,7 +199,7 @@ impl Subscription {
                 .unwrap_or_default(),
             active_plan_phase_order: Nothing,
             pending_subscription_change: Nothing,
-            redeemed_coupon: Nothing,
+            redeemed_coupon: subscription.redeemed_coupon().map(RedeemedCoupon::from),
             trial_info: TrialInfo { end_date: Nothing },
             metadata: subscription.metadata.clone(),
         }

@@ -14,6 +14,7 @@ mod backfill_states;
 mod backfills;
 mod bounds;
 mod clients;
+mod coupons;
 mod credits;
 mod customer_costs;
 mod customers;

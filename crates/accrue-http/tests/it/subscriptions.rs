@@ -226,7 +226,6 @@ fn wire_5_3_what_no_subscription_has_is_not_available() {
     for (name, value) in [
         ("add_adjustments", json!([{}])),
         ("add_prices", json!([{}])),
-        ("coupon_redemption_code", json!("TEN")),
         ("credits_overage_rate", json!(1)),
         ("filter", json!("a = 1")),
         ("initial_phase_order", json!(1)),

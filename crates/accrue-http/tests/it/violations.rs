@@ -167,7 +167,7 @@ fn s7_what_is_not_built_has_a_type_too() {
         host.post("/v1/subscriptions", new)
     };
     let wrong = json!({
-        "coupon_redemption_code": false, "filter": [], "usage_customer_ids": [1],
+        "filter": [], "usage_customer_ids": [1],
         "add_prices": {}, "credits_overage_rate": "1", "add_adjustments": ["a"],
     });
     let mut fields: Vec<_> =
@@ -180,7 +180,6 @@ fn s7_what_is_not_built_has_a_type_too() {
     }
     assert_eq!(errors.len(), fields.len(), "{answer}");
     for with_a_meaning in [
-        json!({"coupon_redemption_code": "TENOFF"}),
         json!({"price_overrides": [1]}),
         json!({"initial_phase_order": 2}),
         json!({"usage_customer_ids": ["a"]}),
@@ -188,7 +187,7 @@ fn s7_what_is_not_built_has_a_type_too() {
         unavailable(&subscription(with_a_meaning));
     }
     let nothing = json!({
-        "coupon_redemption_code": "", "filter": null, "usage_customer_ids": [],
+        "filter": null, "usage_customer_ids": [],
     });
     subscription(nothing).error(404, "404-resource-not-found");
 }

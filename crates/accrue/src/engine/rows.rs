@@ -8,6 +8,7 @@ pub(super) mod balance_alerts;
 pub(super) mod buckets;
 pub(super) mod comparisons;
 pub(super) mod corrections;
+pub(super) mod coupons;
 pub(super) mod credit_notes;
 pub(super) mod credits;
 pub(super) mod customers;

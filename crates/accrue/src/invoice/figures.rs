@@ -73,6 +73,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             line.extend(of.filter(|_| is_shown).map(|of| LineAdjustment {
                 id: of.id,
                 adjustment: of.adjustment.clone(),
+                coupon_id: of.coupon_id,
                 price_ids: of.price_ids.iter().copied().collect(),
                 amount,
             }));

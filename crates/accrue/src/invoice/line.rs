@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdjustmentIntervalId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit, Timeframe,
+    AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit, Timeframe,
     price::{Adjustment, Part},
 };
 
@@ -48,6 +48,9 @@ pub struct LineAdjustment {
     pub id: AdjustmentIntervalId,
     /// The adjustment.
     pub adjustment: Adjustment,
+    /// Coupon that it comes from, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coupon_id: Option<CouponId>,
     /// Prices that it reaches.
     pub price_ids: Vec<PriceId>,
     /// Amount that it adds to the line: below zero where it takes something off.
@@ -58,6 +61,6 @@ impl LineAdjustment {
     /// Tells whether it is over the invoice, and not of one price.
     #[must_use]
     pub fn is_invoice_level(&self) -> bool {
-        self.price_ids.len() > 1
+        self.coupon_id.is_some() || self.price_ids.len() > 1
     }
 }

@@ -48,6 +48,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         adjustment: Adjustment::Discount(Discount::Percentage(Fraction::parse("0.15").unwrap())),
         price_ids: prices.iter().map(|price| price.id).collect(),
         plan_version: of.plan_version,
+        coupon_id: None,
         start_date: of.start_date,
         end_date: None,
     };

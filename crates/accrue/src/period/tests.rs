@@ -171,6 +171,7 @@ impl Story {
                 adjustment: adjustment.clone(),
                 price_ids: prices.iter().map(|price: &Arc<Price>| price.id).collect(),
                 plan_version: PlanVersion::FIRST,
+                coupon_id: None,
                 start_date: day(*start),
                 end_date: end.map(day),
             });

@@ -89,7 +89,7 @@ impl Group {
 pub(super) fn in_order(adjustments: &[AdjustmentInterval]) -> Vec<&AdjustmentInterval> {
     let mut adjustments: Vec<_> = adjustments.iter().collect();
     adjustments
-        .sort_by_key(|of| (of.adjustment.rank(), of.price_ids.len() > 1, of.start_date, of.id));
+        .sort_by_key(|of| (of.adjustment.rank(), of.is_invoice_level(), of.start_date, of.id));
     adjustments
 }
 

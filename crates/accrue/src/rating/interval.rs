@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     Decimal, Timeframe, Timestamp,
     meter::CellId,
-    price::{BillingMode, Charge, Price, Share},
+    price::{BillingMode, Price, Share},
     subscription::{BillingPeriods, Days, PriceInterval, Subscription},
 };
 
@@ -36,10 +36,7 @@ impl RatedInterval {
     }
 
     pub(super) fn billing_mode(&self) -> BillingMode {
-        match &self.price.charge {
-            Charge::Fixed { billing_mode, .. } => *billing_mode,
-            Charge::Usage { .. } => BillingMode::InArrear,
-        }
+        self.price.charge.billing_mode()
     }
 
     /// Tells whether one adjustment may be spread over both: they fall due alike, in one unit.

@@ -2,10 +2,11 @@ use smallvec::SmallVec;
 
 use super::{Owner, Slot};
 use crate::{
-    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CreditNoteId, CustomerId, Error,
-    EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
-    PricingUnit, SubscriptionId, Timeframe, Timestamp,
+    AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId,
+    Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
+    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp,
     backfill::BackfillStatus,
+    coupon::CouponStatus,
     credit::EntryKind,
     invoice::InvoiceStatus,
     meter::{CellHash, CellId, MeterId},
@@ -75,7 +76,7 @@ macro_rules! parts {
 }
 
 parts! {
-    AlertId, ApiKeyId, BackfillId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
+    AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
     SubscriptionId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
@@ -90,6 +91,10 @@ parts! {
         Self::Upcoming => b"u",
         Self::Active => b"a",
         Self::Ended => b"e",
+    };
+    CouponStatus: |status| match status {
+        Self::Active => b"a",
+        Self::Archived => b"x",
     };
     InvoiceStatus: |status| match status {
         Self::Draft => b"d",
@@ -125,6 +130,13 @@ impl Part for AccountId {
 
 /// It has no control character, and no zero byte: what ends it.
 impl Part for PricingUnit {
+    fn add_to(&self, key: &mut KeyBytes) {
+        (self.as_str(), [0]).add_to(key);
+    }
+}
+
+/// The same.
+impl Part for RedemptionCode {
     fn add_to(&self, key: &mut KeyBytes) {
         (self.as_str(), [0]).add_to(key);
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+use serde::Serialize;
 
 use super::*;
 use crate::{MetricId, webhook::Queue};

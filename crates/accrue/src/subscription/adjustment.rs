@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cut, Subscription};
 use crate::{
-    AdjustmentIntervalId, PriceId, Timestamp,
+    AdjustmentIntervalId, CouponId, PriceId, Timestamp,
     plan::PlanVersion,
     price::{Adjustment, Price},
 };
@@ -23,15 +23,36 @@ pub struct AdjustmentInterval {
     /// Prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
     /// spread over those that fall due together.
     pub price_ids: BTreeSet<PriceId>,
-    /// Version of the plan that it was cut from.
+    /// Version of the plan that it was cut from, or under which a coupon was redeemed.
     pub plan_version: PlanVersion,
+    /// Coupon that it comes from, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coupon_id: Option<CouponId>,
     /// Its first instant.
     pub start_date: Timestamp,
     /// First instant after it; `None` where no end is known.
     pub end_date: Option<Timestamp>,
 }
 
+/// Coupon that a subscription has redeemed (invoicing 11.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RedeemedCoupon {
+    /// The coupon.
+    pub coupon_id: CouponId,
+    /// First instant of its discount.
+    pub start_date: Timestamp,
+    /// First instant after it; `None` where it has no end.
+    pub end_date: Option<Timestamp>,
+}
+
 impl AdjustmentInterval {
+    /// Tells whether it is over the whole invoice, and not of one price.
+    #[must_use]
+    pub fn is_invoice_level(&self) -> bool {
+        self.coupon_id.is_some() || self.price_ids.len() > 1
+    }
+
     pub(crate) fn reaches(&self, price: PriceId) -> bool {
         self.price_ids.contains(&price)
     }
@@ -52,6 +73,7 @@ impl Cut<'_> {
                 adjustment,
                 price_ids: [price_id].into(),
                 plan_version,
+                coupon_id: None,
                 start_date,
                 end_date: None,
             }
@@ -60,10 +82,21 @@ impl Cut<'_> {
 }
 
 impl Subscription {
+    /// Returns the coupon that it has redeemed, the last one of several; also where its discount is over.
+    #[must_use]
+    pub fn redeemed_coupon(&self) -> Option<RedeemedCoupon> {
+        let redeemed = self.adjustment_intervals.iter().filter_map(|of| {
+            let AdjustmentInterval { coupon_id, start_date, end_date, .. } = *of;
+            Some(RedeemedCoupon { coupon_id: coupon_id?, start_date, end_date })
+        });
+        redeemed.max_by_key(|of| of.start_date)
+    }
+
     /// Puts another price in the place of one, with its own adjustments. Quantities that are not the
     /// price's own stay where both are fees.
     pub(crate) fn replace_price(&mut self, before: &Price, after: &Price, version: PlanVersion) {
-        let own = |of: &AdjustmentInterval| of.price_ids == [before.id].into();
+        let own =
+            |of: &AdjustmentInterval| !of.is_invoice_level() && of.price_ids == [before.id].into();
         let replaced = self.adjustment_intervals.iter().filter(|of| own(of));
         let start_date = replaced.map(|of| of.start_date).min().unwrap_or(self.start_date);
         self.adjustment_intervals.retain(|of| !own(of));

@@ -152,6 +152,12 @@ impl Subscription {
         different.map(|interval| self.periods_of_interval(interval)).collect()
     }
 
+    /// Tells whether a price is in force at an instant.
+    pub(crate) fn has_price(&self, id: PriceId, at: Timestamp) -> bool {
+        let mut own = self.price_intervals.iter().filter(|interval| interval.price_id == id);
+        own.any(|of| of.start_date <= at && self.end_of(of).is_none_or(|end| at < end))
+    }
+
     /// Returns the interval of a fee at an instant: that which holds it, or else the last one before.
     pub(crate) fn fee_interval(&self, id: PriceId, at: Timestamp) -> Option<&PriceInterval> {
         let index = self.fee_interval_index(id, at)?;

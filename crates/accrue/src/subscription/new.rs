@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::{BillingAnchor, Cut, Subscription, fee_quantity::check_quantity};
 use crate::{
     Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
-    SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion, price::Price,
+    RedemptionCode, SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion,
+    price::Price,
 };
 
 /// Subscription to create (wire 5.3).
@@ -29,6 +30,9 @@ pub struct NewSubscription {
     pub anchor: BillingAnchor,
     /// Quantities of fixed fees of the version, instead of the prices' own.
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
+    /// Code of a coupon that it redeems with its start (invoicing 11.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coupon_redemption_code: Option<RedemptionCode>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -56,6 +60,7 @@ impl NewSubscription {
             end_date: None,
             anchor: BillingAnchor::FirstOfMonth,
             fee_quantities: BTreeMap::new(),
+            coupon_redemption_code: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
         }

@@ -43,5 +43,10 @@ pub(crate) fn previous_attributes(
         let metadata = AttributeValue::Metadata(before.metadata.clone());
         fields.insert("metadata".to_owned(), metadata);
     }
+    let [redeemed, redeems] = [before, after].map(Subscription::redeemed_coupon);
+    if redeemed != redeems {
+        let text = redeemed.and_then(|of| serde_json::to_string(&of).ok());
+        fields.insert("redeemed_coupon".to_owned(), AttributeValue::Json(text));
+    }
     fields
 }

@@ -8,6 +8,7 @@ use accrue::{
     SeededEntropy, Timeframe, Zone,
     alert::{NewAlert, NewBalanceAlert, NewCondition},
     backfill::NewBackfill,
+    coupon::{CouponDiscount, NewCoupon, Redemption, RedemptionTiming},
     credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
     customer::NewCustomer,
     expression::Expression,
@@ -72,6 +73,7 @@ fn story() -> Fixture {
     change_a_subscription(&fixture);
     correct_the_past(&fixture);
     invoice(&fixture, &sum);
+    redeem(&fixture);
     // The next billing period begins, and the first one is closed.
     fixture.set("2026-05-12T12:00:00Z");
     fixture.use_now("eve", "may", "0.75");
@@ -112,6 +114,27 @@ fn invoice(fixture: &Fixture, sum: &Metric) {
     run(fixture.account.create_credit_note(note)).unwrap();
     run(fixture.account.pay_invoice(issued.id, Some("spt".to_owned()))).unwrap();
     fixture.use_now("invoiced", "billed", "0.5");
+}
+
+/// A coupon that a subscription has redeemed and that was archived, and one that nobody has.
+fn redeem(fixture: &Fixture) {
+    let code = |text| accrue::RedemptionCode::parse(text).unwrap();
+    let mut new = NewCoupon::new(
+        code("SPRING"),
+        CouponDiscount::Percentage(accrue::Fraction::parse("0.25").unwrap()),
+    );
+    (new.duration_in_months, new.max_redemptions) = (Some(2), Some(10));
+    let spring = run(fixture.account.create_coupon(new)).unwrap();
+    let invoiced = block_on(fixture.account.fetch_customer(external("invoiced"))).unwrap();
+    let filter = SubscriptionFilter { customers: vec![invoiced.id.into()], ..Default::default() };
+    let page = PageRequest::default();
+    let found = block_on(fixture.account.list_subscriptions(&filter, &page)).unwrap().data;
+    let when = RedemptionTiming::EndOfSubscriptionTerm;
+    let redemption = Redemption { coupon: spring.id.into(), when };
+    run(fixture.account.redeem_coupon(found[0].id, redemption)).unwrap();
+    run(fixture.account.archive_coupon(spring.id)).unwrap();
+    let five = NewCoupon::new(code("FIVE"), CouponDiscount::Amount(number("5")));
+    run(fixture.account.create_coupon(five)).unwrap();
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.

@@ -3,6 +3,7 @@
 use accrue::{
     Decimal, PageRequest, PriceId, Timeframe, Timestamp,
     cost::CostQuery,
+    coupon::{Redemption, RedemptionTiming},
     invoice::{CreditNoteEffect, CreditNoteFilter, InvoiceFilter, Payment},
     subscription::{Cancellation, ChangeTiming, FeeQuantityChange},
     usage::QueryTimeframe,
@@ -10,6 +11,7 @@ use accrue::{
 use proptest::{collection::vec, prelude::*};
 
 use crate::{
+    coupons::percentage,
     invoices::{DRAFT, Invoiced, invoiced_with},
     support::fixture::{at, block_on, event, run},
 };
@@ -22,6 +24,7 @@ enum Happens {
     Quantity(u32, Option<u32>),
     Cancel(Option<u32>),
     GoOn,
+    Redeem(i64, u32),
 }
 
 fn happens() -> impl Strategy<Value = (u32, Happens)> {
@@ -31,6 +34,7 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
         2 => (0_u32..6, prop::option::of(1_u32..900)).prop_map(|(of, later)| Happens::Quantity(of, later)),
         1 => prop::option::of(0_u32..900).prop_map(Happens::Cancel),
         1 => Just(Happens::GoOn),
+        2 => (-300_i64..600, 1_u32..3).prop_map(|(of, months)| Happens::Redeem(of, months)),
     ];
     (0_u32..200, happens)
 }
@@ -97,6 +101,17 @@ proptest! {
                         None => Cancellation::EndOfSubscriptionTerm,
                     };
                     let _ = run(account.cancel_subscription(subscription.id, when));
+                }
+                Happens::Redeem(of, months) => {
+                    // All is free, so that nothing of it is rounded.
+                    let coupon = fixture.coupon_for(&format!("code {index}"), percentage("1"), months);
+                    let of_hours = hours(of.unsigned_abs().try_into().unwrap());
+                    let when = RedemptionTiming::RequestedDate(match of < 0 {
+                        true => now.saturating_sub(of_hours),
+                        false => now.saturating_add(of_hours),
+                    });
+                    let redemption = Redemption { coupon: coupon.id.into(), when };
+                    let _ = run(account.redeem_coupon(subscription.id, redemption));
                 }
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
             }

@@ -107,7 +107,7 @@ impl Invoiced {
 }
 
 /// What a person reads of an invoice: its number, its status, its day, its lines and its total.
-fn shown(invoice: &Invoice) -> String {
+pub(crate) fn shown(invoice: &Invoice) -> String {
     let number = invoice.invoice_number.split_once('-').unwrap().1;
     let day = &invoice.invoice_date.to_string()[..10];
     let lines = invoice.lines.iter().map(|line| format!("{} {}", line.name.as_str(), line.amount));

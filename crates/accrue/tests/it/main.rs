@@ -27,6 +27,8 @@ mod corrected_credits;
 mod corrections;
 mod cost_alerts;
 mod costs;
+mod coupon_money;
+mod coupons;
 mod credit_blocks;
 mod credit_lists;
 mod credit_notes;

@@ -69,7 +69,7 @@ impl Store for Interrupted {
 }
 
 /// Lets another process act before every call that an operation makes, in turn.
-fn at_every_call(
+pub(crate) fn at_every_call(
     set_up: impl Fn(&Fixture),
     operation: impl Fn(&Account),
     other: impl Fn(&Account) + Clone + Send + 'static,
@@ -425,7 +425,7 @@ fn versions_of_a_plan_that_are_created_at_once_get_two_numbers() {
 }
 
 /// Several processes are several handles on one store.
-fn handles(fixture: &Fixture, count: u64) -> Vec<Account> {
+pub(crate) fn handles(fixture: &Fixture, count: u64) -> Vec<Account> {
     let handle = |seed| {
         let (store, clock) = (Arc::clone(&fixture.store), fixture.clock.clone());
         let billing = Billing::new(store, clock, SeededEntropy::new(100 + seed));

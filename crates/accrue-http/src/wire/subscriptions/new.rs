@@ -1,5 +1,6 @@
 use accrue::{
-    Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId, Zone,
+    Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId, RedemptionCode,
+    Zone,
     plan::PlanVersion,
     subscription::{self, BillingAnchor},
 };
@@ -40,6 +41,8 @@ request! {
         align_billing_with_subscription_start_date: Option<bool>,
         /// Day on which its billing periods begin.
         billing_cycle_anchor_configuration: Option<AnchorIn>,
+        /// Code of a coupon that it redeems with its start.
+        coupon_redemption_code: Option<RedemptionCode>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
         /// True if its invoices are collected without a request: stored and given back.
@@ -64,8 +67,6 @@ request! {
         /// Prices to add to those of the plan: not available until subscriptions have terms of their
         /// own.
         add_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Code of a coupon: not available until there are coupons.
-        coupon_redemption_code: Option<NotBuilt<String>>,
         /// Worth of a unit beyond the credits: not available until subscriptions have terms of their
         /// own.
         credits_overage_rate: Option<NotBuilt<JsonNumber>>,
@@ -168,6 +169,7 @@ impl NewSubscription {
         (subscription.start_date, subscription.end_date) =
             (start_date.transpose()?, end_date.transpose()?);
         subscription.anchor = anchor;
+        subscription.coupon_redemption_code = new.coupon_redemption_code;
         subscription.metadata = new_metadata(new.metadata);
         subscription.carried = carried;
         Ok(subscription)

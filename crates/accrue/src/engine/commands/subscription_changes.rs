@@ -138,7 +138,10 @@ impl Account {
 
 /// Writes a subscription whose life or fees have changed, with the next draft, and the next deadline of its
 /// customer.
-async fn save_change(tx: &mut Transaction<'_>, entry: &mut SubscriptionEntry) -> Result<(), Error> {
+pub(super) async fn save_change(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+) -> Result<(), Error> {
     invoicing::follow(tx, entry, tx.now).await?;
     invoicing::bill_at_once(tx, entry).await?;
     let customer_id = entry.subscription.customer_id;

@@ -35,9 +35,12 @@ impl Account {
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it would end before it
     /// starts, the customer is invoiced in another currency or has 200 subscriptions, or a quantity
-    /// is given for a price that is no fixed fee of the plan version;
+    /// is given for a price that is no fixed fee of the plan version, or the coupon [cannot be
+    /// redeemed](Self::redeem_coupon);
     /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where a quantity is negative, or
-    /// there is no such day or month to begin billing cycles on.
+    /// there is no such day or month to begin billing cycles on;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) where there is no such customer, plan or
+    /// coupon.
     pub fn create_subscription(&self, new: NewSubscription) -> Call<Subscription> {
         Call::new(
             self,
@@ -132,7 +135,7 @@ fn check_customers(customers: &[IdOr<CustomerId>]) -> Result<(), Error> {
 }
 
 /// Finds a page of the subscriptions that pass.
-async fn subscriptions_of(
+pub(super) async fn subscriptions_of(
     tx: &Transaction<'_>,
     mut walk: Walk<'_>,
     passes: impl Fn(&Subscription) -> bool + Send + Sync,
@@ -241,7 +244,13 @@ async fn create_subscription(
     let id = SubscriptionId::generate(tx.now, tx.entropy());
     let PlanVersionEntry { revision, .. } = version;
     let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
-    let subscription = new.clone().decide(id, &customer, terms, &prices, tx.now)?;
+    let mut subscription = new.clone().decide(id, &customer, terms, &prices, tx.now)?;
+    if let Some(code) = new.coupon_redemption_code.clone() {
+        let mut coupon = rows::coupons::coupon(tx, &code.into()).await?;
+        let start = subscription.start_date;
+        coupon.redeem(&mut subscription, &prices, start, tx.now)?;
+        rows::coupons::save_redeemed(tx, &coupon, &subscription)?;
+    }
     let mut entry = SubscriptionEntry {
         subscription,
         alerts: Vec::new(),

@@ -12,6 +12,7 @@ use crate::{
     schema::{
         self, ActiveIds, CustomerEntry, CustomerHead, InvoiceEntry, InvoiceLines, Nothing, Slot,
     },
+    subscription::Subscription,
 };
 
 /// Returns an invoice that exists, and whose customer is not deleted: a draft without lines.
@@ -152,6 +153,28 @@ fn slots(
 ) -> impl Iterator<Item = Slot<InvoiceLines, CustomerHead>> {
     let account = tx.account;
     (0..parts).map(move |part| schema::invoice_lines(account, id, part))
+}
+
+/// Returns the date of the latest invoice of a subscription that was issued, where that bears an instant or
+/// a later date.
+pub(in crate::engine) async fn last_issued(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+    from: Timestamp,
+) -> Result<Option<Timestamp>, Error> {
+    let index = schema::Index::invoices_of_customer(tx.account, of.customer_id);
+    let scan = index.scan(from, Timestamp::MAX, limits::SCAN_ROWS);
+    let guard = tx.guard::<CustomerHead>(of.customer_id).await?;
+    let mut slots = Vec::new();
+    for (key, _) in guard.range_all(tx, scan).await? {
+        let id = InvoiceId::from_bytes(schema::id_at(&schema::position(&key)?));
+        slots.push(schema::invoice(tx.account, id));
+    }
+    let found = guard.get_all(tx, &slots).await?.into_iter().flatten().map(|entry| entry.invoice);
+    let is_issued = |invoice: &Invoice| {
+        invoice.subscription_id == Some(of.id) && invoice.status != InvoiceStatus::Draft
+    };
+    Ok(found.filter(is_issued).map(|invoice| invoice.invoice_date).max())
 }
 
 /// Writes a draft that is new, and where it is found.

@@ -1,0 +1,27 @@
+//! Documents that are no type of the domain, by subject.
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use super::{
+    account::AccountHead,
+    alert::{AlertEntry, AlertRevision, AlertState, BalanceAlertState},
+    backfill::{BackfillShare, OpenBackfill, OpenBackfills},
+    correction::{
+        AccountCorrection, AccountCorrections, CalendarDay, CleanUpPlace, Corrections,
+        OverlayEntry, Progress,
+    },
+    coupon::CouponAlias,
+    credit::{BlockMetadata, Credits, CreditsIn},
+    customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
+    deadline::{Deadline, Owner},
+    invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines},
+    message::OutboxEntry,
+    plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
+    record::RecordPart,
+    subscription::{SubscriptionOf, Terms},
+    usage::{Amendments, Bucket, CellTotalEntry, EventCount, GroupCount, GroupEntry, TotalEntry},
+};
+
+/// A row that only its key says something with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Nothing {}
