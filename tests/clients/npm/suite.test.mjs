@@ -16,6 +16,7 @@ import './coupons.mjs';
 import './events.mjs';
 import './backfills.mjs';
 import './alerts.mjs';
+import './credit-notes.mjs';
 import './invoices.mjs';
 import './idempotency.mjs';
 import './errors.mjs';

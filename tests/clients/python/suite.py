@@ -365,6 +365,37 @@ class Suite(unittest.TestCase):
         self.assertEqual(CLIENT.credit_blocks.retrieve(block).metadata, {"a": "1"})
         CLIENT.credit_blocks.delete(block)
 
+    def test_credit_notes(self):
+        plan = new_plan(new_metric())
+        customer = new_customer()
+        subscription = CLIENT.subscriptions.create(
+            plan_id=plan.id,
+            customer_id=customer.id,
+            align_billing_with_subscription_start_date=True,
+            net_terms=14,
+        )
+        [invoice] = CLIENT.invoices.list(subscription_id=subscription.id, status=["issued"])
+        line = invoice.line_items[-1].id
+        notes = CLIENT.credit_notes
+        made = notes.create(
+            line_items=[{"invoice_line_item_id": line, "amount": "5.00"}],
+            reason="product_unsatisfactory",
+            memo="an hour of outage",
+            start_date=now().date(),
+            end_date=now().date(),
+        )
+        self.assertEqual((made.type, made.total, made.invoice_id), ("adjustment", "5.00", invoice.id))
+        self.assertEqual(made.reason, "Product unsatisfactory")
+        self.assertEqual(notes.fetch(made.id), made)
+        self.assertIn(made.id, [note.id for note in notes.list(limit=2, created_at_gte=now(-1))])
+        credited = CLIENT.invoices.fetch(invoice.id)
+        self.assertEqual(credited.amount_due, "15.00")
+        self.assertEqual([note.id for note in credited.credit_notes], [made.id])
+        with self.assertRaises(orb.ConstraintViolation):
+            notes.create(
+                line_items=[{"invoice_line_item_id": line, "amount": "15.01"}], reason="duplicate"
+            )
+
     def test_invoices_and_the_balance(self):
         customer = new_customer(billing_address={"line1": "1 Main Street", "country": "DE"})
         plan = new_plan(new_metric())

@@ -34,6 +34,8 @@ pub struct Scene {
     pub invoiced: String,
     pub invoice: String,
     pub draft: String,
+    pub line: String,
+    pub note: String,
     pub coupon: String,
 }
 
@@ -151,7 +153,8 @@ impl Scene {
         door.create(&format!("/events/backfills/{reflected_backfill}/close"), &json!({}));
         door.tick();
         let pending_backfill = backfill("2026-03-08T00:00:00Z", "2026-03-08T01:00:00Z");
-        let Invoiced { payer, invoiced, invoice, draft } = Invoiced::set(&door, &item, &customer);
+        let Invoiced { payer, invoiced, invoice, draft, line, note } =
+            Invoiced::set(&door, &item, &customer);
         let store = copied(&*store);
         Self {
             store,
@@ -174,6 +177,8 @@ impl Scene {
             invoiced,
             invoice,
             draft,
+            line,
+            note,
             coupon,
         }
     }
@@ -191,6 +196,8 @@ struct Invoiced {
     invoiced: String,
     invoice: String,
     draft: String,
+    line: String,
+    note: String,
 }
 
 impl Invoiced {
@@ -227,6 +234,11 @@ impl Invoiced {
         };
         let invoice = oldest(&invoiced, "issued");
         let draft = oldest(&by_hand, "draft");
-        Self { payer, invoiced, invoice, draft }
+        let shown = door.get(&format!("/invoices/{invoice}"));
+        let line = shown["line_items"][0]["id"].as_str().unwrap().to_owned();
+        let credited = json!({"invoice_line_item_id": line, "amount": "1.5"});
+        let note = json!({"line_items": [credited], "reason": "order_change", "memo": "goodwill"});
+        let note = door.id("/credit_notes", &note);
+        Self { payer, invoiced, invoice, draft, line, note }
     }
 }

@@ -293,13 +293,16 @@ fn of_credits(Scene { customer, block, unused_block, .. }: &Scene) -> Vec<Case> 
     ]
 }
 
-fn of_invoices(Scene { payer, invoice, draft, .. }: &Scene) -> Vec<Case> {
+fn of_invoices(Scene { payer, invoice, draft, line, .. }: &Scene) -> Vec<Case> {
     let path = |of: &str, rest: &str| format!("/invoices/{of}{rest}");
     let update = json!({"metadata": {"a": "1"}, "net_terms": 3});
     let payment = json!({"payment_received_date": "2026-03-10", "external_id": "a"});
     let moved = json!({"amount": "2.5", "type": "decrement", "description": "other"});
+    let credited = json!({"invoice_line_item_id": line, "amount": "2.5"});
+    let note = json!({"line_items": [credited], "reason": "duplicate"});
     let null = Value::Null;
     vec![
+        case("POST /credit_notes", "/credit_notes".to_owned(), &note, 201),
         case("PUT /invoices/{invoice_id}", path(draft, ""), &update, 200),
         case("POST /invoices/{invoice_id}/issue", path(draft, "/issue"), &null, 200),
         case(

@@ -15,7 +15,7 @@ const START: &str = "2026-03-10T12:00:00.000000+00:00";
 const APRIL: &str = "2026-03-31T22:00:00.000000+00:00";
 
 /// A shop that invoices `ada` from noon of the 10th of March on, by the first of the month.
-fn shop() -> (Shop, Value) {
+pub(crate) fn shop() -> (Shop, Value) {
     let shop = Shop::new();
     let mut configuration = accrue::account::Configuration::default();
     configuration.features.invoices = true;
@@ -28,17 +28,17 @@ fn shop() -> (Shop, Value) {
     (shop, subscription)
 }
 
-fn set(host: &Host, now: &str) {
+pub(crate) fn set(host: &Host, now: &str) {
     host.clock.set(accrue::Timestamp::parse(now).unwrap());
     tick(host);
 }
 
-fn listed(host: &Host, query: &str) -> Vec<Value> {
+pub(crate) fn listed(host: &Host, query: &str) -> Vec<Value> {
     let page = host.get(&format!("{PATH}{query}")).ok(StatusCode::OK);
     page["data"].as_array().unwrap().clone()
 }
 
-fn path(invoice: &Value, rest: &str) -> String {
+pub(crate) fn path(invoice: &Value, rest: &str) -> String {
     format!("{PATH}/{}{rest}", invoice["id"].as_str().unwrap())
 }
 

@@ -15,6 +15,7 @@ mod backfills;
 mod bounds;
 mod clients;
 mod coupons;
+mod credit_notes;
 mod credits;
 mod customer_costs;
 mod customers;
