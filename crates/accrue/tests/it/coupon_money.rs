@@ -4,7 +4,7 @@ use accrue::{
     Call, Decimal, ErrorKind,
     coupon::{Coupon, Redemption, RedemptionTiming},
     invoice::InvoiceStatus,
-    price::{BillingMode, Cadence},
+    price::{BillingMode, Cadence, Discount, NewPrice},
     subscription::Subscription,
 };
 
@@ -154,22 +154,25 @@ fn invoicing_11_2_prices_in_a_pricing_unit_are_not_discounted() {
 
 #[test]
 fn invoicing_7_1_a_coupon_applies_behind_what_a_price_has_of_its_own() {
-    let of = priced(|fixture, metric| {
-        let mut usage = fixture.usage_at("1", metric);
-        usage.adjustments.discounts =
-            vec![accrue::price::Discount::Amount(number("20")), percent_of_a_price("0.5")];
-        [usage]
+    let invoiced = invoiced_with(|fixture, metric| {
+        let mut usage = fixture.usage_at("2", metric);
+        usage.adjustments.discounts = vec![Discount::Amount(number("20"))];
+        vec![usage]
     });
-    of.use_now("a", "120");
-    let coupon = of.fixture.coupon("SPRING", amount("30"));
-    let redemption = Redemption::immediate(coupon.id);
-    run(of.fixture.account.redeem_coupon(of.subscription.id, redemption)).unwrap();
-    // (120 - 20 - 30) * 0.5
-    assert_eq!(of.cost().total, number("35"));
-}
-
-fn percent_of_a_price(fraction: &str) -> accrue::price::Discount {
-    accrue::price::Discount::Percentage(accrue::Fraction::parse(fraction).unwrap())
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.coupon("SPRING", amount("30"));
+    let begin = |_| {
+        invoiced.subscribe_with("2026-03-10T12:00:00Z", |new| {
+            new.coupon_redemption_code = Some(code("SPRING"));
+        })
+    };
+    let subscriptions: Vec<_> = (0..8).map(begin).collect();
+    invoiced.use_at("a", "2026-03-10T12:00:00Z", "20");
+    for subscription in subscriptions {
+        let draft = invoiced.upcoming(&subscription);
+        let off = draft.lines[0].adjustments.iter().map(|of| of.amount.to_string());
+        assert_eq!(off.collect::<Vec<_>>(), ["-20", "-20"], "of 40, what is its own first");
+    }
 }
 
 #[test]
@@ -200,7 +203,7 @@ fn invoicing_11_2_an_amount_is_taken_off_once_in_each_billing_period() {
 
 #[test]
 fn invoicing_7_4_an_amount_is_of_prices_that_fall_due_together() {
-    let check = |prices: &dyn Fn(&Fixture) -> Vec<accrue::price::NewPrice>, expect: bool| {
+    let check = |prices: &dyn Fn(&Fixture) -> Vec<NewPrice>, expect: bool| {
         let invoiced = invoiced_with(|fixture, metric| {
             let mut all = prices(fixture);
             all.push(fixture.usage_at("2", metric));
