@@ -172,6 +172,7 @@ impl Operation {
             ("top_level", _) => "Availability",
             ("alerts", _) => "Alert",
             ("coupons", _) => "Coupon",
+            ("credit_notes", _) => "Credit note",
             ("items", _) => "Item",
             ("customers", "credits") | ("credit_blocks", _) => "Credit",
             ("customers", _) => "Customer",
