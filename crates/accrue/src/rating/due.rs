@@ -336,8 +336,17 @@ impl Joint {
     ) {
         let mut off = vec![Decimal::zero(); self.members.len()];
         for (of, units) in group.units(at) {
-            let by = self.members.iter().zip(charged).zip(&mut off).map(|((member, of), off)| {
-                let interval = card.intervals.get(member.interval).filter(|of| !of.is_fee())?;
+            // Members of the joint, which need not be all of the group.
+            let places = self.members.iter().enumerate().filter_map(|(place, member)| {
+                let own = group.members.iter().position(|interval| *interval == member.interval)?;
+                of.reaches.contains(&own).then_some(place)
+            });
+            let places: Vec<_> = places.collect();
+            let members = self.members.iter().zip(charged).zip(&mut off).enumerate();
+            let by = members.map(|(place, ((member, of), off))| {
+                let is_reached = places.contains(&place);
+                let interval = card.intervals.get(member.interval);
+                let interval = interval.filter(|of| is_reached && !of.is_fee())?;
                 let rate = |off: &Decimal| {
                     let left = Quantity::One(&of.line.quantity - off);
                     interval.price.charge.model().rate(&left).amount
@@ -347,12 +356,7 @@ impl Joint {
                 Some(rate(off) - before)
             });
             let by: Vec<_> = by.map(Option::unwrap_or_default).collect();
-            // Members of the joint, which need not be all of the group.
-            let places = self.members.iter().enumerate().filter_map(|(place, member)| {
-                let own = group.members.iter().position(|interval| *interval == member.interval)?;
-                of.reaches.contains(&own).then_some(place)
-            });
-            note(of.id, &places.collect::<Vec<_>>(), by);
+            note(of.id, &places, by);
         }
     }
 }

@@ -81,6 +81,23 @@ fn invoicing_7_1_each_adjustment_says_what_it_adds() {
 }
 
 #[test]
+fn invoicing_7_1_units_are_taken_off_the_price_that_they_are_of() {
+    let units = |of: u64| Adjustment::Discount(Discount::Usage(Decimal::from(of)));
+    let adjusted = [
+        always(units(10), &[0]),
+        always(units(20), &[1]),
+        // It joins the two.
+        always(amount_off("15.00"), &[0, 1]),
+    ];
+    let card = several(&[usage("2"), usage("2")].map(monthly), &adjusted);
+    let used = |_: Timeframe, _: Timestamp, _: CellId| Some(number("25"));
+    let due = card.due(&used, at("2026-05-01T00:00:00Z"));
+    let by = |step: usize, place: usize| due.steps[step].by[&place].to_string();
+    assert_eq!([by(0, 0), by(1, 1)], ["-20", "-40"]);
+    assert_eq!(totals(&due).iter().sum::<Decimal>(), Decimal::from(25));
+}
+
+#[test]
 fn what_never_ends_falls_due_never() {
     let card = several(&[], &[]);
     assert_eq!(card.next_due(None), None);
