@@ -35,9 +35,6 @@ mod slot;
 mod subscription;
 mod usage;
 
-#[cfg(test)]
-mod tests;
-
 pub use self::catalogue::TABLES;
 pub(crate) use self::{
     catalogue::*,

@@ -278,7 +278,7 @@ fn days(first: Option<Day>, last: Option<Day>, at: &str) -> Result<Option<Servic
 
 fn half(at: &str, missing: &str, given: &str) -> Problem {
     let text = format!("found none, expected a date beside {given}");
-    Violations::one(&format!("{at}/{missing}"), text).into()
+    Violations::one(format!("{at}/{missing}"), text).into()
 }
 
 impl CreditNoteListQuery {

@@ -192,7 +192,8 @@ impl NewCreditNote {
         }
         let mut ids: Vec<_> = self.lines.iter().map(|line| line.invoice_line_id).collect();
         ids.sort_unstable();
-        if let Some([id, _]) = ids.array_windows().find(|[one, other]| one == other) {
+        let twice = ids.iter().zip(ids.iter().skip(1)).find(|(one, other)| one == other);
+        if let Some((id, _)) = twice {
             let message = format!("found the line {id} twice, expected each line once");
             return Err(Error::invalid("lines", message));
         }

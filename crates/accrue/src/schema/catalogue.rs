@@ -1,5 +1,8 @@
 //! The rows of the catalogue.
 
+#[cfg(test)]
+mod tests;
+
 use super::{
     documents::*,
     index::Index,

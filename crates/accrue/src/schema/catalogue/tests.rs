@@ -6,7 +6,11 @@ use proptest::prelude::*;
 use serde::Serialize;
 
 use super::*;
-use crate::{MetricId, webhook::Queue};
+use crate::{
+    MetricId,
+    schema::{id_at, place_at, position, position_of},
+    webhook::Queue,
+};
 
 /// What keys consist of. Few accounts and ids, some of which begin others or end like others.
 #[derive(Clone, Debug)]
