@@ -62,6 +62,11 @@ pub enum PaymentProvider {
 }
 
 impl PaymentProvider {
+    /// Tells whether it charges: others are given invoices (invoicing 16.2).
+    pub(crate) const fn is_gateway(self) -> bool {
+        matches!(self, Self::StripeCharge | Self::Adyen)
+    }
+
     /// Returns its name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -194,7 +194,9 @@ pub const TERMS_BYTES: usize = 48 * 1024;
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 /// The most changes of the quantities of fixed fees that a subscription is given over its life.
 pub const FEE_CHANGES: usize = 500;
-/// The most credit notes of an invoice.
+/// The longest token of a payment, or id that a payment provider gives one, in characters.
+pub const PROVIDER_CHARACTERS: usize = 500;
+/// The most credit notes of an invoice to which one is added by hand.
 pub const CREDIT_NOTES: usize = 500;
 /// The most customers that a list of subscriptions is filtered by.
 pub const FILTERED_CUSTOMERS: usize = 100;

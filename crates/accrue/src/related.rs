@@ -172,6 +172,8 @@ impl Naming for CreditNote {
     fn name(&self, names: &mut Names) {
         names.customers.insert(self.customer_id);
         names.prices.extend(self.lines.iter().map(|line| line.price_id));
+        let shares = self.lines.iter().flat_map(|line| &line.adjustments);
+        names.prices.extend(shares.flat_map(|of| of.price_ids.iter().copied()));
     }
 }
 

@@ -133,10 +133,8 @@ pub(crate) const ATTEMPTS: usize = 100;
 impl PaymentInstrument {
     /// Returns what a customer pays with: its own token, or what its account at a gateway has (invoicing 8.2).
     pub(crate) fn of(customer: &Customer) -> Option<Self> {
-        use PaymentProvider::{Adyen, StripeCharge};
-
         let token = customer.carried.get("payment_configuration").and_then(default_token);
-        let is_gateway = matches!(customer.payment_provider, Some(StripeCharge | Adyen));
+        let is_gateway = customer.payment_provider.is_some_and(PaymentProvider::is_gateway);
         let own = customer.payment_provider_id.clone().filter(|_| is_gateway);
         token.map(Self::Token).or_else(|| own.map(Self::OfProvider))
     }
@@ -184,11 +182,13 @@ impl Invoice {
         })
     }
 
-    /// Schedules the first attempt of an invoice that was issued (invoicing 8.2).
-    pub(super) fn schedule_collection(&mut self) {
+    /// Schedules the first attempt of an invoice that was issued (invoicing 8.2), and of one that is to be paid
+    /// after all.
+    pub(super) fn schedule_collection(&mut self, at: Timestamp) {
         let is_collected = self.auto_collection.enabled && self.status == InvoiceStatus::Issued;
         if is_collected {
-            self.auto_collection.next_attempt_at = self.issued_at.max(self.due_date);
+            self.auto_collection.next_attempt_at = Some(at).max(self.due_date);
+            self.dunning = None;
         }
     }
 
@@ -204,7 +204,7 @@ impl Invoice {
     }
 
     /// Refuses what cannot be while a payment is under way.
-    pub(super) fn check_no_payment(&self) -> Result<(), Error> {
+    pub(crate) fn check_no_payment(&self) -> Result<(), Error> {
         match self.paying {
             Some(_) => Err(Error::constraint("a payment of the invoice is under way")),
             None => Ok(()),
@@ -245,7 +245,7 @@ impl Invoice {
         Attempted::Begun
     }
 
-    /// Ends an attempt that has failed.
+    /// Ends an attempt that has failed. A retry that came meanwhile is yet to come.
     pub(crate) fn fail_payment(
         &mut self,
         attempt: Attempt,
@@ -255,10 +255,14 @@ impl Invoice {
     ) {
         self.paying = None;
         self.payment_failed_at = Some(at);
+        if let Some(next) = &mut self.auto_collection.next_attempt_at {
+            *next = at.max(*next);
+        }
         self.end_attempt(attempt, false, Some(failure), provider);
     }
 
-    /// Ends an attempt that has succeeded, and returns what was paid beyond what is due (invoicing 8.2).
+    /// Ends an attempt that has succeeded, and returns what was paid beyond what is due (invoicing 8.2): below
+    /// zero where more is due since a credit note was taken back.
     pub(crate) fn take_payment(
         &mut self,
         attempt: Attempt,
@@ -274,7 +278,9 @@ impl Invoice {
         }
         (self.status, self.paid_at) = (InvoiceStatus::Paid, Some(at));
         self.payment_received_at = Some(received_at);
-        (amount - &self.amount_due).max(Decimal::zero())
+        let excess = &amount - &self.amount_due;
+        self.amount_due = self.amount_due.clone().min(amount);
+        excess
     }
 
     fn end_attempt(

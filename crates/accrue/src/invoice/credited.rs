@@ -252,7 +252,7 @@ impl Invoice {
         (note, transaction)
     }
 
-    /// Takes a note of it back (invoicing 10.5).
+    /// Takes a note of it back (invoicing 10.5). Of what was paid since, the customer owes the difference.
     pub(crate) fn void_credit_note(
         &mut self,
         note: &mut CreditNote,
@@ -264,17 +264,23 @@ impl Invoice {
         if let Some(voided) = note.voided_at {
             return Err(Error::constraint(format!("the credit note is void since {voided}")));
         }
+        use InvoiceStatus::{Issued, Paid, Synced};
+
+        self.check_status(&[Issued, Paid, Synced])?;
         note.voided_at = Some(at);
-        if note.effect == CreditNoteEffect::Adjustment {
+        let is_settled = self.status == Synced || self.payment_received_at.is_some();
+        let mut taken = note.returned.clone();
+        if note.effect == CreditNoteEffect::Adjustment && is_settled {
+            taken = note.total.clone();
+        } else if note.effect == CreditNoteEffect::Adjustment {
             self.amount_due += &(&note.total - &note.returned);
-            let was_paid_by_notes =
-                self.status == InvoiceStatus::Paid && self.payment_received_at.is_none();
-            if was_paid_by_notes && !self.amount_due.is_zero() {
-                (self.status, self.paid_at) = (InvoiceStatus::Issued, None);
+            if self.status == Paid && !self.amount_due.is_zero() {
+                (self.status, self.paid_at) = (Issued, None);
+                self.schedule_collection(at);
             }
         }
         let action = BalanceAction::CreditNoteVoided;
-        let movement = Movement::of_note(note, -note.returned.clone(), action);
+        let movement = Movement::of_note(note, -taken, action);
         let transaction =
             movement.map(|movement| receivables.book(customer, transaction_id, movement, at));
         self.balance_transactions.extend(transaction.clone());

@@ -97,7 +97,7 @@ impl Invoice {
         if self.amount_due.is_zero() {
             (self.status, self.paid_at) = (InvoiceStatus::Paid, Some(at));
         }
-        self.schedule_collection();
+        self.schedule_collection(at);
         transaction
     }
 
@@ -134,7 +134,8 @@ impl Invoice {
         Ok(())
     }
 
-    /// Makes it void (invoicing 8.6): the balance is as if it had not been issued.
+    /// Makes it void (invoicing 8.6): the balance is as if it had not been issued. Money that came for it
+    /// stays the customer's.
     pub(crate) fn void(
         &mut self,
         customer: &mut Customer,
@@ -143,8 +144,10 @@ impl Invoice {
         now: Timestamp,
     ) -> Result<Option<BalanceTransaction>, Error> {
         self.check_status(&[InvoiceStatus::Issued])?;
+        self.check_no_payment()?;
         (self.status, self.voided_at) = (InvoiceStatus::Void, Some(now));
         let moved = self.balance_transactions.iter();
+        let moved = moved.filter(|of| of.action != BalanceAction::OverpaymentRefund);
         let by: Decimal = moved.map(|of| &of.starting_balance - &of.ending_balance).sum();
         if by.is_zero() {
             return Ok(None);

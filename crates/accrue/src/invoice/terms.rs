@@ -10,8 +10,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) plan: &'a Carried,
     pub(crate) customer: &'a Carried,
     pub(crate) timezone: &'a Zone,
-    /// Whether the customer pays by a payment provider.
-    pub(crate) has_provider: bool,
+    /// Whether the customer pays by a gateway.
+    pub(crate) has_gateway: bool,
 }
 
 impl Terms<'_> {
@@ -28,10 +28,10 @@ impl Terms<'_> {
     }
 
     /// Tells whether an invoice is collected by itself: as the subscription says, else the customer, else
-    /// whether that pays by a provider (invoicing 8.1).
+    /// whether that pays by a gateway (invoicing 8.1).
     pub(crate) fn auto_collection(&self) -> bool {
         let says = |of: &Carried| of.get("auto_collection").and_then(|text| text.parse().ok());
-        says(self.subscription).or_else(|| says(self.customer)).unwrap_or(self.has_provider)
+        says(self.subscription).or_else(|| says(self.customer)).unwrap_or(self.has_gateway)
     }
 
     /// Returns the text for the customer: the subscription's, else the plan's.

@@ -206,7 +206,13 @@ fn invoicing_10_5_a_void_note_leaves_no_trace_in_figures() {
     let expected = [("credit_note_applied", id), ("credit_note_voided", id)];
     assert_eq!(actions.collect::<Vec<_>>(), expected);
     run(account.void_credit_note(part.id)).unwrap();
-    assert_eq!(invoiced.fetch(invoice.id).status, InvoiceStatus::Paid, "money came for it");
+    let found = invoiced.fetch(invoice.id);
+    assert_eq!(
+        (found.status, found.amount_due),
+        (InvoiceStatus::Paid, number("60")),
+        "money came for it"
+    );
+    assert_eq!(invoiced.balance(), "-30", "the customer owes what it paid too little");
     let unknown: CreditNoteId = UNKNOWN.parse().unwrap();
     let (kind, _) = refused(&invoiced.fixture, account.void_credit_note(unknown));
     assert_eq!(kind, ErrorKind::ResourceNotFound);

@@ -10,6 +10,7 @@ use accrue::{
         NewCreditNote, NewCreditNoteLine, Payment, PaymentFailure, PaymentInstrument,
         PaymentOutcome, StartedPayment,
     },
+    subscription::Cancellation,
 };
 
 use crate::{
@@ -196,16 +197,21 @@ fn invoicing_8_2_money_for_what_is_owed_no_more_goes_to_the_balance() {
     let (kind, text) = refused(fixture, fixture.account.create_credit_note(note));
     assert_eq!(kind, ErrorKind::ConstraintViolation);
     assert!(text.contains("a payment of the invoice is under way"), "{text}");
-    run(fixture.account.void_invoice(invoice.id)).unwrap();
+    let (kind, text) = refused(fixture, fixture.account.void_invoice(invoice.id));
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    run(fixture.account.mark_invoice_paid(invoice.id, Payment::new(at(JUNE)))).unwrap();
     fixture.messages();
-    let void = invoiced.report(payment.attempt_id, succeeded(JUNE));
-    assert_eq!((void.status, void.payment_attempts[0].succeeded), (InvoiceStatus::Void, true));
+    let again = invoiced.report(payment.attempt_id, succeeded(JUNE));
+    assert_eq!((again.status, again.payment_attempts[0].succeeded), (InvoiceStatus::Paid, true));
     assert_eq!(invoiced.balance(), "80");
-    assert_eq!(void.balance_transactions[0].action.name(), "overpayment_refund");
+    assert_eq!(again.balance_transactions[0].action.name(), "overpayment_refund");
     let types = ["invoice.payment_succeeded", "customer.balance_transaction_created"];
     assert_eq!(fixture.message_types(), types);
-    assert_eq!(invoiced.report(payment.attempt_id, succeeded(JUNE)), void, "once");
+    assert_eq!(invoiced.report(payment.attempt_id, succeeded(JUNE)), again, "once");
     assert_eq!(invoiced.balance(), "80");
+    run(fixture.account.undo_mark_invoice_paid(invoice.id)).unwrap();
+    run(fixture.account.void_invoice(invoice.id)).unwrap();
+    assert_eq!(invoiced.balance(), "80", "it is the customer's money");
 }
 
 #[test]
@@ -348,4 +354,91 @@ fn a_gateway_is_asked_for_what_is_under_way() {
     assert_eq!(invoiced.fetch(invoice.id).status, InvoiceStatus::Paid);
     assert_eq!(block_on(account.collect_payments(&cards)).unwrap(), 0);
     assert_eq!(*cards.0.lock().unwrap(), [number("80")]);
+}
+
+#[test]
+fn invoicing_8_7_a_retry_that_was_missed_begins_later() {
+    let (invoiced, invoice) = collected();
+    let fixture = &invoiced.fixture;
+    fixture.tick();
+    invoiced.report(started(&invoiced)[0].attempt_id, declined());
+    fixture.set("2026-06-01T23:00:00Z");
+    run(fixture.account.pay_invoice(invoice.id, None)).unwrap();
+    let by_hand = started(&invoiced).remove(0);
+    fixture.tick_at("2026-06-04T00:00:00Z");
+    assert_eq!(started(&invoiced), [by_hand.clone()], "one at a time");
+    let failed = invoiced.report(by_hand.attempt_id, declined());
+    assert_eq!(failed.auto_collection.next_attempt_at, Some(at("2026-06-04T00:00:00Z")));
+    fixture.tick();
+    assert_eq!(started(&invoiced)[0].started_at, at("2026-06-04T00:00:00Z"));
+}
+
+#[test]
+fn invoicing_10_6_what_was_paid_after_a_cancellation_is_owed_when_it_is_taken_back() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
+    let (fixture, account) = (&invoiced.fixture, &invoiced.fixture.account);
+    fixture.set(JUNE);
+    pays_by_gateway(&invoiced);
+    let carried = accrue::Carried::new([("net_terms", "1")]).unwrap();
+    let subscription = invoiced.subscribe_with(JUNE, |new| new.carried = carried).id;
+    let invoice = fixture.invoices(SETTLED).remove(0);
+    let end = Cancellation::RequestedDate(at("2026-06-16T00:00:00Z"));
+    run(account.cancel_subscription(subscription, end)).unwrap();
+    fixture.tick_at("2026-06-02T00:00:00Z");
+    let payment = started(&invoiced).remove(0);
+    assert_eq!(payment.amount, number("40"));
+    let check = || {
+        let paid = invoiced.fetch(invoice.id);
+        assert_eq!(
+            (paid.status, paid.amount_due.to_string().as_str()),
+            (InvoiceStatus::Paid, "40")
+        );
+        assert_eq!(invoiced.balance(), "-40", "the next invoice asks for it");
+    };
+    // While the payment is under way, and once it was made.
+    run(account.unschedule_cancellation(subscription)).unwrap();
+    invoiced.report(payment.attempt_id, succeeded(JUNE));
+    check();
+    run(account.cancel_subscription(subscription, end)).unwrap();
+    assert_eq!(invoiced.balance(), "0");
+    run(account.unschedule_cancellation(subscription)).unwrap();
+    check();
+}
+
+#[test]
+fn invoicing_10_6_what_is_to_be_paid_after_all_is_collected() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("80")]);
+    let fixture = &invoiced.fixture;
+    fixture.set(JUNE);
+    pays_by_gateway(&invoiced);
+    invoiced.move_balance("40", accrue::invoice::BalanceDirection::Increment);
+    let carried = accrue::Carried::new([("net_terms", "10")]).unwrap();
+    let subscription = invoiced.subscribe_with(JUNE, |new| new.carried = carried);
+    let invoice = fixture.invoices(SETTLED).remove(0);
+    let end = Cancellation::RequestedDate(at("2026-06-16T00:00:00Z"));
+    run(fixture.account.cancel_subscription(subscription.id, end)).unwrap();
+    let paid = invoiced.fetch(invoice.id);
+    assert_eq!((paid.status, paid.auto_collection.next_attempt_at), (InvoiceStatus::Paid, None));
+    run(fixture.account.unschedule_cancellation(subscription.id)).unwrap();
+    let issued = invoiced.fetch(invoice.id);
+    assert_eq!(
+        (issued.status, issued.amount_due.to_string().as_str()),
+        (InvoiceStatus::Issued, "40")
+    );
+    let due = Some(at("2026-06-11T00:00:00Z"));
+    assert_eq!(issued.auto_collection.next_attempt_at, due);
+}
+
+#[test]
+fn words_of_providers_have_a_bound() {
+    let (invoiced, invoice) = collected();
+    let account = &invoiced.fixture.account;
+    let long = Some("x".repeat(501));
+    invoiced.fixture.tick();
+    let outcome = PaymentOutcome::Declined { transaction_id: long.clone() };
+    let id = started(&invoiced)[0].attempt_id;
+    let (kind, text) = refused(&invoiced.fixture, account.report_payment(id, outcome));
+    assert_eq!(kind, ErrorKind::RequestValidation, "{text}");
+    let (kind, _) = refused(&invoiced.fixture, account.pay_invoice(invoice.id, long));
+    assert_eq!(kind, ErrorKind::RequestValidation);
 }

@@ -10,6 +10,7 @@ use crate::{
         time::{crediting, current},
     },
     invoice::{CreditNote, CreditNoteFilter, CreditNoteSource, NewCreditNote},
+    limits,
     page::{Listing, Position},
     schema::{self, Index},
 };
@@ -30,11 +31,13 @@ impl Account {
         Call::new(self, Op::new("create_credit_note", new, |tx, new| Box::pin(create(tx, new))))
     }
 
-    /// Makes a credit note void (invoicing 10.5): the invoice and the balance are as if it had not been made.
+    /// Makes a credit note void (invoicing 10.5): the invoice and the balance are as if it had not been made. Where the
+    /// invoice was paid meanwhile, the customer's balance owes the difference.
     ///
     /// # Errors
     ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is void.
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it or its invoice is void, or a
+    /// payment of the invoice is under way.
     pub fn void_credit_note(&self, id: CreditNoteId) -> Call<CreditNote> {
         Call::new(self, Op::new("void_credit_note", id, |tx, id| Box::pin(void(tx, *id))))
     }
@@ -93,6 +96,10 @@ async fn create(tx: &mut Transaction<'_>, new: &NewCreditNote) -> Result<CreditN
     }
     current::current_head(tx, invoice.customer_id).await?;
     invoice.check_credit()?;
+    if invoice.credit_notes.len() >= limits::CREDIT_NOTES {
+        let most = limits::CREDIT_NOTES;
+        return Err(Error::constraint(format!("the invoice has {most} credit notes")).into());
+    }
     let customer = rows::customers::customer(tx, &invoice.customer_id.into()).await?;
     let before =
         credit_notes::lines_that_count(tx, invoice.customer_id, &invoice.credit_notes).await?;
@@ -104,6 +111,8 @@ async fn create(tx: &mut Transaction<'_>, new: &NewCreditNote) -> Result<CreditN
 async fn void(tx: &mut Transaction<'_>, id: CreditNoteId) -> Result<CreditNote, Stop> {
     let mut note = credit_notes::credit_note(tx, id).await?;
     current::current_head(tx, note.customer_id).await?;
-    crediting::void(tx, &mut note, tx.now).await?;
+    let invoice = invoices::invoice(tx, note.invoice_id).await?;
+    invoice.check_no_payment()?;
+    crediting::void(tx, &mut note, invoice, tx.now).await?;
     Ok(note)
 }

@@ -133,7 +133,8 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not issued.
+    /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not issued, or a payment
+    /// is under way.
     pub fn void_invoice(&self, id: InvoiceId) -> Call<Invoice> {
         Call::new(self, Op::new("void_invoice", id, |tx, id| Box::pin(void_invoice(tx, *id))))
     }

@@ -12,6 +12,7 @@ use crate::{
         time::{collecting, current},
     },
     invoice::{Invoice, PaymentInstrument, PaymentOutcome, StartedPayment},
+    limits,
     page::{InstantRange, Listing, Position},
     schema::{self, Index},
     webhook::Body,
@@ -35,7 +36,9 @@ impl Account {
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not issued, a payment is
-    /// under way, 100 were attempted, or the customer has nothing to pay with.
+    /// under way, 100 were attempted, or the customer has nothing to pay with;
+    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where the token has more than
+    /// [500](crate::limits::PROVIDER_CHARACTERS) characters.
     pub fn pay_invoice(&self, id: InvoiceId, token: Option<String>) -> Call<Invoice> {
         Call::new(
             self,
@@ -107,19 +110,35 @@ impl Account {
     /// ```
     pub async fn collect_payments(&self, gateway: &dyn PaymentGateway) -> Result<usize, Error> {
         let mut page = PageRequest::default();
-        let mut settled = 0_usize;
+        let (mut settled, mut failed) = (0_usize, None);
         loop {
             let Page { data, next_cursor } = self.list_started_payments(&page).await?;
             for payment in data {
                 if let Some(outcome) = gateway.charge(&payment).await {
-                    self.report_payment(payment.attempt_id, outcome).await?;
-                    settled = settled.saturating_add(1);
+                    match self.report_payment(payment.attempt_id, outcome).await {
+                        Ok(_) => settled = settled.saturating_add(1),
+                        Err(error) if error.can_be_retried() => return Err(error),
+                        // Whatever is wrong with one customer, the others do not wait for it.
+                        Err(error) => failed = failed.or(Some(error)),
+                    }
                 }
             }
-            let Some(cursor) = next_cursor else { return Ok(settled) };
+            let Some(cursor) = next_cursor else {
+                return failed.map_or(Ok(settled), Err);
+            };
             page = page.after(cursor);
         }
     }
+}
+
+/// Refuses a word of a provider that is too long to be kept.
+fn check_word(field: &str, word: Option<&str>) -> Result<(), Error> {
+    let (count, most) = (word.map_or(0, |word| word.chars().count()), limits::PROVIDER_CHARACTERS);
+    if count > most {
+        let message = format!("found {count} characters, expected at most {most}");
+        return Err(Error::invalid(field, message));
+    }
+    Ok(())
 }
 
 async fn pay_invoice(
@@ -127,6 +146,7 @@ async fn pay_invoice(
     id: InvoiceId,
     token: Option<String>,
 ) -> Result<Invoice, Stop> {
+    check_word("shared_payment_token_id", token.as_deref())?;
     let mut invoice = invoices::invoice(tx, id).await?;
     current::current_head(tx, invoice.customer_id).await?;
     invoice.check_pay()?;
@@ -144,6 +164,9 @@ async fn report(
     id: PaymentAttemptId,
     outcome: &PaymentOutcome,
 ) -> Result<Invoice, Stop> {
+    let (PaymentOutcome::Succeeded { transaction_id, .. }
+    | PaymentOutcome::Declined { transaction_id }) = outcome;
+    check_word("transaction_id", transaction_id.as_deref())?;
     let mut invoice = invoices::invoice_of_attempt(tx, id).await?;
     current::current_head(tx, invoice.customer_id).await?;
     collecting::settle(tx, &mut invoice, id, outcome, tx.now).await?;

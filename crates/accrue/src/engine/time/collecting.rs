@@ -8,7 +8,7 @@ use crate::{
         rows::{customers, invoices, outbox},
     },
     invoice::{
-        Attempted, BalanceAction, CollectionStep, Dunned, Invoice, PaymentFailure,
+        Attempted, BalanceAction, CollectionStep, Dunned, Invoice, InvoiceStatus, PaymentFailure,
         PaymentInstrument, PaymentOutcome,
     },
     webhook::{Body, PaymentTold},
@@ -30,6 +30,11 @@ pub(super) async fn take(
             invoice.fail_payment(attempt, PaymentFailure::NotReported, provider, at);
             tell(tx, &invoice, Body::InvoicePaymentFailed(Box::new(told)), at).await?;
             dun(tx, &mut invoice, is_automatic, at).await?;
+            invoices::save(tx, before, &invoice).await
+        }
+        _ if invoice.status != InvoiceStatus::Issued => {
+            let before = invoice.status;
+            conclude(tx, &mut invoice, at).await?;
             invoices::save(tx, before, &invoice).await
         }
         _ => {
@@ -99,9 +104,13 @@ pub(in crate::engine) async fn settle(
             tell(tx, invoice, Body::InvoicePaymentSucceeded(Box::new(told)), at).await?;
             conclude(tx, invoice, at).await?;
             if !excess.is_zero() {
+                let action = match excess.is_negative() {
+                    true => BalanceAction::CreditNoteVoided,
+                    false => BalanceAction::OverpaymentRefund,
+                };
                 let id = invoices::transaction_id(tx);
                 let invoices::Books { entry, receivables } = &mut books;
-                let movement = invoice.movement(excess, BalanceAction::OverpaymentRefund);
+                let movement = invoice.movement(excess, action);
                 let made = receivables.book(&mut entry.customer, id, movement, at);
                 invoice.balance_transactions.push(made.clone());
                 invoices::save_books(tx, &books, Some(&made)).await?;
@@ -177,9 +186,7 @@ fn told(
     instrument: Option<&PaymentInstrument>,
     transaction_id: Option<String>,
 ) -> PaymentTold {
-    use PaymentProvider::{Adyen, StripeCharge};
-
-    let gateway = customer.payment_provider.filter(|of| matches!(of, StripeCharge | Adyen));
+    let gateway = customer.payment_provider.filter(|of: &PaymentProvider| of.is_gateway());
     PaymentTold {
         invoice_id: invoice.id,
         attempt_id,

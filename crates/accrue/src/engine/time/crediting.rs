@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CreditNoteId, Description, Error, PriceId, Timeframe, Timestamp,
+    CreditNoteId, Decimal, Description, Error, InvoiceId, PriceId, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{
@@ -15,9 +15,8 @@ use crate::{
     },
     invoice::{
         BalanceTransaction, Credit, CreditNote, CreditNoteReason, CreditNoteSource, Crediting,
-        Invoice, InvoiceStatus, Share,
+        Invoice, InvoiceLine, InvoiceStatus, Share,
     },
-    limits,
     subscription::SubscriptionEntry,
     time::INSTANT,
     webhook::Body,
@@ -31,10 +30,6 @@ pub(in crate::engine) async fn credit(
     (source, reason, memo): (CreditNoteSource, CreditNoteReason, Option<Description>),
     at: Timestamp,
 ) -> Result<CreditNote, Error> {
-    if invoice.credit_notes.len() >= limits::CREDIT_NOTES {
-        let most = limits::CREDIT_NOTES;
-        return Err(Error::constraint(format!("the invoice has {most} credit notes, the most")));
-    }
     let (before, customer_id) = (invoice.status, invoice.customer_id);
     let mut books = invoices::books(tx, customer_id).await?;
     let Books { entry, receivables } = &mut books;
@@ -55,13 +50,13 @@ pub(in crate::engine) async fn credit(
     Ok(note)
 }
 
-/// Makes a credit note void, and returns its invoice as it is then.
+/// Makes a credit note of an invoice void.
 pub(in crate::engine) async fn void(
     tx: &mut Transaction<'_>,
     note: &mut CreditNote,
+    mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let mut invoice = invoices::invoice(tx, note.invoice_id).await?;
     let before = invoice.status;
     let mut books = invoices::books(tx, invoice.customer_id).await?;
     let Books { entry, receivables } = &mut books;
@@ -100,9 +95,8 @@ pub(super) async fn take_off(
 ) -> Result<Option<Timestamp>, Error> {
     let date = invoice.invoice_date;
     let fees = prices::card(tx, entry).await?.in_advance_around(date);
-    let takes_back = |line: &crate::invoice::InvoiceLine| {
-        line.subtotal.is_negative() && fees.contains_key(&line.price_id)
-    };
+    let takes_back =
+        |line: &InvoiceLine| line.subtotal.is_negative() && fees.contains_key(&line.price_id);
     if !invoice.lines.iter().any(takes_back) {
         return Ok(None);
     }
@@ -149,8 +143,9 @@ pub(in crate::engine) async fn settle_end(
     {
         for id in std::mem::take(&mut invoicing.cut) {
             let mut note = credit_notes::credit_note(tx, id).await?;
-            if note.voided_at.is_none() {
-                void(tx, &mut note, now).await?;
+            let invoice = invoices::invoice(tx, note.invoice_id).await?;
+            if note.voided_at.is_none() && invoice.status != InvoiceStatus::Void {
+                void(tx, &mut note, invoice, now).await?;
             }
         }
         let Some(anew) = Excess::read(tx, entry, since).await? else { return Ok(()) };
@@ -200,7 +195,7 @@ impl<'a> Billed<'a> {
         self.fees.get(&price).is_some_and(|start| *start <= period.start())
     }
 
-    fn lines(&self) -> impl Iterator<Item = (&Invoice, &crate::invoice::InvoiceLine)> {
+    fn lines(&self) -> impl Iterator<Item = (&Invoice, &InvoiceLine)> {
         let all = self.invoices.iter().flat_map(|of| of.lines.iter().map(move |line| (of, line)));
         all.filter(|(_, line)| self.counts(line.price_id, line.period))
     }
@@ -212,6 +207,8 @@ struct Excess {
     /// The last boundary that has passed.
     passed: Timestamp,
     by: BTreeMap<PriceId, Share>,
+    /// What may lie between two figures that were rounded with other lines beside them.
+    rounding: Decimal,
 }
 
 impl Excess {
@@ -232,9 +229,8 @@ impl Excess {
             by.entry(line.price_id).or_default().add(&Share::of(line, invoice.currency));
         }
         for invoice in billed.invoices.iter().filter(|of| is_owed(of)) {
-            let notes: Vec<_> = invoice.credit_notes.clone();
-            let notes: Vec<_> =
-                notes.into_iter().filter(|of| of.source == CreditNoteSource::Change).collect();
+            let mut notes = invoice.credit_notes.clone();
+            notes.retain(|of| of.source == CreditNoteSource::Change);
             let customer = invoice.customer_id;
             for line in credit_notes::lines_that_count(tx, customer, &notes).await? {
                 let of = invoice.lines.iter().find(|of| of.id == line.invoice_line_id);
@@ -244,26 +240,28 @@ impl Excess {
             }
         }
         let currency = entry.subscription.currency;
+        let mut rounding = Decimal::zero();
         let mut boundary = from.saturating_sub(INSTANT);
         while let Some(next) = card.next_due(Some(boundary)).filter(|next| *next <= passed) {
             boundary = next;
+            rounding += &Decimal::last_place(currency.places());
             if billed.apart.contains(&boundary) {
                 continue;
             }
             // Any id will do: lines are not kept.
-            let id = crate::InvoiceId::derived(boundary, &[]);
+            let id = InvoiceId::derived(boundary, &[]);
             let (lines, _) = due::lines(tx, entry, id, boundary).await?;
             for line in lines.iter().filter(|line| billed.counts(line.price_id, line.period)) {
                 by.entry(line.price_id).or_default().subtract(&Share::of(line, currency));
             }
         }
         let Billed { invoices, .. } = billed;
-        Ok(Some(Self { invoices, passed, by }))
+        Ok(Some(Self { invoices, passed, by, rounding }))
     }
 
     /// Tells whether fees come to more than what was billed.
     fn is_short(&self) -> bool {
-        self.by.values().any(|of| of.total().is_negative())
+        self.by.values().any(|of| (of.total() + &self.rounding).is_negative())
     }
 
     /// Credits it, on the latest lines first, and at most what is left of each.

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, InvoiceId, Timeframe, Timestamp,
-    customer::Customer,
+    customer::{Customer, PaymentProvider},
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
@@ -237,6 +237,6 @@ fn terms<'a>(of: &'a Subscription, plan: &'a Plan, customer: &'a Customer) -> Te
         plan: &plan.carried,
         customer: &customer.carried,
         timezone: &customer.timezone,
-        has_provider: customer.payment_provider.is_some(),
+        has_gateway: customer.payment_provider.is_some_and(PaymentProvider::is_gateway),
     }
 }
