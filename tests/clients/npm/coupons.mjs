@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { client } from './client.mjs';
-import { all, ids, newCustomer, newSubscription, unique } from './fixtures.mjs';
+import { all, ids, newCustomer, newSubscription, unique, wait } from './fixtures.mjs';
 
 function quarter(more) {
   const discount = { discount_type: 'percentage', percentage_discount: 0.25 };
@@ -34,6 +34,8 @@ test('subscriptions redeem a coupon', async () => {
   assert.equal(redeemed.redeemed_coupon.coupon_id, coupon.id);
   assert.equal(redeemed.adjustment_intervals[0].adjustment.percentage_discount, 0.25);
   assert.equal(redeemed.discount_intervals[0].discount_type, 'percentage');
+  // The clock stands still otherwise, and the newest comes first.
+  await wait(1);
   const other = await client.subscriptions.create({
     customer_id: (await newCustomer()).id,
     plan_id: plan.id,

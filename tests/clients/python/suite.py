@@ -269,7 +269,7 @@ class Suite(unittest.TestCase):
         self.assertEqual(len(adjustment.applies_to_price_ids), len(plan.prices))
         self.assertEqual(CLIENT.coupons.fetch(coupon.id).times_redeemed, 2)
         rows = CLIENT.coupons.subscriptions.list(coupon.id, limit=1)
-        self.assertEqual([row.id for row in rows], [other.id, subscription.id])
+        self.assertEqual({row.id for row in rows}, {other.id, subscription.id})
         with self.assertRaises(orb.ConstraintViolation):
             CLIENT.subscriptions.redeem_coupon(
                 subscription.id, change_option="immediate", coupon_redemption_code=code
