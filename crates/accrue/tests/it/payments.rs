@@ -366,7 +366,7 @@ fn invoicing_8_7_a_retry_that_was_missed_begins_later() {
     run(fixture.account.pay_invoice(invoice.id, None)).unwrap();
     let by_hand = started(&invoiced).remove(0);
     fixture.tick_at("2026-06-04T00:00:00Z");
-    assert_eq!(started(&invoiced), [by_hand.clone()], "one at a time");
+    assert_eq!(started(&invoiced), std::slice::from_ref(&by_hand), "one at a time");
     let failed = invoiced.report(by_hand.attempt_id, declined());
     assert_eq!(failed.auto_collection.next_attempt_at, Some(at("2026-06-04T00:00:00Z")));
     fixture.tick();
