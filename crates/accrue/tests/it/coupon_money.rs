@@ -3,9 +3,9 @@
 use accrue::{
     Call, Decimal, ErrorKind,
     coupon::{Coupon, Redemption, RedemptionTiming},
-    invoice::InvoiceStatus,
+    invoice::{InvoiceStatus, InvoiceUpdate},
     price::{BillingMode, Cadence, Discount, NewPrice},
-    subscription::Subscription,
+    subscription::{ChangeTiming, FeeQuantityChange, Subscription},
 };
 
 use crate::{
@@ -265,7 +265,7 @@ fn invoicing_11_2_nothing_that_was_invoiced_is_discounted() {
             false => {
                 let (kind, text) = refused(fixture, redeem);
                 assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
-                assert!(text.contains("was invoiced already"), "{text}");
+                assert!(text.contains("was billed already"), "{text}");
             }
         }
     };
@@ -285,6 +285,42 @@ fn invoicing_11_2_nothing_that_was_invoiced_is_discounted() {
     assert_eq!(fixture.invoices(&[InvoiceStatus::Issued]).len(), 4, "none of them moved");
     let drafts = all(&fixture.invoices(DRAFT));
     assert_eq!(drafts, ["DRAFT draft 2026-08-01: usage 0, fee 155 = 155"; 2]);
+}
+
+#[test]
+fn invoicing_11_2_a_draft_that_somebody_has_looked_up_is_issued_for_others_too() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("100")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-07-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-07-01T00:00:00Z");
+    let draft = fixture.invoices(DRAFT)[0].id;
+    run(fixture.account.update_invoice(draft, InvoiceUpdate::default())).unwrap();
+    fixture.tick_at("2026-08-01T00:00:00Z");
+    let coupon = fixture.coupon("SPRING", percentage("1"));
+    let redeem = invoiced.redeem(&subscription, &coupon, RedemptionTiming::Immediate);
+    assert_eq!(refused(fixture, redeem).0, ErrorKind::ConstraintViolation);
+}
+
+#[test]
+fn invoicing_11_2_nothing_that_was_credited_is_discounted() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("310")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-07-01T00:00:00Z");
+    let subscription = invoiced.subscribe("2026-07-01T00:00:00Z");
+    fixture.tick_at("2026-07-22T00:00:00Z");
+    let price = subscription.price_intervals[0].price_id.into();
+    let none = FeeQuantityChange { price, quantity: number("0"), when: ChangeTiming::Immediate };
+    run(fixture.account.update_fixed_fee_quantity(subscription.id, none)).unwrap();
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00001 issued 2026-07-01: fee 310 = 310"]);
+    assert_eq!(fixture.invoices(SETTLED)[0].amount_due, number("210"), "ten days were credited");
+    fixture.tick_at("2026-07-24T00:00:00Z");
+    let coupon = fixture.coupon("SPRING", percentage("1"));
+    for date in ["2026-07-21T00:00:00Z", "2026-07-22T00:00:00Z"] {
+        let (kind, text) = refused(fixture, invoiced.redeem(&subscription, &coupon, on(date)));
+        assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+        assert!(text.ends_with("2026-07-22T00:00:00.000000Z was billed already"), "{text}");
+    }
+    run(invoiced.redeem(&subscription, &coupon, on("2026-07-22T00:00:01Z"))).unwrap();
 }
 
 #[test]

@@ -79,8 +79,9 @@ impl Transaction<'_> {
 
 impl<G: Guards + Says + Serialize> Guard<G> {
     /// Takes a row that was [found](Transaction::find), and says that it is guarded by this: whoever asks for
-    /// it next finds it in the copy.
+    /// it next finds it in the copy. It is one that copies keep: they learn of no other one that is written.
     pub(in crate::engine) fn adopt<T>(&self, tx: &mut Transaction<'_>, slot: &Slot<T, G>) {
+        debug_assert!(slot.is_resident(), "no copy keeps rows of {}", slot.key().table());
         tx.adopt(self.at, slot.key());
     }
 

@@ -20,7 +20,6 @@ pub(in crate::engine) async fn credit_note(
     let CreditNoteEntry { mut note, parts } =
         found.ok_or_else(|| Error::not_found("credit note", id))?;
     let guard = tx.guard::<CustomerHead>(note.customer_id).await?;
-    guard.adopt(tx, &slot);
     note.lines = lines(tx, &guard, id, parts).await?;
     Ok(note)
 }

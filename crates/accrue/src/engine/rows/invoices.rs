@@ -30,7 +30,6 @@ pub(in crate::engine) async fn invoice(
         Err(error) => return Err(error),
     }
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
-    guard.adopt(tx, &slot);
     invoice.lines = lines(tx, &guard, id, parts).await?;
     let slots = transaction_slots(tx, &invoice, &transactions);
     invoice.balance_transactions = all_of(guard.get_all(tx, &slots).await?)?;
@@ -78,21 +77,32 @@ async fn invoice_of_part(
     Ok(None)
 }
 
-/// Reads what was issued to a customer with a date from an instant on, by date.
-pub(in crate::engine) async fn issued_from(
+/// Reads the invoices of a subscription that bear an instant or a later date, drafts too, by date.
+pub(in crate::engine) async fn of_subscription_from(
+    tx: &mut Transaction<'_>,
+    of: &Subscription,
+    from: Timestamp,
+) -> Result<Vec<Invoice>, Error> {
+    let mut found = Vec::new();
+    for id in ids_from(tx, of.customer_id, from).await? {
+        found.push(invoice(tx, id).await?);
+    }
+    found.retain(|invoice| invoice.subscription_id == Some(of.id));
+    Ok(found)
+}
+
+/// Returns the ids of a customer's invoices that bear an instant or a later date, by date.
+async fn ids_from(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
     from: Timestamp,
-) -> Result<Vec<Invoice>, Error> {
+) -> Result<Vec<InvoiceId>, Error> {
     let index = schema::Index::invoices_of_customer(tx.account, customer);
     let scan = index.scan(from, Timestamp::MAX, limits::SCAN_ROWS);
     let guard = tx.guard::<CustomerHead>(customer).await?;
-    let mut found = Vec::new();
-    for (key, _) in guard.range_all(tx, scan).await? {
-        let id = InvoiceId::from_bytes(schema::id_at(&schema::position(&key)?));
-        found.push(invoice(tx, id).await?);
-    }
-    Ok(found)
+    let rows = guard.range_all(tx, scan).await?;
+    let id = |key| Ok(InvoiceId::from_bytes(schema::id_at(&schema::position(key)?)));
+    rows.iter().map(|(key, _)| id(key)).collect()
 }
 
 /// Reads an invoice of a customer under its guard: a draft, which has no lines.
@@ -155,26 +165,21 @@ fn slots(
     (0..parts).map(move |part| schema::invoice_lines(account, id, part))
 }
 
-/// Returns the date of the latest invoice of a subscription that was issued, where that bears an instant or
-/// a later date.
-pub(in crate::engine) async fn last_issued(
+/// Returns the invoices of a subscription that bear an instant or a later date, drafts too, by date: without
+/// their lines.
+pub(in crate::engine) async fn heads_from(
     tx: &mut Transaction<'_>,
     of: &Subscription,
     from: Timestamp,
-) -> Result<Option<Timestamp>, Error> {
-    let index = schema::Index::invoices_of_customer(tx.account, of.customer_id);
-    let scan = index.scan(from, Timestamp::MAX, limits::SCAN_ROWS);
+) -> Result<Vec<Invoice>, Error> {
+    let slots: Vec<_> = ids_from(tx, of.customer_id, from)
+        .await?
+        .into_iter()
+        .map(|id| schema::invoice(tx.account, id))
+        .collect();
     let guard = tx.guard::<CustomerHead>(of.customer_id).await?;
-    let mut slots = Vec::new();
-    for (key, _) in guard.range_all(tx, scan).await? {
-        let id = InvoiceId::from_bytes(schema::id_at(&schema::position(&key)?));
-        slots.push(schema::invoice(tx.account, id));
-    }
     let found = guard.get_all(tx, &slots).await?.into_iter().flatten().map(|entry| entry.invoice);
-    let is_issued = |invoice: &Invoice| {
-        invoice.subscription_id == Some(of.id) && invoice.status != InvoiceStatus::Draft
-    };
-    Ok(found.filter(is_issued).map(|invoice| invoice.invoice_date).max())
+    Ok(found.filter(|invoice| invoice.subscription_id == Some(of.id)).collect())
 }
 
 /// Writes a draft that is new, and where it is found.

@@ -182,8 +182,7 @@ impl<'a> Billed<'a> {
     ) -> Result<Self, Error> {
         let of = &entry.subscription;
         let from = fees.values().min().copied().unwrap_or(until);
-        let mut invoices = invoices::issued_from(tx, of.customer_id, from).await?;
-        invoices.retain(|invoice| invoice.subscription_id == Some(of.id));
+        let mut invoices = invoices::of_subscription_from(tx, of, from).await?;
         let is_apart =
             |of: &&Invoice| matches!(of.status, InvoiceStatus::Draft | InvoiceStatus::Void);
         let apart = invoices.iter().filter(is_apart).map(|of| of.invoice_date).collect();
