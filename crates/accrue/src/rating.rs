@@ -5,6 +5,7 @@
 //! (`docs/decisions/one-rater.md`).
 
 mod card;
+mod discounts;
 mod due;
 mod fees;
 mod group;

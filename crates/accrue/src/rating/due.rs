@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Line, RateCard, RatedInterval, Used,
+    discounts::Movement,
     group::{Group, Reaching},
     joint::Joint,
     line::Charged,
@@ -233,15 +234,14 @@ impl Sides {
         }
     }
 
-    /// Applies a step to the sides where it counts, and returns what it adds to what falls due.
-    fn apply(&mut self, step: &Step, counts_before: bool, counts_after: bool) -> Vec<Decimal> {
+    /// Applies a step, to the side before too where it counted then, and returns what it adds to what falls
+    /// due.
+    fn apply(&mut self, step: &Step, counts_before: bool) -> Vec<Decimal> {
         let unmoved = self.moved();
         if let Some(before) = self.before.as_mut().filter(|_| counts_before) {
             step.apply(before);
         }
-        if counts_after {
-            step.apply(&mut self.after);
-        }
+        step.apply(&mut self.after);
         self.moved().into_iter().zip(unmoved).map(|(to, from)| to - from).collect()
     }
 }
@@ -275,33 +275,29 @@ impl Joint {
         };
 
         self.take_units_off(group, card, &after, at, &mut note);
-        let amounts = |of: &[Charged], at| of.iter().map(|of| of.amount_at(at)).collect();
-        let mut sides = Sides {
-            before: before.as_ref().map(|_| amounts(&after, just_before)),
-            after: amounts(&after, at),
-        };
-        for step in self.discounts.iter().filter(|step| step.force.holds(at, self.billing_mode)) {
-            let by = sides.apply(step, true, true);
-            note(step.id, &step.reaches, by);
+        let mut movements = self.movements(&after);
+        let now = movements.pop_if(|of| of.at == at);
+        if let Some(Movement { off, .. }) = &now {
+            for (step, off) in self.discounts.iter().zip(off) {
+                let is_moved = off.iter().any(|by| !by.is_zero());
+                if is_moved || step.force.holds(at, self.billing_mode) {
+                    note(step.id, &step.reaches, off.clone());
+                }
+            }
         }
         // Bounds are of all that a period has come to.
-        let sums = before.as_ref().map(|before| self.discounted(before));
-        let mut sides = match sums {
-            Some(sums) => {
-                let moved = sides.moved();
-                let after = sums.iter().zip(&moved).map(|(sum, moved)| sum + moved).collect();
-                Sides { before: Some(sums), after }
-            }
-            None => sides,
-        };
+        let earlier = self.totals(&movements);
+        movements.extend(now);
+        let after_now = self.totals(&movements);
+        let mut sides = Sides { before: is_in_advance.then_some(earlier), after: after_now };
         for step in &self.minimums {
             if Until::through(at).has_ended(step.end) {
-                let by = sides.apply(step, Until::through(just_before).has_ended(step.end), true);
+                let by = sides.apply(step, Until::through(just_before).has_ended(step.end));
                 note(step.id, &step.reaches, by);
             }
         }
         for step in &self.maximums {
-            let by = sides.apply(step, true, true);
+            let by = sides.apply(step, true);
             note(step.id, &step.reaches, by);
         }
 

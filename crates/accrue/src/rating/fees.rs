@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{Line, interval::RatedInterval, line::Charged, until::Until};
+use super::{Line, discounts::State, interval::RatedInterval, line::Charged, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
     price::{BillingMode, Charge, Model, Quantity},
@@ -12,6 +12,8 @@ struct Stage {
     quantity: Decimal,
     /// Amount before adjustments.
     amount: Decimal,
+    /// Amount of a whole cycle with that quantity.
+    level: Decimal,
 }
 
 impl RatedInterval {
@@ -40,7 +42,8 @@ impl RatedInterval {
                     period.end()
                 }
             };
-            charged.due.push((due, stage.amount.clone()));
+            let state = State { sum: stage.amount.clone(), level: stage.level };
+            charged.due.insert(due, state);
             charged.line = Line {
                 quantity: stage.quantity,
                 subtotal: stage.amount,
@@ -62,9 +65,10 @@ impl RatedInterval {
             let (_, quantity) = self.quantities.range(..=at).next_back()?;
             let left = self.days(Timeframe::nothing_at(at).until(period.end()));
             let quantity = quantity.clone();
-            stretches.go_on(model.rate(&Quantity::One(quantity.clone())).amount, left.part);
+            let level = model.rate(&Quantity::One(quantity.clone())).amount;
+            stretches.go_on(level.clone(), left.part);
             let amount = stretches.prorate(left.whole, self.price.currency.places());
-            Some(Stage { at, quantity, amount })
+            Some(Stage { at, quantity, amount, level })
         });
         stages.collect()
     }

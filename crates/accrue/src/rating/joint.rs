@@ -129,7 +129,7 @@ impl Joint {
             None => Charged::default(),
         });
         let charged: Vec<_> = charged.collect();
-        let discounted = self.discounted(&charged);
+        let discounted = self.totals(&self.movements(&charged));
         let adjusted = self.bounded(discounted, until);
         let mut topped_up = adjusted.topped_up.into_iter();
         let lines =
@@ -138,26 +138,6 @@ impl Joint {
                 Line { total, top_ups, ..line }
             });
         lines.collect()
-    }
-
-    /// Takes discounts off due amounts: at each instant those in force then, off the amounts that fall
-    /// due then.
-    pub(super) fn discounted(&self, charged: &[Charged]) -> Vec<Decimal> {
-        let instants: BTreeSet<_> =
-            charged.iter().flat_map(|of| of.due.iter().map(|(at, _)| *at)).collect();
-        let amounts_at = |at: Timestamp| charged.iter().map(move |of| of.amount_at(at));
-        let mut sums = vec![Decimal::zero(); charged.len()];
-        let mut before = sums.clone();
-        for at in instants {
-            let after: Vec<_> = amounts_at(at).collect();
-            let [mut from, mut to] = [before, after.clone()];
-            self.discount(&mut from, at);
-            self.discount(&mut to, at);
-            let moved = to.into_iter().zip(from).map(|(to, from)| to - from);
-            sums.iter_mut().zip(moved).for_each(|(sum, moved)| *sum += moved);
-            before = after;
-        }
-        sums
     }
 
     /// Takes the discounts off amounts that fall due at an instant.
@@ -192,11 +172,4 @@ fn hull(periods: impl Iterator<Item = Timeframe>) -> Option<Timeframe> {
     periods.reduce(|one, other| {
         Timeframe::nothing_at(one.start().min(other.start())).until(one.end().max(other.end()))
     })
-}
-
-impl Charged {
-    pub(super) fn amount_at(&self, at: Timestamp) -> Decimal {
-        let due = self.due.iter().rev().find(|(from, _)| *from <= at);
-        due.map(|(_, amount)| amount.clone()).unwrap_or_default()
-    }
 }

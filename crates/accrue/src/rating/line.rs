@@ -1,4 +1,6 @@
-use super::{Used, interval::RatedInterval, until::Until};
+use std::collections::BTreeMap;
+
+use super::{Used, discounts::State, interval::RatedInterval, until::Until};
 use crate::{
     Decimal, Timeframe, Timestamp,
     price::{Part, Parts, Quantity, Rating},
@@ -36,7 +38,7 @@ pub(super) struct Charged {
     /// Line of it, whose total is not there yet.
     pub(super) line: Line,
     /// The amount that is adjusted, as of each instant at which something of it falls due.
-    pub(super) due: Vec<(Timestamp, Decimal)>,
+    pub(super) due: BTreeMap<Timestamp, State>,
 }
 
 /// A period of an interval.
@@ -112,6 +114,7 @@ impl RatedInterval {
             None => subtotal.clone(),
         };
         let line = Line { quantity, subtotal, parts, charges, periods: 1, ..Line::default() };
-        Charged { line, due: vec![(period.end(), rated)] }
+        let state = State { level: rated.clone(), sum: rated };
+        Charged { line, due: BTreeMap::from([(period.end(), state)]) }
     }
 }

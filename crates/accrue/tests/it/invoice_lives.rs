@@ -40,7 +40,7 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Every charge of a life is on exactly one invoice, whenever somebody ticks: all of them, less credit
     /// notes, come to what the life costs, and each line to what its own period does.

@@ -11,7 +11,6 @@ use crate::{
         time::current,
     },
     invoice::InvoiceStatus,
-    rating::RateCard,
     subscription::{Subscription, SubscriptionEntry, previous_attributes},
     time::INSTANT,
     webhook::Body,
@@ -88,7 +87,7 @@ async fn redeem_coupon(
     let ids: Vec<_> = of.price_intervals.iter().map(|interval| interval.price_id).collect();
     let prices = rows::prices::prices(tx, &ids).await?;
     coupon.redeem(of, &prices, at, tx.now)?;
-    check_billed(tx, &before, &entry, at).await?;
+    check_invoiced(tx, &before, &entry, at).await?;
     rows::coupons::save_redeemed(tx, &coupon, &entry.subscription)?;
 
     let previous_attributes = previous_attributes(&before.subscription, &entry.subscription);
@@ -99,44 +98,23 @@ async fn redeem_coupon(
     Ok(entry.subscription)
 }
 
-/// Refuses a discount from an instant on that would change what was billed: it begins before the oldest
-/// period that is not invoiced yet (invoicing 11.2), or with fees that were billed at that very instant.
-async fn check_billed(
+/// Refuses a discount from an instant on that would change what was issued: it begins before the oldest
+/// period that is not invoiced yet (invoicing 11.2), or with fees that were invoiced at that very instant.
+async fn check_invoiced(
     tx: &mut Transaction<'_>,
     before: &SubscriptionEntry,
     after: &SubscriptionEntry,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let card = rows::prices::card(tx, before).await?;
-    let Some(billed) = last_billed(tx, before, &card, at).await? else { return Ok(()) };
+    let invoices = rows::invoices::heads_from(tx, &before.subscription, at).await?;
+    let issued = invoices.iter().filter(|of| of.status != InvoiceStatus::Draft);
+    let Some(issued) = issued.map(|of| of.invoice_date).max() else { return Ok(()) };
     let through = at.saturating_add(INSTANT);
-    let fees = card.in_advance_until(through);
+    let fees = rows::prices::card(tx, before).await?.in_advance_until(through);
     let discounted = rows::prices::card(tx, after).await?.in_advance_until(through);
-    if at < billed || fees != discounted {
-        let detail = format!("the discount would begin at {at}, and {billed} was billed already");
+    if at < issued || fees != discounted {
+        let detail = format!("the discount would begin at {at}, and {issued} was invoiced already");
         return Err(Error::constraint(detail));
     }
     Ok(())
-}
-
-/// Returns the last boundary from an instant on that was billed: an invoice of it was issued, or what it
-/// took back of fees was credited, so that there is no invoice.
-async fn last_billed(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    card: &RateCard,
-    from: Timestamp,
-) -> Result<Option<Timestamp>, Error> {
-    let invoices = rows::invoices::heads_from(tx, &entry.subscription, from).await?;
-    let issued = invoices.iter().filter(|of| of.status != InvoiceStatus::Draft);
-    let mut billed = issued.map(|of| of.invoice_date).max();
-    let passed = entry.invoicing.as_ref().and_then(|of| of.passed);
-    let mut boundary = card.next_due(Some(from.saturating_sub(INSTANT)));
-    while let Some(at) = boundary.filter(|at| Some(*at) <= passed) {
-        if invoices.iter().all(|of| of.invoice_date != at) {
-            billed = billed.max(Some(at));
-        }
-        boundary = card.next_due(Some(at));
-    }
-    Ok(billed)
 }

@@ -222,6 +222,32 @@ fn another_quantity_in_advance_has_the_discount_of_its_own_day() {
 }
 
 #[test]
+fn invoicing_10_6_fewer_seats_are_taken_back_with_the_discount_of_the_latest() {
+    let check = |of: &[(u64, u32)], adjustment: Adjustment, (start, end), expect: &str| {
+        let fee = monthly(fee("30", BillingMode::InAdvance));
+        let quantities = of.iter().copied().collect();
+        let adjusted = Adjusted { adjustment, prices: vec![0], start, end };
+        let total = april(&[Priced { quantities, ..fee }], &[adjusted], "0");
+        assert_eq!(total, [expect], "{of:?}");
+    };
+    // Days are counted from 10 March: 1 April is 22, 11 April 32, and so on.
+    let until_april_11 = (0, Some(32));
+    check(&[(32, 0)], percentage("0.5"), until_april_11, "5");
+    check(&[(32, 0)], percentage("1"), until_april_11, "0");
+    check(&[(32, 0)], amount_off("12"), until_april_11, "6");
+    check(&[(32, 0)], amount_off("40"), until_april_11, "0");
+    // Discounts of now are not of what was charged before them.
+    check(&[(32, 0)], percentage("1"), (32, None), "10");
+    // One of one, two more for 20 of 30 days at half of 40, then one of these back for 10 days, and both.
+    let since_april_11 = (32, None);
+    check(&[(32, 3)], percentage("0.5"), since_april_11, "50");
+    check(&[(32, 3), (42, 2)], percentage("0.5"), since_april_11, "45");
+    check(&[(32, 3), (42, 1)], percentage("0.5"), since_april_11, "40");
+    check(&[(32, 3), (42, 0)], percentage("0.5"), since_april_11, "30");
+    check(&[(32, 3), (42, 0), (47, 1)], percentage("0.5"), since_april_11, "32.5");
+}
+
+#[test]
 fn subscriptions_2_4_minimum_and_maximum_are_those_of_the_days() {
     let part = |adjustment, used: &str| {
         let priced = Priced { start: 37, ..monthly(usage("1")) };

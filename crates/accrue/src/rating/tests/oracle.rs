@@ -20,6 +20,35 @@ pub(super) struct Case {
     now: u64,
 }
 
+/// Seats, or parts of them, that one day has added: their price for a whole period, what was charged for
+/// them, and what each discount took off that.
+#[derive(Clone, Default)]
+struct Added {
+    level: Exact,
+    charged: Exact,
+    off: Vec<Exact>,
+}
+
+/// Gives some of what was added last back, for an amount, with the share of its discounts.
+fn give_back(added: &mut Vec<Added>, level: Exact, amount: Exact, off: &mut [Exact]) {
+    let mut left = level;
+    while left != 0 {
+        let mut last = added.pop().unwrap();
+        let part = if left.abs() < last.level.abs() { left } else { last.level };
+        for (sum, own) in off.iter_mut().zip(&last.off).filter(|(_, own)| **own != 0) {
+            let unit = 10_i128.pow(10 - places(amount).max(places(*own)).max(2));
+            let whole = level * last.charged * unit;
+            let (whole, sign) = (whole.abs(), whole.signum());
+            *sum += half_up(amount * part * own * sign, whole) * unit;
+        }
+        last.level -= part;
+        left -= part;
+        if last.level != 0 {
+            added.push(last);
+        }
+    }
+}
+
 /// How many digits a number has behind the point.
 fn places(number: Exact) -> u32 {
     (0..=10).find(|places| number % 10_i128.pow(10 - places) == 0).unwrap()
@@ -90,15 +119,15 @@ impl Case {
         of.prices.contains(&place) && is_in_force
     }
 
-    /// The amount of a price in a period before adjustments that are shared, as of an instant: what falls
-    /// due, and when.
+    /// The amount of a price in a period before adjustments that are shared, as of an instant: when something
+    /// falls due, what that is by then, and what a whole period would come to.
     fn due(
         &self,
         card: &RateCard,
         place: usize,
         period: Timeframe,
         to: Timestamp,
-    ) -> Vec<(Timestamp, Exact)> {
+    ) -> Vec<(Timestamp, Exact, Exact)> {
         let interval = &card.intervals[place];
         let now = day(self.now);
         let is_charged = |at: Timestamp| at <= now && at < to;
@@ -120,7 +149,8 @@ impl Case {
                 let used = Exact::from(used).max(0);
                 let left =
                     if off.is_empty() { used } else { (used - off.iter().sum::<Exact>()).max(0) };
-                vec![(period.end(), left * cents(unit.unit_amount.number()))]
+                let amount = left * cents(unit.unit_amount.number());
+                vec![(period.end(), amount, amount)]
             }
             Charge::Fixed { model: Model::Unit(unit), billing_mode, .. } => {
                 let quantity_at = |at: Timestamp| {
@@ -150,12 +180,13 @@ impl Case {
                 match billing_mode {
                     BillingMode::InAdvance => {
                         let charged = instants.into_iter().filter(|at| is_charged(*at));
-                        charged.map(|at| (at, amount(at))).collect()
+                        let level = |at| quantity_at(at) * cents(unit.unit_amount.number());
+                        charged.map(|at| (at, amount(at), level(at))).collect()
                     }
                     BillingMode::InArrear => {
                         let has_ended = period.end() <= to.min(now);
                         has_ended
-                            .then(|| (period.end(), amount(period.end())))
+                            .then(|| (period.end(), amount(period.end()), amount(period.end())))
                             .into_iter()
                             .collect()
                     }
@@ -227,22 +258,45 @@ impl Case {
             let charges: Vec<_> =
                 members.iter().map(|(place, period)| self.due(card, *place, *period, to)).collect();
             let instants: std::collections::BTreeSet<_> =
-                charges.iter().flatten().map(|(at, _)| *at).collect();
+                charges.iter().flatten().map(|(at, ..)| *at).collect();
             let mut amounts = vec![0; places.len()];
             let as_of = |at: Timestamp| {
-                let latest = |of: &Vec<(Timestamp, Exact)>| {
-                    of.iter().rfind(|(due, _)| *due <= at).map_or(0, |of| of.1)
+                let latest = |of: &Vec<(Timestamp, Exact, Exact)>| {
+                    of.iter().rfind(|(due, ..)| *due <= at).map_or((0, 0), |of| (of.1, of.2))
                 };
                 charges.iter().map(latest).collect::<Vec<_>>()
             };
+            let mut added = vec![Vec::<Added>::new(); places.len()];
             for at in instants {
-                let (mut after, mut before) = (as_of(at), as_of(at.saturating_sub(INSTANT)));
+                let (after, before) = (as_of(at), as_of(at.saturating_sub(INSTANT)));
+                let fall = |place: usize| before[place].1 - after[place].1;
+                let falls = |place: usize| fall(place) * before[place].1 > 0;
+                let mut from: Vec<_> = before.iter().map(|of| of.0).collect();
+                let mut to: Vec<_> = (0..places.len())
+                    .map(|place| if falls(place) { from[place] } else { after[place].0 })
+                    .collect();
+                let mut off = vec![Vec::new(); places.len()];
                 for of in self.ordered() {
-                    self.discount(of, &places, &mut after, at);
-                    self.discount(of, &places, &mut before, at);
+                    let was: Vec<_> = to.iter().zip(&from).map(|(to, from)| to - from).collect();
+                    self.discount(of, &places, &mut from, at);
+                    self.discount(of, &places, &mut to, at);
+                    for (place, off) in off.iter_mut().enumerate() {
+                        off.push(to[place] - from[place] - was[place]);
+                    }
                 }
-                for (sum, (after, before)) in amounts.iter_mut().zip(after.iter().zip(&before)) {
-                    *sum += after - before;
+                for (place, own) in off.iter_mut().enumerate() {
+                    let amount = after[place].0 - before[place].0;
+                    let (rest, level) = (&mut added[place], -fall(place));
+                    if level == 0 || falls(place) {
+                        let last = rest.last_mut().map(|last| &mut last.off);
+                        last.into_iter().flatten().zip(&*own).for_each(|(sum, off)| *sum += off);
+                    } else {
+                        rest.push(Added { level, charged: amount, off: own.clone() });
+                    }
+                    if falls(place) {
+                        give_back(rest, -level, amount, own);
+                    }
+                    amounts[place] += amount + own.iter().sum::<Exact>();
                 }
             }
             for of in self.ordered() {
