@@ -2,17 +2,21 @@
 
 mod lines;
 mod lists;
+mod over;
 mod requests;
 
 use accrue::{
-    Currency, Metadata, PricingUnit,
+    Currency, Decimal, Metadata, PricingUnit,
     customer::PaymentProvider,
     invoice::{self, InvoiceSource, InvoiceStatus},
     related::Related,
 };
 use serde::Serialize;
 
-use self::lines::InvoiceLineItem;
+use self::{
+    lines::InvoiceLineItem,
+    over::{InvoiceLevelDiscount, InvoiceMaximum, InvoiceMinimum, Over},
+};
 pub(crate) use self::{
     lists::{InvoiceListQuery, InvoiceSummaryQuery},
     requests::{FetchInvoice, IssueInvoice, MarkPaid, UpcomingQuery, UpdateInvoice},
@@ -25,7 +29,7 @@ use super::{
     customer_fields::{Address, Answered, TaxId},
     customers::CustomerMinified,
 };
-use crate::shape::{Describe, Moment, NoRows, Nothing, Object, Schema, choices, response};
+use crate::shape::{Describe, Moment, Nothing, Object, Schema, choices, response};
 
 /// An invoice: a draft with the figures of now.
 #[derive(Clone, Debug, Serialize)]
@@ -149,18 +153,18 @@ response! {
         line_items: Vec<InvoiceLineItem>,
         /// Number of lines that are left out.
         hidden_line_item_count: u64,
-        /// Always null: no discount is over a whole invoice.
-        discount: Nothing,
-        /// Always empty: no discount is over a whole invoice.
-        discounts: NoRows,
-        /// Always null: no minimum is over a whole invoice.
-        minimum: Nothing,
-        /// Always null: no minimum is over a whole invoice.
-        minimum_amount: Nothing,
-        /// Always null: no maximum is over a whole invoice.
-        maximum: Nothing,
-        /// Always null: no maximum is over a whole invoice.
-        maximum_amount: Nothing,
+        /// First discount over the invoice.
+        discount: Option<InvoiceLevelDiscount>,
+        /// Discounts over the invoice, and not of one price.
+        discounts: Vec<InvoiceLevelDiscount>,
+        /// Minimum over the invoice.
+        minimum: Option<InvoiceMinimum>,
+        /// Its amount.
+        minimum_amount: Option<Decimal>,
+        /// Maximum over the invoice.
+        maximum: Option<InvoiceMaximum>,
+        /// Its amount.
+        maximum_amount: Option<Decimal>,
     }
 
     /// The collection of an invoice without a request.
@@ -384,6 +388,7 @@ impl Figures {
             .lines
             .iter()
             .partition(|line| shown == Shown::EveryLine || lines::is_shown_always(line));
+        let over = Over::of(invoice);
         Self {
             subtotal: Amount::of(&invoice.subtotal, &invoice.currency.into()),
             line_items: lines
@@ -391,12 +396,12 @@ impl Figures {
                 .map(|line| InvoiceLineItem::of(line, invoice, related))
                 .collect(),
             hidden_line_item_count: u64::try_from(hidden.len()).unwrap_or(u64::MAX),
-            discount: Nothing,
-            discounts: NoRows,
-            minimum: Nothing,
-            minimum_amount: Nothing,
-            maximum: Nothing,
-            maximum_amount: Nothing,
+            discount: over.discounts.first().cloned(),
+            discounts: over.discounts,
+            minimum_amount: over.minimum.as_ref().map(|of| of.minimum_amount.clone()),
+            minimum: over.minimum,
+            maximum_amount: over.maximum.as_ref().map(|of| of.maximum_amount.clone()),
+            maximum: over.maximum,
         }
     }
 }

@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
+    invoices,
     subscriptions::{MONTH_END, START, Shop, path},
     support::{Answer, Host},
 };
@@ -305,4 +306,33 @@ fn invoicing_11_2_a_code_that_cannot_be_redeemed_creates_no_subscription() {
     assert_eq!(created["redeemed_coupon"], Value::Null);
     let created = new(json!("SPRING")).ok(StatusCode::CREATED);
     assert_ne!(created["redeemed_coupon"], Value::Null);
+}
+
+#[test]
+fn invoicing_3_3_what_is_over_an_invoice_is_shown_on_it() {
+    let (shop, subscription) = invoices::shop();
+    create(&shop.host, quarter("SPRING"));
+    let body = json!({"change_option": "immediate", "coupon_redemption_code": "SPRING"});
+    let after = redeem(&shop, &subscription, body).error(400, "400-constraint-violation");
+    assert!(after["detail"].as_str().unwrap().contains("invoiced already"), "{after}");
+    let body = json!({
+        "change_option": "requested_date", "change_date": "2026-03-10T12:00:01Z",
+        "coupon_redemption_code": "SPRING",
+    });
+    let after = redeem(&shop, &subscription, body).ok(StatusCode::OK);
+    let draft = invoices::upcoming(&shop.host, &subscription);
+    let discount = json!({
+        "discount_type": "percentage",
+        "percentage_discount": 0.25,
+        "applies_to_price_ids":
+            after["adjustment_intervals"][0]["adjustment"]["applies_to_price_ids"],
+        "filters": [],
+        "reason": null,
+    });
+    assert_eq!(draft["discounts"], json!([discount]));
+    assert_eq!(draft["discount"], discount);
+    assert_eq!(draft["line_items"][0]["adjustments"][0]["is_invoice_level"], true);
+    for none in ["minimum", "minimum_amount", "maximum", "maximum_amount"] {
+        assert_eq!(draft[none], Value::Null, "{none}");
+    }
 }

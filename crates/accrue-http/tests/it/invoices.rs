@@ -42,7 +42,7 @@ pub(crate) fn path(invoice: &Value, rest: &str) -> String {
     format!("{PATH}/{}{rest}", invoice["id"].as_str().unwrap())
 }
 
-fn upcoming(host: &Host, subscription: &Value) -> Value {
+pub(crate) fn upcoming(host: &Host, subscription: &Value) -> Value {
     let id = subscription["id"].as_str().unwrap();
     host.get(&format!("{PATH}/upcoming?subscription_id={id}")).ok(StatusCode::OK)
 }

@@ -328,7 +328,11 @@ fn invoicing_10_6_what_is_credited_has_the_discount_that_it_was_billed_with() {
     seats("2026-08-25T00:00:00Z", "1");
     assert_eq!(
         all(&fixture.invoices(SETTLED)),
-        ["00002 paid 2026-08-02: fee 0 = 0", "00001 issued 2026-07-01: fee 310 = 310"]
+        [
+            "00003 paid 2026-08-02: fee 0 = 0",
+            "00002 paid 2026-08-01: fee 0 = 0",
+            "00001 issued 2026-07-01: fee 310 = 310",
+        ]
     );
     assert_eq!(credited(), number("100"));
 }

@@ -10,7 +10,7 @@ use accrue::{
 };
 
 use crate::{
-    invoices::{Invoiced, SETTLED, all, invoiced_with},
+    invoices::{DRAFT, Invoiced, SETTLED, all, invoiced_with},
     support::fixture::{UNKNOWN, at, block_on, external, number, refused, run},
 };
 
@@ -323,4 +323,41 @@ fn invoicing_10_6_fewer_seats_are_credited_without_an_invoice() {
         shown(&notes(&invoiced)[0]),
         "CN-00002 adjustment: fee 06-26T00:00 to 07-01T00:00 5 = 5"
     );
+}
+
+#[test]
+fn invoicing_10_6_fewer_seats_are_credited_at_once_where_invoices_are_issued_by_hand() {
+    let invoiced = invoiced_with(|fixture, metric| {
+        vec![fixture.advance_fee("30"), fixture.usage_at("2", metric)]
+    });
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set(JUNE);
+    let carried = accrue::Carried::new([("auto_issuance", "false")]).unwrap();
+    let subscription = invoiced.subscribe_with(JUNE, |new| new.carried = carried);
+    let [july, first] = fixture.invoices(DRAFT).try_into().unwrap();
+    let no_draft = note(july.lines[0].id, "1");
+    let (kind, text) = refused(fixture, fixture.account.create_credit_note(no_draft));
+    assert_eq!(kind, ErrorKind::ConstraintViolation, "{text}");
+    let seats = |date: &str, quantity: &str| {
+        fixture.tick_at(date);
+        let price = subscription.price_intervals[0].price_id;
+        let change = FeeQuantityChange::immediate(price, number(quantity));
+        run(fixture.account.update_fixed_fee_quantity(subscription.id, change)).unwrap();
+    };
+    run(fixture.account.issue_invoice(first.id)).unwrap();
+    seats("2026-06-21T00:00:00Z", "0");
+    assert_eq!(all(&fixture.invoices(SETTLED)), ["00001 issued 2026-06-01: fee 30 = 30"]);
+    assert_eq!(all(&fixture.invoices(DRAFT)), ["DRAFT draft 2026-07-01: fee 0, usage 0 = 0"]);
+    let expected = "CN-00001 adjustment: fee 06-21T00:00 to 07-01T00:00 10 = 10";
+    assert_eq!(notes(&invoiced).iter().map(shown).collect::<Vec<_>>(), [expected]);
+
+    // What takes back and bills is issued by hand, and shows the note that comes with it.
+    seats("2026-07-10T00:00:00Z", "2");
+    let draft = fixture
+        .invoices(DRAFT)
+        .into_iter()
+        .find(|of| of.invoice_date == at("2026-07-10T00:00:00Z"));
+    assert_eq!(draft.as_ref().map(|of| of.total.to_string()), Some("42.58".to_owned()));
+    seats("2026-07-20T00:00:00Z", "1");
+    assert_eq!(notes(&invoiced).len(), 1, "nothing of July was billed");
 }

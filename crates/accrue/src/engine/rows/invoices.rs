@@ -37,12 +37,15 @@ pub(in crate::engine) async fn invoice(
     Ok(invoice)
 }
 
-/// Returns the invoice that a line is of, as [`invoice`] does.
+/// Returns the invoice that a line is of, as [`invoice`] does. The lines of a draft are not kept: one that
+/// begins alike has it.
 pub(in crate::engine) async fn invoice_of_line(
     tx: &mut Transaction<'_>,
     id: InvoiceLineId,
 ) -> Result<Invoice, Error> {
-    let has_it = |invoice: &Invoice| invoice.lines.iter().any(|line| line.id == id);
+    let has_it = |invoice: &Invoice| {
+        invoice.status == InvoiceStatus::Draft || invoice.lines.iter().any(|line| line.id == id)
+    };
     let found = invoice_of_part(tx, id.as_bytes(), has_it).await?;
     found.ok_or_else(|| Error::not_found("invoice line item", id))
 }

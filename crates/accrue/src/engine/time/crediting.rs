@@ -111,16 +111,18 @@ pub(super) async fn take_off(
     Ok((!off.is_empty()).then_some(date))
 }
 
-/// Credits what fees in advance were billed for beyond what they come to now, from an instant on, and
-/// returns the notes. Where they come to more than what was billed nothing happens to that.
+/// Credits what fees in advance were billed for beyond what they come to now, from an instant on. Where they
+/// come to more than what was billed nothing happens to that.
 pub(super) async fn settle(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     since: Timestamp,
     at: Timestamp,
-) -> Result<Vec<CreditNoteId>, Error> {
-    let Some(excess) = Excess::read(tx, entry, since).await? else { return Ok(Vec::new()) };
-    excess.credit(tx, since, at).await
+) -> Result<(), Error> {
+    match Excess::read(tx, entry, since).await? {
+        Some(excess) => excess.credit(tx, since, at).await.map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// Credits what the end of a subscription cuts short of fees in advance, once it has moved (invoicing 10.6):

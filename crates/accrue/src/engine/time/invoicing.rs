@@ -63,7 +63,12 @@ async fn pass(
         // Somebody issues it, whenever that is.
         invoicing.drafts.retain(|of| of.id != draft.id);
     }
-    if !prices::card(tx, entry).await?.only_takes_back(draft.boundary) {
+    if prices::card(tx, entry).await?.only_takes_back(draft.boundary) {
+        if !is_automatic {
+            let invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
+            credit_alone(tx, entry, invoice, at).await?;
+        }
+    } else {
         let body = Body::InvoiceDateElapsed { invoice_id: draft.id, invoice_date: draft.boundary };
         outbox::tell(tx, entry.subscription.customer_id, at, body).await?;
     }
@@ -147,6 +152,23 @@ async fn is_automatic(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Re
     Ok(terms(of, &plan, &books.entry.customer).auto_issuance())
 }
 
+/// Credits what a draft takes back of fees that were billed, where nothing else is on it: nobody has to issue
+/// that.
+async fn credit_alone(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    mut invoice: Invoice,
+    at: Timestamp,
+) -> Result<(), Error> {
+    show(tx, entry, &mut invoice).await?;
+    let taken_back = crediting::take_off(tx, entry, &mut invoice).await?;
+    if let Some(since) = taken_back.filter(|_| invoice.lines.is_empty()) {
+        invoices::remove(tx, &invoice).await?;
+        crediting::settle(tx, entry, since, at).await?;
+    }
+    Ok(())
+}
+
 /// Issues a draft, and returns it. What is taken back of fees that were billed in advance is credited; where
 /// nothing else is due there is no invoice (invoicing 10.6).
 pub(in crate::engine) async fn issue(
@@ -187,10 +209,14 @@ pub(in crate::engine) async fn issue(
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, of.customer_id, at, body).await?;
     }
-    if let Some(since) = taken_back {
-        crediting::settle(tx, entry, since, at).await?;
+    match taken_back {
+        None => Ok(invoice),
+        Some(since) => {
+            crediting::settle(tx, entry, since, at).await?;
+            // One of its own lines may be credited.
+            invoices::invoice(tx, invoice.id).await
+        }
     }
-    Ok(invoice)
 }
 
 /// Notes the credits that an invoice applies, where other prices have periods that began with those of its
