@@ -24,8 +24,31 @@ pub struct Configuration {
     pub grace_period: Duration,
     /// The longest timeframe of a backfill, in days: 31 unless chosen, at most 366 (wire 3.3).
     pub backfill_days: u32,
+    /// Day that the days of an invoice's net terms are counted from: its date unless chosen (invoicing 5.1).
+    #[serde(default)]
+    pub due_date_basis: DueDateBasis,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
+}
+
+/// Day that due dates are counted from (invoicing 5.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DueDateBasis {
+    /// The date that the invoice bears.
+    #[default]
+    InvoiceDate,
+    /// The day on which it is issued.
+    IssueDate,
+}
+
+/// Recalculation of the due dates of an account's invoices that is under way (invoicing 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DueDateRecalculation {
+    /// Instant at which it began.
+    pub started_at: Timestamp,
 }
 
 /// Features that an account may use. An operation of a feature that is off fails with
@@ -42,8 +65,7 @@ pub struct Features {
     /// Backfills. Where they are off, those that are pending close all the same.
     pub backfills: bool,
     /// Invoices of subscriptions: of those that are created while they are on, to the end of their lives.
-    /// Off unless they are asked for. There are no credit notes: a fee in advance that an end cuts short
-    /// stays as it was invoiced, and one of fewer units gives the difference to the customer's balance.
+    /// Off unless they are asked for.
     #[serde(default)]
     pub invoices: bool,
 }
@@ -60,6 +82,7 @@ impl Default for Configuration {
             timezone: Zone::UTC,
             grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
             backfill_days: limits::BACKFILL_DAYS,
+            due_date_basis: DueDateBasis::default(),
             features: Features::default(),
         }
     }
@@ -72,6 +95,17 @@ pub(crate) struct AccountEntry {
     /// Instants at which alerts were switched off and on again, in turns: a transition is judged as
     /// of its own instant, whenever that is.
     switches: Vec<Timestamp>,
+    /// Recalculation of due dates that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recalculation: Option<DueDateRecalculation>,
+    /// Number of messages that the account was told, and no customer of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) messages: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl AccountEntry {

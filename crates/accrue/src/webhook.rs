@@ -16,8 +16,8 @@ use crate::{
 /// Webhook message that waits to be delivered.
 ///
 /// Messages of one customer are read in the order in which they were written; there is no order
-/// between customers. So are those of a backfill for all customers, which are no customer's. Its id
-/// stays the same however often it is read.
+/// between customers. So are those of a backfill for all customers, and those of the account as a whole,
+/// which are no customer's. Its id stays the same however often it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -67,6 +67,9 @@ pub(crate) enum Queue {
     /// Queue of the messages about a backfill for all customers.
     #[serde(rename = "backfill_id")]
     Backfill(BackfillId),
+    /// Queue of the messages about an account as a whole.
+    #[serde(rename = "account")]
+    Account,
 }
 
 impl Queue {
@@ -74,6 +77,7 @@ impl Queue {
         match self {
             Self::Customer(id) => id.as_bytes(),
             Self::Backfill(id) => id.as_bytes(),
+            Self::Account => &[0; 16],
         }
     }
 
@@ -81,7 +85,7 @@ impl Queue {
     pub(crate) const fn customer_id(self) -> Option<CustomerId> {
         match self {
             Self::Customer(id) => Some(id),
-            Self::Backfill(_) => None,
+            Self::Backfill(_) | Self::Account => None,
         }
     }
 }
@@ -263,6 +267,28 @@ pub enum Body {
         /// The invoice.
         invoice_id: InvoiceId,
     },
+    /// `invoice_due_date_recalculation.started`
+    #[serde(rename = "invoice_due_date_recalculation.started")]
+    DueDateRecalculationStarted {
+        /// Instant at which it began.
+        started_at: Timestamp,
+    },
+    /// `invoice_due_date_recalculation.completed`
+    #[serde(rename = "invoice_due_date_recalculation.completed")]
+    DueDateRecalculationCompleted {
+        /// Instant at which it began.
+        started_at: Timestamp,
+        /// Instant at which it was complete.
+        completed_at: Timestamp,
+    },
+    /// `invoice_due_date_recalculation.canceled`
+    #[serde(rename = "invoice_due_date_recalculation.canceled")]
+    DueDateRecalculationCanceled {
+        /// Instant at which it began.
+        started_at: Timestamp,
+        /// Instant at which it was canceled.
+        canceled_at: Timestamp,
+    },
     /// `credit_note.issued`
     #[serde(rename = "credit_note.issued")]
     CreditNoteIssued {
@@ -364,6 +390,11 @@ impl Body {
             Self::InvoiceUndoMarkAsPaid { .. } => "invoice.undo_mark_as_paid",
             Self::InvoiceMarkedAsPaid { .. } => "invoice.manually_marked_as_paid",
             Self::InvoiceMarkedAsVoid { .. } => "invoice.manually_marked_as_void",
+            Self::DueDateRecalculationStarted { .. } => "invoice_due_date_recalculation.started",
+            Self::DueDateRecalculationCompleted { .. } => {
+                "invoice_due_date_recalculation.completed"
+            }
+            Self::DueDateRecalculationCanceled { .. } => "invoice_due_date_recalculation.canceled",
             Self::CreditNoteIssued { .. } => "credit_note.issued",
             Self::CreditNoteMarkedAsVoid { .. } => "credit_note.marked_as_void",
             Self::BalanceTransactionCreated { .. } => "customer.balance_transaction_created",
@@ -394,6 +425,9 @@ impl Body {
             | Self::InvoiceUndoMarkAsPaid { .. }
             | Self::InvoiceMarkedAsPaid { .. }
             | Self::InvoiceMarkedAsVoid { .. }
+            | Self::DueDateRecalculationStarted { .. }
+            | Self::DueDateRecalculationCompleted { .. }
+            | Self::DueDateRecalculationCanceled { .. }
             | Self::CreditNoteIssued { .. }
             | Self::CreditNoteMarkedAsVoid { .. }
             | Self::BalanceTransactionCreated { .. } => None,

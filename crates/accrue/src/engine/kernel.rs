@@ -20,7 +20,7 @@ mod trace;
 mod transaction;
 
 pub(super) use self::{
-    apply::{Applied, Command, Op, Request, apply, apply_open},
+    apply::{Applied, Command, Op, Request, apply, apply_open, apply_step},
     decoded::{Decoded, Says},
     guard::Guard,
     patience::Patience,

@@ -5,6 +5,7 @@ pub(super) mod corrections;
 pub(super) mod crediting;
 pub(super) mod current;
 mod due;
+pub(super) mod due_dates;
 pub(super) mod in_order;
 pub(super) mod invoicing;
 pub(super) mod judge;
@@ -41,7 +42,7 @@ impl CatchUp for Time {
                 Owner::Customer(id) => customers.push(*id),
                 Owner::Backfill(id) => correct_all(shared, account, *id, patience).await?,
                 // Nobody waits for these: they are found at each customer.
-                Owner::Plan(..) | Owner::Metrics => {}
+                Owner::Plan(..) | Owner::Metrics | Owner::DueDates => {}
             }
         }
         apply_transitions(shared, account, &customers, patience).await

@@ -84,7 +84,8 @@ impl Invoice {
         self.invoice_number = receivables.next_number();
         self.status = InvoiceStatus::Issued;
         (self.eligible_to_issue_at, self.will_auto_issue) = (None, false);
-        (self.issued_at, self.due_date) = (Some(at), Some(terms.due_date(self)));
+        self.issued_at = Some(at);
+        terms.set_due_date(self);
         self.addressee = customer.carried.only(&["billing_address", "shipping_address", "tax_id"]);
 
         let by = applied(&self.total, &customer.balance);

@@ -1,7 +1,7 @@
 //! Terms of payment: from the invoice, the subscription, the plan and the customer (invoicing 4.4, 5.1).
 
-use super::Invoice;
-use crate::{Carried, Timestamp, Zone};
+use super::{Invoice, InvoiceStatus};
+use crate::{Carried, Timestamp, Zone, account::DueDateBasis};
 
 /// Fields of a subscription, its plan and its customer that say how it is invoiced.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) plan: &'a Carried,
     pub(crate) customer: &'a Carried,
     pub(crate) timezone: &'a Zone,
+    pub(crate) basis: DueDateBasis,
     /// Whether the customer pays by a gateway.
     pub(crate) has_gateway: bool,
 }
@@ -40,12 +41,47 @@ impl Terms<'_> {
         text(self.subscription).or_else(|| text(self.plan))
     }
 
-    /// Returns the instant by which an invoice is to be paid: midnight, so many days behind its date.
-    pub(crate) fn due_date(&self, invoice: &Invoice) -> Timestamp {
-        if let Some(date) = invoice.custom_due_date {
-            return date;
+    /// Sets the instant by which an invoice is to be paid that is issued: the one that was chosen for it, or
+    /// midnight, so many days behind the day that they are counted from. It keeps their number.
+    pub(crate) fn set_due_date(&self, invoice: &mut Invoice) {
+        if invoice.custom_due_date.is_some() {
+            invoice.due_date = invoice.custom_due_date;
+            return;
         }
-        let days = invoice.net_terms.unwrap_or_else(|| self.net_terms());
-        self.timezone.midnight_after(invoice.invoice_date, days)
+        invoice.net_terms = invoice.net_terms.or_else(|| Some(self.net_terms()));
+        invoice.due_date = invoice.due_date_from(self.basis, self.timezone);
+    }
+}
+
+impl Invoice {
+    /// Returns the due date that follows from its net terms, where it has some.
+    fn due_date_from(&self, basis: DueDateBasis, timezone: &Zone) -> Option<Timestamp> {
+        let base = match basis {
+            DueDateBasis::InvoiceDate => self.invoice_date,
+            DueDateBasis::IssueDate => self.issued_at?,
+        };
+        Some(timezone.midnight_after(base, self.net_terms?))
+    }
+
+    /// Moves the due date to where it would be by now, where it follows from net terms and something is left
+    /// to pay; and a first attempt to collect it with that (invoicing 5.2). Returns the date of before.
+    pub(crate) fn recalculate_due_date(
+        &mut self,
+        basis: DueDateBasis,
+        timezone: &Zone,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let is_open = matches!(self.status, InvoiceStatus::Issued | InvoiceStatus::Synced);
+        let is_left = is_open && !self.amount_due.is_zero() && !self.amount_due.is_negative();
+        if !is_left || self.custom_due_date.is_some() {
+            return None;
+        }
+        let after = self.due_date_from(basis, timezone)?;
+        let before = self.due_date.replace(after).filter(|before| *before != after)?;
+        let next = &mut self.auto_collection.next_attempt_at;
+        if self.payment_started_at.is_none() && next.is_some() {
+            *next = Some(after.max(now));
+        }
+        Some(before)
     }
 }

@@ -27,4 +27,6 @@ pub(crate) enum Owner {
     Backfill(BackfillId),
     /// The account has more metrics than its customers' events are measured by.
     Metrics,
+    /// The due dates of the account's invoices are being recalculated.
+    DueDates,
 }

@@ -161,6 +161,7 @@ impl Part for Owner {
             Self::Plan(id, version) => (b"p", (id, version)).add_to(key),
             Self::Backfill(id) => (b"b", id).add_to(key),
             Self::Metrics => b"m".add_to(key),
+            Self::DueDates => b"d".add_to(key),
         }
     }
 }

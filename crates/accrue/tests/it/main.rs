@@ -39,6 +39,7 @@ mod customers;
 mod deprecations;
 mod draw_down;
 mod draw_down_days;
+mod due_dates;
 mod event_volume;
 mod events;
 mod expiry;

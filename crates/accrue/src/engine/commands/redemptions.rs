@@ -106,8 +106,11 @@ async fn check_invoiced(
     after: &SubscriptionEntry,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let invoices = rows::invoices::heads_from(tx, &before.subscription, at).await?;
-    let issued = invoices.iter().filter(|of| of.status != InvoiceStatus::Draft);
+    let of = &before.subscription;
+    let invoices = rows::invoices::heads_from(tx, of.customer_id, at).await?;
+    let issued = invoices.iter().filter(|invoice| {
+        invoice.subscription_id == Some(of.id) && invoice.status != InvoiceStatus::Draft
+    });
     let Some(issued) = issued.map(|of| of.invoice_date).max() else { return Ok(()) };
     let through = at.saturating_add(INSTANT);
     let fees = rows::prices::card(tx, before).await?.in_advance_until(through);

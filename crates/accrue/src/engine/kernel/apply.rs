@@ -128,6 +128,19 @@ pub(in crate::engine) async fn apply_open<C: Command + ?Sized>(
     }
 }
 
+/// Runs a step that time brings: whoever doubts whether it was taken takes it again.
+pub(in crate::engine) async fn apply_step<C: Command + ?Sized>(
+    shared: &Shared,
+    account: &AccountId,
+    command: &C,
+) -> Result<C::Outcome, Error> {
+    match apply(shared, account, command, None).await? {
+        Applied::Done(done) => done.result,
+        Applied::LostTheKey => Err(Error::contended()),
+        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
+    }
+}
+
 /// Tells whether an operation took so long to decide that it is to be decided anew: others have gone on
 /// meanwhile, and transitions that were due then have been applied.
 fn decided_long_ago(at: Timestamp, now: Timestamp) -> bool {

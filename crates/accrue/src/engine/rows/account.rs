@@ -60,6 +60,15 @@ pub(in crate::engine) async fn account_entry(
     Ok(entry.unwrap_or_default())
 }
 
+/// Writes what the account configures.
+pub(in crate::engine) async fn save(
+    tx: &mut Transaction<'_>,
+    entry: &AccountEntry,
+) -> Result<(), Error> {
+    let guard = guard(tx).await?;
+    guard.put(tx, &schema::account(tx.account), entry)
+}
+
 /// Returns the oldest instant at which an event may still be taken, whatever grace period the
 /// account will choose.
 pub(in crate::engine) fn oldest_open(tx: &Transaction<'_>) -> Timestamp {

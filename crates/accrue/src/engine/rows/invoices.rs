@@ -168,21 +168,18 @@ fn slots(
     (0..parts).map(move |part| schema::invoice_lines(account, id, part))
 }
 
-/// Returns the invoices of a subscription that bear an instant or a later date, drafts too, by date: without
+/// Returns the invoices of a customer that bear an instant or a later date, drafts too, by date: without
 /// their lines.
 pub(in crate::engine) async fn heads_from(
     tx: &mut Transaction<'_>,
-    of: &Subscription,
+    customer: CustomerId,
     from: Timestamp,
 ) -> Result<Vec<Invoice>, Error> {
-    let slots: Vec<_> = ids_from(tx, of.customer_id, from)
-        .await?
-        .into_iter()
-        .map(|id| schema::invoice(tx.account, id))
-        .collect();
-    let guard = tx.guard::<CustomerHead>(of.customer_id).await?;
-    let found = guard.get_all(tx, &slots).await?.into_iter().flatten().map(|entry| entry.invoice);
-    Ok(found.filter(|invoice| invoice.subscription_id == Some(of.id)).collect())
+    let ids = ids_from(tx, customer, from).await?;
+    let slots: Vec<_> = ids.into_iter().map(|id| schema::invoice(tx.account, id)).collect();
+    let guard = tx.guard::<CustomerHead>(customer).await?;
+    let found = guard.get_all(tx, &slots).await?.into_iter().flatten();
+    Ok(found.map(|entry| entry.invoice).collect())
 }
 
 /// Writes a draft that is new, and where it is found.

@@ -2,6 +2,7 @@
 
 use crate::{
     CustomerId, Error, MessageId, Timestamp,
+    account::AccountEntry,
     backfill::Backfill,
     engine::kernel::Transaction,
     schema::{self, CustomerHead, OutboxEntry},
@@ -39,6 +40,16 @@ pub(in crate::engine) async fn tell_of_backfill(
     };
     let place = Place { queue: Queue::Backfill(backfill.id), number };
     tell_at(tx, place, created_at, body)
+}
+
+/// Writes a message about the account as a whole, of whose row this is to be written.
+pub(in crate::engine) fn tell_of_account(
+    tx: &mut Transaction<'_>,
+    entry: &mut AccountEntry,
+    body: Body,
+) -> Result<(), Error> {
+    entry.messages = entry.messages.saturating_add(1);
+    tell_at(tx, Place { queue: Queue::Account, number: entry.messages }, tx.now, body)
 }
 
 pub(in crate::engine) fn tell_at(

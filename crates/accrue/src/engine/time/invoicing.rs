@@ -2,6 +2,7 @@
 
 use crate::{
     Error, InvoiceId, Timeframe, Timestamp,
+    account::AccountEntry,
     customer::{Customer, PaymentProvider},
     engine::{
         kernel::Transaction,
@@ -133,7 +134,7 @@ async fn make(
     let account = rows::account::account_entry(tx).await?;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    let terms = terms(of, &plan, &books.entry.customer);
+    let terms = terms(of, &plan, &books.entry.customer, &account);
     let id = InvoiceId::generate(at, tx.entropy());
     let mut invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
     let is_automatic = invoice.will_auto_issue;
@@ -149,7 +150,8 @@ async fn is_automatic(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Re
     let of = &entry.subscription;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    Ok(terms(of, &plan, &books.entry.customer).auto_issuance())
+    let account = rows::account::account_entry(tx).await?;
+    Ok(terms(of, &plan, &books.entry.customer, &account).auto_issuance())
 }
 
 /// Credits what a draft takes back of fees that were billed, where nothing else is on it: nobody has to issue
@@ -191,10 +193,11 @@ pub(in crate::engine) async fn issue(
     let of = &entry.subscription;
     let mut books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
+    let account = rows::account::account_entry(tx).await?;
     let before = invoice.status;
     let addressed = books.entry.customer.clone();
     let transaction = invoice.issue(Issue {
-        terms: terms(of, &plan, &addressed),
+        terms: terms(of, &plan, &addressed, &account),
         customer: &mut books.entry.customer,
         receivables: &mut books.receivables,
         transaction_id: invoices::transaction_id(tx),
@@ -257,12 +260,18 @@ pub(in crate::engine) async fn show(
     Ok(())
 }
 
-fn terms<'a>(of: &'a Subscription, plan: &'a Plan, customer: &'a Customer) -> Terms<'a> {
+fn terms<'a>(
+    of: &'a Subscription,
+    plan: &'a Plan,
+    customer: &'a Customer,
+    account: &AccountEntry,
+) -> Terms<'a> {
     Terms {
         subscription: &of.carried,
         plan: &plan.carried,
         customer: &customer.carried,
         timezone: &customer.timezone,
+        basis: account.configuration.due_date_basis,
         has_gateway: customer.payment_provider.is_some_and(PaymentProvider::is_gateway),
     }
 }

@@ -8,11 +8,12 @@ use crate::{
     Error, PlanId, SubscriptionId, Timeframe, Timestamp,
     engine::{
         Account, Billing,
-        kernel::{Applied, Command, Patience, Stop, Transaction, apply},
+        kernel::{Command, Patience, Stop, Transaction, apply_step},
         rows::{account, subscriptions},
         time::{
             corrections::{correct_some, measure_all},
             current,
+            due_dates::recalculate_some,
             in_order::apply_transitions,
         },
     },
@@ -90,6 +91,7 @@ impl Billing {
                 correct_some(self.shared(), account.id(), id, patience).await.map(|_| ())
             }
             Owner::Metrics => measure_all(self.shared(), account.id(), deadline).await,
+            Owner::DueDates => recalculate_some(&account, deadline).await,
         }
     }
 
@@ -151,11 +153,7 @@ async fn apply_plan_changes(
     let next = places.last().filter(|_| places.len() >= SUBSCRIPTIONS_TOGETHER);
     let cursor = next.map(|place| place.to_vec());
     let step = EndPlanStep { plan_id, plan_version, revision, deadline, cursor };
-    match apply(account.shared(), account.id(), &step, None).await? {
-        Applied::Done(done) => done.result,
-        Applied::LostTheKey => Err(Error::contended()),
-        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
-    }
+    apply_step(account.shared(), account.id(), &step).await
 }
 
 /// Command that keeps the progress of applying a plan's subscriptions, and removes the changes that all

@@ -167,7 +167,7 @@ proptest! {
         let elsewhere = Index::items(&other.account).key_at(&found);
         prop_assert_eq!(elsewhere == slot.key().bytes(), account == other.account);
 
-        for queue in [Queue::Customer(customer), Queue::Backfill(of.backfill)] {
+        for queue in [Queue::Customer(customer), Queue::Backfill(of.backfill), Queue::Account] {
             let slot = outbox(&account, Place { queue, number });
             let behind = outbox(&account, place_at(&position(slot.key()).unwrap()));
             prop_assert_eq!(behind.key(), slot.key());

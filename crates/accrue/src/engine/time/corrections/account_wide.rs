@@ -8,7 +8,7 @@ use crate::{
     AccountId, BackfillId, CustomerId, Error,
     backfill::{Backfill, Correction, Effect},
     engine::{
-        kernel::{Applied, Command, Patience, Shared, Stop, Transaction, apply},
+        kernel::{Command, Patience, Shared, Stop, Transaction, apply_step},
         rows,
         time::{
             corrections::{publish, schedule},
@@ -39,24 +39,12 @@ pub(in crate::engine) async fn correct_some(
     id: BackfillId,
     patience: &mut Patience,
 ) -> Result<bool, Error> {
-    let Some(part) = commit(shared, account, &FindPart { id }).await? else { return Ok(false) };
+    let Some(part) = apply_step(shared, account, &FindPart { id }).await? else { return Ok(false) };
     for customer in &part.customers {
         correct(shared, account, *customer, patience).await?;
     }
-    commit(shared, account, &EndPart { part: &part }).await?;
+    apply_step(shared, account, &EndPart { part: &part }).await?;
     Ok(true)
-}
-
-async fn commit<C: Command>(
-    shared: &Shared,
-    account: &AccountId,
-    command: &C,
-) -> Result<C::Outcome, Error> {
-    match apply(shared, account, command, None).await? {
-        Applied::Done(done) => done.result,
-        Applied::LostTheKey => Err(Error::contended()),
-        Applied::Unknown(_, error) => Err(Error::from(error).retry_doubles_nothing()),
-    }
 }
 
 /// Some customers that a backfill concerns, and where the next ones are found.
@@ -184,11 +172,11 @@ pub(in crate::engine) async fn measure_all(
     account: &AccountId,
     deadline: Deadline,
 ) -> Result<(), Error> {
-    let found = commit(shared, account, &FindUnmeasured { deadline: &deadline }).await?;
+    let found = apply_step(shared, account, &FindUnmeasured { deadline: &deadline }).await?;
     for customer in &found.customers {
         correct(shared, account, *customer, &mut Patience::endless()).await?;
     }
-    commit(shared, account, &EndUnmeasured { deadline: &deadline, found: &found }).await
+    apply_step(shared, account, &EndUnmeasured { deadline: &deadline, found: &found }).await
 }
 
 /// Customers whose events are to be measured by more metrics, and where the next ones are found.
