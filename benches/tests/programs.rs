@@ -49,3 +49,9 @@ fn backfills_are_measured() {
     let said = run(env!("CARGO_BIN_EXE_backfill"), &arguments);
     assert!(said.contains("ratio"), "{said}");
 }
+
+#[test]
+fn invoices_are_measured() {
+    let said = run(env!("CARGO_BIN_EXE_invoices"), &["memory", "--customers", "150"]);
+    assert!(said.contains("       150        150"), "{said}");
+}
