@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::lines::InvoiceLineItem;
 pub(crate) use self::{
     lists::{InvoiceListQuery, InvoiceSummaryQuery},
-    requests::{FetchInvoice, IssueInvoice, MarkPaid, UpcomingQuery, UpdateInvoice},
+    requests::{FetchInvoice, IssueInvoice, MarkPaid, PayInvoice, UpcomingQuery, UpdateInvoice},
 };
 use super::{
     alerts::SubscriptionMinified,
