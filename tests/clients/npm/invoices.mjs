@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import Orb from 'orb-billing';
 
 import { client } from './client.mjs';
-import { DAY, all, ids, instant, newSubscription, use, wait } from './fixtures.mjs';
+import {
+  DAY, all, ids, instant, newCustomer, newPlan, newSubscription, use, wait,
+} from './fixtures.mjs';
 
 const { invoices } = client;
 
@@ -96,9 +98,13 @@ test('an invoice is paid by the gateway', async () => {
 });
 
 test('a customer of a payment provider is collected from when an invoice is due', async () => {
-  const { customer } = await subscribed();
-  await client.customers.update(customer.id, {
+  const { plan } = await newPlan();
+  const customer = await newCustomer({
     payment_provider: 'stripe_charge', payment_provider_id: 'cus_4242424242424242',
+  });
+  await client.subscriptions.create({
+    plan_id: plan.id, customer_id: customer.id, net_terms: 14,
+    align_billing_with_subscription_start_date: true,
   });
   const [first] = await all(invoices.list({ customer_id: customer.id, status: ['issued'] }));
   const now = await invoices.pay(first.id, {});
