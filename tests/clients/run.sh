@@ -34,9 +34,9 @@ start() {
   fail "$1 does not listen"
 }
 
-# Starts one with a clock that the client moves.
+# Starts one with a clock that the client moves, and cards of which no money comes.
 start_still() {
-  start "$1" --manual-clock "$(date -u +%FT%TZ)"
+  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway
 }
 
 # Asks it to stop, and expects that it ends well.

@@ -1,6 +1,6 @@
 use std::{any::Any, fmt, num::NonZeroU32, sync::Arc};
 
-use accrue::{Account, Billing, Pace};
+use accrue::{Account, Billing, Pace, PaymentGateway};
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header::CONTENT_LENGTH,
@@ -305,10 +305,10 @@ impl Api {
             // Whatever is wrong with it, it may be a retry, or another request than the key was used for.
             (Err(problem), Some(attempt)) => {
                 match (attempt.look().await, operation.effect) {
-                    (Ok(Some(answer)), Effect::Writes) => {
+                    (Ok(Some(answer)), Effect::Writes) if !Reply::is_open(&answer) => {
                         Ok(Reply::from_stored(&answer)?.replayed())
                     }
-                    // What only reads is read again.
+                    // What only reads is read again, and what goes on is sent again.
                     (Ok(_), _) => Err(problem),
                     (Err(error), _) => Err(error.into()),
                 }
@@ -355,6 +355,37 @@ impl ApiBuilder {
     /// Limits the requests and events of each account; there is no limit where nothing is said.
     pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
         self.settings.rate_limit = Some(Box::new(limit));
+        self
+    }
+
+    /// Charges with a gateway what is to be paid now (invoicing 8.4). Without one, `pay` answers that the
+    /// feature is not available.
+    ///
+    /// The request waits for the gateway, which bounds its own time. What it does not know yet, and what
+    /// time collects, the host asks it for by
+    /// [`collect_payments`](accrue::Account::collect_payments).
+    ///
+    /// ```
+    /// use accrue::{PaymentGateway, invoice::{PaymentOutcome, StartedPayment}};
+    /// # use accrue::{AccountId, Billing, store::MemoryStore};
+    /// # use accrue_http::{Api, FixedKey};
+    ///
+    /// struct Declines;
+    ///
+    /// #[async_trait::async_trait]
+    /// impl PaymentGateway for Declines {
+    ///     async fn charge(&self, _: &StartedPayment) -> Option<PaymentOutcome> {
+    ///         Some(PaymentOutcome::Declined { transaction_id: None })
+    ///     }
+    /// }
+    ///
+    /// # let billing = Billing::with_system(MemoryStore::new());
+    /// # let keys = FixedKey::new("secret", AccountId::parse("acme")?);
+    /// let api = Api::builder(billing, keys).payment_gateway(Declines).build();
+    /// # Ok::<(), accrue::TextError>(())
+    /// ```
+    pub fn payment_gateway(mut self, gateway: impl PaymentGateway + 'static) -> Self {
+        self.settings.gateway = Some(Box::new(gateway));
         self
     }
 

@@ -33,7 +33,8 @@
 //! (413); and what is known under the idempotency key is the answer (a replay, or 409), whatever is
 //! wrong with the request. `router` finds the operation, `operations` has one file per resource: it
 //! reads the request through `shape`, makes one call of the engine, and writes what it came to in the
-//! words of `wire`. Effect, messages and the stored answer are one commit.
+//! words of `wire`. Effect, messages and the stored answer are one commit. `pay` takes two, with the
+//! gateway of the host between them.
 //!
 //! # The map, in reading order
 //!
@@ -55,8 +56,9 @@
 //! # What it leaves to the host
 //!
 //! Connections, TLS and logs; the timer that [`Api::handle_until`] takes;
-//! [`Billing::tick`](accrue::Billing::tick), and the delivery of messages. `docs/security.md` lists what
-//! has to be done.
+//! [`Billing::tick`](accrue::Billing::tick),
+//! [`Account::collect_payments`](accrue::Account::collect_payments), and the delivery of messages.
+//! `docs/security.md` lists what has to be done.
 
 mod api;
 mod auth;

@@ -15,6 +15,7 @@ mod events;
 mod invoices;
 mod items;
 mod metrics;
+mod payments;
 mod ping;
 mod plans;
 mod prices;

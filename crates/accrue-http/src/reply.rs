@@ -17,6 +17,9 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 /// A failure that passes (§4.5.10).
 const TRANSIENT_ERROR: HeaderName = HeaderName::from_static("transient-error");
 
+/// Before a stored answer whose request goes on.
+const OPEN: &str = "open ";
+
 /// An answer, before the headers that every answer has.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
@@ -85,9 +88,20 @@ impl Reply {
         format!("{} {}", self.status.as_u16(), self.body)
     }
 
-    /// Reads what was written down.
+    /// Writes it down for an idempotency key whose request goes on, and is to be answered otherwise.
+    pub(crate) fn to_open(&self) -> String {
+        format!("{OPEN}{}", self.to_stored())
+    }
+
+    /// Tells whether the request of what was written down goes on.
+    pub(crate) fn is_open(text: &str) -> bool {
+        text.starts_with(OPEN)
+    }
+
+    /// Reads what was written down, also where its request goes on.
     pub(crate) fn from_stored(text: &str) -> Result<Self, Unexpected> {
         const UNREADABLE: Unexpected = Unexpected("a stored answer is none of this door");
+        let text = text.strip_prefix(OPEN).unwrap_or(text);
         let (status, body) = text.split_once(' ').ok_or(UNREADABLE)?;
         let status = StatusCode::from_bytes(status.as_bytes()).map_err(|_| UNREADABLE)?;
         if status == StatusCode::NO_CONTENT {
@@ -151,8 +165,17 @@ mod tests {
     }
 
     #[test]
+    fn s4_5_6_what_is_open_is_read_as_its_answer() {
+        let reply = Reply::json(StatusCode::OK, &["open 200"]);
+        let (open, stored) = (reply.to_open(), reply.to_stored());
+        assert!(Reply::is_open(&open) && !Reply::is_open(&stored));
+        assert_eq!(wire(Reply::from_stored(&open).unwrap()), wire(reply));
+    }
+
+    #[test]
     fn what_this_door_has_not_written_is_no_answer() {
-        for text in ["", "200", "abc {}", "99 {}", "1000 {}", "{\"outcome\":1}", " 200 {}"] {
+        for text in ["", "200", "abc {}", "99 {}", "1000 {}", "{\"outcome\":1}", " 200 {}", "open"]
+        {
             let cause = Reply::from_stored(text).unwrap_err();
             assert_eq!(cause.to_string(), "a stored answer is none of this door", "{text}");
         }

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use accrue::{Account, Attempt, Call, Cursor, Error, ExternalId, Pace, Page, PageRequest, limits};
+use accrue::{
+    Account, Attempt, Call, Cursor, Error, ErrorKind, ExternalId, Pace, Page, PageRequest, limits,
+};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -38,6 +40,13 @@ pub(crate) struct Input {
     pub(crate) body: Result<Option<Json>, Violations>,
     /// Whether a change of a subscription is to wait until it is applied (wire 5.3).
     pub(crate) is_pending_change: bool,
+}
+
+/// How far an operation has come that takes two steps.
+pub(crate) enum Step {
+    /// It goes on from this stored answer.
+    Open(String),
+    Done(Reply),
 }
 
 impl Request {
@@ -114,6 +123,50 @@ impl Request {
         }
     }
 
+    /// Runs the first step of an operation that then waits for something outside the store. Under an
+    /// idempotency key its answer is kept as one that is open: whoever sends again goes on from there.
+    pub(crate) async fn begin<T: Send + 'static, A: Serialize>(
+        &self,
+        call: Call<T>,
+        answer: impl Fn(&T) -> A + Send + Sync,
+    ) -> Result<Step, Problem> {
+        let open = |outcome: &T| Reply::json(self.status, &answer(outcome)).to_open();
+        let Some(attempt) = &self.attempt else { return Ok(Step::Open(open(&call.await?))) };
+        let keep = |result: Result<&T, &Error>| match result {
+            Ok(outcome) => open(outcome),
+            Err(error) => Problem::from(error).reply(&self.settings.error_docs).to_stored(),
+        };
+        let kept = attempt.run(call, keep).await?;
+        Ok(match Reply::is_open(&kept.outcome) {
+            true => Step::Open(kept.outcome),
+            false => Step::Done(Reply::from_kept(&kept)?),
+        })
+    }
+
+    /// Runs the last step of an operation, and answers with what it came to. Where it is refused, that is
+    /// no fault of the request.
+    pub(crate) async fn go_on<T: Send + 'static, A: Serialize>(
+        &self,
+        open: &str,
+        call: Call<T>,
+        answer: impl Fn(&T) -> A + Send + Sync,
+    ) -> Result<Reply, Problem> {
+        let reply = |outcome: &T| Reply::json(self.status, &answer(outcome));
+        let Some(attempt) = &self.attempt else {
+            return Ok(reply(&call.await.map_err(of_host)?));
+        };
+        let kept = attempt.go_on(open, call, |outcome| reply(outcome).to_stored()).await;
+        let kept = kept.map_err(of_host)?;
+        Ok(Reply::from_kept(&kept)?)
+    }
+
+    /// Answers an operation whose last step there is nothing to do for.
+    pub(crate) async fn conclude(&self, open: &str, reply: Reply) -> Result<Reply, Problem> {
+        let Some(attempt) = &self.attempt else { return Ok(reply) };
+        let kept = attempt.conclude(open, &reply.to_stored()).await?;
+        Ok(Reply::from_kept(&kept)?)
+    }
+
     /// Answers with what was read. Under an idempotency key, the key is taken.
     pub(crate) async fn answer(self, answer: &impl Serialize) -> Result<Reply, Problem> {
         // What cannot be written is a page beyond its bound.
@@ -179,6 +232,16 @@ impl Request {
         let limit =
             rows(limit, self.settings.bounds.ledger_page_rows.min(limits::LEDGER_PAGE_ROWS));
         Ok(after(PageRequest::first_of_ledger(limit)?, cursor))
+    }
+}
+
+/// Makes the problem of what the host has said, and not the client.
+fn of_host(error: Error) -> Problem {
+    match error.kind() {
+        ErrorKind::RequestValidation
+        | ErrorKind::ConstraintViolation
+        | ErrorKind::ResourceNotFound => Problem::failed_by(Arc::new(error)),
+        _ => Problem::from(error),
     }
 }
 

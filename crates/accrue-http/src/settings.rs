@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use accrue::AccountId;
+use accrue::{AccountId, PaymentGateway};
 
 use crate::{Bounds, Category, Exceeded, RateLimit, problem::Problem};
 
@@ -9,6 +9,7 @@ pub(crate) struct Settings {
     pub(crate) bounds: Bounds,
     pub(crate) error_docs: String,
     pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
+    pub(crate) gateway: Option<Box<dyn PaymentGateway>>,
 }
 
 /// The beginning of the types of errors: the published clients tell errors by it (wire 6.6).
@@ -16,7 +17,8 @@ const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { bounds: Bounds::default(), error_docs: ERROR_DOCS.to_owned(), rate_limit: None }
+        let (bounds, error_docs) = (Bounds::default(), ERROR_DOCS.to_owned());
+        Self { bounds, error_docs, rate_limit: None, gateway: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -10,7 +10,7 @@ use accrue::{AccountId, Billing, Error};
 use accrue_http::{ApiKeys, Authenticate, FixedKey};
 use async_trait::async_trait;
 
-use crate::FixedKeys;
+use crate::{FixedKeys, collector::Collector};
 
 /// Lets in whom a key that the server was started with is shown by, and whom one is that is kept in
 /// the store.
@@ -47,6 +47,8 @@ pub(crate) struct Configured {
     billing: Billing,
     /// Without one an account keeps what it has.
     grace_period: Option<Duration>,
+    /// Whoever is told of each account.
+    collector: Option<Arc<Collector>>,
     /// Accounts that have it.
     given: Mutex<BTreeSet<AccountId>>,
 }
@@ -57,7 +59,13 @@ impl Configured {
         billing: &Billing,
         grace_period: Option<Duration>,
     ) -> Self {
-        Self { inner, billing: billing.clone(), grace_period, given: Mutex::default() }
+        let billing = billing.clone();
+        Self { inner, billing, grace_period, collector: None, given: Mutex::default() }
+    }
+
+    /// Tells a collector of the accounts that ask.
+    pub(crate) fn telling(self, collector: &Arc<Collector>) -> Self {
+        Self { collector: Some(Arc::clone(collector)), ..self }
     }
 
     async fn give(&self, account: &AccountId) -> Result<(), Error> {
@@ -73,6 +81,9 @@ impl Configured {
         }
         if wanted != found {
             handle.configure(wanted).await?;
+        }
+        if let Some(collector) = &self.collector {
+            collector.knows(account);
         }
         self.given.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
         Ok(())

@@ -8,16 +8,18 @@ use tokio::time::timeout;
 
 use crate::{
     ApiKeyError, BasePath, Chain, ConnectionBounds, Connections, FixedKeys, OneLine, REQUEST_TIME,
-    ServeOptions, StoreAt, StoreOpenError,
+    ServeOptions, StoreAt, StoreOpenError, Upkeep,
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
+    collector::Collector,
     process,
+    sandbox::SandboxGateway,
 };
 
 /// What a server serves: the engine, and the API over it, to so many connections. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Host {
-    billing: Billing,
+    upkeep: Upkeep,
     api: Api,
     connections: Connections,
     request_time: Duration,
@@ -87,30 +89,44 @@ impl Host {
     /// in the store.
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
+        let accounts = keys.iter().map(|(account, _)| account);
+        let collector = options.sandbox_gateway.then(|| Collector::of(&billing, accounts));
         let keys = FixedOrKept::new(keys, &billing);
         let grace_period = options.grace_period.map(|grace_period| grace_period.time());
-        let keys = Configured::new(keys, &billing, grace_period);
-        let builder = Api::builder(billing.clone(), keys);
-        let builder = match options.rate_limit.quotas() {
-            None => builder,
-            Some(quotas) => builder.rate_limit(RateLimits::new(&billing, quotas)),
-        };
+        let mut keys = Configured::new(keys, &billing, grace_period);
+        if let Some(collector) = &collector {
+            keys = keys.telling(collector);
+        }
+        let mut builder = Api::builder(billing.clone(), keys);
+        if let Some(quotas) = options.rate_limit.quotas() {
+            builder = builder.rate_limit(RateLimits::new(&billing, quotas));
+        }
+        if options.sandbox_gateway {
+            builder = builder.payment_gateway(SandboxGateway::new(&billing));
+        }
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
-        Self::new(billing, api)
+        match collector {
+            None => Self::new(billing, api),
+            Some(collector) => Self::kept_up_by(Upkeep::collecting(billing, collector), api),
+        }
     }
 
     /// Makes a host of an engine and its API.
     #[must_use]
     pub fn new(billing: Billing, api: Api) -> Self {
+        Self::kept_up_by(Upkeep::new(billing), api)
+    }
+
+    fn kept_up_by(upkeep: Upkeep, api: Api) -> Self {
         let bounds = ConnectionBounds::default().within(process::open_files());
         let connections = Connections::new(bounds);
-        Self { billing, api, connections, request_time: REQUEST_TIME, clock: None }
+        Self { upkeep, api, connections, request_time: REQUEST_TIME, clock: None }
     }
 
     /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
     #[must_use]
     pub fn with_clock(self, clock: ManualClock, base_path: &BasePath) -> Self {
-        let clock = ClockRoute::new(clock, &self.billing, base_path);
+        let clock = ClockRoute::new(clock, &self.upkeep, base_path);
         Self { clock: Some(Arc::new(clock)), ..self }
     }
 
@@ -129,7 +145,13 @@ impl Host {
     /// Returns the engine.
     #[must_use]
     pub const fn billing(&self) -> &Billing {
-        &self.billing
+        self.upkeep.billing()
+    }
+
+    /// Returns what is to be done beside requests.
+    #[must_use]
+    pub const fn upkeep(&self) -> &Upkeep {
+        &self.upkeep
     }
 
     /// Returns the connections.
@@ -173,6 +195,6 @@ impl Host {
 
     /// Tells whether the store answers.
     pub async fn is_healthy(&self) -> bool {
-        self.billing.next_deadline().await.is_ok()
+        self.billing().next_deadline().await.is_ok()
     }
 }

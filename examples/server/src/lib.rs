@@ -5,6 +5,7 @@
 mod auth;
 mod clock;
 mod clock_route;
+mod collector;
 mod connections;
 mod host;
 mod keys;
@@ -14,6 +15,7 @@ mod one_line;
 mod options;
 mod process;
 mod run;
+mod sandbox;
 mod stop;
 mod upkeep;
 
@@ -36,5 +38,5 @@ pub use self::{
     },
     run::{Error, run},
     stop::{Stop, Stopped, stop},
-    upkeep::keep_up,
+    upkeep::Upkeep,
 };

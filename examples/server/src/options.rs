@@ -93,6 +93,15 @@ pub struct ServeOptions {
     #[arg(long, value_name = "TIME")]
     pub grace_period: Option<GracePeriod>,
 
+    /// Charges customers by a gateway that moves no money: for tests
+    ///
+    /// What becomes of a payment is decided by the number of the card in `shared_payment_token_id`, in the
+    /// default token of a customer, or in its `payment_provider_id`, as in `tok_4242424242424242`:
+    /// 4242424242424242 and 5555555555554444 pay, 4000000000003220 pays an hour later, and 4000000000000002
+    /// declines, as any other does. Without the option `pay` is not available.
+    #[arg(long)]
+    pub sandbox_gateway: bool,
+
     /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
     ///
     /// `PUT /clock` below the base path, with an API key and `{"now": "2026-04-01T00:00:00Z"}`, moves it
@@ -136,6 +145,7 @@ mod tests {
         assert_eq!(options.store, StoreAt::Memory);
         assert_eq!(options.base_path.as_str(), "/v1");
         assert_eq!(options.rate_limit, RateLimitPlan::Live);
+        assert!(!options.sandbox_gateway, "nobody is charged who was not asked for it");
     }
 
     #[test]

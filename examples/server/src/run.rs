@@ -5,8 +5,8 @@ use std::{
 };
 
 use crate::{
-    Chain, Command, Host, OneLine, OpenError, Options, ServeOptions, Stopped, keep_up,
-    keys::KeysError, listen, log, process, stop, stop::Signals,
+    Chain, Command, Host, OneLine, OpenError, Options, ServeOptions, Stopped, keys::KeysError,
+    listen, log, process, stop, stop::Signals,
 };
 
 /// Why a server did not run, or not to its proper end.
@@ -67,7 +67,7 @@ where
     let signals = Signals::listen().map_err(Error::Serve)?;
 
     let (stop, stopped) = stop();
-    let upkeep = tokio::spawn(keep_up(host.billing().clone(), stopped.clone()));
+    let upkeep = tokio::spawn(host.upkeep().clone().keep_up(stopped.clone()));
     tokio::spawn(async move {
         signals.first().await;
         tracing::info!("stopping");

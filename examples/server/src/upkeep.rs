@@ -1,58 +1,109 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use accrue::{Billing, Error};
+use accrue::{Billing, Error, Timestamp};
 use tokio::{task::yield_now, time::timeout};
 
-use crate::{Chain, Stopped, clock::ClockWatch};
+use crate::{Chain, Stopped, clock::ClockWatch, collector::Collector};
 
 /// How many owners of something due one call applies it for, and how many keys another removes.
 const AT_ONCE: usize = 100;
 /// How long to wait at most, since a request may have brought an earlier deadline.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long a payment waits at most for the gateway to be asked, when a clock is moved far.
+const STEP: Duration = Duration::from_secs(60 * 60);
 
-/// Does what time makes due, until the server is asked to stop.
-///
-/// No answer depends on it: messages would wait, and the store would keep what nobody needs. It logs
-/// besides that the clock was set back, while the present instant of the engine is ahead of it.
-pub async fn keep_up(billing: Billing, stopped: Stopped) {
-    let mut clock = ClockWatch::default();
-    loop {
-        clock.look(&billing);
-        let wait = match round(&billing).await {
-            Ok(wait) => wait,
-            Err(error) => {
-                tracing::warn!(error = %Chain(&error), "what is due waits");
-                LONGEST_WAIT
+/// What a server does beside requests: what time makes due, and payments where it has a gateway.
+/// Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Upkeep {
+    billing: Billing,
+    collector: Option<Arc<Collector>>,
+}
+
+impl Upkeep {
+    pub(crate) fn new(billing: Billing) -> Self {
+        Self { billing, collector: None }
+    }
+
+    pub(crate) fn collecting(billing: Billing, collector: Arc<Collector>) -> Self {
+        Self { billing, collector: Some(collector) }
+    }
+
+    pub(crate) const fn billing(&self) -> &Billing {
+        &self.billing
+    }
+
+    /// Does what time makes due, until the server is asked to stop.
+    ///
+    /// No answer depends on it: messages would wait, and the store would keep what nobody needs. It logs
+    /// besides that the clock was set back, while the present instant of the engine is ahead of it.
+    pub async fn keep_up(self, stopped: Stopped) {
+        let mut clock = ClockWatch::default();
+        loop {
+            clock.look(&self.billing);
+            let wait = match self.round().await {
+                Ok(wait) => wait,
+                Err(error) => {
+                    tracing::warn!(error = %Chain(&error), "what is due waits");
+                    LONGEST_WAIT
+                }
+            };
+            if timeout(wait, stopped.clone().wait()).await.is_ok() {
+                return;
             }
-        };
-        if timeout(wait, stopped.clone().wait()).await.is_ok() {
-            return;
         }
     }
-}
 
-/// Does a round, and tells how long there is nothing to do.
-async fn round(billing: &Billing) -> Result<Duration, Error> {
-    let done = some(billing).await?;
-    if done.more {
-        return Ok(Duration::ZERO);
-    }
-    let Some(deadline) = billing.next_deadline().await? else { return Ok(LONGEST_WAIT) };
-    let micros = deadline.micros().saturating_sub(billing.now().micros());
-    let until = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
-    // What failed stays due, and is not tried without a pause.
-    Ok(if done.failed > 0 { LONGEST_WAIT } else { until.min(LONGEST_WAIT) })
-}
-
-/// Does all that is due by now, of every account.
-pub(crate) async fn catch_up(billing: &Billing) -> Result<(), CatchUpError> {
-    loop {
-        let done = some(billing).await?;
-        if !done.more {
-            return if done.failed > 0 { Err(CatchUpError::Damaged(done.failed)) } else { Ok(()) };
+    /// Does a round, and tells how long there is nothing to do.
+    async fn round(&self) -> Result<Duration, Error> {
+        let done = self.some().await?;
+        if done.more {
+            return Ok(Duration::ZERO);
         }
-        // A store that never waits would keep the thread until the end.
-        yield_now().await;
+        let Some(deadline) = self.billing.next_deadline().await? else { return Ok(LONGEST_WAIT) };
+        let micros = deadline.micros().saturating_sub(self.billing.now().micros());
+        let until = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
+        // What failed stays due, and is not tried without a pause.
+        Ok(if done.failed > 0 { LONGEST_WAIT } else { until.min(LONGEST_WAIT) })
+    }
+
+    /// Does all that is due by now, of every account.
+    pub(crate) async fn catch_up(&self) -> Result<(), CatchUpError> {
+        loop {
+            let done = self.some().await?;
+            if !done.more {
+                return if done.failed > 0 {
+                    Err(CatchUpError::Damaged(done.failed))
+                } else {
+                    Ok(())
+                };
+            }
+            // A store that never waits would keep the thread until the end.
+            yield_now().await;
+        }
+    }
+
+    /// Returns where a clock that is moved to an instant is to stop on its way. A payment that begins there
+    /// is collected before so much time passes that it counts as failed.
+    pub(crate) async fn stop_on_the_way(&self, instant: Timestamp) -> Result<Timestamp, Error> {
+        let Some(collector) = &self.collector else { return Ok(instant) };
+        let Some(deadline) = self.billing.next_deadline().await? else { return Ok(instant) };
+        let now = self.billing.now();
+        let from = if collector.waits().await? { now } else { deadline.max(now) };
+        Ok(from.saturating_add(STEP).min(instant))
+    }
+
+    /// Applies some of what time has brought, collects payments, and some garbage.
+    async fn some(&self) -> Result<Done, Error> {
+        let tick = self.billing.tick(AT_ONCE).await?;
+        if tick.failed > 0 {
+            tracing::error!(failed = tick.failed, "something is wrong with rows of the store");
+        }
+        if let Some(collector) = &self.collector {
+            collector.collect().await?;
+        }
+        let collected = self.billing.collect_garbage(AT_ONCE).await?;
+        Ok(Done { failed: tick.failed, more: tick.more || collected.more })
     }
 }
 
@@ -69,16 +120,6 @@ pub(crate) enum CatchUpError {
 struct Done {
     failed: usize,
     more: bool,
-}
-
-/// Applies some of what time has brought, and collects some garbage.
-async fn some(billing: &Billing) -> Result<Done, Error> {
-    let tick = billing.tick(AT_ONCE).await?;
-    if tick.failed > 0 {
-        tracing::error!(failed = tick.failed, "something is wrong with rows of the store");
-    }
-    let collected = billing.collect_garbage(AT_ONCE).await?;
-    Ok(Done { failed: tick.failed, more: tick.more || collected.more })
 }
 
 #[cfg(test)]
@@ -116,10 +157,10 @@ mod tests {
         let (billing, clock) = engine().await;
         clock.advance(MONTH);
         let (stop, stopped) = crate::stop();
-        let upkeep = tokio::spawn(keep_up(billing.clone(), stopped));
+        let upkeep = tokio::spawn(Upkeep::new(billing.clone()).keep_up(stopped));
         let all = [(); 4].map(|()| {
-            let billing = billing.clone();
-            tokio::spawn(async move { catch_up(&billing).await })
+            let upkeep = Upkeep::new(billing.clone());
+            tokio::spawn(async move { upkeep.catch_up().await })
         });
         for one in all {
             one.await.unwrap().unwrap();

@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import Orb from 'orb-billing';
 
 import { client } from './client.mjs';
-import { DAY, all, ids, instant, newSubscription, use, wait } from './fixtures.mjs';
+import {
+  DAY, all, ids, instant, newCustomer, newPlan, newSubscription, use, wait,
+} from './fixtures.mjs';
 
 const { invoices } = client;
 
@@ -70,4 +72,46 @@ test('the balance of a customer pays, and is given back by what becomes void', a
   const actions = moves.map(({ action }) => action);
   assert.deepEqual(actions, ['return_from_voiding', 'applied_to_invoice', 'manual_adjustment']);
   assert.equal((await client.customers.fetch(customer.id)).balance, '5.00');
+});
+
+/** Tokens for the cards of the gateway that moves no money. */
+const PAYS = 'tok_4242424242424242';
+const ASKS = 'tok_4000000000003220';
+const DECLINES = 'tok_4000000000000002';
+
+test('an invoice is paid by the gateway', async () => {
+  const { subscription } = await subscribed();
+  const [invoice] = await listed(subscription, 'issued');
+  const pay = (token) => invoices.pay(invoice.id, { shared_payment_token_id: token });
+  const declined = await pay(DECLINES);
+  assert.deepEqual([declined.status, declined.payment_attempts.length], ['issued', 1]);
+  assert.equal(declined.payment_attempts[0].succeeded, false);
+  const begun = await pay(ASKS);
+  assert.deepEqual([begun.status, begun.payment_attempts.length], ['issued', 1]);
+  await assert.rejects(pay(PAYS), Orb.ConstraintViolation);
+  await wait(2 * 3600);
+  const paid = await invoices.fetch(invoice.id);
+  assert.deepEqual([paid.status, paid.payment_attempts.length], ['paid', 2]);
+  const started = Date.parse(begun.payment_started_at);
+  assert.equal(Date.parse(paid.payment_received_at), started + 3600 * 1000);
+  await assert.rejects(pay(PAYS), Orb.ConstraintViolation);
+});
+
+test('a customer of a payment provider is collected from when an invoice is due', async () => {
+  const { plan } = await newPlan();
+  const customer = await newCustomer({
+    payment_provider: 'stripe_charge', payment_provider_id: 'cus_4242424242424242',
+  });
+  await client.subscriptions.create({
+    plan_id: plan.id, customer_id: customer.id, net_terms: 14,
+    align_billing_with_subscription_start_date: true,
+  });
+  const [first] = await all(invoices.list({ customer_id: customer.id, status: ['issued'] }));
+  const now = await invoices.pay(first.id, {});
+  assert.deepEqual([now.status, now.amount_due], ['paid', '20.00']);
+  await wait(100 * DAY);
+  const paid = await all(invoices.list({ customer_id: customer.id, status: ['paid'] }));
+  const succeeded = paid.flatMap((of) => of.payment_attempts.map((attempt) => attempt.succeeded));
+  assert.deepEqual(succeeded, paid.map(() => true));
+  assert.ok(paid.length >= 3, 'those of the next months are paid too');
 });

@@ -454,6 +454,25 @@ class Suite(unittest.TestCase):
         self.assertEqual(moves, applied)
         self.assertEqual(CLIENT.customers.fetch(customer.id).balance, "5.00")
 
+    def test_payments(self):
+        customer = new_customer()
+        plan = new_plan(new_metric())
+        CLIENT.subscriptions.create(
+            plan_id=plan.id,
+            customer_id=customer.id,
+            align_billing_with_subscription_start_date=True,
+        )
+        invoices = CLIENT.invoices
+        [invoice] = invoices.list(customer_id=customer.id, status=["issued"])
+        with self.assertRaises(orb.ConstraintViolation):
+            invoices.pay(invoice.id)
+        declined = invoices.pay(invoice.id, shared_payment_token_id="tok_4000000000000002")
+        [attempt] = declined.payment_attempts
+        self.assertEqual((declined.status, attempt.succeeded), ("issued", False))
+        paid = invoices.pay(invoice.id, shared_payment_token_id="tok_4242424242424242")
+        self.assertEqual((paid.status, len(paid.payment_attempts)), ("paid", 2))
+        self.assertEqual(paid.payment_received_at, paid.payment_started_at)
+
     def test_errors(self):
         item = new_item()
         CLIENT.items.archive(item.id)

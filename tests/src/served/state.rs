@@ -207,7 +207,9 @@ impl State {
         let status = |row: Row| {
             let record: serde_json::Value = serde_json::from_str(row.document.as_str()).unwrap();
             // Of what only reads no answer is kept.
-            let (status, _) = record["answer"]["inline"].as_str().unwrap().split_once(' ')?;
+            let answer = record["answer"]["inline"].as_str().unwrap();
+            // One that a request goes on from is an answer like any other.
+            let (status, _) = answer.strip_prefix("open ").unwrap_or(answer).split_once(' ')?;
             Some(status.parse().unwrap())
         };
         rows.into_iter().filter_map(status).collect()

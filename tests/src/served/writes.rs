@@ -300,6 +300,7 @@ fn of_invoices(Scene { payer, invoice, draft, line, .. }: &Scene) -> Vec<Case> {
     let moved = json!({"amount": "2.5", "type": "decrement", "description": "other"});
     let credited = json!({"invoice_line_item_id": line, "amount": "2.5"});
     let note = json!({"line_items": [credited], "reason": "duplicate"});
+    let token = json!({"shared_payment_token_id": "token"});
     let null = Value::Null;
     vec![
         case("POST /credit_notes", "/credit_notes".to_owned(), &note, 201),
@@ -312,6 +313,7 @@ fn of_invoices(Scene { payer, invoice, draft, line, .. }: &Scene) -> Vec<Case> {
             200,
         ),
         case("POST /invoices/{invoice_id}/mark_paid", path(invoice, "/mark_paid"), &payment, 200),
+        case("POST /invoices/{invoice_id}/pay", path(invoice, "/pay"), &token, 200),
         case("POST /invoices/{invoice_id}/void", path(invoice, "/void"), &null, 200),
         case(
             "POST /customers/{customer_id}/balance_transactions",

@@ -4,7 +4,7 @@ use accrue::{
     related::Related,
 };
 
-use super::zones;
+use super::{payments, zones};
 use crate::{
     operation::Operation,
     problem::Problem,
@@ -14,7 +14,7 @@ use crate::{
     wire::{
         invoices::{
             FetchInvoice, Invoice, InvoiceListQuery, InvoiceSummary, InvoiceSummaryQuery,
-            IssueInvoice, MarkPaid, UpcomingInvoice, UpcomingQuery, UpdateInvoice,
+            IssueInvoice, MarkPaid, PayInvoice, UpcomingInvoice, UpcomingQuery, UpdateInvoice,
         },
         pages::{Limit, Rows},
     },
@@ -62,6 +62,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
     .body::<Maybe<IssueInvoice>>()
     .answers::<InvoiceSummary>()
     .run(|request| Box::pin(issue_summary(request))),
+    Operation::post("/invoices/{invoice_id}/pay", "invoices.pay", "pay-invoice")
+        .summary("Charges the customer for an invoice now, by the payment gateway of the host.")
+        .body::<Maybe<PayInvoice>>()
+        .answers::<Invoice>()
+        .run(|request| Box::pin(payments::pay(request))),
     Operation::post("/invoices/{invoice_id}/mark_paid", "invoices.mark_paid", "mark-invoice-paid")
         .summary("Marks an invoice as paid by other means.")
         .body::<MarkPaid>()

@@ -22,7 +22,6 @@ pub(crate) const WAITING: &[Waiting] = &[
                 "/invoices/{invoice_id}/invoice_line_items/{line_item_id}",
                 "invoices.delete_line_item",
             ),
-            (Post, "/invoices/{invoice_id}/pay", "invoices.pay"),
             (
                 Post,
                 "/invoices/{invoice_id}/regenerate_invoice_pdf",

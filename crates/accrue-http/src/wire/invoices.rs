@@ -19,7 +19,7 @@ use self::{
 };
 pub(crate) use self::{
     lists::{InvoiceListQuery, InvoiceSummaryQuery},
-    requests::{FetchInvoice, IssueInvoice, MarkPaid, UpcomingQuery, UpdateInvoice},
+    requests::{FetchInvoice, IssueInvoice, MarkPaid, PayInvoice, UpcomingQuery, UpdateInvoice},
 };
 use super::{
     alerts::SubscriptionMinified,

@@ -16,7 +16,11 @@ const APRIL: &str = "2026-03-31T22:00:00.000000+00:00";
 
 /// A shop that invoices `ada` from noon of the 10th of March on, by the first of the month.
 pub(crate) fn shop() -> (Shop, Value) {
-    let shop = Shop::new();
+    shop_on(Host::new())
+}
+
+pub(crate) fn shop_on(host: Host) -> (Shop, Value) {
+    let shop = Shop::on(host);
     let mut configuration = accrue::account::Configuration::default();
     configuration.features.invoices = true;
     pollster::block_on(shop.host.account().configure(configuration).into_future()).unwrap();

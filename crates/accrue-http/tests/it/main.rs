@@ -36,6 +36,7 @@ mod metrics;
 mod own;
 mod pagination;
 mod payloads;
+mod payments;
 mod plans;
 mod prices;
 mod rates;

@@ -19,7 +19,10 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn new() -> Self {
-        let host = Host::new();
+        Self::on(Host::new())
+    }
+
+    pub(crate) fn on(host: Host) -> Self {
         let customer = customer(&host, "ada");
         let item = host.post("/v1/items", json!({"name": "Model"})).ok(StatusCode::CREATED);
         let metric = json!({

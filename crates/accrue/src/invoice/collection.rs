@@ -169,8 +169,9 @@ impl Invoice {
         }
     }
 
-    /// Returns the payment of it that is under way.
-    pub(crate) fn started_payment(&self) -> Option<StartedPayment> {
+    /// Returns the payment of it that is under way: what a [gateway](crate::PaymentGateway) is asked for.
+    #[must_use]
+    pub fn started_payment(&self) -> Option<StartedPayment> {
         self.paying.as_ref().map(|attempt| StartedPayment {
             attempt_id: attempt.id,
             invoice_id: self.id,

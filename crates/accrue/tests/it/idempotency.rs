@@ -100,6 +100,47 @@ fn an_ingest_that_refuses_an_event_burns_no_key() {
 }
 
 #[test]
+fn s4_5_6_an_answer_takes_the_place_of_an_open_one_once() {
+    let fixture = Fixture::new();
+    let account = &fixture.account;
+    let create = |item: &str| account.create_item(NewItem::new(name(item)));
+    let go_on = |attempt: &Attempt, before: &str, item: &str| {
+        block_on(attempt.go_on(before, create(item), |item| item.name.to_string()))
+    };
+    let attempt = admitted(account);
+    block_on(attempt.run(create("a"), |_| "open".to_owned())).unwrap();
+    let end = go_on(&attempt, "open", "b").unwrap();
+    assert_eq!((end.outcome.as_str(), end.is_replayed()), ("b", false));
+    let before = fixture.dump();
+    // Whoever was late gets that answer, and has no effect.
+    let late = go_on(&attempt, "open", "c").unwrap();
+    assert_eq!((late.outcome.as_str(), late.is_replayed()), ("b", true));
+    assert!(block_on(attempt.conclude("open", "closed")).unwrap().is_replayed());
+    drop(attempt);
+    let again = block_on(admitted(account).run(create("d"), |_| "never kept".to_owned())).unwrap();
+    assert_eq!((again.outcome.as_str(), again.is_replayed()), ("b", true));
+    assert_eq!(fixture.dump(), before);
+}
+
+#[test]
+fn s4_5_6_an_error_leaves_an_open_answer() {
+    let fixture = Fixture::new();
+    let item = fixture.item();
+    run(fixture.account.archive_item(item.id)).unwrap();
+    let attempt = admitted(&fixture.account);
+    let new = NewItem::new(name("a"));
+    block_on(attempt.run(fixture.account.create_item(new), |_| "open".to_owned())).unwrap();
+    let before = fixture.dump();
+    let archive = fixture.account.archive_item(item.id);
+    let refused = block_on(attempt.go_on("open", archive, |_| "closed".to_owned())).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ConstraintViolation);
+    assert_eq!(fixture.dump(), before);
+    let closed = block_on(attempt.conclude("open", "closed")).unwrap();
+    assert_eq!((closed.outcome.as_str(), closed.is_replayed()), ("closed", false));
+    assert_eq!(block_on(attempt.look()).unwrap().as_deref(), Some("closed"));
+}
+
+#[test]
 fn s4_5_7_where_two_processes_run_one_key_one_has_an_effect() {
     let fixture = Fixture::new();
     let (store, clock) = (Arc::clone(&fixture.store), fixture.clock.clone());

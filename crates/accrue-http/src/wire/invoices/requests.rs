@@ -48,6 +48,12 @@ request! {
         synchronous: Option<bool>,
     }
 
+    /// What an invoice is paid with.
+    pub(crate) struct PayInvoice {
+        /// Shared payment token for this attempt alone; without it what the customer pays with.
+        shared_payment_token_id: Option<String>,
+    }
+
     /// A payment that came by other means.
     pub(crate) struct MarkPaid {
         /// Day on which the money came.
@@ -90,6 +96,16 @@ impl UpdateInvoice {
             },
             auto_collection: self.auto_collection,
         })
+    }
+}
+
+impl PayInvoice {
+    /// Returns the token, where there is one.
+    pub(crate) fn token(body: Maybe<Self>) -> Option<String> {
+        match body {
+            Maybe::Value(Self { shared_payment_token_id }) => shared_payment_token_id,
+            Maybe::Absent | Maybe::Null => None,
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Payments of invoices: attempts that begin by hand, those that a gateway is to make, and what became of
 //! them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::{
@@ -27,6 +29,13 @@ pub trait PaymentGateway: Send + Sync {
     /// Charges a payment. `None` where the outcome is not known yet: it is asked again, unless somebody
     /// [reports](Account::report_payment) before.
     async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome>;
+}
+
+#[async_trait]
+impl<G: PaymentGateway + ?Sized> PaymentGateway for Arc<G> {
+    async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome> {
+        (**self).charge(payment).await
+    }
 }
 
 impl Account {

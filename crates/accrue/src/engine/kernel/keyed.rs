@@ -151,6 +151,73 @@ impl Attempt {
         Ok(self.earlier(&self.find().await?).await?.map(|answer| answer.outcome))
     }
 
+    /// Runs a further operation of a request that [has run](Self::run), and keeps its answer in place of
+    /// `before`, the one that is kept, in the commit of its effect. Where another answer is kept already,
+    /// that one is returned, and there is no effect.
+    ///
+    /// So a request that waits for something outside the store between two commits has an answer at each
+    /// instant, and whoever sends it again can go on from there. An error keeps `before`.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), and those of the operation. It can be run again.
+    pub async fn go_on<T: Send + 'static>(
+        &self,
+        before: &str,
+        call: Call<T>,
+        encode: impl Fn(&T) -> String + Send + Sync,
+    ) -> Result<Answer<String>, Error> {
+        let (_, request) = call.into_parts();
+        self.replace(before, &*request, &encode).await
+    }
+
+    /// Keeps an answer in place of `before` without an effect, as [`go_on`](Self::go_on) does with one.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub async fn conclude(&self, before: &str, answer: &str) -> Result<Answer<String>, Error> {
+        self.replace(before, &NoEffect, &|()| answer.to_owned()).await
+    }
+
+    /// Runs it where the record still has the answer before.
+    async fn replace<T: Send>(
+        &self,
+        before: &str,
+        request: &dyn Request<Outcome = T>,
+        encode: &(dyn Fn(&T) -> String + Send + Sync),
+    ) -> Result<Answer<String>, Error> {
+        let encode = |result: Result<&T, &Error>| result.map_or_else(|_| String::new(), encode);
+        for _ in 0..limits::RUNS {
+            let found = self.find().await?;
+            match self.earlier(&found).await? {
+                Some(answer) if answer.outcome != before => return Ok(answer),
+                // One that has expired meanwhile is written anew.
+                Some(_) | None => {}
+            }
+            let door =
+                KeyedDoor { attempt: self, found: &found, encode: &encode, keeps_errors: false };
+            let (shared, account) = (self.account.shared(), self.account.id());
+            match apply(shared, account, request, Some(&door)).await {
+                Ok(Applied::Done(decided)) => return fresh(decided),
+                Ok(Applied::LostTheKey) => {}
+                Ok(Applied::Unknown(decided, error)) => {
+                    let unknown = Error::unknown_outcome(error).retry_doubles_nothing();
+                    let Ok(now) = self.find().await else { return Err(unknown) };
+                    return match self.earlier(&now).await? {
+                        Some(answer) if decided.answer.as_ref() == Some(&answer.outcome) => {
+                            fresh(decided)
+                        }
+                        Some(answer) if answer.outcome != before => Ok(answer),
+                        _ => Err(unknown),
+                    };
+                }
+                Err(error) => return Err(error.retry_doubles_nothing()),
+            }
+        }
+        Err(Error::key_in_flight())
+    }
+
     /// Runs it as if the key were new. The commit tells where it is not: then the record is read.
     async fn commit<T: Send>(
         &self,
@@ -159,7 +226,7 @@ impl Attempt {
     ) -> Result<Answer<String>, Error> {
         let mut found = Found::default();
         for _ in 0..limits::RUNS {
-            let door = KeyedDoor { attempt: self, found: &found, encode };
+            let door = KeyedDoor { attempt: self, found: &found, encode, keeps_errors: true };
             let (shared, account) = (self.account.shared(), self.account.id());
             let failure = match apply(shared, account, request, Some(&door)).await {
                 Ok(Applied::Done(decided)) => return fresh(decided),
@@ -323,6 +390,8 @@ struct KeyedDoor<'a, T> {
     attempt: &'a Attempt,
     found: &'a Found,
     encode: &'a Encode<'a, T>,
+    /// Whether an error is an answer.
+    keeps_errors: bool,
 }
 
 impl<T> Door<T> for KeyedDoor<'_, T> {
@@ -348,7 +417,7 @@ impl<T> Door<T> for KeyedDoor<'_, T> {
         result: &Result<T, Error>,
         tx: &mut Transaction<'_>,
     ) -> Result<Option<String>, Error> {
-        if result.as_ref().is_err_and(|error| !error.is_an_answer()) {
+        if result.as_ref().is_err_and(|error| !(self.keeps_errors && error.is_an_answer())) {
             return Ok(None);
         }
         let text = (self.encode)(result.as_ref());
