@@ -8,6 +8,7 @@ mod due;
 pub(super) mod in_order;
 pub(super) mod invoicing;
 pub(super) mod judge;
+pub(super) mod one_off;
 pub(super) mod recount;
 pub(super) mod tick;
 pub(super) mod transitions;

@@ -1,7 +1,10 @@
 //! Terms of payment: from the invoice, the subscription, the plan and the customer (invoicing 4.4, 5.1).
 
 use super::Invoice;
-use crate::{Carried, Timestamp, Zone};
+use crate::{
+    Carried, Timestamp, Zone,
+    customer::{Customer, PaymentProvider},
+};
 
 /// Fields of a subscription, its plan and its customer that say how it is invoiced.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +17,28 @@ pub(crate) struct Terms<'a> {
     pub(crate) has_gateway: bool,
 }
 
-impl Terms<'_> {
+impl<'a> Terms<'a> {
+    /// Makes the terms of a subscription, its plan and its customer.
+    pub(crate) fn new(
+        subscription: &'a Carried,
+        plan: &'a Carried,
+        customer: &'a Customer,
+    ) -> Self {
+        Self {
+            subscription,
+            plan,
+            customer: &customer.carried,
+            timezone: &customer.timezone,
+            has_gateway: customer.payment_provider.is_some_and(PaymentProvider::is_gateway),
+        }
+    }
+
+    /// Makes the terms of a customer alone: those of a one-off invoice.
+    pub(crate) fn of_customer(customer: &'a Customer) -> Self {
+        const NONE: &Carried = &Carried::NONE;
+        Self::new(NONE, NONE, customer)
+    }
+
     /// Returns the days that the customer has to pay: its subscription's, its plan's, or none.
     pub(crate) fn net_terms(&self) -> u32 {
         let days = |of: &Carried| of.get("net_terms").and_then(|text| text.parse().ok());

@@ -60,6 +60,7 @@ mod lists;
 mod lost_races;
 mod matrix;
 mod messages;
+mod one_off;
 mod open_usage;
 mod packs;
 mod payments;
