@@ -1,7 +1,9 @@
 //! Invoices on the wire (invoicing 3).
 
+mod discounts;
 mod lines;
 mod lists;
+mod one_off;
 mod requests;
 
 use accrue::{
@@ -12,9 +14,11 @@ use accrue::{
 };
 use serde::Serialize;
 
-use self::lines::InvoiceLineItem;
+use self::discounts::InvoiceLevelDiscount;
 pub(crate) use self::{
+    lines::InvoiceLineItem,
     lists::{InvoiceListQuery, InvoiceSummaryQuery},
+    one_off::{CreateInvoice, CreateInvoiceLine},
     requests::{FetchInvoice, IssueInvoice, MarkPaid, UpcomingQuery, UpdateInvoice},
 };
 use super::{
@@ -25,7 +29,7 @@ use super::{
     customer_fields::{Address, Answered, TaxId},
     customers::CustomerMinified,
 };
-use crate::shape::{Describe, Moment, NoRows, Nothing, Object, Schema, choices, response};
+use crate::shape::{Describe, Moment, Nothing, Object, Schema, choices, response};
 
 /// An invoice: a draft with the figures of now.
 #[derive(Clone, Debug, Serialize)]
@@ -131,7 +135,7 @@ response! {
 
     /// The date of an invoice.
     struct Dated {
-        /// Date that it bears: the boundary that it bills.
+        /// Date that it bears: the boundary that it bills, or the midnight that was chosen.
         invoice_date: Moment,
     }
 
@@ -149,10 +153,10 @@ response! {
         line_items: Vec<InvoiceLineItem>,
         /// Number of lines that are left out.
         hidden_line_item_count: u64,
-        /// Always null: no discount is over a whole invoice.
-        discount: Nothing,
-        /// Always empty: no discount is over a whole invoice.
-        discounts: NoRows,
+        /// Discount over a one-off invoice.
+        discount: Option<InvoiceLevelDiscount>,
+        /// Discounts over a one-off invoice: one at most.
+        discounts: Vec<InvoiceLevelDiscount>,
         /// Always null: no minimum is over a whole invoice.
         minimum: Nothing,
         /// Always null: no minimum is over a whole invoice.
@@ -216,6 +220,7 @@ choices! {
     }
     InvoiceSource {
         "subscription" => InvoiceSource::Subscription,
+        "one_off" => InvoiceSource::OneOff,
     }
 }
 
@@ -391,8 +396,8 @@ impl Figures {
                 .map(|line| InvoiceLineItem::of(line, invoice, related))
                 .collect(),
             hidden_line_item_count: u64::try_from(hidden.len()).unwrap_or(u64::MAX),
-            discount: Nothing,
-            discounts: NoRows,
+            discounts: InvoiceLevelDiscount::of(invoice).into_iter().collect(),
+            discount: InvoiceLevelDiscount::of(invoice),
             minimum: Nothing,
             minimum_amount: Nothing,
             maximum: Nothing,
