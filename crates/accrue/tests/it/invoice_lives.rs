@@ -130,8 +130,10 @@ proptest! {
                             quantity: Decimal::from(1),
                             amount: amount.clone(),
                         };
-                        run(account.create_invoice_line(draft.id, new)).unwrap();
-                        by_hand += amount;
+                        // It may be issued by now.
+                        if run(account.create_invoice_line(draft.id, new)).is_ok() {
+                            by_hand += amount;
+                        }
                     }
                 }
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
