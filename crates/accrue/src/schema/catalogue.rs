@@ -154,8 +154,7 @@ tables! {
         = (account, subscription, period.start, period.end)
         -> CellTotalEntry [guarded by CustomerHead], resident;
 
-    /// The invoices of a customer that are to be collected, and one-off drafts that were dated ahead, by when
-    /// time brings the next thing.
+    /// The invoices of a customer that are to be collected or that wait for their dates, by when they do.
     collection(account, customer: CustomerId, at: Timestamp, invoice: InvoiceId) -> Nothing {
         list collections(account, customer: CustomerId);
     }
@@ -322,13 +321,12 @@ tables! {
     }
 
     /// Lines of an invoice that was issued, as many as fit a row; of a draft those by hand.
-    invoice_lines(account, invoice: InvoiceId, part: u16)
-        -> InvoiceLines [guarded by CustomerHead];
+    invoice_lines(account, invoice: InvoiceId, part: u16) -> InvoiceLines [guarded by CustomerHead];
 
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
 
-    /// Items that are not archived, by what their names come to, and by when they were created.
+    /// Items that are not archived, by what their names come to.
     item_by_name(account, of: &Item) = (account, of.name_digest(), of.created_at, of.id) -> Nothing {
         list items_of_name(account, name: &Digest);
     }

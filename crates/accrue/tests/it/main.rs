@@ -56,6 +56,7 @@ mod invoices;
 mod ledger_entries;
 mod ledger_stories;
 mod ledgers;
+mod lines_by_hand;
 mod lists;
 mod lost_races;
 mod matrix;
