@@ -177,6 +177,7 @@ impl Operation {
             ("customers", "credits") | ("credit_blocks", _) => "Credit",
             ("customers", _) => "Customer",
             ("invoices", _) => "Invoice",
+            ("invoice_line_items", _) => "Invoice line item",
             ("metrics", _) => "Metric",
             ("prices", _) => "Price",
             ("plans" | "beta", _) => "Plan",

@@ -137,7 +137,7 @@ fn derived(now: Timestamp, names: &[&[u8]]) -> Uuid {
     at(now, &bytes)
 }
 
-fn digest(names: &[&[u8]]) -> [u8; 32] {
+pub(crate) fn digest(names: &[&[u8]]) -> [u8; 32] {
     let mut sha = Sha256::new();
     for name in names {
         sha.update(u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes());

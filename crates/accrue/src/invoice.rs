@@ -1,6 +1,7 @@
 //! Invoices: what falls due, billed (invoicing 3).
 
 mod balance;
+mod by_hand;
 mod collection;
 mod credit_note;
 mod credited;
@@ -9,6 +10,7 @@ mod figures;
 mod life;
 mod line;
 mod list;
+mod one_off;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ pub(crate) use self::{
 };
 pub use self::{
     balance::{BalanceAction, BalanceDirection, BalanceTransaction, NewBalanceTransaction},
+    by_hand::{InvoiceDiscount, LineSubject, NewInvoiceLine},
     collection::{
         AutoCollection, PaymentAttempt, PaymentFailure, PaymentInstrument, PaymentOutcome,
         StartedPayment,
@@ -38,13 +41,14 @@ pub use self::{
     dunning::{DunningSchedule, DunningStatus, DunningStep, DunningStepStatus},
     line::{InvoiceLine, LineAdjustment},
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
+    one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentTerms},
     update::{InvoiceUpdate, Payment},
 };
 use crate::{
     Carried, Currency, CustomerId, Decimal, InvoiceId, Metadata, SubscriptionId, Timestamp,
 };
 
-/// Invoice: what fell due at one boundary of a subscription (invoicing 3.1).
+/// Invoice: what fell due at one boundary of a subscription, or was made by hand (invoicing 3.1).
 ///
 /// A draft shows what counts when it is read. Once it is issued nothing of it changes but its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +70,7 @@ pub struct Invoice {
     pub currency: Currency,
     /// Instant at which it was made. A draft is made ahead of its date.
     pub created_at: Timestamp,
-    /// Date that it bears: the boundary that it bills.
+    /// Date that it bears: the boundary that it bills, or the midnight that was chosen.
     pub invoice_date: Timestamp,
     /// Instant by which it is to be paid; `None` for a draft.
     pub due_date: Option<Timestamp>,
@@ -88,9 +92,19 @@ pub struct Invoice {
     pub total: Decimal,
     /// Amount that is left to pay: the total with the customer's balance, less credit notes.
     pub amount_due: Decimal,
-    /// Lines, in the order of the prices.
+    /// Lines, in the order of the prices, and behind them those by hand.
     #[serde(skip)]
     pub lines: Vec<InvoiceLine>,
+    /// Lines by hand of a draft, exact and before the discount over it: what is kept of its lines.
+    #[serde(skip)]
+    pub(crate) by_hand: Vec<InvoiceLine>,
+    /// Discount over a one-off invoice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discount: Option<InvoiceDiscount>,
+    /// Whether its date is still to pass, and nobody but itself knows when: a one-off draft that was dated
+    /// ahead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) awaits_date: bool,
     /// Transactions of the customer's balance that it made, oldest first.
     #[serde(skip)]
     pub balance_transactions: Vec<BalanceTransaction>,
@@ -140,6 +154,8 @@ pub struct Invoice {
 pub enum InvoiceSource {
     /// A boundary of a subscription.
     Subscription,
+    /// Somebody, by hand.
+    OneOff,
 }
 
 /// Status of an invoice (invoicing 4.1).
@@ -179,6 +195,7 @@ impl InvoiceSource {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Subscription => "subscription",
+            Self::OneOff => "one_off",
         }
     }
 }

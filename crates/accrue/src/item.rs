@@ -107,6 +107,11 @@ impl ItemUpdate {
 }
 
 impl Item {
+    /// Returns what its name comes to where it is part of a key: names are longer than those.
+    pub(crate) fn name_digest(&self) -> [u8; 32] {
+        crate::id::digest(&[self.name.as_bytes()])
+    }
+
     pub(crate) fn archive(mut self, now: Timestamp) -> Result<Self, Error> {
         if self.archived_at.is_some() {
             return Err(Error::constraint("the item is archived already"));

@@ -196,6 +196,10 @@ pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 pub const FEE_CHANGES: usize = 500;
 /// The longest token of a payment, or id that a payment provider gives one, in characters.
 pub const PROVIDER_CHARACTERS: usize = 500;
+/// The most lines by hand of an invoice.
+pub const LINES_BY_HAND: usize = 200;
+/// The longest time that a one-off invoice is dated ahead, in months (invoicing 9.1).
+pub const INVOICE_AHEAD_MONTHS: u32 = 12;
 /// The most credit notes of an invoice to which one is added by hand.
 pub const CREDIT_NOTES: usize = 500;
 /// The most customers that a list of subscriptions is filtered by.

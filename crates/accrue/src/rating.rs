@@ -26,6 +26,7 @@ pub(crate) use self::{
     interval::RatedInterval,
     line::{Amounts, Line},
     running::{Moved, Running},
+    step::apply_adjustment,
 };
 use self::{group::Group, until::Until};
 use crate::{Decimal, Timeframe, Timestamp, meter::CellId};

@@ -12,7 +12,7 @@ use crate::{
     cost::Cost,
     credit::LedgerEntry,
     customer::Customer,
-    invoice::{CreditNote, Invoice},
+    invoice::{CreditNote, Invoice, InvoiceLine},
     item::Item,
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
@@ -164,6 +164,13 @@ impl Naming for Invoice {
     fn name(&self, names: &mut Names) {
         names.customers.insert(self.customer_id);
         names.prices.extend(self.lines.iter().map(|line| line.price_id));
+    }
+}
+
+/// Names its price.
+impl Naming for InvoiceLine {
+    fn name(&self, names: &mut Names) {
+        names.prices.insert(self.price_id);
     }
 }
 

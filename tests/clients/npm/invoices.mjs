@@ -5,7 +5,7 @@ import Orb from 'orb-billing';
 
 import { client } from './client.mjs';
 import {
-  DAY, all, ids, instant, newCustomer, newPlan, newSubscription, use, wait,
+  DAY, all, ids, instant, newCustomer, newItem, newPlan, newSubscription, use, wait,
 } from './fixtures.mjs';
 
 const { invoices } = client;
@@ -114,4 +114,41 @@ test('a customer of a payment provider is collected from when an invoice is due'
   const succeeded = paid.flatMap((of) => of.payment_attempts.map((attempt) => attempt.succeeded));
   assert.deepEqual(succeeded, paid.map(() => true));
   assert.ok(paid.length >= 3, 'those of the next months are paid too');
+});
+
+test('an invoice is made by hand, with lines of its own', async () => {
+  const customer = await newCustomer();
+  const item = await newItem();
+  const day = instant().slice(0, 10);
+  const line = {
+    name: 'work', item_id: item.id, start_date: day, end_date: day, quantity: 3,
+    model_type: 'unit', unit_config: { unit_amount: '19.99' },
+  };
+  const draft = await invoices.create({
+    customer_id: customer.id, currency: 'USD', invoice_date: day, line_items: [line],
+    memo: 'thank you', discount: { discount_type: 'percentage', percentage_discount: 0.1 },
+  });
+  assert.deepEqual([draft.status, draft.invoice_source], ['draft', 'one_off']);
+  assert.deepEqual([draft.subtotal, draft.total], ['59.97', '53.97']);
+  assert.equal(draft.discounts[0].percentage_discount, 0.1);
+  assert.equal(draft.line_items[0].price.item.id, item.id);
+  const added = await client.invoiceLineItems.create({
+    invoice_id: draft.id, start_date: day, end_date: day, quantity: 2, amount: '10.00', name: 'more',
+  });
+  assert.deepEqual([added.name, added.amount, added.price.unit_config.unit_amount], ['more', '10.00', '5']);
+  assert.equal((await invoices.fetch(draft.id)).total, '62.97');
+  await invoices.deleteLineItem(draft.id, added.id);
+  await assert.rejects(invoices.deleteLineItem(draft.id, added.id), Orb.ResourceNotFound);
+  const issued = await invoices.issue(draft.id);
+  assert.deepEqual([issued.status, issued.total], ['issued', '53.97']);
+  const found = await all(invoices.list({ customer_id: customer.id, is_recurring: false }));
+  assert.deepEqual(ids(found), [draft.id]);
+  const ahead = new Date(Date.parse(instant()) + 3 * DAY * 1000).toISOString().slice(0, 10);
+  const later = await invoices.create({
+    customer_id: customer.id, currency: 'USD', invoice_date: ahead, line_items: [line],
+    will_auto_issue: true,
+  });
+  assert.deepEqual([later.status, later.will_auto_issue], ['draft', true]);
+  await wait(4 * DAY);
+  assert.equal((await invoices.fetch(later.id)).status, 'issued');
 });

@@ -473,6 +473,45 @@ class Suite(unittest.TestCase):
         self.assertEqual((paid.status, len(paid.payment_attempts)), ("paid", 2))
         self.assertEqual(paid.payment_received_at, paid.payment_started_at)
 
+    def test_invoices_by_hand(self):
+        customer, item, invoices = new_customer(), new_item(), CLIENT.invoices
+        today = now().date()
+        line = {
+            "name": "work",
+            "item_id": item.id,
+            "start_date": today,
+            "end_date": today,
+            "quantity": 3,
+            "model_type": "unit",
+            "unit_config": {"unit_amount": "19.99"},
+        }
+        own = {"customer_id": customer.id, "currency": "USD", "line_items": [line]}
+        discount = {"discount_type": "percentage", "percentage_discount": 0.1}
+        draft = invoices.create(invoice_date=today, discount=discount, memo="thank you", **own)
+        self.assertEqual((draft.status, draft.invoice_source), ("draft", "one_off"))
+        self.assertEqual((draft.subtotal, draft.total), ("59.97", "53.97"))
+        self.assertEqual(draft.discounts[0].percentage_discount, 0.1)
+        self.assertEqual(draft.line_items[0].price.item.id, item.id)
+        added = CLIENT.invoice_line_items.create(
+            invoice_id=draft.id,
+            start_date=today,
+            end_date=today,
+            quantity=2,
+            amount="10.00",
+            item_id=item.id,
+        )
+        self.assertEqual((added.name, added.amount), (item.name, "10.00"))
+        self.assertEqual(added.price.unit_config.unit_amount, "5")
+        self.assertEqual(invoices.fetch(draft.id).total, "62.97")
+        invoices.delete_line_item(added.id, invoice_id=draft.id)
+        issued = invoices.issue(draft.id)
+        self.assertEqual((issued.status, issued.total), ("issued", "53.97"))
+        found = invoices.list(customer_id=customer.id, is_recurring=False)
+        self.assertEqual([row.id for row in found], [draft.id])
+        moved = invoices.create(invoice_date=now(3).date(), will_auto_issue=True, **own)
+        self.assertEqual((moved.status, moved.will_auto_issue), ("draft", True))
+        self.assertEqual(invoices.update(moved.id, invoice_date=today).status, "issued")
+
     def test_errors(self):
         item = new_item()
         CLIENT.items.archive(item.id)

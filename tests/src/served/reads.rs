@@ -99,7 +99,7 @@ fn of_subscriptions(Scene { customer, subscription, alert, .. }: &Scene) -> Vec<
     ]
 }
 
-fn of_invoices(Scene { payer, invoiced, invoice, note, .. }: &Scene) -> Vec<Case> {
+fn of_invoices(Scene { payer, invoiced, invoice, one_off, note, .. }: &Scene) -> Vec<Case> {
     vec![
         // Lines of drafts that are made meanwhile have ids that no row says.
         get(
@@ -109,6 +109,7 @@ fn of_invoices(Scene { payer, invoiced, invoice, note, .. }: &Scene) -> Vec<Case
         get("GET /invoices/summary", "/invoices/summary"),
         get("GET /invoices/upcoming", format!("/invoices/upcoming?subscription_id={invoiced}")),
         get("GET /invoices/{invoice_id}", format!("/invoices/{invoice}")),
+        get("GET /invoices/{invoice_id}", format!("/invoices/{one_off}")),
         get("GET /credit_notes", format!("/credit_notes?customer_id={payer}")),
         get("GET /credit_notes/{credit_note_id}", format!("/credit_notes/{note}")),
         get(

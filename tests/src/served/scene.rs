@@ -34,7 +34,9 @@ pub struct Scene {
     pub invoiced: String,
     pub invoice: String,
     pub draft: String,
+    pub one_off: String,
     pub line: String,
+    pub line_by_hand: String,
     pub note: String,
     pub coupon: String,
 }
@@ -153,7 +155,7 @@ impl Scene {
         door.create(&format!("/events/backfills/{reflected_backfill}/close"), &json!({}));
         door.tick();
         let pending_backfill = backfill("2026-03-08T00:00:00Z", "2026-03-08T01:00:00Z");
-        let Invoiced { payer, invoiced, invoice, draft, line, note } =
+        let Invoiced { payer, invoiced, invoice, draft, one_off, line, line_by_hand, note } =
             Invoiced::set(&door, &item, &customer);
         let store = copied(&*store);
         Self {
@@ -177,7 +179,9 @@ impl Scene {
             invoiced,
             invoice,
             draft,
+            one_off,
             line,
+            line_by_hand,
             note,
             coupon,
         }
@@ -190,13 +194,27 @@ impl Scene {
     }
 }
 
+/// A one-off invoice of a customer to make, which is issued by itself on a day.
+pub(super) fn one_off(customer: &str, item: &str, day: &str) -> Value {
+    json!({
+        "customer_id": customer, "currency": "USD", "invoice_date": day, "will_auto_issue": true,
+        "discount": {"discount_type": "percentage", "percentage_discount": 0.5},
+        "line_items": [{
+            "name": "work", "item_id": item, "start_date": "2026-03-01", "end_date": "2026-03-10",
+            "quantity": 2, "model_type": "unit", "unit_config": {"unit_amount": "10"},
+        }],
+    })
+}
+
 /// What there is of invoices.
 struct Invoiced {
     payer: String,
     invoiced: String,
     invoice: String,
     draft: String,
+    one_off: String,
     line: String,
+    line_by_hand: String,
     note: String,
 }
 
@@ -239,6 +257,9 @@ impl Invoiced {
         let credited = json!({"invoice_line_item_id": line, "amount": "1.5"});
         let note = json!({"line_items": [credited], "reason": "order_change", "memo": "goodwill"});
         let note = door.id("/credit_notes", &note);
-        Self { payer, invoiced, invoice, draft, line, note }
+        let one_off = door.create("/invoices", &one_off(&payer, item, "2026-05-01"));
+        let line_by_hand = one_off["line_items"][0]["id"].as_str().unwrap().to_owned();
+        let one_off = one_off["id"].as_str().unwrap().to_owned();
+        Self { payer, invoiced, invoice, draft, one_off, line, line_by_hand, note }
     }
 }

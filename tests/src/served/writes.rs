@@ -293,7 +293,8 @@ fn of_credits(Scene { customer, block, unused_block, .. }: &Scene) -> Vec<Case> 
     ]
 }
 
-fn of_invoices(Scene { payer, invoice, draft, line, .. }: &Scene) -> Vec<Case> {
+fn of_invoices(scene: &Scene) -> Vec<Case> {
+    let Scene { item, payer, invoice, draft, one_off, line, line_by_hand, .. } = scene;
     let path = |of: &str, rest: &str| format!("/invoices/{of}{rest}");
     let update = json!({"metadata": {"a": "1"}, "net_terms": 3});
     let payment = json!({"payment_received_date": "2026-03-10", "external_id": "a"});
@@ -301,10 +302,31 @@ fn of_invoices(Scene { payer, invoice, draft, line, .. }: &Scene) -> Vec<Case> {
     let credited = json!({"invoice_line_item_id": line, "amount": "2.5"});
     let note = json!({"line_items": [credited], "reason": "duplicate"});
     let token = json!({"shared_payment_token_id": "token"});
+    let by_hand = |invoice: &str| {
+        json!({
+            "invoice_id": invoice, "start_date": "2026-03-01", "end_date": "2026-03-02",
+            "quantity": 3, "amount": "-5", "name": "by hand",
+        })
+    };
+    let add = |of: &str| {
+        case("POST /invoice_line_items", "/invoice_line_items".to_owned(), &by_hand(of), 201)
+    };
+    let dated = json!({"invoice_date": "2026-03-10", "due_date": "2026-03-20"});
+    let now = super::scene::one_off(payer, item, "2026-03-10");
     let null = Value::Null;
     vec![
         case("POST /credit_notes", "/credit_notes".to_owned(), &note, 201),
+        case("POST /invoices", "/invoices".to_owned(), &now, 201),
+        add(draft),
+        add(one_off),
+        case(
+            "DELETE /invoices/{invoice_id}/invoice_line_items/{line_item_id}",
+            path(one_off, &format!("/invoice_line_items/{line_by_hand}")),
+            &null,
+            204,
+        ),
         case("PUT /invoices/{invoice_id}", path(draft, ""), &update, 200),
+        case("PUT /invoices/{invoice_id}", path(one_off, ""), &dated, 200),
         case("POST /invoices/{invoice_id}/issue", path(draft, "/issue"), &null, 200),
         case(
             "POST /invoices/summary/{invoice_id}/issue",

@@ -1,5 +1,5 @@
 use accrue::{
-    Call, CustomerId, IdOr, InvoiceId, Page, SubscriptionId, Zone,
+    Call, CustomerId, IdOr, InvoiceId, InvoiceLineId, Page, SubscriptionId, Zone,
     invoice::{self, InvoiceFilter},
     related::Related,
 };
@@ -13,8 +13,9 @@ use crate::{
     shape::Maybe,
     wire::{
         invoices::{
-            FetchInvoice, Invoice, InvoiceListQuery, InvoiceSummary, InvoiceSummaryQuery,
-            IssueInvoice, MarkPaid, PayInvoice, UpcomingInvoice, UpcomingQuery, UpdateInvoice,
+            CreateInvoice, CreateInvoiceLine, FetchInvoice, Invoice, InvoiceLineItem,
+            InvoiceListQuery, InvoiceSummary, InvoiceSummaryQuery, IssueInvoice, MarkPaid,
+            PayInvoice, UpcomingInvoice, UpcomingQuery, UpdateInvoice,
         },
         pages::{Limit, Rows},
     },
@@ -28,6 +29,25 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .query::<InvoiceListQuery>()
         .answers::<Rows<Invoice>>()
         .run(|request| Box::pin(list(request))),
+    Operation::post("/invoices", "invoices.create", "create-invoice")
+        .creates()
+        .summary("Makes a one-off invoice: a draft, or one that is issued at once.")
+        .body::<CreateInvoice>()
+        .answers::<Invoice>()
+        .run(|request| Box::pin(create(request))),
+    Operation::post("/invoice_line_items", "invoice_line_items.create", "create-invoice-line-item")
+        .creates()
+        .summary("Adds a line to a draft by hand.")
+        .body::<CreateInvoiceLine>()
+        .answers::<InvoiceLineItem>()
+        .run(|request| Box::pin(create_line(request))),
+    Operation::delete(
+        "/invoices/{invoice_id}/invoice_line_items/{line_item_id}",
+        "invoices.delete_line_item",
+        "delete-invoice-line-item",
+    )
+    .summary("Removes a line that was made by hand from a draft.")
+    .run(|request| Box::pin(delete_line(request))),
     Operation::get("/invoices/summary", "invoices.list_summary", "list-invoices-summary")
         .summary("Lists the invoices without their lines, those with the newest date first.")
         .query::<InvoiceSummaryQuery>()
@@ -85,6 +105,31 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let found = found(&request, filter, query.limit, query.cursor).await?;
     let related = request.account.related(&found).await?;
     request.answer_page(found, |invoice| Invoice::showing(&invoice, &related, shown)).await
+}
+
+async fn create(request: Request) -> Result<Reply, Problem> {
+    let new: CreateInvoice = request.body()?;
+    let zone = match zones::of_customer(&request, new.customer_of_dates()).await {
+        Ok(zone) => zone,
+        Err(error) => return request.refuse(&error).await,
+    };
+    let call = request.account.create_invoice(new.into_new(&zone)?);
+    write(request, call).await
+}
+
+async fn create_line(request: Request) -> Result<Reply, Problem> {
+    let new: CreateInvoiceLine = request.body()?;
+    let (id, new) = new.into_new()?;
+    let call = request.account.create_invoice_line(id, new).with_related();
+    let show =
+        |(line, related): &(invoice::InvoiceLine, Related)| InvoiceLineItem::by_hand(line, related);
+    request.write(call, show).await
+}
+
+async fn delete_line(request: Request) -> Result<Reply, Problem> {
+    let ((id, line), ..) = request.read::<(InvoiceId, InvoiceLineId), NoQuery, NoBody>()?;
+    let call = request.account.delete_invoice_line(id, line);
+    request.write(call, |()| ()).await
 }
 
 async fn list_summary(request: Request) -> Result<Reply, Problem> {

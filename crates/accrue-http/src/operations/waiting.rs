@@ -15,13 +15,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         what: "invoices, and the balances that pay them",
         operations: &[
             (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),
-            (Post, "/invoice_line_items", "invoice_line_items.create"),
-            (Post, "/invoices", "invoices.create"),
-            (
-                Delete,
-                "/invoices/{invoice_id}/invoice_line_items/{line_item_id}",
-                "invoices.delete_line_item",
-            ),
             (
                 Post,
                 "/invoices/{invoice_id}/regenerate_invoice_pdf",

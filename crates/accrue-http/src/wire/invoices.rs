@@ -2,6 +2,7 @@
 
 mod lines;
 mod lists;
+mod one_off;
 mod over;
 mod requests;
 
@@ -13,12 +14,11 @@ use accrue::{
 };
 use serde::Serialize;
 
-use self::{
-    lines::InvoiceLineItem,
-    over::{InvoiceLevelDiscount, InvoiceMaximum, InvoiceMinimum, Over},
-};
+use self::over::{InvoiceLevelDiscount, InvoiceMaximum, InvoiceMinimum, Over};
 pub(crate) use self::{
+    lines::InvoiceLineItem,
     lists::{InvoiceListQuery, InvoiceSummaryQuery},
+    one_off::{CreateInvoice, CreateInvoiceLine},
     requests::{FetchInvoice, IssueInvoice, MarkPaid, PayInvoice, UpcomingQuery, UpdateInvoice},
 };
 use super::{
@@ -135,7 +135,7 @@ response! {
 
     /// The date of an invoice.
     struct Dated {
-        /// Date that it bears: the boundary that it bills.
+        /// Date that it bears: the boundary that it bills, or the midnight that was chosen.
         invoice_date: Moment,
     }
 
@@ -220,6 +220,7 @@ choices! {
     }
     InvoiceSource {
         "subscription" => InvoiceSource::Subscription,
+        "one_off" => InvoiceSource::OneOff,
     }
 }
 

@@ -1,7 +1,7 @@
 use std::str::FromStr;
 
 use accrue::{
-    ItemId, PriceId,
+    ItemId, PriceId, PricingUnit,
     price::{self, FilterOperator, FilterValues, PriceClass},
 };
 use serde::Serialize;
@@ -97,6 +97,30 @@ impl Read for PriceFilterIn {
     }
 }
 
+/// A filter of a discount over an invoice: it may name currencies too (invoicing 9.1).
+#[derive(Clone, Debug)]
+pub(crate) struct DiscountFilterIn(pub(crate) price::PriceFilter);
+
+impl Describe for DiscountFilterIn {
+    fn schema() -> Schema {
+        NewPriceFilter::schema()
+    }
+}
+
+impl Read for DiscountFilterIn {
+    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
+        let NewPriceFilter { field, operator, values } = NewPriceFilter::read(json, at, reader)?;
+        if !matches!(field, FilterField::Currency) {
+            return PriceFilterIn::read(json, at, reader).map(|PriceFilterIn(filter)| Self(filter));
+        }
+        let units = all(&values, |index, text| {
+            let text = Json::String(text.to_owned());
+            PricingUnit::read(&text, &format!("{at}/values/{index}"), reader)
+        })?;
+        Some(Self(price::PriceFilter { operator, values: FilterValues::Currency(units) }))
+    }
+}
+
 /// A filter of a credit block: it names items (wire 4.4).
 #[derive(Clone, Debug)]
 pub(crate) struct BlockFilterIn(pub(crate) price::PriceFilter);
@@ -140,6 +164,7 @@ impl From<&price::PriceFilter> for PriceFilter {
             FilterValues::PriceType(classes) => {
                 (FilterField::PriceType, texts(classes.iter().map(|class| class.name())))
             }
+            FilterValues::Currency(units) => (FilterField::Currency, texts(units)),
             _ => (FilterField::PriceId, Vec::new()),
         };
         Self { field, operator: filter.operator, values }

@@ -21,7 +21,7 @@ use self::{
 pub(crate) use self::{
     changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
     lists::{SubscriptionListQuery, SubscriptionSummary},
-    new::NewSubscription,
+    new::{NewSubscription, one_of},
     usage::{SubscriptionUsage, UsageQueryIn},
 };
 use super::{

@@ -33,6 +33,7 @@ mod idempotency_records;
 mod idempotency_sequences;
 mod invoices;
 mod metrics;
+mod one_off;
 mod own;
 mod pagination;
 mod payloads;

@@ -19,6 +19,7 @@ pub(super) mod invoices;
 pub(super) mod items;
 pub(super) mod messages;
 pub(super) mod metrics;
+pub(super) mod one_off_invoices;
 pub(super) mod payments;
 pub(super) mod plan_versions;
 pub(super) mod plans;

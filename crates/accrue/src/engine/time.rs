@@ -9,6 +9,7 @@ pub(super) mod due_dates;
 pub(super) mod in_order;
 pub(super) mod invoicing;
 pub(super) mod judge;
+pub(super) mod one_off;
 pub(super) mod recount;
 pub(super) mod tick;
 pub(super) mod transitions;

@@ -115,9 +115,11 @@ pub(crate) struct Attempt {
     pub(crate) is_automatic: bool,
 }
 
-/// What time brings an invoice that is to be collected.
+/// What time brings an invoice that is to be issued or collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CollectionStep {
+    /// The date of a one-off draft has passed.
+    Elapse,
     /// An attempt begins.
     Begin,
     /// Nobody has reported of one: it counts as failed.
@@ -159,8 +161,11 @@ fn default_token(configuration: &str) -> Option<String> {
 }
 
 impl Invoice {
-    /// Returns what time brings its collection next.
+    /// Returns what time brings it next, where that does not come with its subscription.
     pub(crate) fn next_collection(&self) -> Option<(Timestamp, CollectionStep)> {
+        if self.awaits_date {
+            return Some((self.invoice_date, CollectionStep::Elapse));
+        }
         match &self.paying {
             Some(attempt) => {
                 Some((attempt.started_at.saturating_add(PATIENCE), CollectionStep::GiveUp))

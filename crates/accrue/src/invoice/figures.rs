@@ -76,6 +76,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
                 coupon_id: of.coupon_id,
                 price_ids: of.price_ids.iter().copied().collect(),
                 amount,
+                is_of_invoice: false,
             }));
         }
         current = next;

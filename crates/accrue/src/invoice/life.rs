@@ -5,13 +5,14 @@ use super::{
     InvoiceStatus, Payment, Receivables, Terms, balance::Movement,
 };
 use crate::{
-    BalanceTransactionId, Carried, Decimal, Error, InvoiceId, Metadata, Timestamp,
-    customer::Customer, subscription::Subscription,
+    BalanceTransactionId, Carried, Currency, CustomerId, Decimal, Error, InvoiceId, Metadata,
+    Timestamp, account::DueDateBasis, customer::Customer, subscription::Subscription,
 };
 
 /// What an invoice is issued with.
 pub(crate) struct Issue<'a> {
     pub(crate) terms: Terms<'a>,
+    pub(crate) basis: DueDateBasis,
     pub(crate) customer: &'a mut Customer,
     pub(crate) receivables: &'a mut Receivables,
     /// Id of the transaction that applies the balance.
@@ -29,19 +30,35 @@ impl Invoice {
         receivables: &Receivables,
         now: Timestamp,
     ) -> Self {
+        let whose = (of.customer_id, of.currency);
+        let draft = Self::draft_of(id, whose, invoice_date, terms, receivables, now);
+        let will_auto_issue = terms.auto_issuance();
+        let source = InvoiceSource::Subscription;
+        Self { subscription_id: Some(of.id), source, will_auto_issue, memo: terms.memo(), ..draft }
+    }
+
+    /// Makes a draft of a customer in a currency, which somebody issues.
+    pub(super) fn draft_of(
+        id: InvoiceId,
+        (customer_id, currency): (CustomerId, Currency),
+        invoice_date: Timestamp,
+        terms: Terms<'_>,
+        receivables: &Receivables,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id,
             invoice_number: receivables.draft_number(),
-            customer_id: of.customer_id,
-            subscription_id: Some(of.id),
-            source: InvoiceSource::Subscription,
+            customer_id,
+            subscription_id: None,
+            source: InvoiceSource::OneOff,
             status: InvoiceStatus::Draft,
-            currency: of.currency,
+            currency,
             created_at: now,
             invoice_date,
             due_date: None,
             eligible_to_issue_at: Some(invoice_date),
-            will_auto_issue: terms.auto_issuance(),
+            will_auto_issue: false,
             issued_at: None,
             paid_at: None,
             payment_received_at: None,
@@ -50,6 +67,9 @@ impl Invoice {
             total: Decimal::zero(),
             amount_due: Decimal::zero(),
             lines: Vec::new(),
+            by_hand: Vec::new(),
+            discount: None,
+            awaits_date: false,
             balance_transactions: Vec::new(),
             credit_notes: Vec::new(),
             auto_collection: AutoCollection {
@@ -64,7 +84,7 @@ impl Invoice {
             is_marked_as_paid: false,
             net_terms: None,
             custom_due_date: None,
-            memo: terms.memo(),
+            memo: None,
             metadata: Metadata::new(),
             addressee: Carried::NONE,
         }
@@ -80,12 +100,13 @@ impl Invoice {
     /// Issues a draft with the lines that it shows (invoicing 4.3): it takes a number, and the balance of
     /// the customer is applied. Where nothing is left to pay it is paid.
     pub(crate) fn issue(&mut self, issue: Issue<'_>) -> Option<BalanceTransaction> {
-        let Issue { terms, customer, receivables, transaction_id, at } = issue;
+        let Issue { terms, basis, customer, receivables, transaction_id, at } = issue;
         self.invoice_number = receivables.next_number();
         self.status = InvoiceStatus::Issued;
+        (self.by_hand, self.awaits_date) = (Vec::new(), false);
         (self.eligible_to_issue_at, self.will_auto_issue) = (None, false);
         self.issued_at = Some(at);
-        terms.set_due_date(self);
+        terms.set_due_date(self, basis);
         self.addressee = customer.carried.only(&["billing_address", "shipping_address", "tax_id"]);
 
         let by = applied(&self.total, &customer.balance);

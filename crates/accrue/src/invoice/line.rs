@@ -55,12 +55,15 @@ pub struct LineAdjustment {
     pub price_ids: Vec<PriceId>,
     /// Amount that it adds to the line: below zero where it takes something off.
     pub amount: Decimal,
+    /// Whether it is the discount of a one-off invoice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_of_invoice: bool,
 }
 
 impl LineAdjustment {
     /// Tells whether it is over the invoice, and not of one price.
     #[must_use]
     pub fn is_invoice_level(&self) -> bool {
-        self.coupon_id.is_some() || self.price_ids.len() > 1
+        self.is_of_invoice || self.coupon_id.is_some() || self.price_ids.len() > 1
     }
 }

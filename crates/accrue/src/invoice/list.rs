@@ -1,4 +1,4 @@
-use super::{Invoice, InvoiceStatus};
+use super::{Invoice, InvoiceSource, InvoiceStatus};
 use crate::{CivilDate, CustomerId, Decimal, IdOr, InstantRange, SubscriptionId, Timestamp, Zone};
 
 /// Filter of a list of invoices (invoicing 9.2).
@@ -10,6 +10,8 @@ pub struct InvoiceFilter {
     pub subscription: Option<SubscriptionId>,
     /// Statuses; issued, paid and synced ones where none is named.
     pub statuses: Vec<InvoiceStatus>,
+    /// Sources: all where none is named.
+    pub sources: Vec<InvoiceSource>,
     /// Range of the dates that they bear.
     pub invoice_date: InstantRange,
     /// Days on which one of their dates is.
@@ -80,6 +82,7 @@ impl InvoiceFilter {
             of.due_date.is_some_and(|at| from <= at && at <= now)
         };
         statuses.contains(&of.status)
+            && (self.sources.is_empty() || self.sources.contains(&of.source))
             && self.subscription.is_none_or(|id| of.subscription_id == Some(id))
             && self.days.hold(of, zone)
             && self.due_within.is_none_or(fell_due)

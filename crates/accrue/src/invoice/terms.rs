@@ -1,7 +1,11 @@
 //! Terms of payment: from the invoice, the subscription, the plan and the customer (invoicing 4.4, 5.1).
 
 use super::{Invoice, InvoiceStatus};
-use crate::{Carried, Timestamp, Zone, account::DueDateBasis};
+use crate::{
+    Carried, Timestamp, Zone,
+    account::DueDateBasis,
+    customer::{Customer, PaymentProvider},
+};
 
 /// Fields of a subscription, its plan and its customer that say how it is invoiced.
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +14,32 @@ pub(crate) struct Terms<'a> {
     pub(crate) plan: &'a Carried,
     pub(crate) customer: &'a Carried,
     pub(crate) timezone: &'a Zone,
-    pub(crate) basis: DueDateBasis,
     /// Whether the customer pays by a gateway.
     pub(crate) has_gateway: bool,
 }
 
-impl Terms<'_> {
+impl<'a> Terms<'a> {
+    /// Makes the terms of a subscription, its plan and its customer.
+    pub(crate) fn new(
+        subscription: &'a Carried,
+        plan: &'a Carried,
+        customer: &'a Customer,
+    ) -> Self {
+        Self {
+            subscription,
+            plan,
+            customer: &customer.carried,
+            timezone: &customer.timezone,
+            has_gateway: customer.payment_provider.is_some_and(PaymentProvider::is_gateway),
+        }
+    }
+
+    /// Makes the terms of a customer alone: those of a one-off invoice.
+    pub(crate) fn of_customer(customer: &'a Customer) -> Self {
+        const NONE: &Carried = &Carried::NONE;
+        Self::new(NONE, NONE, customer)
+    }
+
     /// Returns the days that the customer has to pay: its subscription's, its plan's, or none.
     pub(crate) fn net_terms(&self) -> u32 {
         let days = |of: &Carried| of.get("net_terms").and_then(|text| text.parse().ok());
@@ -43,13 +67,13 @@ impl Terms<'_> {
 
     /// Sets the instant by which an invoice is to be paid that is issued: the one that was chosen for it, or
     /// midnight, so many days behind the day that they are counted from. It keeps their number.
-    pub(crate) fn set_due_date(&self, invoice: &mut Invoice) {
+    pub(crate) fn set_due_date(&self, invoice: &mut Invoice, basis: DueDateBasis) {
         if invoice.custom_due_date.is_some() {
             invoice.due_date = invoice.custom_due_date;
             return;
         }
         invoice.net_terms = invoice.net_terms.or_else(|| Some(self.net_terms()));
-        invoice.due_date = invoice.due_date_from(self.basis, self.timezone);
+        invoice.due_date = invoice.due_date_from(basis, self.timezone);
     }
 }
 

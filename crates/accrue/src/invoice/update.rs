@@ -12,6 +12,8 @@ pub struct InvoiceUpdate {
     pub net_terms: Patch<u32>,
     /// Due date, in place of one that follows from the days.
     pub due_date: Patch<Timestamp>,
+    /// Date that a one-off draft bears: its day, in the zone of the customer.
+    pub invoice_date: Option<Timestamp>,
     /// Whether it is collected by itself.
     pub auto_collection: Option<bool>,
 }
@@ -36,23 +38,28 @@ impl Payment {
 }
 
 impl InvoiceUpdate {
-    pub(crate) fn decide(self, mut invoice: Invoice, zone: &Zone) -> Result<Invoice, Error> {
-        let Self { metadata, net_terms, due_date, auto_collection } = self;
-        let is_of_terms =
-            net_terms != Patch::Keep || due_date != Patch::Keep || auto_collection.is_some();
+    pub(crate) fn decide(
+        self,
+        mut invoice: Invoice,
+        zone: &Zone,
+        now: Timestamp,
+    ) -> Result<Invoice, Error> {
+        let Self { metadata, net_terms, due_date, invoice_date, auto_collection } = self;
+        let is_of_terms = net_terms != Patch::Keep
+            || due_date != Patch::Keep
+            || invoice_date.is_some()
+            || auto_collection.is_some();
         if is_of_terms {
             invoice.check_status(&[InvoiceStatus::Draft])?;
+        }
+        if let Some(date) = invoice_date {
+            invoice.date(date, zone, now)?;
         }
         if matches!((&net_terms, &due_date), (Patch::Set(_), Patch::Set(_))) {
             let message = "found net_terms beside a due date, expected one of them";
             return Err(Error::invalid("due_date", message));
         }
-        if let Patch::Set(date) = due_date {
-            let day = zone.begin_of_day_of(invoice.invoice_date);
-            if date < day {
-                let detail = format!("the due date {date} is before the invoice's date {day}");
-                return Err(Error::constraint(detail));
-            }
+        if matches!(due_date, Patch::Set(_)) {
             invoice.net_terms = None;
         }
         if matches!(net_terms, Patch::Set(_)) {
@@ -60,6 +67,9 @@ impl InvoiceUpdate {
         }
         net_terms.apply(&mut invoice.net_terms);
         due_date.apply(&mut invoice.custom_due_date);
+        if is_of_terms {
+            invoice.check_due_date(zone)?;
+        }
         if let Some(enabled) = auto_collection {
             invoice.auto_collection.enabled = enabled;
         }

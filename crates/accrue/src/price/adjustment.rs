@@ -144,6 +144,18 @@ impl Discount {
         }
     }
 
+    /// Checks it as one over an invoice, which is no usage.
+    pub(crate) fn check_over_invoice(&self, at: &str) -> Result<(), Error> {
+        match self {
+            Self::Usage(_) => {
+                Err(Error::constraint("a discount of units is of usage, not over an invoice"))
+            }
+            Self::Percentage(_) => Ok(()),
+            Self::Amount(off) => check_not_negative(at, off),
+            Self::TieredPercentage(tiers) => check_tiers(at, tiers),
+        }
+    }
+
     fn check(&self, at: &str, charge: &Charge) -> Result<(), Error> {
         match (self, charge) {
             (Self::Percentage(_), _) => Ok(()),

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Price, PriceClass};
-use crate::{Error, ItemId, PriceId, limits};
+use crate::{Error, ItemId, PriceId, PricingUnit, limits};
 
 /// Filter of prices: of those that an alert on spend counts (wire 1.2), or that a credit block pays for
 /// (wire 4.4).
@@ -46,6 +46,8 @@ pub enum FilterValues {
     ItemId(BTreeSet<ItemId>),
     /// Classes of the prices, by their types.
     PriceType(BTreeSet<PriceClass>),
+    /// Currencies or pricing units of the prices.
+    Currency(BTreeSet<PricingUnit>),
 }
 
 impl PriceFilter {
@@ -57,6 +59,7 @@ impl PriceFilter {
             FilterValues::PriceType(classes) => {
                 classes.iter().any(|class| price.charge.is_of(*class))
             }
+            FilterValues::Currency(units) => units.contains(&price.currency),
         };
         match self.operator {
             FilterOperator::Includes => is_named,
@@ -80,6 +83,7 @@ impl PriceFilter {
             FilterValues::PriceId(ids) => ids.len(),
             FilterValues::ItemId(ids) => ids.len(),
             FilterValues::PriceType(types) => types.len(),
+            FilterValues::Currency(units) => units.len(),
         }
     }
 }

@@ -154,7 +154,7 @@ tables! {
         = (account, subscription, period.start, period.end)
         -> CellTotalEntry [guarded by CustomerHead], resident;
 
-    /// The invoices of a customer that are to be collected, by when time brings the next thing.
+    /// The invoices of a customer that are to be collected or that wait for their dates, by when they do.
     collection(account, customer: CustomerId, at: Timestamp, invoice: InvoiceId) -> Nothing {
         list collections(account, customer: CustomerId);
     }
@@ -320,12 +320,16 @@ tables! {
         list invoices_of_status(account, status: InvoiceStatus);
     }
 
-    /// Lines of an invoice that was issued, as many as fit a row.
-    invoice_lines(account, invoice: InvoiceId, part: u16)
-        -> InvoiceLines [guarded by CustomerHead];
+    /// Lines of an invoice that was issued, as many as fit a row; of a draft those by hand.
+    invoice_lines(account, invoice: InvoiceId, part: u16) -> InvoiceLines [guarded by CustomerHead];
 
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
+
+    /// Items that are not archived, by what their names come to.
+    item_by_name(account, of: &Item) = (account, of.name_digest(), of.created_at, of.id) -> Nothing {
+        list items_of_name(account, name: &Digest);
+    }
 
     /// Items, by when they were created.
     item_by_time(account, of: &Item) = (account, of.created_at, of.id) -> Nothing {
@@ -360,6 +364,9 @@ tables! {
         ) -> Nothing {
         list ledger_entries(account, customer: CustomerId, unit: &PricingUnit);
     }
+
+    /// Price of a line by hand: it is in no list of prices.
+    line_price(account, price: PriceId) -> Price [guarded by CustomerHead];
 
     /// A meter that divides a metric.
     meter(account, meter: MeterId) -> Meter [guarded by AccountHead], read_often, resident;

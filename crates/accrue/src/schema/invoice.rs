@@ -7,7 +7,7 @@ use crate::{
     invoice::{CreditNote, CreditNoteLine, Invoice, InvoiceLine},
 };
 
-/// An invoice, and how many rows its lines are in: a draft has none.
+/// An invoice, and how many rows its lines are in: of a draft those by hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InvoiceEntry {
     pub(crate) invoice: Invoice,

@@ -13,7 +13,8 @@ use accrue::{
     customer::NewCustomer,
     expression::Expression,
     invoice::{
-        BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote, NewCreditNoteLine,
+        BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
+        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine,
     },
     metric::Metric,
     plan::PlanPrice,
@@ -34,7 +35,7 @@ use crate::support::{
     credited::{CREDITS, decrement, expiring},
     fixture::{
         COUNT, Fixture, SUM, at, block_on, event, external, name, number, run, thresholds,
-        usage_alert,
+        usage_alert, usd,
     },
     priced::{cost_alert, unit},
 };
@@ -77,6 +78,7 @@ fn story() -> Fixture {
     // The next billing period begins, and the first one is closed.
     fixture.set("2026-05-12T12:00:00Z");
     fixture.use_now("eve", "may", "0.75");
+    bill_by_hand(&fixture);
     fixture
 }
 
@@ -135,6 +137,25 @@ fn redeem(fixture: &Fixture) {
     run(fixture.account.archive_coupon(spring.id)).unwrap();
     let five = NewCoupon::new(code("FIVE"), CouponDiscount::Amount(number("5")));
     run(fixture.account.create_coupon(five)).unwrap();
+}
+
+/// A one-off draft that is dated ahead, with a discount and a line by hand.
+fn bill_by_hand(fixture: &Fixture) {
+    let (item, customer) = (fixture.item().id, fixture.customer("by hand").id);
+    let day = |text| accrue::CivilDate::parse(text).unwrap();
+    let mut new = NewInvoice::new(customer, usd(), at("2026-06-01T00:00:00Z"));
+    new.will_auto_issue = true;
+    let half = Discount::Percentage(accrue::Fraction::parse("0.5").unwrap());
+    new.discount = Some(NewInvoiceDiscount { discount: half, filters: Vec::new(), reason: None });
+    new.lines.push(NewOneOffLine {
+        name: name("work"),
+        item_id: item,
+        start_date: day("2026-05-01"),
+        end_date: day("2026-05-02"),
+        quantity: number("3"),
+        unit_amount: number("19.99"),
+    });
+    run(fixture.account.create_invoice(new)).unwrap();
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.

@@ -1,10 +1,12 @@
 //! Invoices of whole lives, whatever happens in them.
 
 use accrue::{
-    Decimal, PageRequest, PriceId, Timeframe, Timestamp,
+    CivilDate, Decimal, PageRequest, PriceId, Timeframe, Timestamp,
     cost::CostQuery,
     coupon::{Redemption, RedemptionTiming},
-    invoice::{CreditNoteEffect, CreditNoteFilter, InvoiceFilter, Payment},
+    invoice::{
+        CreditNoteEffect, CreditNoteFilter, InvoiceFilter, LineSubject, NewInvoiceLine, Payment,
+    },
     subscription::{Cancellation, ChangeTiming, FeeQuantityChange},
     usage::QueryTimeframe,
 };
@@ -13,7 +15,7 @@ use proptest::{collection::vec, prelude::*};
 use crate::{
     coupons::percentage,
     invoices::{DRAFT, Invoiced, invoiced_with},
-    support::fixture::{at, block_on, event, run},
+    support::fixture::{at, block_on, event, name, run},
 };
 
 /// What happens to a subscription, on some hour.
@@ -25,6 +27,7 @@ enum Happens {
     Cancel(Option<u32>),
     GoOn,
     Redeem(i64, u32),
+    AddLine(i64),
 }
 
 fn happens() -> impl Strategy<Value = (u32, Happens)> {
@@ -35,6 +38,7 @@ fn happens() -> impl Strategy<Value = (u32, Happens)> {
         1 => prop::option::of(0_u32..900).prop_map(Happens::Cancel),
         1 => Just(Happens::GoOn),
         2 => (-300_i64..600, 1_u32..3).prop_map(|(of, months)| Happens::Redeem(of, months)),
+        2 => (-90_i64..90).prop_map(Happens::AddLine),
     ];
     (0_u32..200, happens)
 }
@@ -43,7 +47,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Every charge of a life is on exactly one invoice, whenever somebody ticks: all of them, less credit
-    /// notes, come to what the life costs, and each line to what its own period does.
+    /// notes, come to what the life costs with the lines by hand, and each line to what its own period does.
     #[test]
     fn invoices_of_a_life_come_to_what_it_costs(
         story in vec(happens(), 1..14),
@@ -60,6 +64,7 @@ proptest! {
         fixture.set(start);
         let subscription = invoiced.subscribe(start);
         let fee: PriceId = subscription.price_intervals[1].price_id;
+        let mut by_hand = Decimal::zero();
         let hours = |of: u32| std::time::Duration::from_secs(u64::from(of) * 3_600);
         for (index, (wait, happens)) in story.into_iter().enumerate() {
             if daily {
@@ -113,6 +118,24 @@ proptest! {
                     let redemption = Redemption { coupon: coupon.id.into(), when };
                     let _ = run(account.redeem_coupon(subscription.id, redemption));
                 }
+                Happens::AddLine(amount) => {
+                    let amount = Decimal::parse(&amount.to_string()).unwrap();
+                    // The draft of the next boundary is the first one.
+                    if let Some(draft) = fixture.invoices(DRAFT).first() {
+                        let day = CivilDate::parse("2026-07-12").unwrap();
+                        let new = NewInvoiceLine {
+                            subject: LineSubject::Named(name("by hand")),
+                            start_date: day,
+                            end_date: day,
+                            quantity: Decimal::from(1),
+                            amount: amount.clone(),
+                        };
+                        // It may be issued by now.
+                        if run(account.create_invoice_line(draft.id, new)).is_ok() {
+                            by_hand += amount;
+                        }
+                    }
+                }
                 Happens::GoOn => drop(run(account.unschedule_cancellation(subscription.id))),
             }
         }
@@ -134,7 +157,7 @@ proptest! {
         let notes = block_on(fixture.account.list_credit_notes(&filter, &page)).unwrap().data;
         let credited: Decimal =
             notes.iter().filter(|of| of.voided_at.is_none()).map(|of| &of.total).sum();
-        prop_assert_eq!(total - credited, life.total);
+        prop_assert_eq!(total - credited, life.total + by_hand);
         let moved = invoices.iter().flat_map(|of| &of.balance_transactions);
         let moved = moved.map(|of| &of.ending_balance - &of.starting_balance);
         prop_assert_eq!(moved.sum::<Decimal>().to_string(), invoiced.balance());

@@ -180,9 +180,19 @@ pub(super) fn is_shown_always(line: &InvoiceLine) -> bool {
 impl InvoiceLineItem {
     pub(super) fn of(line: &InvoiceLine, invoice: &Invoice, related: &Related) -> Self {
         let price = related.price(line.price_id);
-        let own = |amount: &Decimal| Amount::of(amount, &line.currency);
-        let invoiced = PricingUnit::from(invoice.currency);
         let is_usage = price.is_some_and(|price| !price.charge.is_fixed());
+        let usage_customer_ids = is_usage.then(|| vec![invoice.customer_id.to_string()]);
+        Self { usage_customer_ids, ..Self::in_currency(line, &invoice.currency.into(), related) }
+    }
+
+    /// Writes a line by hand, which is in the currency of its invoice.
+    pub(crate) fn by_hand(line: &InvoiceLine, related: &Related) -> Self {
+        Self::in_currency(line, &line.currency, related)
+    }
+
+    fn in_currency(line: &InvoiceLine, invoiced: &PricingUnit, related: &Related) -> Self {
+        let price = related.price(line.price_id);
+        let own = |amount: &Decimal| Amount::of(amount, &line.currency);
         let adjustments = line.adjustments.iter();
         Self {
             id: line.id.to_string(),
@@ -195,12 +205,12 @@ impl InvoiceLineItem {
             adjustments: adjustments.map(|of| MonetaryAdjustment::of(of, line, price)).collect(),
             adjusted_subtotal: own(&line.adjusted_subtotal),
             credits_applied: own(&line.credits_applied),
-            partially_invoiced_amount: Amount::of(&Decimal::zero(), &invoiced),
-            amount: Amount::of(&line.amount, &invoiced),
+            partially_invoiced_amount: Amount::of(&Decimal::zero(), invoiced),
+            amount: Amount::of(&line.amount, invoiced),
             tax_amounts: NoRows,
             sub_line_items: sub_lines(line, price),
             grouping: Nothing,
-            usage_customer_ids: is_usage.then(|| vec![invoice.customer_id.to_string()]),
+            usage_customer_ids: None,
             filter: Nothing,
         }
     }

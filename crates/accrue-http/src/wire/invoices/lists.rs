@@ -2,7 +2,7 @@
 
 use accrue::{
     CustomerId, Decimal, ExternalId, IdOr, SubscriptionId, Zone,
-    invoice::{InvoiceDate, InvoiceDays, InvoiceFilter, InvoiceStatus},
+    invoice::{InvoiceDate, InvoiceDays, InvoiceFilter, InvoiceSource, InvoiceStatus},
 };
 use serde::Serialize;
 
@@ -185,8 +185,7 @@ impl Common<'_> {
     /// Returns the filter, where days are those of a zone; `None` where no invoice can pass.
     fn filter(&self, zone: &Zone) -> Result<Option<InvoiceFilter>, Problem> {
         let is_nobody = matches!(self.customer_id, Some(Sought(None)))
-            || matches!(self.subscription_id, Some(Sought(None)))
-            || self.is_recurring == Some(false);
+            || matches!(self.subscription_id, Some(Sought(None)));
         if is_nobody {
             return Ok(None);
         }
@@ -200,6 +199,11 @@ impl Common<'_> {
             customers: self.customers().collect(),
             subscription: self.subscription_id.and_then(|Sought(id)| *id),
             statuses: self.statuses.to_vec(),
+            sources: match self.is_recurring {
+                None => Vec::new(),
+                Some(true) => vec![InvoiceSource::Subscription],
+                Some(false) => vec![InvoiceSource::OneOff],
+            },
             invoice_date: self.invoice_date.range(zone)?,
             days: InvoiceDays { of, on, until, after },
             due_within: self.window.map(|Window { days, months }| (days, months)),

@@ -1,35 +1,35 @@
 //! Adjustments over an invoice, and not of one price (invoicing 3.3).
 
 use accrue::{
-    Decimal, JsonNumber,
-    invoice::{Invoice, LineAdjustment},
+    Decimal, Description, JsonNumber, PricingUnit,
+    invoice::{Invoice, InvoiceDiscount, LineAdjustment},
     price::{Adjustment, Discount},
 };
 use serde::Serialize;
 
 use super::lines::PercentageTier;
 use crate::{
-    shape::{NoRows, Nothing, Sparse, choices, response},
-    wire::price_filters::PriceFilter,
+    shape::{Sparse, choices, response},
+    wire::{amounts::Amount, price_filters::PriceFilter},
 };
 
 response! {
     /// A discount over an invoice. It has the member that its type is named after.
     pub(crate) struct InvoiceLevelDiscount {
         /// Type of the discount.
-        discount_type: OverType,
+        discount_type: InvoiceLevelDiscountType,
         /// Fraction that is taken off.
         percentage_discount: Sparse<JsonNumber>,
         /// Amount that is taken off.
-        amount_discount: Sparse<Decimal>,
+        amount_discount: Sparse<Amount>,
         /// Fractions that are taken off bands of the amount.
         tiers: Sparse<Vec<PercentageTier>>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
-        /// Always empty: prices are named by their ids.
-        filters: NoRows,
-        /// Always null.
-        reason: Nothing,
+        /// Filters of those prices, where it has some.
+        filters: Vec<PriceFilter>,
+        /// Reason for it.
+        reason: Option<Description>,
     }
 
     /// The minimum over an invoice.
@@ -56,17 +56,17 @@ response! {
 /// The type of a discount over an invoice.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum OverType {
+pub(crate) enum InvoiceLevelDiscountType {
     Percentage,
     Amount,
     TieredPercentage,
 }
 
 choices! {
-    "InvoiceDiscountType" OverType {
-        "percentage" => OverType::Percentage,
-        "amount" => OverType::Amount,
-        "tiered_percentage" => OverType::TieredPercentage,
+    InvoiceLevelDiscountType {
+        "percentage" => InvoiceLevelDiscountType::Percentage,
+        "amount" => InvoiceLevelDiscountType::Amount,
+        "tiered_percentage" => InvoiceLevelDiscountType::TieredPercentage,
     }
 }
 
@@ -80,64 +80,87 @@ pub(super) struct Over {
 
 impl Over {
     pub(super) fn of(invoice: &Invoice) -> Self {
+        let mut over = Self::default();
+        let unit = PricingUnit::from(invoice.currency);
+        let own = invoice.discount.as_ref();
+        over.discounts.extend(own.and_then(|of| {
+            let InvoiceDiscount { discount, filters, price_ids, reason, .. } = of;
+            let shown = InvoiceLevelDiscount::of(discount, ids(price_ids), &unit)?;
+            let filters = filters.iter().map(PriceFilter::from).collect();
+            Some(InvoiceLevelDiscount { filters, reason: reason.clone(), ..shown })
+        }));
         let mut seen: Vec<&LineAdjustment> = Vec::new();
         for of in invoice.lines.iter().flat_map(|line| &line.adjustments) {
-            if of.is_invoice_level() && seen.iter().all(|other| other.id != of.id) {
+            let is_known = own.is_some_and(|own| own.id == of.id)
+                || seen.iter().any(|other| other.id == of.id);
+            if of.is_invoice_level() && !is_known {
                 seen.push(of);
             }
         }
-        let mut over = Self::default();
         for of in seen {
-            let applies_to_price_ids = of.price_ids.iter().map(ToString::to_string).collect();
-            match &of.adjustment {
-                Adjustment::Discount(discount) => {
-                    over.discounts.extend(InvoiceLevelDiscount::of(discount, applies_to_price_ids));
-                }
-                Adjustment::Minimum(least) => {
-                    over.minimum.get_or_insert_with(|| InvoiceMinimum {
-                        minimum_amount: least.clone(),
-                        filters: Vec::new(),
-                        applies_to_price_ids,
-                    });
-                }
-                Adjustment::Maximum(most) => {
-                    over.maximum.get_or_insert_with(|| InvoiceMaximum {
-                        maximum_amount: most.clone(),
-                        filters: Vec::new(),
-                        applies_to_price_ids,
-                    });
-                }
-                _ => {}
-            }
+            over.show(of, &unit);
         }
         over
     }
+
+    fn show(&mut self, of: &LineAdjustment, unit: &PricingUnit) {
+        let applies_to_price_ids = ids(&of.price_ids);
+        match &of.adjustment {
+            Adjustment::Discount(discount) => {
+                let shown = InvoiceLevelDiscount::of(discount, applies_to_price_ids, unit);
+                self.discounts.extend(shown);
+            }
+            Adjustment::Minimum(least) => {
+                self.minimum.get_or_insert_with(|| InvoiceMinimum {
+                    minimum_amount: least.clone(),
+                    filters: Vec::new(),
+                    applies_to_price_ids,
+                });
+            }
+            Adjustment::Maximum(most) => {
+                self.maximum.get_or_insert_with(|| InvoiceMaximum {
+                    maximum_amount: most.clone(),
+                    filters: Vec::new(),
+                    applies_to_price_ids,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn ids<'a>(prices: impl IntoIterator<Item = &'a accrue::PriceId>) -> Vec<String> {
+    prices.into_iter().map(ToString::to_string).collect()
 }
 
 impl InvoiceLevelDiscount {
     /// Shows a discount; none of units, which is of one price.
-    fn of(discount: &Discount, applies_to_price_ids: Vec<String>) -> Option<Self> {
-        let mut shown = Self {
-            discount_type: OverType::Amount,
-            percentage_discount: Sparse(None),
-            amount_discount: Sparse(None),
-            tiers: Sparse(None),
-            applies_to_price_ids,
-            filters: NoRows,
-            reason: Nothing,
-        };
-        match discount {
+    fn of(
+        discount: &Discount,
+        applies_to_price_ids: Vec<String>,
+        unit: &PricingUnit,
+    ) -> Option<Self> {
+        use InvoiceLevelDiscountType::{Amount as OfAmount, Percentage, TieredPercentage};
+
+        let (discount_type, percentage, amount, tiers) = match discount {
             Discount::Percentage(off) => {
-                shown.discount_type = OverType::Percentage;
-                shown.percentage_discount = Sparse(Some(JsonNumber(off.as_decimal().clone())));
+                (Percentage, Some(JsonNumber(off.as_decimal().clone())), None, None)
             }
-            Discount::Amount(off) => shown.amount_discount = Sparse(Some(off.clone())),
+            Discount::Amount(off) => (OfAmount, None, Some(Amount::of(off, unit)), None),
             Discount::TieredPercentage(tiers) => {
-                shown.discount_type = OverType::TieredPercentage;
-                shown.tiers = Sparse(Some(tiers.iter().map(PercentageTier::from).collect()));
+                let tiers = tiers.iter().map(PercentageTier::from).collect();
+                (TieredPercentage, None, None, Some(tiers))
             }
             _ => return None,
-        }
-        Some(shown)
+        };
+        Some(Self {
+            discount_type,
+            percentage_discount: Sparse(percentage),
+            amount_discount: Sparse(amount),
+            tiers: Sparse(tiers),
+            applies_to_price_ids,
+            filters: Vec::new(),
+            reason: None,
+        })
     }
 }

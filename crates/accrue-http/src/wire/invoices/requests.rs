@@ -9,10 +9,7 @@ use super::Shown;
 use crate::{
     problem::Problem,
     shape::{Maybe, MetadataIn, Whole, metadata_update, request},
-    wire::{
-        dates::{Date, Day},
-        not_built::NotBuilt,
-    },
+    wire::dates::{Date, Day, any_is_local},
 };
 
 request! {
@@ -36,8 +33,8 @@ request! {
         net_terms: Maybe<Whole<0, 36_500>>,
         /// Due date; null for that which follows from the number of days.
         due_date: Maybe<Date>,
-        /// Date that it bears: not available until there are one-off invoices.
-        invoice_date: Option<NotBuilt<String>>,
+        /// Date that a one-off draft bears, at most a year ahead: its day in the zone of the customer.
+        invoice_date: Option<Date>,
         /// True if it is collected without a request.
         auto_collection: Option<bool>,
     }
@@ -78,6 +75,7 @@ impl UpdateInvoice {
     /// Tells whether its dates depend on the zone of the customer.
     pub(crate) fn has_local_date(&self) -> bool {
         matches!(&self.due_date, Maybe::Value(date) if date.is_local())
+            || any_is_local([&self.invoice_date])
     }
 
     /// Makes the update, where dates are those of a zone.
@@ -94,6 +92,10 @@ impl UpdateInvoice {
                 Maybe::Null => Patch::Clear,
                 Maybe::Value(date) => Patch::Set(date.in_zone(zone, "/due_date")?),
             },
+            invoice_date: self
+                .invoice_date
+                .map(|date| date.in_zone(zone, "/invoice_date"))
+                .transpose()?,
             auto_collection: self.auto_collection,
         })
     }

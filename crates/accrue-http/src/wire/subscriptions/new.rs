@@ -197,7 +197,7 @@ impl NewSubscription {
 }
 
 /// Reads an id or an external id: one of them has to be there.
-fn one_of<Id>(
+pub(crate) fn one_of<Id>(
     what: &str,
     id: Option<Id>,
     external: Option<ExternalId>,

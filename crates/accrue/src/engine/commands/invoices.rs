@@ -14,7 +14,7 @@ use crate::{
             lists::Walk,
             outbox,
         },
-        time::{collecting, current, invoicing},
+        time::{collecting, current, invoicing, one_off},
     },
     invoice::{Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate, Payment},
     limits,
@@ -88,14 +88,15 @@ impl Account {
         Ok(walk.page(found))
     }
 
-    /// Changes the metadata of an invoice, or when a draft is to be paid (invoicing 9.4).
+    /// Changes the metadata of an invoice, or when a draft is to be paid, or the date of a one-off draft
+    /// (invoicing 9.4). One that is issued by itself is issued at once where its date has come by that.
     ///
     /// # Errors
     ///
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where something other than its
-    /// metadata is given and it is no draft, or the due date is before the date that it bears;
-    /// [`RequestValidation`](crate::ErrorKind::RequestValidation) where both net terms and a due date are
-    /// given, or the metadata is out of bounds.
+    /// metadata is given and it is no draft, the due date is before the date that it bears, or a date is given
+    /// and a subscription dates it; [`RequestValidation`](crate::ErrorKind::RequestValidation) where both net
+    /// terms and a due date are given, the date is more than a year ahead, or the metadata is out of bounds.
     pub fn update_invoice(&self, id: InvoiceId, update: InvoiceUpdate) -> Call<Invoice> {
         Call::new(
             self,
@@ -159,13 +160,18 @@ async fn shown(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Error
 }
 
 /// Computes what a draft shows.
-async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<(), Error> {
-    let Some(subscription) = invoice.subscription_id else { return Ok(()) };
-    if invoice.status == InvoiceStatus::Draft {
-        let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
-        invoicing::show(tx, &entry, invoice).await?;
+pub(super) async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<(), Error> {
+    match (invoice.status, invoice.subscription_id) {
+        (InvoiceStatus::Draft, Some(subscription)) => {
+            let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
+            invoicing::show(tx, &entry, invoice).await
+        }
+        (InvoiceStatus::Draft, None) => {
+            invoice.show_lines_by_hand();
+            Ok(())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 async fn upcoming(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Invoice, Error> {
@@ -249,31 +255,31 @@ async fn invoices_at(
     let there = there.filter(|(_, entry)| entry.deleted_at.is_none());
     let zones: BTreeMap<_, _> = there.map(|(id, entry)| (id, entry.customer.timezone)).collect();
     let mut found = Vec::new();
-    for (at, mut entry) in rows {
+    for (at, entry) in rows {
         let Some(zone) = zones.get(&entry.invoice.customer_id) else { continue };
         if !filter.may_pass(&entry.invoice, zone, tx.now) {
             continue;
         }
         if entry.invoice.status == InvoiceStatus::Draft {
-            match show(tx, &mut entry.invoice).await {
+            let mut invoice = invoices::peek_lines(tx, entry).await?;
+            match show(tx, &mut invoice).await {
+                Ok(()) if filter.passes_total(&invoice) => found.push((at, invoice)),
                 Ok(()) => {}
-                Err(error) if error.is_not_found() => continue,
+                Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(error),
             }
-        }
-        if filter.passes_total(&entry.invoice) {
-            let invoice = match entry.invoice.status {
-                InvoiceStatus::Draft => entry.invoice,
-                _ => invoices::peek_lines(tx, entry).await?,
-            };
-            found.push((at, invoice));
+        } else if filter.passes_total(&entry.invoice) {
+            found.push((at, invoices::peek_lines(tx, entry).await?));
         }
     }
     Ok(found)
 }
 
 /// Returns an invoice whose customer is applied.
-async fn current_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
+pub(super) async fn current_invoice(
+    tx: &mut Transaction<'_>,
+    id: InvoiceId,
+) -> Result<Invoice, Stop> {
     let invoice = invoices::invoice(tx, id).await?;
     current::current_head(tx, invoice.customer_id).await?;
     Ok(invoice)
@@ -286,7 +292,7 @@ async fn update_invoice(
 ) -> Result<Invoice, Stop> {
     let before = current_invoice(tx, id).await?;
     let customer = rows::customers::customer(tx, &before.customer_id.into()).await?;
-    let mut invoice = update.clone().decide(before.clone(), &customer.timezone)?;
+    let mut invoice = update.clone().decide(before.clone(), &customer.timezone, tx.now)?;
     if invoice != before {
         invoices::save(tx, before.status, &invoice).await?;
         let mut previous_attributes = crate::customer::PreviousAttributes::new();
@@ -305,6 +311,10 @@ async fn update_invoice(
         let body = Body::InvoiceEdited { invoice_id: id, previous_attributes };
         outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
     }
+    if invoice.is_to_be_issued() {
+        // Its date has come by that.
+        one_off::issue(tx, &mut invoice, tx.now).await?;
+    }
     show(tx, &mut invoice).await?;
     Ok(invoice)
 }
@@ -313,9 +323,10 @@ async fn issue_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoic
     let mut invoice = current_invoice(tx, id).await?;
     show(tx, &mut invoice).await?;
     invoice.check_issue(tx.now)?;
-    let subscription = invoice.subscription_id;
-    let subscription =
-        subscription.ok_or_else(|| Error::corrupt("an invoice has no subscription"))?;
+    let Some(subscription) = invoice.subscription_id else {
+        one_off::issue(tx, &mut invoice, tx.now).await?;
+        return Ok(invoice);
+    };
     let mut entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
     let issued = invoicing::issue(tx, &mut entry, invoice, tx.now).await?;
     rows::subscriptions::save_subscription(tx, &entry).await?;

@@ -5,9 +5,10 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
+        rows::items,
     },
     item::{Item, ItemUpdate, NewItem},
-    schema::{self, Index, Nothing},
+    schema::{self, Index},
 };
 
 impl Account {
@@ -43,7 +44,7 @@ impl Account {
 
     /// Returns an item.
     pub async fn fetch_item(&self, id: ItemId) -> Result<Item, Error> {
-        item(&mut self.reading(), id).await
+        items::item(&mut self.reading(), id).await
     }
 
     /// Lists the items, newest first, archived ones too.
@@ -57,16 +58,10 @@ impl Account {
     }
 }
 
-pub(in crate::engine) async fn item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Error> {
-    let found = tx.get(&schema::item(tx.account, id)).await?;
-    found.ok_or_else(|| Error::not_found("item", id))
-}
-
 async fn create_item(tx: &mut Transaction<'_>, new: &NewItem) -> Result<Item, Stop> {
     let id = ItemId::generate(tx.now, tx.entropy());
     let item = new.clone().decide(id, tx.now)?;
-    tx.put(&schema::item(tx.account, id), &item)?;
-    tx.put(&schema::item_by_time(tx.account, &item), &Nothing {})?;
+    items::put_new(tx, &item)?;
     Ok(item)
 }
 
@@ -75,13 +70,15 @@ async fn update_item(
     id: ItemId,
     update: &ItemUpdate,
 ) -> Result<Item, Stop> {
-    let item = update.clone().decide(item(tx, id).await?)?;
-    tx.put(&schema::item(tx.account, id), &item)?;
+    let before = items::item(tx, id).await?;
+    let item = update.clone().decide(before.clone())?;
+    items::save(tx, &before, &item)?;
     Ok(item)
 }
 
 async fn archive_item(tx: &mut Transaction<'_>, id: ItemId) -> Result<Item, Stop> {
-    let item = item(tx, id).await?.archive(tx.now)?;
-    tx.put(&schema::item(tx.account, id), &item)?;
+    let before = items::item(tx, id).await?;
+    let item = before.clone().archive(tx.now)?;
+    items::save(tx, &before, &item)?;
     Ok(item)
 }

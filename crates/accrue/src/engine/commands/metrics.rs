@@ -6,7 +6,6 @@ use crate::{
     Error, MetricId, Page, PageRequest,
     engine::{
         Account, Call,
-        commands::items,
         kernel::{Op, Stop, Transaction},
         rows::{self, lists::Walk},
         time::corrections,
@@ -86,7 +85,7 @@ impl Account {
 }
 
 async fn create_metric(tx: &mut Transaction<'_>, new: &NewMetric) -> Result<Metric, Stop> {
-    let item = items::item(tx, new.item_id).await?;
+    let item = rows::items::item(tx, new.item_id).await?;
     if item.archived_at.is_some() {
         return Err(Error::constraint("the item is archived").into());
     }

@@ -6,7 +6,6 @@ use crate::{
     Error, IdOr, ListFilter, Page, PageRequest, PriceId,
     engine::{
         Account, Call,
-        commands::items,
         kernel::{Op, Stop, Transaction},
         rows,
         time::corrections,
@@ -84,7 +83,7 @@ pub(in crate::engine) async fn create_price(
 ) -> Result<Price, Error> {
     let id = PriceId::generate(tx.now, tx.entropy());
     let price = new.clone().decide(id, tx.now)?;
-    let item = items::item(tx, new.item_id).await?;
+    let item = rows::items::item(tx, new.item_id).await?;
     let metric = match new.charge {
         Charge::Usage { metric_id, .. } => Some(rows::metrics::metric(tx, metric_id).await?),
         Charge::Fixed { .. } => None,

@@ -4,18 +4,16 @@ use crate::{
     BalanceTransactionId, CustomerId, Error, IdOr, InvoiceId, InvoiceLineId, PaymentAttemptId,
     Timestamp,
     engine::{
-        kernel::{Guard, Transaction},
-        rows::{active, credit_notes, customers, parts::Parts, subscriptions},
+        kernel::Transaction,
+        rows::{active, credit_notes, customers, invoice_lines, invoice_lines::all_of},
     },
-    invoice::{BalanceTransaction, Invoice, InvoiceLine, InvoiceStatus, Receivables},
+    invoice::{BalanceTransaction, Invoice, InvoiceStatus, Receivables},
     limits,
-    schema::{
-        self, ActiveIds, CustomerEntry, CustomerHead, InvoiceEntry, InvoiceLines, Nothing, Slot,
-    },
+    schema::{self, ActiveIds, CustomerEntry, CustomerHead, InvoiceEntry, Nothing, Slot},
     subscription::Subscription,
 };
 
-/// Returns an invoice that exists, and whose customer is not deleted: a draft without lines.
+/// Returns an invoice that exists, and whose customer is not deleted: a draft with its lines by hand alone.
 pub(in crate::engine) async fn invoice(
     tx: &mut Transaction<'_>,
     id: InvoiceId,
@@ -30,7 +28,7 @@ pub(in crate::engine) async fn invoice(
         Err(error) => return Err(error),
     }
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
-    invoice.lines = lines(tx, &guard, id, parts).await?;
+    invoice_lines::read(tx, &guard, &mut invoice, parts).await?;
     let slots = transaction_slots(tx, &invoice, &transactions);
     invoice.balance_transactions = all_of(guard.get_all(tx, &slots).await?)?;
     invoice.credit_notes = credit_notes::of_invoice(tx, &guard, &credit_notes).await?;
@@ -108,7 +106,7 @@ async fn ids_from(
     rows.iter().map(|(key, _)| id(key)).collect()
 }
 
-/// Reads an invoice of a customer under its guard: a draft, which has no lines.
+/// Reads an invoice of a customer under its guard: a draft, with its lines by hand alone.
 pub(in crate::engine) async fn draft(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
@@ -116,18 +114,10 @@ pub(in crate::engine) async fn draft(
 ) -> Result<Invoice, Error> {
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let entry = guard.get(tx, &schema::invoice(tx.account, id)).await?;
-    Ok(entry.ok_or_else(|| Error::corrupt("a draft is missing"))?.invoice)
-}
-
-async fn lines(
-    tx: &mut Transaction<'_>,
-    guard: &Guard<CustomerHead>,
-    id: InvoiceId,
-    parts: u16,
-) -> Result<Vec<InvoiceLine>, Error> {
-    let slots: Vec<_> = slots(tx, id, parts).collect();
-    let found = all_of(guard.get_all(tx, &slots).await?)?;
-    Ok(found.into_iter().flat_map(|of| of.lines).collect())
+    let InvoiceEntry { mut invoice, parts, .. } =
+        entry.ok_or_else(|| Error::corrupt("a draft is missing"))?;
+    invoice_lines::read(tx, &guard, &mut invoice, parts).await?;
+    Ok(invoice)
 }
 
 fn transaction_slots(
@@ -139,33 +129,16 @@ fn transaction_slots(
     numbers.iter().map(slot).collect()
 }
 
-/// Returns rows that an invoice names.
-fn all_of<T>(rows: Vec<Option<T>>) -> Result<Vec<T>, Error> {
-    let rows: Option<_> = rows.into_iter().collect();
-    rows.ok_or_else(|| Error::corrupt("a row of an invoice is missing"))
-}
-
 /// Returns an invoice as a list found it, with its lines.
 pub(in crate::engine) async fn peek_lines(
     tx: &Transaction<'_>,
     InvoiceEntry { mut invoice, parts, transactions, credit_notes }: InvoiceEntry,
 ) -> Result<Invoice, Error> {
-    let slots: Vec<_> = slots(tx, invoice.id, parts).collect();
-    let found = all_of(tx.peek(&slots).await?)?;
-    invoice.lines = found.into_iter().flat_map(|of| of.lines).collect();
+    invoice_lines::peek(tx, &mut invoice, parts).await?;
     let slots = transaction_slots(tx, &invoice, &transactions);
     invoice.balance_transactions = all_of(tx.peek(&slots).await?)?;
     invoice.credit_notes = credit_notes::peek_of_invoice(tx, &credit_notes).await?;
     Ok(invoice)
-}
-
-fn slots(
-    tx: &Transaction<'_>,
-    id: InvoiceId,
-    parts: u16,
-) -> impl Iterator<Item = Slot<InvoiceLines, CustomerHead>> {
-    let account = tx.account;
-    (0..parts).map(move |part| schema::invoice_lines(account, id, part))
 }
 
 /// Returns the invoices of a customer that bear an instant or a later date, drafts too, by date: without
@@ -189,10 +162,25 @@ pub(in crate::engine) async fn put_new(
 ) -> Result<(), Error> {
     tx.put(&schema::invoice_by_customer(tx.account, invoice), &Nothing {})?;
     tx.put(&schema::invoice_by_status(tx.account, invoice), &Nothing {})?;
-    put(tx, invoice, 0).await
+    save_collection(tx, None, invoice, Some(invoice)).await?;
+    let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let parts = invoice_lines::put(tx, &guard, invoice.id, 0, &invoice.by_hand)?;
+    put(tx, invoice, parts).await
 }
 
-/// Writes an invoice that had another status, or lines that it had not.
+/// Writes a draft whose lines by hand have changed.
+pub(in crate::engine) async fn save_lines_by_hand(
+    tx: &mut Transaction<'_>,
+    invoice: &Invoice,
+) -> Result<(), Error> {
+    let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let known = guard.get(tx, &schema::invoice(tx.account, invoice.id)).await?;
+    let before = known.map_or(0, |entry| entry.parts);
+    let parts = invoice_lines::put(tx, &guard, invoice.id, before, &invoice.by_hand)?;
+    put(tx, invoice, parts).await
+}
+
+/// Writes an invoice that had another status or date, or lines that it had not.
 pub(in crate::engine) async fn save(
     tx: &mut Transaction<'_>,
     before: InvoiceStatus,
@@ -200,29 +188,35 @@ pub(in crate::engine) async fn save(
 ) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     let slot = schema::invoice(tx.account, invoice.id);
-    // Nothing changes lines once they are written.
     let known = guard.get(tx, &slot).await?;
     let mut parts = known.as_ref().map_or(0, |entry| entry.parts);
-    save_collection(tx, known.as_ref().map(|entry| &entry.invoice), invoice).await?;
+    let known = known.map(|entry| entry.invoice);
+    save_collection(tx, known.as_ref(), invoice, Some(invoice)).await?;
+    // Nothing changes lines once they are issued.
     if before == InvoiceStatus::Draft && invoice.status != InvoiceStatus::Draft {
-        let mut rows = Parts::<InvoiceLines>::default();
-        for line in &invoice.lines {
-            rows.with_room(line)?.lines.push(line.clone());
-        }
-        for lines in rows.all {
-            guard.put(tx, &schema::invoice_lines(tx.account, invoice.id, parts), &lines)?;
-            parts = parts.saturating_add(1);
-        }
+        parts = invoice_lines::put(tx, &guard, invoice.id, parts, &invoice.lines)?;
     }
-    if before != invoice.status {
-        let old = Invoice { status: before, lines: Vec::new(), ..invoice.clone() };
+    let date = known.map_or(invoice.invoice_date, |known| known.invoice_date);
+    let is_dated_anew = date != invoice.invoice_date;
+    if before != invoice.status || is_dated_anew {
+        let old = Invoice {
+            status: before,
+            invoice_date: date,
+            lines: Vec::new(),
+            by_hand: Vec::new(),
+            ..invoice.clone()
+        };
         tx.delete(&schema::invoice_by_status(tx.account, &old));
         tx.put(&schema::invoice_by_status(tx.account, invoice), &Nothing {})?;
+        if is_dated_anew {
+            tx.delete(&schema::invoice_by_customer(tx.account, &old));
+            tx.put(&schema::invoice_by_customer(tx.account, invoice), &Nothing {})?;
+        }
     }
     put(tx, invoice, parts).await
 }
 
-/// Removes a draft.
+/// Removes a draft, with its lines by hand.
 pub(in crate::engine) async fn remove(
     tx: &mut Transaction<'_>,
     invoice: &Invoice,
@@ -230,30 +224,37 @@ pub(in crate::engine) async fn remove(
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     tx.delete(&schema::invoice_by_customer(tx.account, invoice));
     tx.delete(&schema::invoice_by_status(tx.account, invoice));
-    guard.delete(tx, &schema::invoice(tx.account, invoice.id))
+    save_collection(tx, Some(invoice), invoice, None).await?;
+    let slot = schema::invoice(tx.account, invoice.id);
+    let parts = guard.get(tx, &slot).await?.map_or(0, |entry| entry.parts);
+    invoice_lines::delete(tx, &guard, invoice.id, 0..parts)?;
+    let prices = invoice.by_hand.iter().map(|line| line.price_id);
+    invoice_lines::delete_prices(tx, &guard, prices)?;
+    guard.delete(tx, &slot)
 }
 
-/// Moves an invoice to where those are found that are to be collected.
+/// Moves an invoice to where those are found that time brings something.
 async fn save_collection(
     tx: &mut Transaction<'_>,
     before: Option<&Invoice>,
-    after: &Invoice,
+    of: &Invoice,
+    after: Option<&Invoice>,
 ) -> Result<(), Error> {
-    let (account, customer) = (tx.account, after.customer_id);
+    let (account, customer, id) = (tx.account, of.customer_id, of.id);
     let next = |of: &Invoice| of.next_collection().map(|(at, _)| at);
     let started = |of: &Invoice| of.started_payment().map(|of| of.started_at);
-    let (old, new) = (before.and_then(started), started(after));
+    let (old, new) = (before.and_then(started), after.and_then(started));
     if old != new {
-        old.iter().for_each(|at| tx.delete(&schema::started_payment(account, *at, after.id)));
-        let slot = new.map(|at| schema::started_payment(account, at, after.id));
+        old.iter().for_each(|at| tx.delete(&schema::started_payment(account, *at, id)));
+        let slot = new.map(|at| schema::started_payment(account, at, id));
         slot.iter().try_for_each(|slot| tx.put(slot, &Nothing {}))?;
     }
-    let (old, new) = (before.and_then(next), next(after));
+    let (old, new) = (before.and_then(next), after.and_then(next));
     if old == new {
         return Ok(());
     }
-    old.iter().for_each(|at| tx.delete(&schema::collection(account, customer, *at, after.id)));
-    let slot = new.map(|at| schema::collection(account, customer, at, after.id));
+    old.iter().for_each(|at| tx.delete(&schema::collection(account, customer, *at, id)));
+    let slot = new.map(|at| schema::collection(account, customer, at, id));
     slot.iter().try_for_each(|slot| tx.put(slot, &Nothing {}))?;
     let collection = next_collection(tx, customer).await?.map(|(at, _)| at);
     let guard = tx.guard::<CustomerHead>(customer).await?;
@@ -288,8 +289,8 @@ async fn put(tx: &mut Transaction<'_>, invoice: &Invoice, parts: u16) -> Result<
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     let credit_notes = invoice.credit_notes.iter().map(|note| note.id).collect();
     let transactions = invoice.balance_transactions.iter().map(|of| of.number).collect();
-    let invoice = Invoice { lines: Vec::new(), ..invoice.clone() };
     let slot = schema::invoice(tx.account, invoice.id);
+    let invoice = Invoice { lines: Vec::new(), by_hand: Vec::new(), ..invoice.clone() };
     guard.put(tx, &slot, &InvoiceEntry { invoice, parts, transactions, credit_notes })
 }
 
@@ -345,11 +346,9 @@ pub(in crate::engine) async fn forget(
     if invoices > 0 {
         return Err(Error::constraint(format!("the customer was given {invoices} invoices")));
     }
-    for entry in subscriptions::every_subscription(tx, customer).await? {
-        for of in entry.invoicing.iter().flat_map(|of| &of.drafts) {
-            let draft = draft(tx, customer, of.id).await?;
-            remove(tx, &draft).await?;
-        }
+    for id in ids_from(tx, customer, Timestamp::MIN).await? {
+        let draft = draft(tx, customer, id).await?;
+        remove(tx, &draft).await?;
     }
     Ok(())
 }

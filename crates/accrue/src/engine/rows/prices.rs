@@ -48,6 +48,25 @@ pub(in crate::engine) async fn card(
     Ok(Arc::new(RateCard::new(&entry.subscription, prices)))
 }
 
+/// Reads prices, those of lines by hand too.
+pub(in crate::engine) async fn prices_of_lines(
+    tx: &mut Transaction<'_>,
+    ids: &[PriceId],
+) -> Result<Vec<Price>, Error> {
+    let slots: Vec<_> = ids.iter().map(|id| schema::price(tx.account, *id)).collect();
+    let guard = account::guard(tx).await?;
+    let (mut prices, mut others) = (Vec::with_capacity(ids.len()), Vec::new());
+    for (id, price) in ids.iter().zip(guard.get_all(tx, &slots).await?) {
+        match price {
+            Some(price) => prices.push(price),
+            None => others.push(schema::line_price(tx.account, *id)),
+        }
+    }
+    let others: Option<Vec<_>> = tx.find_rows(&others).await?.into_iter().collect();
+    prices.extend(others.ok_or_else(missing)?);
+    Ok(prices)
+}
+
 /// Reads the prices of a version of a plan.
 pub(in crate::engine) async fn prices(
     tx: &mut Transaction<'_>,
@@ -81,7 +100,7 @@ pub(in crate::engine) async fn check_filters(
                 let slots: Vec<_> = ids.iter().map(|id| schema::item(account, *id)).collect();
                 check_there("item", ids, tx.get_all(&slots).await?)?;
             }
-            FilterValues::PriceType(_) => {}
+            FilterValues::PriceType(_) | FilterValues::Currency(_) => {}
         }
     }
     Ok(())

@@ -1,17 +1,14 @@
 //! Invoices of subscriptions, boundary by boundary: drafts that are made, and issued (invoicing 4, 6).
 
 use crate::{
-    Error, InvoiceId, Timeframe, Timestamp,
-    account::AccountEntry,
-    customer::{Customer, PaymentProvider},
+    Carried, Error, InvoiceId, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
         time::{crediting, due},
     },
     invoice::{Invoice, InvoiceStatus, Issue, Terms},
-    plan::Plan,
-    subscription::{Applied, Draft, InvoicingStep, Subscription, SubscriptionEntry},
+    subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
     time::INSTANT,
     webhook::Body,
 };
@@ -64,9 +61,11 @@ async fn pass(
         // Somebody issues it, whenever that is.
         invoicing.drafts.retain(|of| of.id != draft.id);
     }
-    if prices::card(tx, entry).await?.only_takes_back(draft.boundary) {
+    let customer_id = entry.subscription.customer_id;
+    let invoice = invoices::draft(tx, customer_id, draft.id).await?;
+    let only_takes_back = prices::card(tx, entry).await?.only_takes_back(draft.boundary);
+    if only_takes_back && invoice.by_hand.is_empty() {
         if !is_automatic {
-            let invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
             credit_alone(tx, entry, invoice, at).await?;
         }
     } else {
@@ -92,6 +91,14 @@ pub(in crate::engine) async fn follow(
             return Ok(());
         }
         let invoice = invoices::draft(tx, entry.subscription.customer_id, draft.id).await?;
+        if !invoice.by_hand.is_empty() {
+            // It goes to the next boundary with its lines by hand; where there is none, it stays.
+            let boundary = next.unwrap_or(draft.boundary);
+            let made_at = if next.is_some() { at } else { draft.made_at };
+            let has_usage = has_usage(boundary);
+            return move_to(tx, entry, invoice, Draft { boundary, made_at, has_usage, ..draft })
+                .await;
+        }
         invoices::remove(tx, &invoice).await?;
     }
     let draft = match next {
@@ -102,6 +109,22 @@ pub(in crate::engine) async fn follow(
         invoicing.drafts.retain(|of| upcoming.is_none_or(|draft| draft.id != of.id));
         invoicing.drafts.extend(draft);
     }
+    Ok(())
+}
+
+/// Moves the draft of the next boundary to another one.
+async fn move_to(
+    tx: &mut Transaction<'_>,
+    entry: &mut SubscriptionEntry,
+    mut invoice: Invoice,
+    draft: Draft,
+) -> Result<(), Error> {
+    let grace = rows::account::account_entry(tx).await?.configuration.grace_period;
+    invoice.invoice_date = draft.boundary;
+    invoice.eligible_to_issue_at = Some(draft.eligible_at(grace));
+    invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
+    let drafts = entry.invoicing.iter_mut().flat_map(|of| &mut of.drafts);
+    drafts.filter(|of| of.id == draft.id).for_each(|of| *of = draft);
     Ok(())
 }
 
@@ -134,7 +157,7 @@ async fn make(
     let account = rows::account::account_entry(tx).await?;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    let terms = terms(of, &plan, &books.entry.customer, &account);
+    let terms = Terms::new(&of.carried, &plan.carried, &books.entry.customer);
     let id = InvoiceId::generate(at, tx.entropy());
     let mut invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
     let is_automatic = invoice.will_auto_issue;
@@ -150,8 +173,7 @@ async fn is_automatic(tx: &mut Transaction<'_>, entry: &SubscriptionEntry) -> Re
     let of = &entry.subscription;
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    let account = rows::account::account_entry(tx).await?;
-    Ok(terms(of, &plan, &books.entry.customer, &account).auto_issuance())
+    Ok(Terms::new(&of.carried, &plan.carried, &books.entry.customer).auto_issuance())
 }
 
 /// Credits what a draft takes back of fees that were billed, where nothing else is on it: nobody has to issue
@@ -190,28 +212,8 @@ pub(in crate::engine) async fn issue(
         return Ok(invoice);
     }
     note_applied(tx, entry, &invoice).await?;
-    let of = &entry.subscription;
-    let mut books = invoices::books(tx, of.customer_id).await?;
-    let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
-    let account = rows::account::account_entry(tx).await?;
-    let before = invoice.status;
-    let addressed = books.entry.customer.clone();
-    let transaction = invoice.issue(Issue {
-        terms: terms(of, &plan, &addressed, &account),
-        customer: &mut books.entry.customer,
-        receivables: &mut books.receivables,
-        transaction_id: invoices::transaction_id(tx),
-        at,
-    });
-    invoices::save(tx, before, &invoice).await?;
-    invoices::save_books(tx, &books, transaction.as_ref()).await?;
-    let automatically_marked_as_paid = invoice.paid_at.is_some();
-    let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
-    outbox::tell(tx, of.customer_id, at, body).await?;
-    if let Some(transaction) = transaction {
-        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
-        outbox::tell(tx, of.customer_id, at, body).await?;
-    }
+    let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
+    issue_shown(tx, &mut invoice, [&entry.subscription.carried, &plan.carried], at).await?;
     match taken_back {
         None => Ok(invoice),
         Some(since) => {
@@ -220,6 +222,37 @@ pub(in crate::engine) async fn issue(
             invoices::invoice(tx, invoice.id).await
         }
     }
+}
+
+/// Issues a draft with the lines that it shows, by the terms of its subscription and of its plan.
+pub(super) async fn issue_shown(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+    [subscription, plan]: [&Carried; 2],
+    at: Timestamp,
+) -> Result<(), Error> {
+    let mut books = invoices::books(tx, invoice.customer_id).await?;
+    let basis = rows::account::account_entry(tx).await?.configuration.due_date_basis;
+    let before = invoice.status;
+    let addressed = books.entry.customer.clone();
+    let transaction = invoice.issue(Issue {
+        terms: Terms::new(subscription, plan, &addressed),
+        basis,
+        customer: &mut books.entry.customer,
+        receivables: &mut books.receivables,
+        transaction_id: invoices::transaction_id(tx),
+        at,
+    });
+    invoices::save(tx, before, invoice).await?;
+    invoices::save_books(tx, &books, transaction.as_ref()).await?;
+    let automatically_marked_as_paid = invoice.paid_at.is_some();
+    let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
+    outbox::tell(tx, invoice.customer_id, at, body).await?;
+    if let Some(transaction) = transaction {
+        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
+        outbox::tell(tx, invoice.customer_id, at, body).await?;
+    }
+    Ok(())
 }
 
 /// Notes the credits that an invoice applies, where other prices have periods that began with those of its
@@ -256,22 +289,6 @@ pub(in crate::engine) async fn show(
     let has_usage = prices::card(tx, entry).await?.has_usage_due(boundary);
     let draft = Draft { id: invoice.id, boundary, made_at, has_usage, is_automatic: true };
     invoice.eligible_to_issue_at = Some(draft.eligible_at(grace));
-    invoice.show(due::lines(tx, entry, invoice.id, boundary).await?);
+    invoice.show_with_lines_by_hand(due::lines(tx, entry, invoice.id, boundary).await?);
     Ok(())
-}
-
-fn terms<'a>(
-    of: &'a Subscription,
-    plan: &'a Plan,
-    customer: &'a Customer,
-    account: &AccountEntry,
-) -> Terms<'a> {
-    Terms {
-        subscription: &of.carried,
-        plan: &plan.carried,
-        customer: &customer.carried,
-        timezone: &customer.timezone,
-        basis: account.configuration.due_date_basis,
-        has_gateway: customer.payment_provider.is_some_and(PaymentProvider::is_gateway),
-    }
 }

@@ -1,13 +1,18 @@
-//! The invoices of a customer that are to be collected.
+//! The invoices of a customer that are to be issued without a subscription, or collected.
 
 use super::transition::{Transition, TransitionKind};
 use crate::{
     CustomerId, Error, InvoiceId, Timestamp,
-    engine::{kernel::Transaction, rows::invoices, time::collecting},
+    engine::{
+        kernel::Transaction,
+        rows::invoices,
+        time::{collecting, one_off},
+    },
+    invoice::CollectionStep,
     schema::{self, CustomerHead},
 };
 
-/// The invoices of a customer that are to be collected, while transitions are applied: each transition may
+/// The invoices of a customer that are to be issued without a subscription, or collected, while transitions are applied: each transition may
 /// bring another one.
 pub(super) struct Collector {
     customer_id: CustomerId,
@@ -46,6 +51,9 @@ impl Collector {
     pub(super) async fn apply_transition(&mut self, tx: &mut Transaction<'_>) -> Result<(), Error> {
         let Some((at, id)) = self.next.take() else { return Ok(()) };
         let invoice = invoices::invoice(tx, id).await?;
-        collecting::take(tx, invoice, at).await
+        match invoice.next_collection() {
+            Some((_, CollectionStep::Elapse)) => one_off::elapse(tx, invoice, at).await,
+            _ => collecting::take(tx, invoice, at).await,
+        }
     }
 }

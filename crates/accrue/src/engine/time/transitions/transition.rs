@@ -28,7 +28,8 @@ pub(super) enum TransitionKind {
     Expired(CreditBlockId),
     /// A draft is issued: with all that its periods were brought by then.
     Issued,
-    /// An invoice was to be collected: what was issued at that instant as well.
+    /// The date of a one-off draft passed, or an invoice was to be collected: what was issued at that instant
+    /// as well.
     Collected,
     /// An alert of a subscription's plan changed.
     Changed,

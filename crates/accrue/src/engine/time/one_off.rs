@@ -1,0 +1,38 @@
+//! One-off invoices: drafts whose dates pass, and that are issued (invoicing 4.4, 5.3).
+
+use crate::{
+    Carried, Error, Timestamp,
+    engine::{
+        kernel::Transaction,
+        rows::{invoices, outbox},
+        time::invoicing,
+    },
+    invoice::{Invoice, InvoiceStatus},
+    webhook::Body,
+};
+
+/// Lets the date of a draft pass, and issues it where it is issued by itself.
+pub(super) async fn elapse(
+    tx: &mut Transaction<'_>,
+    mut invoice: Invoice,
+    at: Timestamp,
+) -> Result<(), Error> {
+    invoice.elapse();
+    invoices::save(tx, InvoiceStatus::Draft, &invoice).await?;
+    let body = Body::InvoiceDateElapsed { invoice_id: invoice.id, invoice_date: at };
+    outbox::tell(tx, invoice.customer_id, at, body).await?;
+    if invoice.is_to_be_issued() {
+        issue(tx, &mut invoice, at).await?;
+    }
+    Ok(())
+}
+
+/// Issues a draft with its lines.
+pub(in crate::engine) async fn issue(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+    at: Timestamp,
+) -> Result<(), Error> {
+    invoice.show_lines_by_hand();
+    invoicing::issue_shown(tx, invoice, [&Carried::NONE; 2], at).await
+}
