@@ -137,8 +137,8 @@ test('an invoice is made by hand, with lines of its own', async () => {
   });
   assert.deepEqual([added.name, added.amount, added.price.unit_config.unit_amount], ['more', '10.00', '5']);
   assert.equal((await invoices.fetch(draft.id)).total, '62.97');
-  await invoices.deleteLineItem(draft.id, added.id);
-  await assert.rejects(invoices.deleteLineItem(draft.id, added.id), Orb.ResourceNotFound);
+  await invoices.deleteLineItem(added.id, { invoice_id: draft.id });
+  await assert.rejects(invoices.deleteLineItem(added.id, { invoice_id: draft.id }), Orb.ResourceNotFound);
   const issued = await invoices.issue(draft.id);
   assert.deepEqual([issued.status, issued.total], ['issued', '53.97']);
   const found = await all(invoices.list({ customer_id: customer.id, is_recurring: false }));

@@ -27,7 +27,7 @@ fn by_hand(subject: LineSubject, quantity: &str, amount: &str) -> NewInvoiceLine
 fn invoicing_9_6_lines_are_added_and_removed() {
     let shop = shop();
     let account = &shop.fixture.account;
-    let mut new = shop.new("2026-03-10T00:00:00Z", &[("1", "10")]);
+    let mut new = shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "10")]);
     new.discount = discount(percent("0.5"));
     let draft = shop.create(new);
     let add = |subject, quantity: &str, amount: &str| {
@@ -80,7 +80,7 @@ fn invoicing_9_6_lines_are_added_and_removed() {
 fn invoicing_9_6_a_name_finds_its_item_or_makes_it() {
     let shop = shop();
     let account = &shop.fixture.account;
-    let draft = shop.create(shop.new("2026-03-10T00:00:00Z", &[("1", "10")]));
+    let draft = shop.create(shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "10")]));
     let item_of = |subject| {
         let line = run(account.create_invoice_line(draft.id, by_hand(subject, "1", "1"))).unwrap();
         let related = block_on(account.related(&line)).unwrap();

@@ -37,7 +37,7 @@ pub(crate) fn shop() -> Shop {
 
 impl Shop {
     /// Prepares an invoice of lines of a quantity and an amount for each unit.
-    pub(crate) fn new(&self, date: &str, lines: &[(&str, &str)]) -> NewInvoice {
+    pub(crate) fn invoice_of(&self, date: &str, lines: &[(&str, &str)]) -> NewInvoice {
         let mut new = NewInvoice::new(self.ada.id, usd(), at(date));
         let line = |(quantity, unit_amount): &(&str, &str)| NewOneOffLine {
             name: name("work"),
@@ -83,7 +83,7 @@ pub(crate) fn amounts(invoice: &Invoice) -> Vec<String> {
 #[test]
 fn invoicing_9_1_a_draft_is_issued_by_hand() {
     let shop = shop();
-    let mut new = shop.new("2026-03-10T00:00:00Z", &[("3", "19.99")]);
+    let mut new = shop.invoice_of("2026-03-10T00:00:00Z", &[("3", "19.99")]);
     new.discount = discount(percent("0.1"));
     new.memo = Some(Description::parse("thank you").unwrap());
     let draft = shop.create(new);
@@ -124,7 +124,7 @@ fn invoicing_9_1_one_that_issues_by_itself_is_issued_in_the_answer() {
     run(shop.fixture.account.create_balance_transaction(external("ada"), balance)).unwrap();
     shop.fixture.messages();
     // Later on the same day counts as today.
-    let mut new = shop.new("2026-03-10T20:00:00Z", &[("2", "20")]);
+    let mut new = shop.invoice_of("2026-03-10T20:00:00Z", &[("2", "20")]);
     new.will_auto_issue = true;
     new.auto_collection = Some(true);
     new.terms = Some(PaymentTerms::Days(30));
@@ -136,7 +136,7 @@ fn invoicing_9_1_one_that_issues_by_itself_is_issued_in_the_answer() {
     assert!(!issued.will_auto_issue);
     let types = ["invoice.issued", "customer.balance_transaction_created"];
     assert_eq!(shop.fixture.message_types(), types);
-    let mut paid = shop.new("2026-02-01T00:00:00Z", &[("1", "0")]);
+    let mut paid = shop.invoice_of("2026-02-01T00:00:00Z", &[("1", "0")]);
     paid.will_auto_issue = true;
     assert_eq!(shop.create(paid).status, InvoiceStatus::Paid, "nothing is left to pay");
 }
@@ -145,7 +145,7 @@ fn invoicing_9_1_one_that_issues_by_itself_is_issued_in_the_answer() {
 fn invoicing_4_4_one_that_is_dated_ahead_is_issued_on_its_date() {
     let shop = shop();
     let of = |is_automatic| {
-        let mut new = shop.new("2026-04-01T09:00:00Z", &[("1", "10")]);
+        let mut new = shop.invoice_of("2026-04-01T09:00:00Z", &[("1", "10")]);
         new.will_auto_issue = is_automatic;
         shop.create(new)
     };
@@ -179,7 +179,7 @@ fn invoicing_4_4_one_that_is_dated_ahead_is_issued_on_its_date() {
 #[test]
 fn invoicing_9_1_what_is_refused() {
     let shop = shop();
-    let ten = || shop.new("2026-03-10T00:00:00Z", &[("1", "10")]);
+    let ten = || shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "10")]);
     let check = |change: &dyn Fn(&mut NewInvoice), kind, expect: &str| {
         let mut new = ten();
         change(&mut new);
@@ -219,7 +219,8 @@ fn invoicing_9_1_a_discount_reaches_the_lines_that_pass() {
     let shop = shop();
     let other = run(shop.fixture.account.create_item(NewItem::new(name("other")))).unwrap();
     let check = |given: Discount, values: Option<FilterValues>, expect: [&str; 3]| {
-        let mut new = shop.new("2026-03-10T00:00:00Z", &[("1", "20"), ("1", "10"), ("1", "3.33")]);
+        let mut new =
+            shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "20"), ("1", "10"), ("1", "3.33")]);
         new.lines[0].item_id = other.id;
         new.discount = discount(given);
         let filter = |values| PriceFilter { operator: FilterOperator::Includes, values };
@@ -247,7 +248,7 @@ fn invoicing_9_1_a_discount_reaches_the_lines_that_pass() {
 #[test]
 fn invoicing_9_1_amounts_may_be_negative() {
     let shop = shop();
-    let mut new = shop.new("2026-03-10T00:00:00Z", &[("1", "-8"), ("1", "0.001")]);
+    let mut new = shop.invoice_of("2026-03-10T00:00:00Z", &[("1", "-8"), ("1", "0.001")]);
     new.will_auto_issue = true;
     let issued = shop.create(new);
     assert_eq!((issued.total.clone(), issued.status), (number("-8"), InvoiceStatus::Paid));
@@ -258,7 +259,7 @@ fn invoicing_9_1_amounts_may_be_negative() {
 #[test]
 fn invoicing_9_4_a_draft_is_dated_anew() {
     let shop = shop();
-    let mut new = shop.new("2026-04-01T00:00:00Z", &[("1", "10")]);
+    let mut new = shop.invoice_of("2026-04-01T00:00:00Z", &[("1", "10")]);
     new.will_auto_issue = true;
     let draft = shop.create(new);
     let update = |invoice_date: &str| {
@@ -329,7 +330,7 @@ fn invoicing_8_a_one_off_invoice_lives_as_others_do() {
     let shop = shop();
     let account = &shop.fixture.account;
     let issued = || {
-        let mut new = shop.new("2026-03-10T00:00:00Z", &[("2", "10")]);
+        let mut new = shop.invoice_of("2026-03-10T00:00:00Z", &[("2", "10")]);
         new.will_auto_issue = true;
         new.discount = discount(percent("0.25"));
         shop.create(new)
@@ -363,7 +364,7 @@ fn invoicing_8_a_one_off_invoice_lives_as_others_do() {
 fn a_customer_is_deleted_with_its_drafts() {
     let shop = shop();
     let account = &shop.fixture.account;
-    let mut new = shop.new("2026-04-01T00:00:00Z", &[("2", "10")]);
+    let mut new = shop.invoice_of("2026-04-01T00:00:00Z", &[("2", "10")]);
     new.will_auto_issue = true;
     let draft = shop.create(new);
     run(account.delete_customer(shop.ada.id)).unwrap();
@@ -385,7 +386,7 @@ fn invoicing_5_1_dates_are_days_of_the_customer() {
     fixture.set(NOW);
     let ada = fixture.customer("ada");
     let shop = Shop { item: fixture.item().id, ada, fixture };
-    let mut new = shop.new("2026-03-01T12:00:00Z", &[("1", "10")]);
+    let mut new = shop.invoice_of("2026-03-01T12:00:00Z", &[("1", "10")]);
     new.terms = Some(PaymentTerms::Days(30));
     let draft = shop.create(new);
     assert_eq!(draft.invoice_date, at("2026-03-01T05:00:00Z"));
