@@ -85,26 +85,35 @@ impl Share {
         &self.amount + &over_invoice
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.combine(other, |one, other| *one += other);
-    }
-
     pub(crate) fn subtract(&mut self, other: &Self) {
-        self.combine(other, |one, other| *one -= other);
-    }
-
-    fn combine(&mut self, other: &Self, with: impl Fn(&mut Decimal, &Decimal)) {
-        with(&mut self.subtotal, &other.subtotal);
-        with(&mut self.amount, &other.amount);
+        self.subtotal -= &other.subtotal;
+        self.amount -= &other.amount;
         for of in &other.adjustments {
-            if let Some(own) = self.adjustments.iter_mut().find(|own| own.id == of.id) {
-                with(&mut own.amount, &of.amount);
-            } else {
-                let mut own = LineAdjustment { amount: Decimal::zero(), ..of.clone() };
-                with(&mut own.amount, &of.amount);
-                self.adjustments.push(own);
+            match self.adjustments.iter_mut().find(|own| own.id == of.id) {
+                Some(own) => own.amount -= &of.amount,
+                None => self.adjustments.push(LineAdjustment { amount: -&of.amount, ..of.clone() }),
             }
         }
+    }
+
+    /// Takes so much of what it comes to with adjustments over the invoice, and the same share of everything
+    /// else: of one that comes to more than nothing.
+    pub(crate) fn take_total(&mut self, total: &Decimal, currency: Currency) -> Self {
+        let whole = self.total();
+        if *total == whole {
+            return std::mem::take(self);
+        }
+        let part = |of: &Decimal| of.share(total, &whole, currency.places());
+        let adjustments: Vec<_> = self
+            .adjustments
+            .iter()
+            .map(|of| LineAdjustment { amount: part(&of.amount), ..of.clone() })
+            .collect();
+        let over_invoice: Decimal = over_invoice(&adjustments).sum();
+        let amount = total - &over_invoice;
+        let share = Self { subtotal: part(&self.subtotal), adjustments, amount };
+        self.subtract(&share);
+        share
     }
 
     /// Takes so much of the amount, and the same share of everything else; with the last of it all that is

@@ -207,7 +207,8 @@ struct Excess {
     invoices: Vec<Invoice>,
     /// The last boundary that has passed.
     passed: Timestamp,
-    by: BTreeMap<PriceId, Share>,
+    /// What it is of each fee, with all adjustments.
+    by: BTreeMap<PriceId, Decimal>,
     /// What may lie between two figures that were rounded with other lines beside them.
     rounding: Decimal,
 }
@@ -224,10 +225,10 @@ impl Excess {
         let fees = card.in_advance_around(since);
         let Some(from) = fees.values().min().copied() else { return Ok(None) };
         let billed = Billed::read(tx, entry, &fees, passed).await?;
-        let mut by: BTreeMap<PriceId, Share> = BTreeMap::new();
+        let mut by: BTreeMap<PriceId, Decimal> = BTreeMap::new();
         let is_owed = |of: &Invoice| of.status != InvoiceStatus::Void;
         for (invoice, line) in billed.lines().filter(|(of, _)| is_owed(of)) {
-            by.entry(line.price_id).or_default().add(&Share::of(line, invoice.currency));
+            *by.entry(line.price_id).or_default() += Share::of(line, invoice.currency).total();
         }
         for invoice in billed.invoices.iter().filter(|of| is_owed(of)) {
             let mut notes = invoice.credit_notes.clone();
@@ -236,7 +237,7 @@ impl Excess {
             for line in credit_notes::lines_that_count(tx, customer, &notes).await? {
                 let of = invoice.lines.iter().find(|of| of.id == line.invoice_line_id);
                 if of.is_some_and(|of| billed.counts(of.price_id, of.period)) {
-                    by.entry(line.price_id).or_default().subtract(&Share::from(&line));
+                    *by.entry(line.price_id).or_default() -= Share::from(&line).total();
                 }
             }
         }
@@ -253,7 +254,7 @@ impl Excess {
             let id = InvoiceId::derived(boundary, &[]);
             let (lines, _) = due::lines(tx, entry, id, boundary).await?;
             for line in lines.iter().filter(|line| billed.counts(line.price_id, line.period)) {
-                by.entry(line.price_id).or_default().subtract(&Share::of(line, currency));
+                *by.entry(line.price_id).or_default() -= Share::of(line, currency).total();
             }
         }
         let Billed { invoices, .. } = billed;
@@ -262,10 +263,10 @@ impl Excess {
 
     /// Tells whether fees come to more than what was billed.
     fn is_short(&self) -> bool {
-        self.by.values().any(|of| (of.total() + &self.rounding).is_negative())
+        self.by.values().any(|of| (of + &self.rounding).is_negative())
     }
 
-    /// Credits it, on the latest lines first, and at most what is left of each.
+    /// Credits it, on the latest lines first, and at most what is left of each: each with its own adjustments.
     async fn credit(
         self,
         tx: &mut Transaction<'_>,
@@ -273,7 +274,7 @@ impl Excess {
         at: Timestamp,
     ) -> Result<Vec<CreditNoteId>, Error> {
         let Self { invoices, mut by, .. } = self;
-        by.retain(|_, of| !of.amount.is_zero() && !of.amount.is_negative());
+        by.retain(|_, excess| *excess > Decimal::zero());
         let mut notes = Vec::new();
         for invoice in invoices.into_iter().rev() {
             if by.is_empty() || invoice.status == InvoiceStatus::Void {
@@ -285,16 +286,16 @@ impl Excess {
             let mut credits = Vec::new();
             for line in invoice.lines.iter().rev().filter(|line| since < line.period.end()) {
                 let Some(excess) = by.get_mut(&line.price_id) else { continue };
-                let left = invoice.left_of(line, &before).amount;
-                let amount = excess.amount.clone().min(left);
-                if amount.is_zero() || amount.is_negative() {
+                let mut left = invoice.left_of(line, &before);
+                let total = excess.clone().min(left.total());
+                if total <= Decimal::zero() {
                     continue;
                 }
-                let whole = excess.clone();
-                let share = excess.take(&amount, &whole, invoice.currency);
+                let share = left.take_total(&total, invoice.currency);
+                *excess -= &total;
                 let unused = Timeframe::nothing_at(since.max(line.period.start()));
                 credits.push(Credit::of(line, unused.until(line.period.end()), share));
-                if excess.amount.is_zero() {
+                if excess.is_zero() {
                     by.remove(&line.price_id);
                 }
             }
