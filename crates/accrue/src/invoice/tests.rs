@@ -208,7 +208,7 @@ proptest! {
     fn shares_add_up(
         amount in 100_u32..100_000,
         off in 0_u32..100,
-        parts in vec(1_u32..20_000, 1..8),
+        parts in vec((1_u32..20_000, any::<bool>()), 1..8),
     ) {
         let usd = Currency::parse("USD").unwrap();
         let amount = number(&format!("{amount}e-2"));
@@ -216,18 +216,26 @@ proptest! {
         let step = [(0, off), (1, number("-1"))];
         let (lines, _) = lines_of(&[USD; 2], &[amount, number("10")], &step, &[]);
         let whole = Share::of(&lines[0], usd);
-        let (mut left, mut sum) = (whole.clone(), Share::default());
-        for part in parts {
-            let part = number(&format!("{part}e-2")).min(left.amount.clone());
-            if !part.is_zero() {
-                sum.add(&left.take(&part, &whole, usd));
+        let (mut left, mut uncredited) = (whole.clone(), whole.clone());
+        for (part, is_total) in parts {
+            let part = number(&format!("{part}e-2"));
+            let most = if is_total { left.total() } else { left.amount.clone() };
+            let part = part.min(most);
+            if part > Decimal::zero() {
+                let share = match is_total {
+                    true => left.take_total(&part, usd),
+                    false => left.take(&part, &whole, usd),
+                };
+                let found = if is_total { share.total() } else { share.amount.clone() };
+                prop_assert_eq!(found, part);
+                uncredited.subtract(&share);
             }
         }
         let rest = left.amount.clone();
-        sum.add(&left.take(&rest, &whole, usd));
-        prop_assert_eq!(&sum.subtotal, &whole.subtotal);
-        prop_assert_eq!(&sum.amount, &whole.amount);
-        prop_assert_eq!(sum.total(), whole.total());
+        uncredited.subtract(&left.take(&rest, &whole, usd));
+        prop_assert!(uncredited.subtotal.is_zero());
+        prop_assert!(uncredited.amount.is_zero());
+        prop_assert!(uncredited.total().is_zero());
     }
 }
 
