@@ -107,7 +107,8 @@ impl Biller {
                 });
                 let quantities: Vec<_> = quantities.collect();
                 let rated = price.adjustments.rated(model, &quantities);
-                price.adjustments.top_up(rated, share(of, price, period))
+                let left = price.adjustments.discounted(rated);
+                price.adjustments.top_up(left, share(of, price, period))
             }
             Charge::Fee { .. } => BigDecimal::zero(),
         }

@@ -37,17 +37,23 @@ impl Biller {
         for (from, until) in periods_of_fee(of, price, within) {
             let mut instants = vec![from];
             instants.extend(of.changes[index].range(from + 1..until).map(|(at, _)| *at));
-            let mut charged = Amounts::default();
+            let share = share(of, price, (from, until));
+            let (mut charged, mut seats) = (Amounts::default(), Seats::default());
             for at in instants {
-                let as_of = self.as_of(of, index, (from, until), at);
+                let (mut as_of, level) = self.as_of(of, index, (from, until), at);
                 if in_advance {
+                    seats.go_on(price, as_of.subtotal.clone(), level, share);
+                    as_of.total = price.adjustments.most(seats.discounted.clone(), share);
                     let amounts = as_of.clone() - charged;
                     found.push(Due { at, with_end: false, amounts, is_top_up: false });
                 }
                 charged = as_of;
             }
-            let share = share(of, price, (from, until));
-            let top_up = price.adjustments.top_up(charged.subtotal.clone(), share);
+            let left = match in_advance {
+                true => seats.discounted,
+                false => price.adjustments.discounted(charged.subtotal.clone()),
+            };
+            let top_up = price.adjustments.top_up(left, share);
             if !in_advance {
                 let amounts = charged;
                 found.push(Due { at: until, with_end: true, amounts, is_top_up: false });
@@ -62,11 +68,17 @@ impl Biller {
     }
 
     /// What a fee comes to in a period, as one knows at an instant of it: day by day, each with the
-    /// quantity that it ends with.
-    fn as_of(&self, of: &ActiveSubscriptions, index: At, period: Span, at: Instant) -> Amounts {
+    /// quantity that it ends with; and what a whole cycle would come to with the last one.
+    fn as_of(
+        &self,
+        of: &ActiveSubscriptions,
+        index: At,
+        period: Span,
+        at: Instant,
+    ) -> (Amounts, BigDecimal) {
         let price = &self.plans[of.plan][index];
         let Charge::Fee { quantity: own, model, .. } = &price.charge else {
-            return Amounts::default();
+            return (Amounts::default(), BigDecimal::zero());
         };
         let quantity =
             |until: Instant| of.quantity_before(index, until.min(at + 1)).unwrap_or(own).clone();
@@ -88,7 +100,72 @@ impl Biller {
             }
         };
         let total = price.adjustments.cut(subtotal.clone(), share(of, price, period));
-        Amounts { quantity: quantity(period.1), subtotal, total }
+        (Amounts { quantity: quantity(period.1), subtotal, total }, amount(period.1))
+    }
+}
+
+/// Seats of a fee in advance: those that were charged and not given back, oldest first.
+#[derive(Default)]
+struct Seats {
+    added: Vec<Added>,
+    subtotal: BigDecimal,
+    level: BigDecimal,
+    /// What was charged for them with discounts, less what was given back.
+    discounted: BigDecimal,
+}
+
+/// What one instant has added: its price for a whole cycle, what was charged for it, and what each discount
+/// added to that.
+struct Added {
+    level: BigDecimal,
+    charged: BigDecimal,
+    off: Vec<BigDecimal>,
+}
+
+impl Seats {
+    /// Charges more, or gives the latest back: with the share of its discounts.
+    fn go_on(&mut self, price: &Price, subtotal: BigDecimal, level: BigDecimal, share: Share) {
+        let amount = &subtotal - &self.subtotal;
+        let fall = &self.level - &level;
+        let off = if &fall * &self.level > BigDecimal::zero() {
+            self.give_back(fall, &amount, share)
+        } else {
+            let [from, to] =
+                [&self.subtotal, &subtotal].map(|of| price.adjustments.stages(of.clone()));
+            let moved = |at: usize| &to[at] - &from[at];
+            let off: Vec<_> = (1..to.len()).map(|at| moved(at) - moved(at - 1)).collect();
+            self.added.push(Added { level: -fall, charged: amount.clone(), off: off.clone() });
+            off
+        };
+        self.discounted += amount + off.iter().sum::<BigDecimal>();
+        (self.subtotal, self.level) = (subtotal, level);
+    }
+
+    fn give_back(
+        &mut self,
+        fall: BigDecimal,
+        amount: &BigDecimal,
+        share: Share,
+    ) -> Vec<BigDecimal> {
+        let places = |of: &BigDecimal| of.normalized().fractional_digit_count().max(share.places);
+        let (mut left, mut off) = (fall.clone(), Vec::new());
+        while !left.is_zero() {
+            let Some(mut last) = self.added.pop() else { break };
+            let part =
+                if left.abs() < last.level.abs() { left.clone() } else { last.level.clone() };
+            let whole = &fall * &last.charged;
+            for own in last.off.iter().filter(|_| whole > BigDecimal::zero()) {
+                let exact = amount * &part * own / &whole;
+                let places = places(amount).max(places(own));
+                off.push(exact.with_scale_round(places, RoundingMode::HalfUp));
+            }
+            last.level -= &part;
+            left -= part;
+            if !last.level.is_zero() {
+                self.added.push(last);
+            }
+        }
+        off
     }
 }
 

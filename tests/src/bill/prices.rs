@@ -121,6 +121,26 @@ impl Model {
     }
 }
 
+impl Discount {
+    fn leaves(&self, amount: BigDecimal) -> BigDecimal {
+        match self {
+            Self::Units(_) => amount,
+            Self::Amount(off) => (amount - off).max(BigDecimal::zero()),
+            Self::Fraction(fraction) => &amount - &amount * fraction,
+            Self::Bands(bands) => {
+                let (mut left, mut from) = (BigDecimal::zero(), BigDecimal::zero());
+                for Tier { until, each } in bands {
+                    let until = until.clone().unwrap_or_else(|| amount.clone()).min(amount.clone());
+                    let within = (until.clone() - &from).max(BigDecimal::zero());
+                    left += within * (BigDecimal::from(1) - each);
+                    from = from.max(until);
+                }
+                left
+            }
+        }
+    }
+}
+
 impl Adjustments {
     /// What quantities cost before anything but units is taken off.
     pub(super) fn rated(&self, model: &Model, quantities: &[BigDecimal]) -> BigDecimal {
@@ -139,44 +159,40 @@ impl Adjustments {
         self.most(self.discounted(amount), share)
     }
 
-    /// What a minimum adds to that, before the maximum cuts it.
-    pub(super) fn top_up(&self, amount: BigDecimal, share: Share) -> BigDecimal {
-        let running = self.cut(amount.clone(), share);
-        let left = self.discounted(amount);
+    /// What a minimum adds to what discounts leave, before the maximum cuts it.
+    pub(super) fn top_up(&self, left: BigDecimal, share: Share) -> BigDecimal {
+        let running = self.most(left.clone(), share);
         let least = self.minimum.as_ref().map_or(left.clone(), |minimum| share.of(minimum));
         self.most(left.max(least), share) - running
     }
 
-    fn discounted(&self, mut amount: BigDecimal) -> BigDecimal {
-        if amount < BigDecimal::zero() {
-            return amount;
-        }
-        for discount in &self.discounts {
-            if let Discount::Amount(off) = discount {
-                amount = (amount - off).max(BigDecimal::zero());
-            }
-        }
-        for discount in &self.discounts {
-            if let Discount::Fraction(fraction) = discount {
-                amount = &amount - &amount * fraction;
-            }
-        }
-        let bands = self.discounts.iter().find_map(|discount| match discount {
-            Discount::Bands(bands) => Some(bands),
-            _ => None,
-        });
-        let Some(bands) = bands else { return amount };
-        let (mut left, mut from) = (BigDecimal::zero(), BigDecimal::zero());
-        for Tier { until, each } in bands {
-            let until = until.clone().unwrap_or_else(|| amount.clone()).min(amount.clone());
-            let within = (until.clone() - &from).max(BigDecimal::zero());
-            left += within * (BigDecimal::from(1) - each);
-            from = from.max(until);
-        }
-        left
+    pub(super) fn discounted(&self, amount: BigDecimal) -> BigDecimal {
+        self.stages(amount).pop().unwrap()
     }
 
-    fn most(&self, amount: BigDecimal, share: Share) -> BigDecimal {
+    /// An amount, and what each discount but that in units leaves of it, one after the other.
+    pub(super) fn stages(&self, amount: BigDecimal) -> Vec<BigDecimal> {
+        let mut stages = vec![amount];
+        let is_negative = stages[0] < BigDecimal::zero();
+        let mut take_off = |discount: &Discount| {
+            let amount = stages.last().unwrap().clone();
+            let left = if is_negative { amount } else { discount.leaves(amount) };
+            stages.push(left);
+        };
+        let rank = |discount: &Discount| match discount {
+            Discount::Units(_) => None,
+            Discount::Amount(_) => Some(0),
+            Discount::Fraction(_) => Some(1),
+            Discount::Bands(_) => Some(2),
+        };
+        for kind in 0..3 {
+            self.discounts.iter().filter(|of| rank(of) == Some(kind)).for_each(&mut take_off);
+        }
+        stages
+    }
+
+    /// What a maximum leaves.
+    pub(super) fn most(&self, amount: BigDecimal, share: Share) -> BigDecimal {
         match &self.maximum {
             Some(maximum) => amount.min(share.of(maximum)),
             None => amount,
