@@ -118,10 +118,26 @@ impl Names {
 /// record, and the ids of lines, which are made of their invoice's and begin with their period.
 fn undrawn(table: &str, document: &str) -> String {
     match table {
-        "record" => blanked(document, "\"mark\":\"", 32),
+        "record" => unlined(&blanked(document, "\"mark\":\"", 32), "\\\""),
         "invoice_lines" => blanked(document, "{\"id\":\"", TEXT),
         _ => document.to_owned(),
     }
+}
+
+/// An answer with lines without their ids, where names and values have such quotes: those by hand are made of
+/// what was drawn, and begin as those of their invoices.
+fn unlined(answer: &str, quote: &str) -> String {
+    if !answer.contains("partially_invoiced_amount") {
+        return answer.to_owned();
+    }
+    let (id, name) =
+        (["{", quote, "id", quote, ":", quote].concat(), [quote, ",", quote, "name"].concat());
+    let mut pieces = answer.split(id.as_str());
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |written, piece| {
+        let is_named = piece.get(TEXT..).is_some_and(|rest| rest.starts_with(&name));
+        [&written, id.as_str(), &piece[if is_named { TEXT } else { 0 }..]].concat()
+    })
 }
 
 /// A text without so many bytes after each place where it says something.
@@ -170,7 +186,7 @@ impl State {
 
     /// An answer, where ids have the names that they have in the rows.
     pub(super) fn renamed(&self, drawn: &Drawn, answer: &str) -> String {
-        drawn.replaced(answer, |id| match self.names.0.get(id) {
+        drawn.replaced(&unlined(answer, "\""), |id| match self.names.0.get(id) {
             Some(number) => format!("#{number}"),
             None => format!("# of nothing, {id}"),
         })

@@ -311,7 +311,7 @@ fn of_invoices(scene: &Scene) -> Vec<Case> {
     let add = |of: &str| {
         case("POST /invoice_line_items", "/invoice_line_items".to_owned(), &by_hand(of), 201)
     };
-    let dated = json!({"invoice_date": "2026-03-10", "due_date": "2026-03-20"});
+    let dated = json!({"invoice_date": "2026-04-10", "due_date": "2026-04-20"});
     let now = super::scene::one_off(payer, item, "2026-03-10");
     let null = Value::Null;
     vec![
