@@ -35,8 +35,8 @@ pub(in crate::engine) async fn invoice(
     Ok(invoice)
 }
 
-/// Returns the invoice that a line is of, as [`invoice`] does. The lines of a draft are not kept: one that
-/// begins alike has it.
+/// Returns the invoice that a line is of, as [`invoice`] does. What falls due on a draft is not kept: one
+/// that begins alike has it.
 pub(in crate::engine) async fn invoice_of_line(
     tx: &mut Transaction<'_>,
     id: InvoiceLineId,
