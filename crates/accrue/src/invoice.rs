@@ -121,7 +121,7 @@ pub struct Invoice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_failed_at: Option<Timestamp>,
     /// Attempts that have succeeded or failed, oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing)]
     pub payment_attempts: Vec<PaymentAttempt>,
     /// Attempt that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,8 +139,10 @@ pub struct Invoice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_due_date: Option<Timestamp>,
     /// Text for the customer.
+    #[serde(default, skip_serializing)]
     pub memo: Option<String>,
     /// The caller's own strings.
+    #[serde(default, skip_serializing)]
     pub metadata: Metadata,
     /// Addresses and the tax id of the customer, as they were when it was issued.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]

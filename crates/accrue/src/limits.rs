@@ -196,6 +196,8 @@ pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 pub const FEE_CHANGES: usize = 500;
 /// The longest token of a payment, or id that a payment provider gives one, in characters.
 pub const PROVIDER_CHARACTERS: usize = 500;
+/// The most attempts to pay an invoice, to which one is added by hand.
+pub const PAYMENT_ATTEMPTS: usize = 100;
 /// The most lines by hand of an invoice.
 pub const LINES_BY_HAND: usize = 200;
 /// The longest time that a one-off invoice is dated ahead, in months (invoicing 9.1).

@@ -16,6 +16,7 @@ pub(super) mod event_blocks;
 pub(super) mod figures;
 pub(super) mod groups;
 pub(super) mod invoice_lines;
+mod invoice_rest;
 pub(super) mod invoices;
 pub(super) mod items;
 pub(super) mod ledgers;

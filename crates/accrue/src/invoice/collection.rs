@@ -6,6 +6,7 @@ use super::{Invoice, InvoiceStatus};
 use crate::{
     Currency, CustomerId, Decimal, Error, InvoiceId, Name, PaymentAttemptId, Timestamp,
     customer::{Customer, PaymentProvider},
+    limits,
 };
 
 /// Whether an invoice is collected by itself, and how often that was tried (invoicing 3.2).
@@ -129,9 +130,6 @@ pub(crate) enum CollectionStep {
 /// Time after which an attempt counts as failed of which nobody has reported (invoicing 8.3).
 const PATIENCE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Number of attempts that an invoice keeps.
-pub(crate) const ATTEMPTS: usize = 100;
-
 impl PaymentInstrument {
     /// Returns what a customer pays with: its own token, or what its account at a gateway has (invoicing 8.2).
     pub(crate) fn of(customer: &Customer) -> Option<Self> {
@@ -202,8 +200,9 @@ impl Invoice {
     pub(crate) fn check_pay(&self) -> Result<(), Error> {
         self.check_status(&[InvoiceStatus::Issued])?;
         self.check_no_payment()?;
-        if self.payment_attempts.len() >= ATTEMPTS {
-            let detail = format!("{ATTEMPTS} payments of the invoice were attempted, the most");
+        if self.payment_attempts.len() >= limits::PAYMENT_ATTEMPTS {
+            let most = limits::PAYMENT_ATTEMPTS;
+            let detail = format!("{most} payments of the invoice were attempted, the most");
             return Err(Error::constraint(detail));
         }
         Ok(())

@@ -21,7 +21,9 @@ use crate::{
     customer::Customer,
     id::OF_THE_WHOLE,
     idempotency::{Epoch, Record},
-    invoice::{BalanceTransaction, CreditNote, Invoice, InvoiceStatus, Receivables},
+    invoice::{
+        BalanceTransaction, CreditNote, Invoice, InvoiceStatus, PaymentAttempt, Receivables,
+    },
     item::Item,
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
@@ -301,7 +303,7 @@ tables! {
         account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
     ) -> GroupCount [guarded by CustomerHead];
 
-    /// An invoice, without its lines.
+    /// An invoice, without its lines, its texts, and what attempts to pay it have ended.
     invoice(account, invoice: InvoiceId) -> InvoiceEntry [guarded by CustomerHead] {
         /// The invoices that a line or an attempt may be of: a few at most.
         scan invoices_of_part(account, first: &[u8; OF_THE_WHOLE]);
@@ -322,6 +324,9 @@ tables! {
 
     /// Lines of an invoice that was issued, as many as fit a row; of a draft those by hand.
     invoice_lines(account, invoice: InvoiceId, part: u16) -> InvoiceLines [guarded by CustomerHead];
+
+    /// Memo and metadata of an invoice that has some.
+    invoice_texts(account, invoice: InvoiceId) -> InvoiceTexts [guarded by CustomerHead];
 
     /// An item.
     item(account, item: ItemId) -> Item, read_often;
@@ -400,6 +405,10 @@ tables! {
         key overlay_day(day: Day);
         read read_overlay(backfill: BackfillId);
     }
+
+    /// An attempt to pay an invoice that has succeeded or failed, by its number.
+    payment_attempt(account, invoice: InvoiceId, number: u32)
+        -> PaymentAttempt [guarded by CustomerHead];
 
     /// A plan.
     plan(account, plan: PlanId) -> Plan, read_often;

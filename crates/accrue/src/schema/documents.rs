@@ -14,7 +14,7 @@ pub(crate) use super::{
     credit::{BlockMetadata, Credits, CreditsIn},
     customer::{ActiveIds, CustomerAlias, CustomerEntry, CustomerHead},
     deadline::{Deadline, Owner},
-    invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines},
+    invoice::{CreditNoteEntry, CreditNoteLines, InvoiceEntry, InvoiceLines, InvoiceTexts},
     message::OutboxEntry,
     plan::{Catalogue, PlanAlias, PlanVersionEntry, PriceAlias},
     record::RecordPart,

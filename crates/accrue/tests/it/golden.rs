@@ -14,7 +14,7 @@ use accrue::{
     expression::Expression,
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
-        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine,
+        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentOutcome,
     },
     metric::Metric,
     plan::PlanPrice,
@@ -114,7 +114,11 @@ fn invoice(fixture: &Fixture, sum: &Metric) {
         days: None,
     };
     run(fixture.account.create_credit_note(note)).unwrap();
-    run(fixture.account.pay_invoice(issued.id, Some("spt".to_owned()))).unwrap();
+    let pay = || run(fixture.account.pay_invoice(issued.id, Some("spt".to_owned()))).unwrap();
+    let declined = PaymentOutcome::Declined { transaction_id: Some("pi_1".to_owned()) };
+    let first = pay().started_payment().unwrap().attempt_id;
+    run(fixture.account.report_payment(first, declined)).unwrap();
+    pay();
     fixture.use_now("invoiced", "billed", "0.5");
 }
 
@@ -145,6 +149,7 @@ fn bill_by_hand(fixture: &Fixture) {
     let day = |text| accrue::CivilDate::parse(text).unwrap();
     let mut new = NewInvoice::new(customer, usd(), at("2026-06-01T00:00:00Z"));
     new.will_auto_issue = true;
+    new.memo = Some(Description::parse("Thank you").unwrap());
     let half = Discount::Percentage(accrue::Fraction::parse("0.5").unwrap());
     new.discount = Some(NewInvoiceDiscount { discount: half, filters: Vec::new(), reason: None });
     new.lines.push(NewOneOffLine {

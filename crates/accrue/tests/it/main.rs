@@ -59,6 +59,7 @@ mod ledger_stories;
 mod ledgers;
 mod lines_by_hand;
 mod lists;
+mod long_invoices;
 mod lost_races;
 mod matrix;
 mod messages;

@@ -5,7 +5,11 @@ use crate::{
     Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{active, credit_notes, customers, invoice_lines, invoice_lines::all_of},
+        rows::{
+            active, credit_notes, customers, invoice_lines,
+            invoice_lines::all_of,
+            invoice_rest::{self, Rest},
+        },
     },
     invoice::{BalanceTransaction, Invoice, InvoiceStatus, Receivables},
     limits,
@@ -20,8 +24,9 @@ pub(in crate::engine) async fn invoice(
 ) -> Result<Invoice, Error> {
     let unknown = || Error::not_found("invoice", id);
     let slot = schema::invoice(tx.account, id);
-    let InvoiceEntry { mut invoice, parts, transactions, credit_notes } =
-        tx.find(&slot).await?.ok_or_else(unknown)?;
+    let entry = tx.find(&slot).await?.ok_or_else(unknown)?;
+    let rest = rest_of(&entry);
+    let InvoiceEntry { mut invoice, parts, transactions, credit_notes, .. } = entry;
     match customers::customer(tx, &IdOr::Id(invoice.customer_id)).await {
         Ok(_) => {}
         Err(error) if error.is_not_found() => return Err(unknown()),
@@ -29,6 +34,7 @@ pub(in crate::engine) async fn invoice(
     }
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     invoice_lines::read(tx, &guard, &mut invoice, parts).await?;
+    invoice_rest::read(tx, &guard, &mut invoice, rest).await?;
     let slots = transaction_slots(tx, &invoice, &transactions);
     invoice.balance_transactions = all_of(guard.get_all(tx, &slots).await?)?;
     invoice.credit_notes = credit_notes::of_invoice(tx, &guard, &credit_notes).await?;
@@ -114,10 +120,16 @@ pub(in crate::engine) async fn draft(
 ) -> Result<Invoice, Error> {
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let entry = guard.get(tx, &schema::invoice(tx.account, id)).await?;
-    let InvoiceEntry { mut invoice, parts, .. } =
-        entry.ok_or_else(|| Error::corrupt("a draft is missing"))?;
+    let entry = entry.ok_or_else(|| Error::corrupt("a draft is missing"))?;
+    let rest = rest_of(&entry);
+    let InvoiceEntry { mut invoice, parts, .. } = entry;
     invoice_lines::read(tx, &guard, &mut invoice, parts).await?;
+    invoice_rest::read(tx, &guard, &mut invoice, rest).await?;
     Ok(invoice)
+}
+
+const fn rest_of(&InvoiceEntry { has_texts, attempts, .. }: &InvoiceEntry) -> Rest {
+    Rest { has_texts, attempts }
 }
 
 fn transaction_slots(
@@ -132,9 +144,12 @@ fn transaction_slots(
 /// Returns an invoice as a list found it, with its lines.
 pub(in crate::engine) async fn peek_lines(
     tx: &Transaction<'_>,
-    InvoiceEntry { mut invoice, parts, transactions, credit_notes }: InvoiceEntry,
+    entry: InvoiceEntry,
 ) -> Result<Invoice, Error> {
+    let rest = rest_of(&entry);
+    let InvoiceEntry { mut invoice, parts, transactions, credit_notes, .. } = entry;
     invoice_lines::peek(tx, &mut invoice, parts).await?;
+    invoice_rest::peek(tx, &mut invoice, rest).await?;
     let slots = transaction_slots(tx, &invoice, &transactions);
     invoice.balance_transactions = all_of(tx.peek(&slots).await?)?;
     invoice.credit_notes = credit_notes::peek_of_invoice(tx, &credit_notes).await?;
@@ -142,7 +157,7 @@ pub(in crate::engine) async fn peek_lines(
 }
 
 /// Returns the invoices of a customer that bear an instant or a later date, drafts too, by date: without
-/// their lines.
+/// their lines and texts, and what else is beside their rows.
 pub(in crate::engine) async fn heads_from(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
@@ -165,7 +180,7 @@ pub(in crate::engine) async fn put_new(
     save_collection(tx, None, invoice, Some(invoice)).await?;
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     let parts = invoice_lines::put(tx, &guard, invoice.id, 0, &invoice.by_hand)?;
-    put(tx, invoice, parts).await
+    put(tx, invoice, parts, Rest::default()).await
 }
 
 /// Writes a draft whose lines by hand have changed.
@@ -175,9 +190,10 @@ pub(in crate::engine) async fn save_lines_by_hand(
 ) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
     let known = guard.get(tx, &schema::invoice(tx.account, invoice.id)).await?;
+    let rest = known.as_ref().map(rest_of).unwrap_or_default();
     let before = known.map_or(0, |entry| entry.parts);
     let parts = invoice_lines::put(tx, &guard, invoice.id, before, &invoice.by_hand)?;
-    put(tx, invoice, parts).await
+    put(tx, invoice, parts, rest).await
 }
 
 /// Writes an invoice that had another status or date, or lines that it had not.
@@ -190,6 +206,7 @@ pub(in crate::engine) async fn save(
     let slot = schema::invoice(tx.account, invoice.id);
     let known = guard.get(tx, &slot).await?;
     let mut parts = known.as_ref().map_or(0, |entry| entry.parts);
+    let rest = known.as_ref().map(rest_of).unwrap_or_default();
     let known = known.map(|entry| entry.invoice);
     save_collection(tx, known.as_ref(), invoice, Some(invoice)).await?;
     // Nothing changes lines once they are issued.
@@ -213,7 +230,7 @@ pub(in crate::engine) async fn save(
             tx.put(&schema::invoice_by_customer(tx.account, invoice), &Nothing {})?;
         }
     }
-    put(tx, invoice, parts).await
+    put(tx, invoice, parts, rest).await
 }
 
 /// Removes a draft, with its lines by hand.
@@ -226,8 +243,11 @@ pub(in crate::engine) async fn remove(
     tx.delete(&schema::invoice_by_status(tx.account, invoice));
     save_collection(tx, Some(invoice), invoice, None).await?;
     let slot = schema::invoice(tx.account, invoice.id);
-    let parts = guard.get(tx, &slot).await?.map_or(0, |entry| entry.parts);
+    let known = guard.get(tx, &slot).await?;
+    let rest = known.as_ref().map(rest_of).unwrap_or_default();
+    let parts = known.map_or(0, |entry| entry.parts);
     invoice_lines::delete(tx, &guard, invoice.id, 0..parts)?;
+    invoice_rest::delete(tx, &guard, invoice.id, rest)?;
     let prices = invoice.by_hand.iter().map(|line| line.price_id);
     invoice_lines::delete_prices(tx, &guard, prices)?;
     guard.delete(tx, &slot)
@@ -285,13 +305,20 @@ pub(in crate::engine) async fn next_collection(
     Ok(None)
 }
 
-async fn put(tx: &mut Transaction<'_>, invoice: &Invoice, parts: u16) -> Result<(), Error> {
+async fn put(
+    tx: &mut Transaction<'_>,
+    invoice: &Invoice,
+    parts: u16,
+    before: Rest,
+) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(invoice.customer_id).await?;
+    let Rest { has_texts, attempts } = invoice_rest::put(tx, &guard, invoice, before).await?;
     let credit_notes = invoice.credit_notes.iter().map(|note| note.id).collect();
     let transactions = invoice.balance_transactions.iter().map(|of| of.number).collect();
     let slot = schema::invoice(tx.account, invoice.id);
     let invoice = Invoice { lines: Vec::new(), by_hand: Vec::new(), ..invoice.clone() };
-    guard.put(tx, &slot, &InvoiceEntry { invoice, parts, transactions, credit_notes })
+    let entry = InvoiceEntry { invoice, parts, has_texts, attempts, transactions, credit_notes };
+    guard.put(tx, &slot, &entry)
 }
 
 /// A customer with its balance, and the numbers of its invoices.

@@ -13,7 +13,7 @@ use accrue::{
     metric::{Metric, MetricQuery, NewMetric},
     plan::{NewPlan, Plan, PlanPrice},
     price::{Cadence, Matrix, MatrixCell, Model, NewPrice, Unit},
-    store::{MemoryStore, Scan, Store},
+    store::{MemoryStore, Scan, Store, Table},
     subscription::{BillingAnchor, NewSubscription, Subscription},
     usage::{Event, PropertyValue},
     webhook::{Body, Message},
@@ -169,6 +169,14 @@ impl Fixture {
             block_on(self.store.scan(&Scan::prefix(*table, b"", usize::MAX))).unwrap()
         });
         rows.map(|row| format!("{row:?}")).collect()
+    }
+
+    /// Tables that have a row.
+    pub(crate) fn tables(&self) -> Vec<&'static str> {
+        let has_rows = |table: &&Table| {
+            !block_on(self.store.scan(&Scan::prefix(**table, b"", 1))).unwrap().is_empty()
+        };
+        accrue::schema::TABLES.iter().filter(has_rows).map(|table| table.name()).collect()
     }
 
     /// Figures that are kept, but for those of some tables: the same whether they are open or not.
