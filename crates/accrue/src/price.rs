@@ -27,7 +27,7 @@ pub use self::{
 pub(crate) use self::{filter::check_filters, model::Parts};
 use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,
-    Name, PriceId, PricingUnit, Timestamp,
+    Name, PriceId, PricingUnit, PropertyName, Timestamp,
     meter::{CellId, Cells, Meter, Values},
 };
 
@@ -53,6 +53,9 @@ pub struct Price {
     pub charge: Charge,
     /// Adjustments of its amounts.
     pub adjustments: Adjustments,
+    /// Property of the events by whose values invoices break its usage down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invoice_grouping_key: Option<PropertyName>,
     /// The caller's own strings.
     pub metadata: Metadata,
     /// Fields that the engine has no use for.
@@ -99,14 +102,44 @@ impl Charge {
     pub(crate) fn meter(&self, since: u64) -> Option<Meter> {
         match self {
             Self::Usage { metric_id, model: Model::Matrix(matrix) } => {
-                let cells = Cells::new(
-                    matrix.properties().cloned().collect(),
-                    matrix.values().map(<[_]>::to_vec),
-                );
-                Some(Meter::new(*metric_id, None, Vec::new(), cells, since))
+                Some(Meter::new(*metric_id, None, Vec::new(), cells_of(matrix), since))
             }
             _ => None,
         }
+    }
+
+    /// Returns the meter that divides usage by the values of a property, and each of them as the model needs
+    /// it; none for a fee.
+    fn meter_by(&self, key: &PropertyName, since: u64) -> Option<Meter> {
+        let Self::Usage { metric_id, model } = self else { return None };
+        let cells = match model {
+            Model::Matrix(matrix) => cells_of(matrix),
+            _ => Cells::default(),
+        };
+        Some(Meter::new(*metric_id, None, vec![key.clone()], cells, since))
+    }
+
+    /// Returns the metric that measures it; none of a fee.
+    pub(crate) const fn metric_id(&self) -> Option<MetricId> {
+        match self {
+            Self::Usage { metric_id, .. } => Some(*metric_id),
+            Self::Fixed { .. } => None,
+        }
+    }
+
+    /// Rates what a group of a meter adds up to: its quantity and its amount.
+    pub(crate) fn rate_group(
+        &self,
+        meter: &Meter,
+        group: &Values,
+        used: impl Fn(CellId) -> Option<Decimal>,
+    ) -> (Decimal, Decimal) {
+        let cells = match self.model() {
+            Model::Matrix(matrix) => meter.cells(group, matrix.values()),
+            _ => meter.all_cells(group),
+        };
+        let quantity = Quantity::of(cells.into_iter().map(|cell| used(cell).unwrap_or_default()));
+        (quantity.total(), self.model().rate(&quantity).amount)
     }
 
     /// Returns the cells that are added up to rate usage, in the order of the model; none for a fee.
@@ -117,6 +150,11 @@ impl Charge {
             (Self::Usage { metric_id, .. }, ..) => vec![(*metric_id).into()],
         }
     }
+}
+
+fn cells_of(matrix: &Matrix) -> Cells {
+    let properties = matrix.properties().cloned().collect();
+    Cells::new(properties, matrix.values().map(<[_]>::to_vec))
 }
 
 /// Type of a price (wire 5.2).
@@ -177,6 +215,17 @@ fn check_not_negative(field: &str, number: &Decimal) -> Result<(), Error> {
 }
 
 impl Price {
+    /// Returns the meters that are kept for it: what its usage is rated by, and what invoices break it down
+    /// by; as of a revision of the metrics.
+    pub(crate) fn meters(&self, since: u64) -> impl Iterator<Item = Meter> {
+        self.charge.meter(since).into_iter().chain(self.grouping_meter(since))
+    }
+
+    /// Returns the meter that invoices break its usage down by.
+    pub(crate) fn grouping_meter(&self, since: u64) -> Option<Meter> {
+        self.charge.meter_by(self.invoice_grouping_key.as_ref()?, since)
+    }
+
     /// Returns the worth of 1 of its currency in a unit, where one currency is invoiced: none where it
     /// does not count in that unit.
     pub(crate) fn worth_in(&self, unit: &PricingUnit, invoiced_in: Currency) -> Option<Decimal> {

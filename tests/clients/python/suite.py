@@ -116,8 +116,8 @@ def fee(item):
     }
 
 
-def new_plan(metric, **more):
-    wrapped = [{"price": price} for price in prices(metric)]
+def new_plan(metric, *more_prices, **more):
+    wrapped = [{"price": price} for price in [*prices(metric), *more_prices]]
     return CLIENT.plans.create(name=unique("plan"), currency="USD", prices=wrapped, **more)
 
 
@@ -398,7 +398,9 @@ class Suite(unittest.TestCase):
 
     def test_invoices_and_the_balance(self):
         customer = new_customer(billing_address={"line1": "1 Main Street", "country": "DE"})
-        plan = new_plan(new_metric())
+        metric = new_metric()
+        by_region = {**prices(metric)[0], "name": "by region", "invoice_grouping_key": "region"}
+        plan = new_plan(metric, by_region)
         invoices, balance = CLIENT.invoices, CLIENT.customers.balance_transactions
 
         def subscribe(**more):
@@ -427,7 +429,10 @@ class Suite(unittest.TestCase):
         draft = invoices.fetch(upcoming.id)
         self.assertEqual((draft.total, draft.invoice_date), (upcoming.total, upcoming.target_date))
         parts = {part.type for line in draft.line_items for part in line.sub_line_items}
-        self.assertEqual(parts, {"tier", "matrix"})
+        self.assertEqual(parts, {"tier", "matrix", "'null'"})
+        groups = [part.grouping for line in draft.line_items for part in line.sub_line_items]
+        [group] = [(group.key, group.value) for group in groups if group]
+        self.assertEqual(group, ("region", "eu"))
 
         later, sooner = listed(by_hand, "draft")
         updated = invoices.update(sooner.id, metadata={"a": "1"}, net_terms=3)

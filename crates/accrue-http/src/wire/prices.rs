@@ -102,8 +102,8 @@ response! {
         maximum: Option<PriceMaximum>,
         /// Maximum amount of a billing period.
         maximum_amount: Option<Decimal>,
-        /// Key that it is grouped by on invoices.
-        invoice_grouping_key: Stored<String>,
+        /// Property of the events by whose values invoices break its usage down.
+        invoice_grouping_key: Option<String>,
         /// Always null: no price gives credits.
         credit_allocation: Nothing,
         /// Always null: no price is made of others.
@@ -261,7 +261,7 @@ impl Price {
                 maximum_amount,
             }),
             maximum_amount: adjustments.maximum.clone(),
-            invoice_grouping_key: Stored::of(&price.carried, "invoice_grouping_key"),
+            invoice_grouping_key: price.invoice_grouping_key.as_ref().map(ToString::to_string),
             credit_allocation: Nothing,
             composite_price_filters: Nothing,
             plan_phase_order: Nothing,

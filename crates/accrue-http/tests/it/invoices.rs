@@ -325,3 +325,43 @@ fn invoicing_12_2_a_balance_is_moved_by_hand_and_pays_for_what_is_issued() {
     host.post(&bob, json!({"amount": "1", "type": "increment"}))
         .error(400, "400-constraint-violation");
 }
+
+#[test]
+fn invoicing_6_1_a_price_is_broken_down_by_a_property() {
+    let host = Host::new();
+    let (shop, _) = shop_on(host);
+    let usage = json!({
+        "name": "By model", "item_id": shop.plan["prices"][0]["item"]["id"], "cadence": "monthly",
+        "model_type": "unit", "unit_config": {"unit_amount": "0.333"},
+        "billable_metric_id": shop.metric_id, "invoice_grouping_key": "model",
+    });
+    let plan = json!({
+        "name": "By model", "currency": "EUR", "external_plan_id": "by_model",
+        "prices": [{"price": usage}],
+    });
+    shop.host.post("/v1/plans", plan).ok(StatusCode::CREATED);
+    let subscription = shop.subscribe(json!({"external_plan_id": "by_model"}));
+    shop.use_tokens("a", 10, "large");
+    shop.use_tokens("b", 5, "small");
+    let part = |value: &str, quantity: u64, amount: &str| {
+        json!({
+            "type": "'null'",
+            "name": value,
+            "quantity": quantity,
+            "amount": amount,
+            "grouping": {"key": "model", "value": value},
+        })
+    };
+    let line = &upcoming(&shop.host, &subscription)["line_items"][0];
+    assert_eq!(line["subtotal"], "5.00");
+    // 3.33 and 1.665 are 4.995.
+    let parts = json!([part("large", 10, "3.33"), part("small", 5, "1.67")]);
+    assert_eq!(line["sub_line_items"], parts);
+    let mut fee = json!({
+        "name": "Fee", "item_id": shop.plan["prices"][0]["item"]["id"], "cadence": "monthly",
+        "currency": "EUR", "model_type": "unit", "unit_config": {"unit_amount": "1"},
+    });
+    fee["invoice_grouping_key"] = json!("model");
+    let refused = shop.host.post("/v1/prices", fee).error(400, "400-request-validation-errors");
+    assert!(refused.to_string().contains("/invoice_grouping_key"), "{refused}");
+}

@@ -56,11 +56,7 @@ impl EvaluatedGroup {
     /// Rates the usage of a group of events, by the model of a price alone.
     pub(crate) fn rate(price: &Price, grouping_values: Vec<PropertyValue>, used: &Total) -> Self {
         let figures = price.charge.cells().into_iter();
-        let figures: Vec<_> = figures.map(|cell| used.figure(cell).unwrap_or_default()).collect();
-        let used = match figures.as_slice() {
-            [one] => Quantity::One(one.clone()),
-            _ => Quantity::Cells(figures),
-        };
+        let used = Quantity::of(figures.map(|cell| used.figure(cell).unwrap_or_default()));
         Self {
             grouping_values,
             quantity: used.total(),

@@ -122,6 +122,7 @@ impl Invoice {
                 billing_mode: BillingMode::InAdvance,
             },
             adjustments: Adjustments::default(),
+            invoice_grouping_key: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
             created_at: now,

@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit, Timeframe,
-    price::{Adjustment, Part},
+    AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
+    PropertyName, Timeframe,
+    price::{Adjustment, Part, PartOf},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -35,7 +36,8 @@ pub struct InvoiceLine {
     pub credits_applied: Decimal,
     /// Amount that it adds to the invoice, in the currency of that.
     pub amount: Decimal,
-    /// Parts that the subtotal is made of, exact, where they can be told.
+    /// Parts that the subtotal is made of, exact, where they can be told: by the values of a property where
+    /// the price names one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
 }
@@ -58,6 +60,43 @@ pub struct LineAdjustment {
     /// Whether it is the discount of a one-off invoice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_of_invoice: bool,
+}
+
+/// Returns a part of an amount; nothing of what is not above zero.
+fn share(amount: &Decimal, part: &Decimal, whole: &Decimal) -> Decimal {
+    const PLACES: u32 = 20;
+    match whole.is_negative() || whole.is_zero() {
+        true => Decimal::zero(),
+        false => amount.share(part, whole, PLACES),
+    }
+}
+
+impl InvoiceLine {
+    /// Breaks its subtotal down by the values of a property, each with its quantity and what that would cost by
+    /// itself. Where these do not add up, since tiers or packages begin anew in each, quantities share the
+    /// subtotal in proportion.
+    pub(crate) fn break_down(
+        &mut self,
+        key: &PropertyName,
+        groups: impl Iterator<Item = (Option<String>, (Decimal, Decimal))>,
+    ) {
+        let groups: Vec<_> = groups.filter(|(_, (quantity, _))| !quantity.is_zero()).collect();
+        let alone: Decimal = groups.iter().map(|(_, (_, amount))| amount).sum();
+        let is_shared = alone != self.subtotal;
+        let (mut so_far, mut shared) = (Decimal::zero(), Decimal::zero());
+        let parts = groups.into_iter().map(|(value, (quantity, alone))| {
+            so_far += &quantity;
+            let amount = match is_shared {
+                true => share(&self.subtotal, &so_far, &self.quantity) - &shared,
+                false => alone,
+            };
+            shared += &amount;
+            let unit_amount = share(&amount, &Decimal::from(1), &quantity);
+            let of = PartOf::Group { key: key.clone(), value };
+            Part { of, quantity, scaled_quantity: None, unit_amount, amount }
+        });
+        self.parts = parts.collect();
+    }
 }
 
 impl LineAdjustment {

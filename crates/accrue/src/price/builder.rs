@@ -79,6 +79,7 @@ impl BilledPriceBuilder {
             cadence,
             charge,
             adjustments: Adjustments::default(),
+            invoice_grouping_key: None,
             conversion_rate: None,
             external_price_id: None,
             metadata: Metadata::new(),

@@ -189,6 +189,15 @@ models! {
 }
 
 impl Quantity {
+    /// Returns the quantity that the figures of the cells make.
+    pub(crate) fn of(figures: impl Iterator<Item = Decimal>) -> Self {
+        let mut figures: Vec<_> = figures.collect();
+        match figures.len() {
+            1 => Self::One(figures.remove(0)),
+            _ => Self::Cells(figures),
+        }
+    }
+
     /// Returns the quantity as one number: the sum of the cells.
     #[must_use]
     pub fn total(&self) -> Decimal {

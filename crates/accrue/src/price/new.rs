@@ -5,8 +5,8 @@ use super::{
     check_not_negative,
 };
 use crate::{
-    Carried, Decimal, Error, ExternalId, ItemId, Metadata, Name, PriceId, PricingUnit, Timestamp,
-    limits, metadata,
+    Carried, Decimal, Error, ExternalId, ItemId, Metadata, Name, PriceId, PricingUnit,
+    PropertyName, Timestamp, limits, metadata,
 };
 
 /// Price to create.
@@ -24,6 +24,10 @@ pub struct NewPrice {
     pub charge: Charge,
     /// Adjustments of its amounts.
     pub adjustments: Adjustments,
+    /// Property of the events by whose values invoices break its usage down (invoicing 6.1): one part of a line
+    /// for each value, with its share of the amount. The metric counts or sums, and a customer's usage has at
+    /// most [1,000](crate::limits::GROUPS) values in four weeks. For a price of usage.
+    pub invoice_grouping_key: Option<PropertyName>,
     /// Conversion rate: how much of the invoicing currency one of its unit is worth.
     pub conversion_rate: Option<Decimal>,
     /// The caller's alias, unique in the account.
@@ -53,6 +57,7 @@ impl NewPrice {
             cadence: self.cadence,
             charge: self.charge,
             adjustments: self.adjustments,
+            invoice_grouping_key: self.invoice_grouping_key,
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
@@ -69,6 +74,10 @@ impl NewPrice {
                 let message = format!("found {rate}, expected more than 0");
                 return Err(Error::invalid("conversion_rate", message));
             }
+        }
+        if self.charge.is_fixed() && self.invoice_grouping_key.is_some() {
+            let message = "found a property on a fixed price, which has no events";
+            return Err(Error::invalid("invoice_grouping_key", message));
         }
         self.adjustments.check(&self.charge)
     }

@@ -9,7 +9,8 @@ impl NewPrice {
     /// Refuses a price of an item or a metric that no new price can have.
     ///
     /// A matrix cannot rate the latest value: each cell would have a latest value of its own, with
-    /// the event that it came from, and the running total of a billing period would not fit a row.
+    /// the event that it came from, and the running total of a billing period would not fit a row. Invoices
+    /// break down what adds up over the values of a property.
     pub(crate) fn check_uses(&self, item: &Item, metric: Option<&Metric>) -> Result<(), Error> {
         if item.archived_at.is_some() {
             return Err(Error::constraint(format!("the item {} is archived", item.id)));
@@ -18,11 +19,16 @@ impl NewPrice {
         if metric.status == MetricStatus::Archived {
             return Err(Error::constraint(format!("the metric {} is archived", metric.id)));
         }
-        match (self.charge.model(), metric.sql.function()) {
-            (Model::Matrix(_), Function::Latest(_)) => {
-                Err(Error::constraint("a matrix cannot rate the latest value of a property"))
-            }
-            _ => Ok(()),
+        let function = metric.sql.function();
+        if let (Model::Matrix(_), Function::Latest(_)) = (self.charge.model(), function) {
+            return Err(Error::constraint("a matrix cannot rate the latest value of a property"));
         }
+        let adds_up =
+            matches!(function, Function::CountAll | Function::Count(_) | Function::Sum(_));
+        if self.invoice_grouping_key.is_some() && !adds_up {
+            let detail = "an invoice breaks down what a metric counts or sums, and nothing else";
+            return Err(Error::constraint(detail));
+        }
+        Ok(())
     }
 }

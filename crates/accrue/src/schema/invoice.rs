@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CreditNoteId, Metadata,
     invoice::{CreditNote, CreditNoteLine, Invoice, InvoiceLine},
+    price::Part,
 };
 
 /// An invoice without what may be long, and how many rows its lines are in: of a draft those by hand.
@@ -39,9 +40,11 @@ pub(crate) struct InvoiceTexts {
     pub(crate) metadata: Metadata,
 }
 
-/// Lines of an invoice.
+/// Lines of an invoice, behind further parts of the last line of the row before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InvoiceLines {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) more: Vec<Part>,
     pub(crate) lines: Vec<InvoiceLine>,
 }
 

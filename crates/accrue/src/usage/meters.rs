@@ -86,6 +86,11 @@ impl Meters {
         Self { filter, ..self }
     }
 
+    /// Returns the groups of a meter that are known.
+    pub(crate) fn groups_of(&self, meter: MeterId) -> impl Iterator<Item = &Values> {
+        self.groups.get(&meter).into_iter().flatten()
+    }
+
     /// Adds groups that there are.
     pub(crate) fn in_groups(self, groups: BTreeMap<MeterId, BTreeSet<Values>>) -> Self {
         Self { groups, ..self }

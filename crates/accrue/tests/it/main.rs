@@ -57,6 +57,7 @@ mod invoices;
 mod ledger_entries;
 mod ledger_stories;
 mod ledgers;
+mod line_groups;
 mod lines_by_hand;
 mod lists;
 mod long_invoices;

@@ -42,7 +42,8 @@ response! {
         amount: Amount,
         /// Always empty: no tax is computed.
         tax_amounts: NoRows,
-        /// Parts that the subtotal is made of: tiers, or cells of a matrix.
+        /// Parts that the subtotal is made of: tiers, cells of a matrix, or values of the property that
+        /// the price is broken down by.
         sub_line_items: Vec<SubLineItem>,
         /// Always null.
         grouping: Nothing,
@@ -62,14 +63,22 @@ response! {
         quantity: JsonNumber,
         /// Amount before adjustments.
         amount: Amount,
-        /// Always null: lines are not grouped.
-        grouping: Nothing,
+        /// Value of the property that the price is broken down by.
+        grouping: Option<LineGroup>,
         /// Tier, of a tiered price.
         tier_config: Sparse<LineTier>,
         /// Cell, of a matrix.
         matrix_config: Sparse<LineCell>,
         /// Number of units times their scaling factor, of a matrix that has one.
         scaled_quantity: Sparse<JsonNumber>,
+    }
+
+    /// A value of the property that a price is broken down by.
+    pub(crate) struct LineGroup {
+        /// The property.
+        key: String,
+        /// Its value; null where events do not have it.
+        value: Option<String>,
     }
 
     /// A tier of a line.
@@ -139,6 +148,9 @@ response! {
 pub(crate) enum SubLineKind {
     Matrix,
     Tier,
+    /// The word has quotes of its own (invoicing 3.4).
+    #[serde(rename = "'null'")]
+    Group,
 }
 
 /// The type of an adjustment.
@@ -157,6 +169,7 @@ choices! {
     "SubLineItemType" SubLineKind {
         "matrix" => SubLineKind::Matrix,
         "tier" => SubLineKind::Tier,
+        "'null'" => SubLineKind::Group,
     }
     "AdjustmentType" AdjustmentType {
         "usage_discount" => AdjustmentType::UsageDiscount,
@@ -216,10 +229,13 @@ impl InvoiceLineItem {
     }
 }
 
-/// Returns the parts of a line that have units: tiers of a tiered price, and cells of a matrix.
+/// Returns the parts of a line that have units: values that its price is broken down by, tiers of a tiered
+/// price, and cells of a matrix.
 fn sub_lines(line: &InvoiceLine, price: Option<&price::Price>) -> Vec<SubLineItem> {
-    let has_parts =
-        price.is_some_and(|of| matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_)));
+    let has_parts = price.is_some_and(|of| {
+        let has_parts = matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_));
+        has_parts || of.invoice_grouping_key.is_some()
+    });
     let parts: Vec<_> =
         line.parts.iter().filter(|part| has_parts && !part.quantity.is_zero()).collect();
     let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
@@ -231,7 +247,13 @@ fn sub_lines(line: &InvoiceLine, price: Option<&price::Price>) -> Vec<SubLineIte
 impl SubLineItem {
     fn of(part: &Part, amount: &Decimal, unit: &PricingUnit) -> Option<Self> {
         let number = |of: &Decimal| JsonNumber(of.clone());
+        let mut grouping = None;
         let (kind, name, tier, values) = match &part.of {
+            PartOf::Group { key, value } => {
+                grouping = Some(LineGroup { key: key.to_string(), value: value.clone() });
+                let name = value.clone().unwrap_or_else(|| "none".to_owned());
+                (SubLineKind::Group, name, None, None)
+            }
             PartOf::Tier { first_unit, last_unit } => {
                 let name = match last_unit {
                     Some(last) => format!("{first_unit} to {last}"),
@@ -259,7 +281,7 @@ impl SubLineItem {
             name,
             quantity: number(&part.quantity),
             amount: Amount::of(amount, unit),
-            grouping: Nothing,
+            grouping,
             tier_config: Sparse(tier),
             matrix_config: Sparse(values.map(|dimension_values| LineCell { dimension_values })),
             scaled_quantity: Sparse(part.scaled_quantity.as_ref().map(number)),

@@ -1,5 +1,6 @@
 use accrue::{
     Currency, Decimal, Error, ExternalId, ItemId, JsonNumber, MetricId, Name, PricingUnit,
+    PropertyName,
     price::{Adjustments, Cadence, Charge, NewPrice},
 };
 
@@ -79,8 +80,9 @@ request! {
         conversion_rate: Option<JsonNumber>,
         /// Conversion rate, as an object.
         conversion_rate_config: Option<Kept<ConversionRateConfig>>,
-        /// Key that it is grouped by on invoices: stored and given back.
-        invoice_grouping_key: Option<Kept<GroupingKey>>,
+        /// Property of the events by whose values invoices break its usage down: of a metric that counts or
+        /// sums.
+        invoice_grouping_key: Option<PropertyName>,
         /// External id: the caller's own alias.
         external_price_id: Option<ExternalId>,
         /// Name that the caller gives it within the request: stored.
@@ -92,26 +94,6 @@ request! {
         license_type_id: Option<NotBuilt<String>>,
         /// Metadata: the caller's own key-value pairs.
         metadata: MetadataIn,
-    }
-}
-
-/// The key that prices are grouped by on invoices: a text that is not empty (wire 5.2).
-#[derive(Clone, Copy, Debug)]
-struct GroupingKey;
-
-impl Read for GroupingKey {
-    fn read(json: &Json, at: &str, reader: &mut Reader) -> Option<Self> {
-        let text = String::read(json, at, reader)?;
-        if text.is_empty() {
-            return reader.wrong(at, "is empty, expected at least one character");
-        }
-        Some(Self)
-    }
-}
-
-impl Describe for GroupingKey {
-    fn schema() -> Schema {
-        Schema::String { least: 1, most: None, format: None, pattern: None }
     }
 }
 
@@ -215,6 +197,7 @@ fn new_price(fields: PriceFields, terms: Terms, currency: PricingUnit) -> NewPri
         cadence: terms.cadence,
         charge: terms.charge,
         adjustments: Adjustments::default(),
+        invoice_grouping_key: fields.invoice_grouping_key,
         conversion_rate: terms.conversion_rate,
         external_price_id: fields.external_price_id,
         metadata: new_metadata(fields.metadata),
@@ -230,7 +213,6 @@ impl PriceFields {
                 self.invoicing_cycle_configuration.as_ref().map(Kept::text),
             ),
             ("conversion_rate_config", self.conversion_rate_config.as_ref().map(Kept::text)),
-            ("invoice_grouping_key", self.invoice_grouping_key.as_ref().map(Kept::text)),
             ("reference_id", self.reference_id.as_ref().map(Kept::text)),
         ])
     }

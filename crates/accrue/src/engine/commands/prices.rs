@@ -97,31 +97,33 @@ pub(in crate::engine) async fn create_price(
         }
         tx.put(&alias, &PriceAlias { price_id: id })?;
     }
-    meter(tx, &price).await?;
+    keep_meters(tx, &price).await?;
     rows::account::guard(tx).await?.put(tx, &schema::price(tx.account, id), &price)?;
     tx.put(&schema::price_by_time(tx.account, &price), &Nothing {})?;
     Ok(price)
 }
 
 /// Makes sure that the meters of a price are kept: of earlier events too, where they were not before.
-async fn meter(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
+async fn keep_meters(tx: &mut Transaction<'_>, price: &Price) -> Result<(), Error> {
     let guard = rows::account::guard(tx).await?;
     let mut catalogue = Arc::unwrap_or_clone(rows::metrics::catalogue(tx).await?);
     let revision = catalogue.revision.saturating_add(1);
-    let Some(meter) = price.charge.meter(revision) else { return Ok(()) };
-    if catalogue.meters.contains(&meter.id) {
+    let mut meters: Vec<_> = price.meters(revision).collect();
+    meters.retain(|meter| !catalogue.meters.contains(&meter.id));
+    if meters.is_empty() {
         return Ok(());
     }
-    if catalogue.meters.len() >= limits::METERS {
+    if catalogue.meters.len().saturating_add(meters.len()) > limits::METERS {
         let most = limits::METERS;
-        let detail = format!("the account has matrices of {most} different kinds already");
+        let detail = format!("prices divide the usage of the account in {most} ways already");
         return Err(Error::constraint(detail));
     }
     catalogue.revision = revision;
-    catalogue.meters.push(meter.id);
+    catalogue.meters.extend(meters.iter().map(|meter| meter.id));
     corrections::schedule_measuring(tx, &mut catalogue).await?;
     guard.put(tx, &schema::metric_catalogue(tx.account), &catalogue)?;
-    guard.put(tx, &schema::meter(tx.account, meter.id), &meter)
+    let mut meters = meters.iter();
+    meters.try_for_each(|meter| guard.put(tx, &schema::meter(tx.account, meter.id), meter))
 }
 
 async fn update_price(

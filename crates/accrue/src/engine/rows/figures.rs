@@ -1,6 +1,6 @@
 //! Figures of any timeframe, from buckets and the events of the windows that are cut.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::{
     CustomerId, Error, Pace, Timeframe,
@@ -10,7 +10,7 @@ use crate::{
     },
     expression::Fields,
     limits,
-    meter::CellId,
+    meter::{CellId, MeterId, Values},
     schema::{self, CustomerHead},
     usage::{Aggregate, Amount, Cut, Digest, Meters, Reading, Total},
 };
@@ -21,11 +21,16 @@ pub(in crate::engine) struct Running {
     pub(in crate::engine) total: Total,
     /// The distinct values among them.
     pub(in crate::engine) distinct: HashSet<(CellId, Digest)>,
+    /// The groups that they may be in, of meters that have some.
+    pub(in crate::engine) groups: BTreeSet<(MeterId, Values)>,
 }
 
 impl Running {
     /// Adds what an event contributes.
     pub(in crate::engine) fn add(&mut self, reading: Reading) {
+        if let (Some(meter), Some(group)) = (reading.meter, reading.group) {
+            self.groups.insert((meter, group.values));
+        }
         match reading.amount {
             Amount::Plain(amount) => self.total.add(reading.cell, amount),
             Amount::Distinct(digest) => self.see(reading.cell, digest),
@@ -46,9 +51,19 @@ pub(in crate::engine) async fn total_between(
     meters: &Meters,
     timeframe: Timeframe,
 ) -> Result<Total, Error> {
+    Ok(running_between(tx, customer, meters, timeframe).await?.total)
+}
+
+/// Returns the same with the groups that the events may be in.
+pub(in crate::engine) async fn running_between(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    meters: &Meters,
+    timeframe: Timeframe,
+) -> Result<Running, Error> {
     let mut running = Running::default();
     run_on(tx, &mut running, customer, meters, timeframe).await?;
-    Ok(running.total)
+    Ok(running)
 }
 
 /// The same by metrics that they are measured by: no event is read but those of the two windows.
@@ -112,6 +127,10 @@ async fn run_on_measured(
     let guard = tx.guard::<CustomerHead>(customer).await?;
     let cut = Cut::of(timeframe);
     let meters = groups::with_groups(tx, customer, meters, cut.whole).await?;
+    for meter in meters.divided.iter().filter(|meter| meter.has_groups()) {
+        let groups = meters.groups_of(meter.id).map(|values| (meter.id, values.clone()));
+        running.groups.extend(groups);
+    }
     let bucket_slots = visible::bucket_slots(tx, customer, cut.whole).await?;
     let (account, limit) = (tx.account, limits::SCAN_ROWS);
     for cell in meters.added_up() {

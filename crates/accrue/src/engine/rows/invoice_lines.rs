@@ -34,10 +34,14 @@ pub(super) async fn peek(
 }
 
 fn place(invoice: &mut Invoice, found: Vec<Option<InvoiceLines>>) -> Result<(), Error> {
-    let found = all_of(found)?.into_iter().flat_map(|of| of.lines).collect();
+    let mut lines: Vec<InvoiceLine> = Vec::new();
+    for InvoiceLines { more, lines: of } in all_of(found)? {
+        lines.iter_mut().next_back().into_iter().for_each(|last| last.parts.extend(more.clone()));
+        lines.extend(of);
+    }
     match invoice.status {
-        InvoiceStatus::Draft => invoice.by_hand = found,
-        _ => invoice.lines = found,
+        InvoiceStatus::Draft => invoice.by_hand = lines,
+        _ => invoice.lines = lines,
     }
     Ok(())
 }
@@ -58,7 +62,13 @@ pub(super) fn put(
 ) -> Result<u16, Error> {
     let mut rows = Parts::<InvoiceLines>::default();
     for line in lines {
-        rows.with_room(line)?.lines.push(line.clone());
+        let whole = InvoiceLine { parts: Vec::new(), ..line.clone() };
+        rows.with_room(&whole)?.lines.push(whole);
+        for part in &line.parts {
+            let row = rows.with_room(part)?;
+            let parts = row.lines.last_mut().map_or(&mut row.more, |line| &mut line.parts);
+            parts.push(part.clone());
+        }
     }
     let mut parts = 0_u16;
     for lines in rows.all {

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
+    CustomerId, Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
         rows::{self, periods, prices},
     },
     invoice::{self, Charges, InvoiceLine},
     meter::CellId,
+    price::Price,
     rating::RateCard,
     schema::{self, CustomerHead},
     subscription::{Applied, PeriodKey, Subscription, SubscriptionEntry},
@@ -37,7 +38,35 @@ pub(super) async fn lines(
     let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
     let adjustments = &entry.subscription.adjustment_intervals;
     let charges = Charges { invoice_id, card: &card, due, adjustments, drawn };
-    Ok(invoice::lines(&charges))
+    let (mut lines, subtotal) = invoice::lines(&charges);
+    for line in &mut lines {
+        let mut prices = card.intervals.iter().map(|of| &of.price);
+        if let Some(price) = prices.find(|price| price.id == line.price_id) {
+            break_down(tx, entry.subscription.customer_id, price, line).await?;
+        }
+    }
+    Ok((lines, subtotal))
+}
+
+/// Breaks the usage of a line down by the property that its price names (invoicing 6.1).
+async fn break_down(
+    tx: &mut Transaction<'_>,
+    customer: CustomerId,
+    price: &Price,
+    line: &mut InvoiceLine,
+) -> Result<(), Error> {
+    let (Some(key), Some(grouping)) = (&price.invoice_grouping_key, price.grouping_meter(0)) else {
+        return Ok(());
+    };
+    let meters = rows::metrics::meters(tx).await?;
+    let meters = meters.only(&price.charge.metric_id().into_iter().collect(), &[grouping.id]);
+    let running = rows::figures::running_between(tx, customer, &meters, line.period).await?;
+    let groups = running.groups.iter().map(|(_, group)| {
+        let used = |cell| running.total.figure(cell);
+        (group.first().cloned().flatten(), price.charge.rate_group(&grouping, group, used))
+    });
+    line.break_down(key, groups);
+    Ok(())
 }
 
 /// Returns what a period adds up to. Of one that was over before the subscription was made, or that was

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Decimal, WrittenDecimal};
+use crate::{Decimal, PropertyName, WrittenDecimal};
 
 /// Part of an amount: so many units at so much each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,14 @@ pub enum PartOf {
     },
     /// The units that are in no cell of the matrix.
     DefaultCell,
+    /// The units of the events that have one value of the property that invoices break a price down by
+    /// (invoicing 6.1): with their share of the amount.
+    Group {
+        /// The property.
+        key: PropertyName,
+        /// Its value; `None` where they do not have it.
+        value: Option<String>,
+    },
 }
 
 impl Part {
