@@ -82,9 +82,19 @@ fn the_year_is_shown_and_makes_no_file() {
     for part in parts {
         assert!(stdout.contains(part), "{part} in {stdout}");
     }
-    let header = ["month", "invoices", "invoiced", "payments", "paid", "open at its end"];
+    let header = [
+        "month",
+        "invoices",
+        "invoiced",
+        "credit notes",
+        "credited",
+        "payments",
+        "paid",
+        "open at its end",
+    ];
     shows(&stdout, &header);
-    shows(&stdout, &["2026", "58", "3,307.31", "54", "3,147.85", "159.46"]);
+    let year = ["2026", "58", "3,302.31", "2", "10.00", "54", "3,137.85", "159.46"];
+    shows(&stdout, &year);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
 

@@ -77,6 +77,7 @@ fn what_was_invoiced_is_paid_or_open() {
             let mut open = Decimal::zero();
             for Month { books, .. } in &customer.months {
                 open += &books.invoiced;
+                open -= &books.taken_off;
                 open -= &books.paid;
                 assert_eq!(books.open, open, "{books:?}");
             }
@@ -85,6 +86,8 @@ fn what_was_invoiced_is_paid_or_open() {
         let invoices: usize = books.iter().map(|of| of.invoices).sum();
         let payments: usize = books.iter().map(|of| of.payments).sum();
         assert_eq!((invoices, payments), (58, 54));
+        let notes: Vec<_> = books.iter().map(|of| of.credit_notes).collect();
+        assert_eq!(notes, [0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]);
         let of_all = year.customers.iter().filter_map(|of| of.months.last());
         let open: Decimal = of_all.map(|month| &month.books.open).sum();
         assert_eq!(books.last().unwrap().open, open);
@@ -103,6 +106,18 @@ fn who_pays_within_the_month_owes_nothing_at_its_end_and_who_left_still_does() {
     let unpaid = &moana[7].books.invoiced + &moana[8].books.invoiced;
     assert_eq!((moana[7].books.invoices, moana[8].books.invoices), (1, 2));
     assert!(moana[8..].iter().all(|month| month.books.open == unpaid));
+}
+
+#[test]
+fn what_was_paid_is_credited_with_the_next_invoice_and_what_was_not_is_less_to_pay() {
+    let year = lived(1);
+    let months = |name| &customer(&year, name).months;
+    let (spree, moana) = (&months("spree")[4..6], &months("moana")[6]);
+    let five = Decimal::from(5);
+    assert_eq!((&spree[0].books.credited, &spree[0].books.taken_off), (&five, &Decimal::zero()));
+    assert_eq!(spree[1].books.paid, spree[1].books.invoiced);
+    assert_eq!((&moana.books.credited, &moana.books.taken_off), (&five, &five));
+    assert_eq!(moana.books.paid, &moana.books.invoiced - &five);
 }
 
 #[test]

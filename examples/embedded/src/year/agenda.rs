@@ -1,12 +1,17 @@
 use std::collections::VecDeque;
 
 use accrue::{
-    Account, Decimal, InvoiceId, Timestamp, credit::NewLedgerEntry, invoice::Payment,
+    Account, Decimal, InvoiceId, Timestamp,
+    credit::NewLedgerEntry,
+    invoice::{CreditNoteReason, NewCreditNote, NewCreditNoteLine, Payment},
     subscription::Cancellation,
 };
 
 use super::{customer::Customer, setup::Setup};
-use crate::setup::credits;
+use crate::{invoices, setup::credits};
+
+/// What an hour without service is worth to a customer that complains, in USD.
+const HOUR_WITHOUT_SERVICE: u64 = 5;
 
 /// What the host does of its own accord, in order of time.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub(super) enum Task<'a> {
     Grant { customer: &'a Customer, expiry_date: Timestamp },
     /// Cancels the subscription of a customer, at a date.
     Cancel { customer: &'a Customer, date: Timestamp },
+    /// Credits a customer for an hour without service, on its latest invoice.
+    Credit { customer: &'a Customer },
     /// Takes note that the money for an invoice has come.
     Receive { invoice: InvoiceId, at: Timestamp },
 }
@@ -57,7 +64,8 @@ fn tasks(customer: &Customer) -> Vec<(Timestamp, Task<'_>)> {
     let times = if customer.profile.is_renewed { usize::MAX } else { 1 };
     let given = given.take(times).filter(|(at, _)| leaves.is_none_or(|[_, date]| *at < date));
     let cancelled = leaves.map(|[at, date]| (at, Task::Cancel { customer, date }));
-    given.chain(cancelled).collect()
+    let credited = customer.complains().map(|at| (at, Task::Credit { customer }));
+    given.chain(cancelled).chain(credited).collect()
 }
 
 impl Task<'_> {
@@ -71,6 +79,19 @@ impl Task<'_> {
             Self::Cancel { customer, date } => {
                 let at = Cancellation::RequestedDate(date);
                 account.cancel_subscription(customer.subscription.id, at).await?;
+            }
+            Self::Credit { customer } => {
+                let latest = invoices::issued(account, customer.id).await?.pop();
+                let latest = latest.expect("there is one every month");
+                let fee = latest.lines.iter().max_by_key(|line| &line.amount);
+                let line = NewCreditNoteLine {
+                    invoice_line_id: fee.expect("there is one on every invoice").id,
+                    amount: Decimal::from(HOUR_WITHOUT_SERVICE),
+                    days: None,
+                };
+                let reason = CreditNoteReason::ProductUnsatisfactory;
+                let note = NewCreditNote { lines: vec![line], reason, memo: None, days: None };
+                account.create_credit_note(note).await?;
             }
             Self::Receive { invoice, at } => {
                 account.mark_invoice_paid(invoice, Payment::new(at)).await?;

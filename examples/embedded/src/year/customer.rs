@@ -19,6 +19,11 @@ impl Customer {
         Timeframe::new(start, end).expect("a year ends after it starts")
     }
 
+    /// Returns when it complains.
+    pub(super) fn complains(&self) -> Option<Timestamp> {
+        self.profile.complains.map(instant)
+    }
+
     /// Returns when it says that it leaves, and when it does.
     pub(super) fn leaves(&self) -> Option<[Timestamp; 2]> {
         self.profile.leaves.map(|leaves| leaves.map(instant))

@@ -15,6 +15,8 @@ pub(super) struct Profile {
     pub(super) top_up: Option<u64>,
     /// How many days after an invoice is issued it pays.
     pub(super) pays_after_days: u32,
+    /// When it complains of an hour without service, if it does.
+    pub(super) complains: Option<&'static str>,
     /// When it says so, the instant at which it leaves.
     pub(super) leaves: Option<[&'static str; 2]>,
     /// How many requests it makes in a day, month by month.
@@ -33,6 +35,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         is_renewed: true,
         top_up: None,
         pays_after_days: 10,
+        complains: None,
         leaves: None,
         requests: [2, 3, 2, 3, 2, 3, 2, 1, 2, 3, 3, 2],
     },
@@ -45,6 +48,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         is_renewed: true,
         top_up: Some(50),
         pays_after_days: 3,
+        complains: Some("2026-05-10T10:00:00+02:00"),
         leaves: None,
         requests: [1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6],
     },
@@ -57,6 +61,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         is_renewed: true,
         top_up: Some(40),
         pays_after_days: 35,
+        complains: None,
         leaves: None,
         requests: [1, 2, 4, 1, 1, 5, 2, 1, 3, 2, 6, 1],
     },
@@ -69,6 +74,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         is_renewed: true,
         top_up: None,
         pays_after_days: 20,
+        complains: Some("2026-07-05T10:00:00+12:00"),
         leaves: Some(["2026-08-20T09:00:00+12:00", "2026-09-15T00:00:00+12:00"]),
         requests: [2, 2, 2, 3, 2, 2, 1, 1, 1, 0, 0, 0],
     },
@@ -81,6 +87,7 @@ pub(super) const PROFILES: [Profile; 5] = [
         is_renewed: false,
         top_up: None,
         pays_after_days: 7,
+        complains: None,
         leaves: None,
         requests: [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1],
     },

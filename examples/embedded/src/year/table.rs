@@ -33,7 +33,7 @@ impl Display for Year {
         let books = self.books();
         let months = customers.first().map(|of| of.months.as_slice()).unwrap_or_default();
         let table = table_of_books(months, &books);
-        writeln!(f, "\nInvoices and payments of all customers, in USD\n{table}")?;
+        writeln!(f, "\nInvoices, credit notes and payments of all customers, in USD\n{table}")?;
         let revenue = books.into_iter().map(|of| of.revenue).collect();
         plot(
             f,
@@ -68,17 +68,30 @@ fn table_of(months: &[Month]) -> Table {
     table
 }
 
-/// Shows what was invoiced and paid in each month, what was open at its end, and the year.
+const BOOKS: [&str; 8] = [
+    "month",
+    "invoices",
+    "invoiced",
+    "credit notes",
+    "credited",
+    "payments",
+    "paid",
+    "open at its end",
+];
+
+/// Shows what was invoiced, credited and paid in each month, what was open at its end, and the year.
 fn table_of_books(months: &[Month], books: &[Books]) -> Table {
-    let mut table = table(["month", "invoices", "invoiced", "payments", "paid", "open at its end"]);
+    let mut table = table(BOOKS);
     let open = books.last().map(|of| of.open.clone()).unwrap_or_default();
     let year = Books { open, ..books.iter().sum() };
     let rows = || books.iter().chain([&year]);
     let count = |of: fn(&Books) -> usize| rows().map(of).map(grouped).collect();
     let amount = |of: fn(&Books) -> &Decimal| aligned(rows().map(of));
-    let columns: [Vec<String>; 5] = [
+    let columns: [Vec<String>; 7] = [
         count(|of| of.invoices),
         amount(|of| &of.invoiced),
+        count(|of| of.credit_notes),
+        amount(|of| &of.credited),
         count(|of| of.payments),
         amount(|of| &of.paid),
         amount(|of| &of.open),
