@@ -1,6 +1,7 @@
 //! Subscriptions: a customer on a version of a plan, from an instant on, in billing periods.
 
 mod adjustment;
+mod adjustment_changes;
 mod anchor;
 mod cancel;
 mod entry;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     adjustment::{AdjustmentInterval, RedeemedCoupon},
+    adjustment_changes::{AddedAdjustment, AdjustmentChanges},
     anchor::BillingAnchor,
     cancel::Cancellation,
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},

@@ -235,6 +235,7 @@ impl InvoiceDiscount {
     fn on_a_line(&self, amount: Decimal) -> LineAdjustment {
         LineAdjustment {
             id: self.id,
+            scope: None,
             adjustment: Adjustment::Discount(self.discount.clone()),
             coupon_id: None,
             price_ids: self.price_ids.iter().copied().collect(),

@@ -72,6 +72,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             let is_shown = step.by.contains_key(&place) || !amount.is_zero();
             line.extend(of.filter(|_| is_shown).map(|of| LineAdjustment {
                 id: of.id,
+                scope: of.scope.clone(),
                 adjustment: of.adjustment.clone(),
                 coupon_id: of.coupon_id,
                 price_ids: of.price_ids.iter().copied().collect(),

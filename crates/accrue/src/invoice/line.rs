@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit, Timeframe,
-    price::{Adjustment, Part},
+    price::{Adjustment, AdjustmentScope, Part},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -46,6 +46,9 @@ pub struct InvoiceLine {
 pub struct LineAdjustment {
     /// Interval of the adjustment.
     pub id: AdjustmentIntervalId,
+    /// Id of the adjustment, and of what it took the place of, where a plan or a subscription was given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Box<AdjustmentScope>>,
     /// The adjustment.
     pub adjustment: Adjustment,
     /// Coupon that it comes from, where it does.
@@ -64,6 +67,9 @@ impl LineAdjustment {
     /// Tells whether it is over the invoice, and not of one price.
     #[must_use]
     pub fn is_invoice_level(&self) -> bool {
-        self.is_of_invoice || self.coupon_id.is_some() || self.price_ids.len() > 1
+        match &self.scope {
+            Some(scope) => scope.is_invoice_level,
+            None => self.is_of_invoice || self.coupon_id.is_some() || self.price_ids.len() > 1,
+        }
     }
 }

@@ -49,6 +49,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         price_ids: prices.iter().map(|price| price.id).collect(),
         plan_version: of.plan_version,
         coupon_id: None,
+        scope: None,
         start_date: of.start_date,
         end_date: None,
     };

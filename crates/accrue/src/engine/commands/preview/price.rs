@@ -21,7 +21,7 @@ use crate::{
         },
     },
     period::Change,
-    plan::{Placed, PlanPrice},
+    plan::{Agreed, Placed, PlanPrice},
     price::NewPrice,
     subscription::SubscriptionEntry,
 };
@@ -135,8 +135,8 @@ impl ReplacePrice {
         let plan = rows::plans::plan(tx, &plan_id.into()).await?;
         let version = plan.latest_version.next()?;
         let prices: Vec<_> = prices.collect();
-        let priced =
-            plan_versions::create_version(tx, plan_id, version, &Placed::all(&prices)).await?;
+        let (prices, agreed) = (Placed::all(&prices), Agreed::default());
+        let priced = plan_versions::create_version(tx, plan_id, version, &prices, agreed).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
         let price = ids.iter().position(|id| *id == named).and_then(|at| priced.prices.get(at));
