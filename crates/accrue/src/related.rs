@@ -128,9 +128,10 @@ impl Naming for Plan {
     }
 }
 
-/// Names the resources that its prices name.
+/// Names its plan, and the resources that its prices name.
 impl Naming for PricedVersion {
     fn name(&self, names: &mut Names) {
+        names.plans.insert(self.plan_id);
         self.prices.name(names);
     }
 }

@@ -15,7 +15,10 @@ use accrue::{
 use serde::Serialize;
 
 use self::{
-    adjustments::{AdjustmentInterval, DiscountInterval, RedeemedCoupon},
+    adjustments::{
+        Adjusted, AdjustmentInterval, DiscountInterval, MaximumInterval, MinimumInterval,
+        RedeemedCoupon,
+    },
     intervals::{PriceInterval, QuantityEntry, intervals, schedule},
 };
 pub(crate) use self::{
@@ -29,9 +32,7 @@ use super::{
     customers::{Customer, auto_collection},
     plans::Plan,
 };
-use crate::shape::{
-    Describe, Moment, NoRows, Nothing, Object, Property, Schema, choices, response,
-};
+use crate::shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response};
 
 response! {
     /// A subscription, with its customer, its plan and the prices that it has.
@@ -64,14 +65,14 @@ response! {
         price_intervals: Vec<PriceInterval>,
         /// Quantities of its fees, each with its start and its end.
         fixed_fee_quantity_schedule: Vec<QuantityEntry>,
-        /// Adjustments over its prices: discounts of coupons. What a price has of its own is the price's.
+        /// Adjustments of its prices: those of its plan and its own, those of single prices, and coupons.
         adjustment_intervals: Vec<AdjustmentInterval>,
         /// The discounts among them.
         discount_intervals: Vec<DiscountInterval>,
-        /// Always empty: prices have minima of their own.
-        minimum_intervals: NoRows,
-        /// Always empty: prices have maxima of their own.
-        maximum_intervals: NoRows,
+        /// The minimums among them.
+        minimum_intervals: Vec<MinimumInterval>,
+        /// The maximums among them.
+        maximum_intervals: Vec<MaximumInterval>,
         /// True if its invoices are collected without a request: as its customer's where nothing was
         /// said.
         auto_collection: bool,
@@ -167,6 +168,7 @@ impl Subscription {
         let period = subscription.periods().containing(now);
         let own = &subscription.carried;
         let the_plans = plan.map(|plan| &plan.carried);
+        let adjusted = Adjusted::of(subscription, related);
         Self {
             id: subscription.id.to_string(),
             name: name(subscription, related),
@@ -182,10 +184,10 @@ impl Subscription {
             plan: plan.map(|plan| Plan::with_version(plan, subscription.plan_version, related)),
             price_intervals: intervals(subscription, related, now),
             fixed_fee_quantity_schedule: schedule(subscription),
-            adjustment_intervals: AdjustmentInterval::all(subscription),
-            discount_intervals: DiscountInterval::all(subscription),
-            minimum_intervals: NoRows,
-            maximum_intervals: NoRows,
+            adjustment_intervals: adjusted.all,
+            discount_intervals: adjusted.discounts,
+            minimum_intervals: adjusted.minimums,
+            maximum_intervals: adjusted.maximums,
             auto_collection: flag(own, "auto_collection")
                 .unwrap_or_else(|| customer.is_some_and(auto_collection)),
             auto_issuance: flag(own, "auto_issuance")

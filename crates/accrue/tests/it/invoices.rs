@@ -25,7 +25,7 @@ use crate::support::fixture::{
 /// An account that invoices: a fee of 310 a month in advance, and 2 for each unit of the sum of `n`.
 pub(crate) struct Invoiced {
     pub(crate) fixture: Fixture,
-    plan: Plan,
+    pub(crate) plan: Plan,
 }
 
 pub(crate) fn invoiced() -> Invoiced {

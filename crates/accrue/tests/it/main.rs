@@ -8,6 +8,7 @@
 )]
 
 mod absences;
+mod adjustments;
 mod alerts;
 mod amendments;
 mod api_keys;

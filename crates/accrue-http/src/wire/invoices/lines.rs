@@ -3,14 +3,19 @@
 use accrue::{
     Decimal, JsonNumber, PricingUnit,
     invoice::{Invoice, InvoiceLine, LineAdjustment},
-    price::{self, Adjustment, Discount, DiscountTier, Model, Part, PartOf, round_lines},
+    price::{self, Adjustment, Discount, Model, Part, PartOf, round_lines},
     related::Related,
 };
 use serde::Serialize;
 
 use crate::{
     shape::{Moment, NoRows, Nothing, Sparse, choices, response},
-    wire::{amounts::Amount, price_filters::PriceFilter, prices::ItsPrice},
+    wire::{
+        adjustments::{AdjustmentType, PercentageTier},
+        amounts::Amount,
+        price_filters::PriceFilter,
+        prices::ItsPrice,
+    },
 };
 
 response! {
@@ -98,14 +103,14 @@ response! {
         amount: Amount,
         /// True if it is over the whole invoice.
         is_invoice_level: bool,
-        /// Always empty: prices are named by their ids.
+        /// Filters of the prices that it applies to, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
         /// Always null.
         reason: Nothing,
-        /// Always null.
-        replaces_adjustment_id: Nothing,
+        /// Id of the adjustment whose place it took.
+        replaces_adjustment_id: Option<String>,
         /// Number of units.
         usage_discount: Sparse<JsonNumber>,
         /// Amount that is taken off.
@@ -121,16 +126,6 @@ response! {
         /// Greatest amount.
         maximum_amount: Sparse<Decimal>,
     }
-
-    /// A band of an amount.
-    pub(crate) struct PercentageTier {
-        /// Lower bound, excluded.
-        lower_bound: JsonNumber,
-        /// Upper bound, included; null for the last band.
-        upper_bound: Option<JsonNumber>,
-        /// Fraction that is taken off.
-        percentage: JsonNumber,
-    }
 }
 
 /// The type of a part of a line.
@@ -141,30 +136,10 @@ pub(crate) enum SubLineKind {
     Tier,
 }
 
-/// The type of an adjustment.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum AdjustmentType {
-    UsageDiscount,
-    AmountDiscount,
-    PercentageDiscount,
-    TieredPercentageDiscount,
-    Minimum,
-    Maximum,
-}
-
 choices! {
     "SubLineItemType" SubLineKind {
         "matrix" => SubLineKind::Matrix,
         "tier" => SubLineKind::Tier,
-    }
-    "AdjustmentType" AdjustmentType {
-        "usage_discount" => AdjustmentType::UsageDiscount,
-        "amount_discount" => AdjustmentType::AmountDiscount,
-        "percentage_discount" => AdjustmentType::PercentageDiscount,
-        "tiered_percentage_discount" => AdjustmentType::TieredPercentageDiscount,
-        "minimum" => AdjustmentType::Minimum,
-        "maximum" => AdjustmentType::Maximum,
     }
 }
 
@@ -269,15 +244,18 @@ impl SubLineItem {
 
 impl MonetaryAdjustment {
     fn of(of: &LineAdjustment, line: &InvoiceLine, price: Option<&price::Price>) -> Self {
+        let scope = of.scope.as_deref();
+        let replaces = scope.and_then(|of| of.replaces_adjustment_id);
+        let filters = scope.map(|of| of.filters.as_slice()).unwrap_or_default();
         let mut shown = Self {
-            id: of.id.to_string(),
+            id: scope.map_or_else(|| of.id.to_string(), |of| of.id.to_string()),
             adjustment_type: AdjustmentType::Maximum,
             amount: Amount::of(&of.amount, &line.currency),
             is_invoice_level: of.is_invoice_level(),
-            filters: Vec::new(),
+            filters: filters.iter().map(PriceFilter::from).collect(),
             applies_to_price_ids: of.price_ids.iter().map(ToString::to_string).collect(),
             reason: Nothing,
-            replaces_adjustment_id: Nothing,
+            replaces_adjustment_id: replaces.map(|id| id.to_string()),
             usage_discount: Sparse(None),
             amount_discount: Sparse(None),
             percentage_discount: Sparse(None),
@@ -306,21 +284,12 @@ impl MonetaryAdjustment {
             Adjustment::Minimum(least) => {
                 shown.adjustment_type = AdjustmentType::Minimum;
                 shown.minimum_amount = Sparse(Some(least.clone()));
-                shown.item_id = Sparse(price.map(|price| price.item_id.to_string()));
+                let item = scope.and_then(|of| of.item_id).or(price.map(|price| price.item_id));
+                shown.item_id = Sparse(item.map(|id| id.to_string()));
             }
             Adjustment::Maximum(most) => shown.maximum_amount = Sparse(Some(most.clone())),
             _ => {}
         }
         shown
-    }
-}
-
-impl From<&DiscountTier> for PercentageTier {
-    fn from(tier: &DiscountTier) -> Self {
-        Self {
-            lower_bound: JsonNumber(tier.lower_bound.clone()),
-            upper_bound: tier.upper_bound.clone().map(JsonNumber),
-            percentage: JsonNumber(tier.percentage.as_decimal().clone()),
-        }
     }
 }

@@ -7,10 +7,9 @@ use accrue::{
 };
 use serde::Serialize;
 
-use super::lines::PercentageTier;
 use crate::{
     shape::{Sparse, choices, response},
-    wire::{amounts::Amount, price_filters::PriceFilter},
+    wire::{adjustments::PercentageTier, amounts::Amount, price_filters::PriceFilter},
 };
 
 response! {
@@ -36,7 +35,7 @@ response! {
     pub(crate) struct InvoiceMinimum {
         /// Least amount.
         minimum_amount: Decimal,
-        /// Always empty: prices are named by their ids.
+        /// Filters of those prices, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
@@ -46,7 +45,7 @@ response! {
     pub(crate) struct InvoiceMaximum {
         /// Greatest amount.
         maximum_amount: Decimal,
-        /// Always empty: prices are named by their ids.
+        /// Filters of those prices, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
@@ -105,22 +104,23 @@ impl Over {
 
     fn show(&mut self, of: &LineAdjustment, unit: &PricingUnit) {
         let applies_to_price_ids = ids(&of.price_ids);
+        let filters = of.scope.iter().flat_map(|of| &of.filters).map(PriceFilter::from).collect();
         match &of.adjustment {
             Adjustment::Discount(discount) => {
                 let shown = InvoiceLevelDiscount::of(discount, applies_to_price_ids, unit);
-                self.discounts.extend(shown);
+                self.discounts.extend(shown.map(|of| InvoiceLevelDiscount { filters, ..of }));
             }
             Adjustment::Minimum(least) => {
                 self.minimum.get_or_insert_with(|| InvoiceMinimum {
                     minimum_amount: least.clone(),
-                    filters: Vec::new(),
+                    filters,
                     applies_to_price_ids,
                 });
             }
             Adjustment::Maximum(most) => {
                 self.maximum.get_or_insert_with(|| InvoiceMaximum {
                     maximum_amount: most.clone(),
-                    filters: Vec::new(),
+                    filters,
                     applies_to_price_ids,
                 });
             }
