@@ -15,6 +15,7 @@ mod period;
 pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod update;
 
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,7 @@ pub(crate) use self::{
     invoicing::{Applied, Draft, Invoicing, InvoicingStep},
     new::Terms,
     period::PeriodKey,
+    threshold::{Reached, Threshold},
     update::previous_attributes,
 };
 use crate::{

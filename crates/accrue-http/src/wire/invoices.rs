@@ -220,6 +220,7 @@ choices! {
     }
     InvoiceSource {
         "subscription" => InvoiceSource::Subscription,
+        "partial" => InvoiceSource::Partial,
         "one_off" => InvoiceSource::OneOff,
     }
 }

@@ -80,7 +80,7 @@ response! {
         auto_issuance: Option<bool>,
         /// Memo of its invoices: that of its plan where nothing was said, and empty without one.
         default_invoice_memo: String,
-        /// Amount that may be used before an invoice is issued.
+        /// Amount that usage may come to in a billing period before it is invoiced.
         invoicing_threshold: Stored<Decimal>,
         /// Number of days between issue and due date of an invoice: that of its plan where nothing
         /// was said, and 0 without one.

@@ -142,6 +142,7 @@ impl Invoice {
             adjustments: Vec::new(),
             adjusted_subtotal: amount.clone(),
             credits_applied: Decimal::zero(),
+            partially_invoiced: Decimal::zero(),
             amount,
             parts: Vec::new(),
         });
@@ -170,7 +171,11 @@ impl Invoice {
 
     /// Refuses to add a line to what is no draft.
     pub(crate) fn check_takes_lines(&self) -> Result<(), Error> {
-        self.check_status(&[InvoiceStatus::Draft])
+        self.check_status(&[InvoiceStatus::Draft])?;
+        if self.source == InvoiceSource::Partial {
+            return Err(Error::constraint("lines of a threshold invoice are those of usage alone"));
+        }
+        Ok(())
     }
 
     /// Shows the lines by hand alone.

@@ -97,6 +97,14 @@ impl Invoice {
         self.amount_due = self.total.clone();
     }
 
+    /// Shows the lines that a draft of a threshold was made with: they move no more.
+    pub(crate) fn show_made_lines(&mut self) {
+        if self.status == InvoiceStatus::Draft {
+            let (lines, subtotal) = (self.by_hand.clone(), self.subtotal.clone());
+            self.show((lines, subtotal));
+        }
+    }
+
     /// Issues a draft with the lines that it shows (invoicing 4.3): it takes a number, and the balance of
     /// the customer is applied. Where nothing is left to pay it is paid.
     pub(crate) fn issue(&mut self, issue: Issue<'_>) -> Option<BalanceTransaction> {

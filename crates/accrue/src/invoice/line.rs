@@ -33,6 +33,9 @@ pub struct InvoiceLine {
     pub adjusted_subtotal: Decimal,
     /// Prepaid credits that paid for it.
     pub credits_applied: Decimal,
+    /// Amount that earlier threshold invoices billed of it, in the currency of the invoice.
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+    pub partially_invoiced: Decimal,
     /// Amount that it adds to the invoice, in the currency of that.
     pub amount: Decimal,
     /// Parts that the subtotal is made of, exact, where they can be told.

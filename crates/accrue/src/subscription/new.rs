@@ -134,6 +134,7 @@ impl NewSubscription {
             carried: self.carried,
             created_at: now,
         };
+        subscription.check_threshold()?;
         subscription.check_size()?;
         Ok(subscription)
     }

@@ -85,6 +85,7 @@ mod subscription_lists;
 mod subscription_terms;
 mod subscriptions;
 mod support;
+mod thresholds;
 mod tick;
 mod turns;
 mod turns_of_others;

@@ -41,7 +41,7 @@ response! {
         adjusted_subtotal: Amount,
         /// Prepaid credits that paid for it.
         credits_applied: Amount,
-        /// Amount that earlier invoices of the period billed.
+        /// Amount that earlier threshold invoices of the period billed, in the currency of the invoice.
         partially_invoiced_amount: Amount,
         /// Amount that it adds to the invoice, in the currency of that.
         amount: Amount,
@@ -180,7 +180,7 @@ impl InvoiceLineItem {
             adjustments: adjustments.map(|of| MonetaryAdjustment::of(of, line, price)).collect(),
             adjusted_subtotal: own(&line.adjusted_subtotal),
             credits_applied: own(&line.credits_applied),
-            partially_invoiced_amount: Amount::of(&Decimal::zero(), invoiced),
+            partially_invoiced_amount: Amount::of(&line.partially_invoiced, invoiced),
             amount: Amount::of(&line.amount, invoiced),
             tax_amounts: NoRows,
             sub_line_items: sub_lines(line, price),

@@ -52,7 +52,7 @@ request! {
         auto_issuance: Option<Kept<bool>>,
         /// Memo of its invoices: stored and given back.
         default_invoice_memo: Option<Kept<String>>,
-        /// Amount that may be used before an invoice is issued: stored and given back.
+        /// Amount that usage may come to in a billing period before it is invoiced, above zero.
         invoicing_threshold: Option<Kept<Decimal>>,
         /// Number of days between issue and due date of an invoice: stored and given back.
         net_terms: Option<Kept<Whole<0, 1_000_000>>>,

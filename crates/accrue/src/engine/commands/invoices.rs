@@ -16,7 +16,7 @@ use crate::{
         },
         time::{collecting, current, invoicing, one_off},
     },
-    invoice::{Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate, Payment},
+    invoice::{Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus, InvoiceUpdate, Payment},
     limits,
     page::{Listing, Position},
     schema::{self, Index},
@@ -161,6 +161,10 @@ async fn shown(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Error
 
 /// Computes what a draft shows.
 pub(super) async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<(), Error> {
+    if invoice.source == InvoiceSource::Partial {
+        invoice.show_made_lines();
+        return Ok(());
+    }
     match (invoice.status, invoice.subscription_id) {
         (InvoiceStatus::Draft, Some(subscription)) => {
             let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;

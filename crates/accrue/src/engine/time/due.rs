@@ -7,6 +7,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, periods, prices},
+        time::thresholds,
     },
     invoice::{self, Charges, InvoiceLine},
     meter::CellId,
@@ -36,7 +37,9 @@ pub(super) async fn lines(
     let due = card.due(&figure, boundary);
     let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
     let adjustments = &entry.subscription.adjustment_intervals;
-    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn };
+    let start = used.keys().map(|period| period.start()).min();
+    let partially_invoiced = thresholds::partially_invoiced(tx, entry, start).await?;
+    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
     Ok(invoice::lines(&charges))
 }
 
@@ -61,7 +64,7 @@ async fn total(
 
 /// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
 /// overdraft, by the start of the period, less what invoices of others that began with it have applied.
-async fn drawn(
+pub(super) async fn drawn(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     card: &RateCard,

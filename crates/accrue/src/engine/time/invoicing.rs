@@ -5,9 +5,9 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
-        time::{crediting, due},
+        time::{crediting, due, thresholds},
     },
-    invoice::{Invoice, InvoiceStatus, Issue, Terms},
+    invoice::{Invoice, InvoiceSource, InvoiceStatus, Issue, Terms},
     subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
     time::INSTANT,
     webhook::Body,
@@ -201,6 +201,11 @@ pub(in crate::engine) async fn issue(
     mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<Invoice, Error> {
+    if invoice.source == InvoiceSource::Partial {
+        invoice.show_made_lines();
+        thresholds::issue(tx, entry, &mut invoice, at).await?;
+        return Ok(invoice);
+    }
     show(tx, entry, &mut invoice).await?;
     let taken_back = crediting::take_off(tx, entry, &mut invoice).await?;
     if let Some(since) = taken_back

@@ -85,12 +85,20 @@ impl Command for ReplacePrice {
         let period = costs::current_period(tx, &before);
         let currency = PricingUnit::from(before.subscription.currency);
         let alerts = active::watching(tx, &before).await?;
-        let wanted = Wanted { alerts: &alerts, draws_in: &ledgers::draws_in(tx, &before).await? };
+        let wanted = Wanted {
+            alerts: &alerts,
+            draws_in: &ledgers::draws_in(tx, &before).await?,
+            ..Wanted::default()
+        };
         let mut periods = periods::periods(tx, &before, &[period], wanted, now).await?;
         let earlier = costs::costs(tx, &before, &[period], &currency).await?;
 
         let after = self.repriced(tx, &before).await?;
-        let wanted = Wanted { alerts: &alerts, draws_in: &ledgers::draws_in(tx, &after).await? };
+        let wanted = Wanted {
+            alerts: &alerts,
+            draws_in: &ledgers::draws_in(tx, &after).await?,
+            ..Wanted::default()
+        };
         let mut next = periods::periods(tx, &after, &[period], wanted, now).await?;
         recount::sum_anew(tx, &after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, &after, &mut next, now).await?;
