@@ -9,7 +9,7 @@ pub(crate) use self::{
         PlanMinimum, Values, filters_of,
     },
     new::{
-        AddedAdjustmentIn, AdjustmentIn, LeftOutAdjustment, NewPlanAdjustment, PercentageTierIn,
+        AddedAdjustmentIn, LeftOutAdjustment, NewPlanAdjustment, PercentageTierIn,
         RemovedAdjustment, ReplacedAdjustment, ReplacingAdjustment,
     },
 };

@@ -100,11 +100,11 @@ impl<'a> Agreed<'a> {
     /// Decides the adjustments of a version with some prices.
     pub(super) fn decide(
         self,
-        plan_id: PlanId,
+        (plan_id, version): (PlanId, PlanVersion),
         prices: &[Price],
         now: Timestamp,
     ) -> Result<Vec<ScopedAdjustment>, Error> {
-        let mut ids = AdjustmentIds::new(plan_id.as_bytes(), now);
+        let mut ids = AdjustmentIds::new(plan_id.as_bytes(), version.number(), now);
         let mut all = remaining(self.latest, self.remove, self.replace, &mut ids, prices)?;
         // One of the latest version may be over prices that are new.
         all.iter().try_for_each(|of| of.check_over(prices))?;

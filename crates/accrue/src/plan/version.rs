@@ -73,7 +73,7 @@ impl PricedVersion {
     ) -> Result<Self, Error> {
         prices::check_together(&prices)?;
         let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
-        let adjustments = agreed.decide(plan_id, &prices, now)?;
+        let adjustments = agreed.decide((plan_id, version), &prices, now)?;
         Ok(Self { plan_id, version, prices, adjustments, cycle, created_at: now })
     }
 }

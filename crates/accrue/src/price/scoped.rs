@@ -186,19 +186,21 @@ pub(crate) fn check_adjustments(all: &[ScopedAdjustment]) -> Result<(), Error> {
 #[derive(Debug)]
 pub(crate) struct AdjustmentIds<'a> {
     owner: &'a [u8; 16],
+    version: u32,
     at: Timestamp,
     made: u32,
 }
 
 impl<'a> AdjustmentIds<'a> {
-    /// Makes ids of adjustments of a plan or a subscription, at an instant.
-    pub(crate) const fn new(owner: &'a [u8; 16], at: Timestamp) -> Self {
-        Self { owner, at, made: 0 }
+    /// Makes ids of the adjustments of a version of a plan or of a subscription, at an instant.
+    pub(crate) const fn new(owner: &'a [u8; 16], version: u32, at: Timestamp) -> Self {
+        Self { owner, version, at, made: 0 }
     }
 
     pub(crate) fn next(&mut self) -> AdjustmentId {
         self.made = self.made.saturating_add(1);
-        let names = [b"adjustment".as_slice(), self.owner, &self.made.to_be_bytes()];
+        let [version, made] = [self.version, self.made].map(u32::to_be_bytes);
+        let names = [b"adjustment".as_slice(), self.owner, &version, &made];
         AdjustmentId::derived(self.at, &names)
     }
 }

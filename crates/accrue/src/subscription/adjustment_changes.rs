@@ -67,7 +67,8 @@ impl NewSubscription {
         prices: &[Price],
     ) -> Result<Vec<AdjustmentInterval>, Error> {
         let AdjustmentChanges { add, remove, replace } = &self.adjustments;
-        let mut ids = AdjustmentIds::new(cut.subscription_id.as_bytes(), cut.created_at);
+        let version = cut.plan_version.number();
+        let mut ids = AdjustmentIds::new(cut.subscription_id.as_bytes(), version, cut.created_at);
         let mut all = remaining(of_version, remove, replace, &mut ids, prices)?;
         let mut intervals: Vec<_> =
             all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();

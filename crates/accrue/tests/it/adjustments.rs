@@ -6,8 +6,8 @@ use accrue::{
     invoice::{Invoice, LineAdjustment},
     plan::{NewPlan, NewPlanVersion, PlanVersionChange, PricedVersion},
     price::{
-        Adjustment, BillingMode, Cadence, Charge, Discount, DiscountTier, FilterOperator,
-        FilterValues, NewAdjustment, NewPrice, PriceClass, PriceFilter,
+        Adjustment, Discount, DiscountTier, FilterOperator, FilterValues, NewAdjustment, NewPrice,
+        PriceClass, PriceFilter,
     },
     subscription::{AddedAdjustment, NewSubscription, Subscription},
 };
@@ -75,10 +75,10 @@ impl Invoiced {
         let Self { fixture, .. } = self;
         fixture.set("2026-04-01T00:00:00Z");
         let subscription = self.subscribe("2026-04-01T00:00:00Z");
+        fixture.set("2026-05-01T00:00:00Z");
         if used != "0" {
             self.use_at("april", "2026-04-02T00:00:00Z", used);
         }
-        fixture.set("2026-05-01T00:00:00Z");
         let cost = fixture.cost(
             &subscription,
             &accrue::cost::CostQuery {
@@ -195,7 +195,7 @@ fn invoicing_14_1_filters_select_the_prices() {
     let invoiced_in_april = invoiced.april("5");
     assert_eq!(
         all(&[invoiced_in_april]),
-        ["00002 issued 2026-05-01: usage 5, fee 4.50, fee 3.60 = 13.10"]
+        ["00002 issued 2026-05-01: usage 5, fee 4.5, fee 3.6 = 13.1"]
     );
 }
 
@@ -366,7 +366,7 @@ fn invoicing_14_3_a_subscription_has_changes_of_its_own() {
         all(&fixture.invoices(SETTLED)),
         [
             "00003 issued 2026-07-01: fee 17 = 17",
-            "00002 issued 2026-06-01: fee 8.50 = 8.50",
+            "00002 issued 2026-06-01: fee 8.5 = 8.5",
             "00001 issued 2026-05-01: fee 17 = 17",
         ]
     );
@@ -439,7 +439,7 @@ fn invoicing_14_alerts_on_cost_watch_what_is_left() {
     }
     assert_eq!(
         fixture.told(),
-        ["cost 13.50 to 15, over 15", "cost 58.50 to 60, over 60", "cost 60 to 100, over 100"]
+        ["cost 13.5 to 15, over 15", "cost 58.5 to 60, over 60", "cost 60 to 100, over 100"]
     );
 }
 

@@ -3,9 +3,7 @@
 use accrue::{
     Carried, CarriedUpdate, ErrorKind,
     credit::{LedgerChange, NewBlock, NewLedgerEntry},
-    invoice::{
-        CreditNoteReason, InvoiceSource, InvoiceStatus, NewCreditNote, NewCreditNoteLine,
-    },
+    invoice::{CreditNoteReason, InvoiceSource, InvoiceStatus, NewCreditNote, NewCreditNoteLine},
     price::NewAdjustment,
     subscription::{Cancellation, NewSubscription, Subscription, SubscriptionUpdate},
     webhook::Body,
@@ -157,10 +155,7 @@ fn invoicing_15_one_invoice_however_far_and_whatever_the_batch() {
     assert_eq!(exceeded, [first.to_owned(), issued(), second.to_owned(), issued()]);
     assert_eq!(
         shown,
-        [
-            "00001 issued 2026-04-06: usage 200 = 200",
-            "00002 issued 2026-04-06: usage 50 = 50"
-        ]
+        ["00001 issued 2026-04-06: usage 200 = 200", "00002 issued 2026-04-06: usage 50 = 50"]
     );
     assert_eq!(told(false), (exceeded, shown));
 }
@@ -207,10 +202,8 @@ fn invoicing_15_what_credits_pay_for_is_not_billed() {
     fixture.messages();
     fixture.use_on("06", "a", "60");
     assert_eq!(fixture.exceeded(), ["60 over 50, invoice: false"]);
-    let events: Vec<_> = ["20", "40"]
-        .iter()
-        .map(|n| event("ada", n, at("2026-04-07T12:00:00Z"), n))
-        .collect();
+    let events: Vec<_> =
+        ["20", "40"].iter().map(|n| event("ada", n, at("2026-04-07T12:00:00Z"), n)).collect();
     fixture.set("2026-04-07T12:00:00Z");
     run(fixture.account.ingest(events)).unwrap();
     assert_eq!(fixture.exceeded(), ["120 over 50, invoice: true", "issued"]);
@@ -226,11 +219,9 @@ fn invoicing_15_one_by_hand_is_kept_with_its_lines() {
     let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("1", metric)]);
     let fixture = &invoiced.fixture;
     subscribed(&invoiced, "50.00", |new| {
-        new.carried = Carried::new([
-            ("invoicing_threshold", "\"50.00\""),
-            ("auto_issuance", "false"),
-        ])
-        .unwrap();
+        new.carried =
+            Carried::new([("invoicing_threshold", "\"50.00\""), ("auto_issuance", "false")])
+                .unwrap();
     });
     fixture.use_on("06", "a", "62");
     fixture.use_on("07", "b", "8");
