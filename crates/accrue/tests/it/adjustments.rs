@@ -75,10 +75,10 @@ impl Invoiced {
         let Self { fixture, .. } = self;
         fixture.set("2026-04-01T00:00:00Z");
         let subscription = self.subscribe("2026-04-01T00:00:00Z");
-        fixture.set("2026-05-01T00:00:00Z");
         if used != "0" {
-            self.use_at("april", "2026-04-02T00:00:00Z", used);
+            self.use_at("april", "2026-04-01T00:00:00Z", used);
         }
+        fixture.set("2026-05-01T00:00:00Z");
         let cost = fixture.cost(
             &subscription,
             &accrue::cost::CostQuery {
@@ -430,16 +430,21 @@ fn invoicing_14_alerts_on_cost_watch_what_is_left() {
     let mut new = NewSubscription::new(priced.customer, priced.plan.id);
     new.plan_version = Some(version.version);
     let of = fixture.create(new);
-    run(fixture.account.create_subscription_alert(of.id, cost_alert(&["15", "60", "100"])))
+    run(fixture.account.create_subscription_alert(of.id, cost_alert(&["15", "60", "70.97"])))
         .unwrap();
     fixture.messages();
     // 3 for each unit, less 30, and half of that.
     for (key, n) in [("a", "10"), ("b", "9"), ("c", "1"), ("d", "29"), ("e", "1"), ("f", "1000")] {
         priced.use_now(key, n);
     }
+    // The maximum of 22 of 31 days.
     assert_eq!(
         fixture.told(),
-        ["cost 13.5 to 15, over 15", "cost 58.5 to 60, over 60", "cost 60 to 100, over 100"]
+        [
+            "cost 15: 13.5 -> 15 by event c",
+            "cost 60: 58.5 -> 60 by event e",
+            "cost 70.97: 60 -> 70.97 by event f",
+        ]
     );
 }
 
