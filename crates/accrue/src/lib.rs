@@ -194,8 +194,8 @@ pub use self::{
     currency::{Currency, CurrencyError},
     decimal::{Decimal, DecimalError, JsonNumber, WrittenDecimal},
     engine::{
-        Account, Attempt, BalanceChange, Billing, Call, Collected, CostChange, KeyedCall,
-        PaymentGateway, PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
+        Account, Attempt, BalanceChange, Billing, Call, ChangedResources, Collected, CostChange,
+        KeyedCall, PaymentGateway, PeriodChange, Preview, PreviewedMessage, Tick, UsageChange,
     },
     entropy::{Entropy, SeededEntropy},
     error::{Error, ErrorKind, RefusedEvent, Violation},

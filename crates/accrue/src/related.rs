@@ -92,6 +92,13 @@ impl<T: Naming> Naming for [T] {
     }
 }
 
+impl<A: Naming, B: Naming> Naming for (A, B) {
+    fn name(&self, names: &mut Names) {
+        self.0.name(names);
+        self.1.name(names);
+    }
+}
+
 impl<T: Naming> Naming for Vec<T> {
     fn name(&self, names: &mut Names) {
         self.as_slice().name(names);

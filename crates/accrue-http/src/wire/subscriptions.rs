@@ -1,6 +1,7 @@
 //! Subscriptions on the wire (wire 5.3).
 
 mod adjustments;
+mod changed;
 mod changes;
 mod intervals;
 mod lists;
@@ -14,6 +15,7 @@ use accrue::{
 };
 use serde::Serialize;
 
+use self::changed::ChangedResources;
 use self::{
     adjustments::{
         Adjusted, AdjustmentInterval, DiscountInterval, MaximumInterval, MinimumInterval,
@@ -32,7 +34,10 @@ use super::{
     customers::{Customer, auto_collection},
     plans::Plan,
 };
-use crate::shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response};
+use crate::{
+    request::ChangedWanted,
+    shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response},
+};
 
 response! {
     /// A subscription, with its customer, its plan and the prices that it has.
@@ -114,13 +119,12 @@ response! {
     }
 }
 
-/// A subscription that was changed, with the other resources that changed: none, since there are no
-/// invoices.
+/// A subscription that was changed, with the other resources that changed where they were asked for.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MutatedSubscription {
     #[serde(flatten)]
     subscription: Subscription,
-    changed_resources: Nothing,
+    changed_resources: Option<ChangedResources>,
 }
 
 impl Describe for MutatedSubscription {
@@ -128,8 +132,11 @@ impl Describe for MutatedSubscription {
         let Schema::Object(mut object) = Subscription::schema() else { return Schema::Any };
         object.properties.push(Property {
             name: "changed_resources",
-            description: "Always null: there are no invoices.".to_owned(),
-            schema: Nothing::schema(),
+            description:
+                "Invoices and credit notes that were made, or made void: null without the header \
+                          `Include-Changed-Resources`."
+                    .to_owned(),
+            schema: Option::<ChangedResources>::schema(),
             is_required: true,
         });
         Schema::Object(Object { name: "MutatedSubscription", ..object })
@@ -152,7 +159,20 @@ impl MutatedSubscription {
         now: Timestamp,
     ) -> Self {
         let subscription = Subscription::of(subscription, related, now);
-        Self { subscription, changed_resources: Nothing }
+        Self { subscription, changed_resources: None }
+    }
+
+    /// Writes it with the invoices and credit notes that the change made, or made void.
+    pub(crate) fn with_changed(
+        subscription: &subscription::Subscription,
+        changed: &accrue::ChangedResources,
+        wanted: ChangedWanted,
+        related: &Related,
+        now: Timestamp,
+    ) -> Self {
+        let subscription = Subscription::of(subscription, related, now);
+        let changed_resources = Some(ChangedResources::of(changed, wanted, related));
+        Self { subscription, changed_resources }
     }
 }
 

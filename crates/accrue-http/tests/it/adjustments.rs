@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::{
     invoices::{listed, set},
-    subscriptions::{Shop, customer},
-    support::Host,
+    subscriptions::{Shop, customer, path},
+    support::{Host, request},
 };
 
 const START: &str = "2026-03-10T12:00:00.000000+00:00";
@@ -253,4 +253,80 @@ fn invoicing_14_3_dates_of_an_adjustment_are_within_the_subscription() {
     post("2026-03-09", "2026-04-10").error(400, "400-constraint-violation");
     post("2026-03-11", "2026-03-11").error(400, "400-constraint-violation");
     post("yesterday", "2026-03-11").error(400, "400-request-validation-errors");
+}
+
+#[test]
+fn invoicing_14_5_a_change_shows_the_invoices_and_notes_that_it_makes() {
+    let (shop, subscription) = crate::invoices::shop();
+    let send = |path: &str, body: Value, header: &str| {
+        let header = [("include-changed-resources", header)];
+        shop.host.send(request("POST", path, body.into(), &header))
+    };
+    let seats = |quantity: u32, header: &str| {
+        let body = json!({"price_id": shop.plan["prices"][1]["id"], "quantity": quantity});
+        let path = path(&subscription, "/update_fixed_fee_quantity");
+        send(&path, body, header).ok(StatusCode::OK)["changed_resources"].clone()
+    };
+    assert_eq!(seats(3, "false"), Value::Null);
+    let changed = seats(5, "true");
+    let made = changed["created_invoices"].as_array().unwrap();
+    let id = made[0]["id"].as_str().unwrap();
+    let mut invoice = shop.host.get(&format!("/v1/invoices/{id}")).ok(StatusCode::OK);
+    invoice["is_payable_now"] = json!(true);
+    assert_eq!(made[0], invoice);
+    for empty in ["voided_invoices", "created_credit_notes", "voided_credit_notes"] {
+        assert_eq!(changed[empty], json!([]), "{empty}");
+    }
+    let taken_back = seats(1, "True");
+    assert_eq!(taken_back["created_credit_notes"].as_array().unwrap().len(), 1);
+
+    let new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
+    let created = |header: &str| {
+        let created = send("/v1/subscriptions", new.clone(), header).ok(StatusCode::CREATED);
+        let made = created["changed_resources"]["created_invoices"].as_array().unwrap().clone();
+        made.iter().map(|of| of["is_payable_now"].as_bool().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(created("true"), [true, false], "one is issued, one is the next draft");
+    assert_eq!(created("payable_invoices"), [true]);
+
+    set(&shop.host, "2026-03-20T00:00:00Z");
+    let cancel = |rest: &str, body: Value| {
+        let answer = send(&path(&subscription, rest), body, "true").ok(StatusCode::OK);
+        answer["changed_resources"].clone()
+    };
+    let date = "2026-03-25T00:00:00Z";
+    let body = json!({"cancel_option": "requested_date", "cancellation_date": date});
+    let canceled = cancel("/cancel", body);
+    let unscheduled = cancel("/unschedule_cancellation", json!({}));
+    let notes = canceled["created_credit_notes"].as_array().unwrap();
+    let voided = unscheduled["voided_credit_notes"].as_array().unwrap();
+    assert_eq!(notes.len(), voided.len());
+    for (note, voided) in notes.iter().zip(voided) {
+        assert_eq!((&note["id"], &note["voided_at"]), (&voided["id"], &Value::Null));
+    }
+}
+
+#[test]
+fn invoicing_15_a_threshold_is_read_and_bills() {
+    let (shop, _) = crate::invoices::shop();
+    let new = |threshold: &str| {
+        let new = json!({
+            "external_customer_id": "ada", "external_plan_id": "pro",
+            "invoicing_threshold": threshold,
+        });
+        shop.host.post("/v1/subscriptions", new)
+    };
+    for wrong in ["0", "-1", "0.001"] {
+        new(wrong).error(400, "400-request-validation-errors");
+    }
+    let of = new("1.50").ok(StatusCode::CREATED);
+    assert_eq!(of["invoicing_threshold"], "1.50");
+    shop.use_tokens("a", 1000, "m");
+    let partial = listed(&shop.host, "?is_recurring=true");
+    let partial: Vec<_> = partial.iter().filter(|of| of["invoice_source"] == "partial").collect();
+    assert_eq!(partial.len(), 1);
+    assert_eq!(partial[0]["line_items"][0]["partially_invoiced_amount"], "0.00");
+    let draft = crate::invoices::upcoming(&shop.host, &of);
+    assert_eq!(draft["line_items"][0]["partially_invoiced_amount"], partial[0]["total"]);
+    assert_eq!(draft["line_items"][0]["amount"], "0.00");
 }
