@@ -128,10 +128,12 @@ fn adjustments(units: bool) -> impl Strategy<Value = Adjustments> {
     });
     let minimum = option::weighted(0.25, big(&["0", "3", "12.5"]));
     let maximum = option::weighted(0.25, big(&["12.5", "30"]));
-    (discounts, minimum, maximum).prop_map(|(discounts, minimum, maximum)| Adjustments {
+    let all = (discounts, minimum, maximum, option::weighted(0.3, Just(())));
+    all.prop_map(|(discounts, minimum, maximum, of_plan)| Adjustments {
         discounts,
         minimum,
         maximum,
+        are_of_plan: of_plan.is_some(),
     })
 }
 
@@ -180,6 +182,9 @@ fn plan() -> impl Strategy<Value = Vec<Price>> {
                 Charge::Usage { .. } => of_usage.unwrap_or(own),
                 Charge::Fee { .. } => own,
             };
+            // A plan adjusts what is in a currency alone.
+            let are_of_plan = adjustments.are_of_plan && currency == "USD";
+            let adjustments = Adjustments { are_of_plan, ..adjustments };
             Price { item, currency, conversion_rate: rate, cadence, charge, adjustments }
         };
         prices.into_iter().map(price).collect()

@@ -158,7 +158,7 @@ impl Invoice {
         if !self.lines.iter().any(|line| line.id == id) {
             return Err(Error::not_found("invoice line item", id));
         }
-        self.check_status(&[InvoiceStatus::Draft])?;
+        self.check_takes_lines()?;
         let Some(place) = self.by_hand.iter().position(|line| line.id == id) else {
             return Err(Error::constraint("the line is of a subscription, expected one by hand"));
         };
@@ -169,7 +169,7 @@ impl Invoice {
         Ok(line.price_id)
     }
 
-    /// Refuses to add a line to what is no draft.
+    /// Refuses lines by hand on what is no draft, or a draft of a threshold.
     pub(crate) fn check_takes_lines(&self) -> Result<(), Error> {
         self.check_status(&[InvoiceStatus::Draft])?;
         if self.source == InvoiceSource::Partial {

@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     BalanceTransactionId, Carried, Currency, CustomerId, Decimal, Error, InvoiceId, Metadata,
-    Timestamp, account::DueDateBasis, customer::Customer, subscription::Subscription,
+    Timestamp,
+    account::{Configuration, DueDateBasis},
+    customer::Customer,
+    subscription::Subscription,
 };
 
 /// What an invoice is issued with.
@@ -88,6 +91,12 @@ impl Invoice {
             metadata: Metadata::new(),
             addressee: Carried::NONE,
         }
+    }
+
+    /// Gives it the text of the account where it has none (invoicing 4.7).
+    pub(crate) fn with_memo_of(self, account: &Configuration) -> Self {
+        let of_account = || account.default_invoice_memo.as_ref().map(ToString::to_string);
+        Self { memo: self.memo.clone().or_else(of_account), ..self }
     }
 
     /// Shows lines, and what they come to.

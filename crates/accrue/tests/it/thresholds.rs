@@ -230,6 +230,8 @@ fn invoicing_15_one_by_hand_is_kept_with_its_lines() {
     assert!(shown.contains(&"DRAFT draft 2026-04-06: usage 62 = 62".to_owned()), "{shown:?}");
     assert!(shown.contains(&"DRAFT draft 2026-05-01: usage 8 = 8".to_owned()), "{shown:?}");
     let partial = drafts.iter().find(|of| of.source == InvoiceSource::Partial).unwrap();
+    let line = fixture.account.delete_invoice_line(partial.id, partial.lines[0].id);
+    assert_eq!(refused(fixture, line).0, ErrorKind::ConstraintViolation);
     let issued = run(fixture.account.issue_invoice(partial.id)).unwrap();
     assert_eq!(all(&[issued]), ["00001 issued 2026-04-06: usage 62 = 62"]);
     fixture.tick_at("2026-05-03T00:00:00Z");

@@ -159,7 +159,8 @@ async fn make(
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
     let terms = Terms::new(&of.carried, &plan.carried, &books.entry.customer);
     let id = InvoiceId::generate(at, tx.entropy());
-    let mut invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
+    let invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
+    let mut invoice = invoice.with_memo_of(&account.configuration);
     let is_automatic = invoice.will_auto_issue;
     let draft = Draft { id, boundary, made_at: at, has_usage, is_automatic };
     invoice.eligible_to_issue_at = Some(draft.eligible_at(account.configuration.grace_period));

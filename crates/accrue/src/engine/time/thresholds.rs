@@ -92,7 +92,9 @@ async fn made(
     let books = invoices::books(tx, of.customer_id).await?;
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
     let terms = Terms::new(&of.carried, &plan.carried, &books.entry.customer);
-    let mut invoice = Invoice::draft(id, of, now, terms, &books.receivables, now);
+    let account = rows::account::account_entry(tx).await?;
+    let invoice = Invoice::draft(id, of, now, terms, &books.receivables, now);
+    let mut invoice = invoice.with_memo_of(&account.configuration);
     invoice.source = InvoiceSource::Partial;
     invoice.eligible_to_issue_at = Some(now);
     invoice.show(lines);
