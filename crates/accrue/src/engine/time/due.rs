@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
+    Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{self, periods, prices},
-        time::thresholds,
+        rows::{self, credit_notes, invoices, periods, prices},
     },
-    invoice::{self, Charges, InvoiceLine},
+    invoice::{self, Charges, InvoiceLine, InvoiceSource, InvoiceStatus},
     meter::CellId,
     rating::RateCard,
     schema::{self, CustomerHead},
@@ -17,6 +16,9 @@ use crate::{
     time::INSTANT,
     usage::Total,
 };
+
+/// Amounts that threshold invoices have billed, by price and start of the period.
+pub(super) type PartiallyInvoiced = BTreeMap<(PriceId, Timestamp), Decimal>;
 
 /// Computes the lines of what falls due at a boundary, as of now, and the sum of their subtotals.
 pub(super) async fn lines(
@@ -38,7 +40,7 @@ pub(super) async fn lines(
     let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
     let adjustments = &entry.subscription.adjustment_intervals;
     let start = used.keys().map(|period| period.start()).min();
-    let partially_invoiced = thresholds::partially_invoiced(tx, entry, start).await?;
+    let partially_invoiced = partially_invoiced(tx, entry, start).await?;
     let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
     Ok(invoice::lines(&charges))
 }
@@ -89,6 +91,33 @@ pub(super) async fn drawn(
     for Applied { start, unit, amount } in entry.invoicing.iter().flat_map(|of| &of.applied) {
         if let Some(sum) = sums.get_mut(&(*start, unit.clone())) {
             *sum -= amount;
+        }
+    }
+    Ok(sums)
+}
+
+/// Sums up what threshold invoices from an instant on have billed: less what was credited of them, and
+/// without those that are void.
+pub(super) async fn partially_invoiced(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    from: Option<Timestamp>,
+) -> Result<PartiallyInvoiced, Error> {
+    let mut sums = PartiallyInvoiced::new();
+    let has_any = entry.invoicing.as_ref().is_some_and(|of| of.reached.is_some());
+    let Some(from) = from.filter(|_| has_any) else { return Ok(sums) };
+    let (of, customer) = (&entry.subscription, entry.subscription.customer_id);
+    for mut invoice in invoices::of_subscription_from(tx, of, from).await? {
+        if invoice.source != InvoiceSource::Partial || invoice.status == InvoiceStatus::Void {
+            continue;
+        }
+        invoice.show_made_lines();
+        let credited = credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
+        for line in &invoice.lines {
+            let taken = credited.iter().filter(|of| of.invoice_line_id == line.id);
+            let taken: Decimal = taken.map(|of| of.taken_of_amount()).sum();
+            let sum = sums.entry((line.price_id, line.period.start())).or_default();
+            *sum += &line.amount - &taken;
         }
     }
     Ok(sums)

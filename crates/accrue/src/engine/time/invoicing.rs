@@ -5,7 +5,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{self, invoices, outbox, prices},
-        time::{crediting, due, thresholds},
+        time::{crediting, due},
     },
     invoice::{Invoice, InvoiceSource, InvoiceStatus, Issue, Terms},
     subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
@@ -204,7 +204,9 @@ pub(in crate::engine) async fn issue(
 ) -> Result<Invoice, Error> {
     if invoice.source == InvoiceSource::Partial {
         invoice.show_made_lines();
-        thresholds::issue(tx, entry, &mut invoice, at).await?;
+        let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
+        let terms = [&entry.subscription.carried, &plan.carried];
+        issue_shown(tx, &mut invoice, terms, at).await?;
         return Ok(invoice);
     }
     show(tx, entry, &mut invoice).await?;

@@ -1,24 +1,21 @@
 //! Threshold invoices: what usage has come to within a period, billed before its end (invoicing 15).
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::{
-    CustomerId, Decimal, Error, InvoiceId, PriceId, Timeframe, Timestamp,
+    CustomerId, Decimal, Error, InvoiceId, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{self, credit_notes, invoices, outbox, prices, subscriptions},
+        rows::{self, invoices, outbox, prices, subscriptions},
         time::{due, invoicing},
     },
-    invoice::{self, Charges, Invoice, InvoiceSource, InvoiceStatus, Terms},
+    invoice::{self, Charges, Invoice, InvoiceSource, Terms},
     meter::CellId,
     period::Periods,
     schema::CustomerHead,
     subscription::{Reached, SubscriptionEntry},
     webhook::Body,
 };
-
-/// Amounts that threshold invoices have billed, by price and start of the period.
-pub(super) type PartiallyInvoiced = BTreeMap<(PriceId, Timestamp), Decimal>;
 
 /// Bills what the usage of a subscription has come to, where that reaches its threshold. Credits that it
 /// has drawn are written already.
@@ -79,11 +76,10 @@ async fn made(
     let card = prices::card(tx, entry).await?;
     let used = |period: Timeframe, to: Timestamp, cell: CellId| periods.used(period, to, cell);
     let due = card.so_far(&used, now);
-    let starts: std::collections::BTreeSet<_> =
-        due.lines.iter().map(|line| line.period.start()).collect();
+    let starts: BTreeSet<_> = due.lines.iter().map(|line| line.period.start()).collect();
     let id = InvoiceId::generate(now, tx.entropy());
     let drawn = due::drawn(tx, entry, &card, starts.iter().copied()).await?;
-    let partially_invoiced = partially_invoiced(tx, entry, starts.first().copied()).await?;
+    let partially_invoiced = due::partially_invoiced(tx, entry, starts.first().copied()).await?;
     let adjustments = &of.adjustment_intervals;
     let charges =
         Charges { invoice_id: id, card: &card, due, adjustments, drawn, partially_invoiced };
@@ -114,43 +110,7 @@ async fn issue_or_keep(
         return invoices::put_new(tx, &invoice).await;
     }
     invoices::put_new(tx, &invoice).await?;
-    issue(tx, entry, &mut invoice, now).await
-}
-
-/// Issues a threshold invoice with the lines that it was made with.
-pub(super) async fn issue(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    invoice: &mut Invoice,
-    at: Timestamp,
-) -> Result<(), Error> {
     let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
-    invoicing::issue_shown(tx, invoice, [&entry.subscription.carried, &plan.carried], at).await
-}
-
-/// Sums up what threshold invoices from an instant on have billed: less what was credited of them, and
-/// without those that are void.
-pub(super) async fn partially_invoiced(
-    tx: &mut Transaction<'_>,
-    entry: &SubscriptionEntry,
-    from: Option<Timestamp>,
-) -> Result<PartiallyInvoiced, Error> {
-    let mut sums = PartiallyInvoiced::new();
-    let has_any = entry.invoicing.as_ref().is_some_and(|of| of.reached.is_some());
-    let Some(from) = from.filter(|_| has_any) else { return Ok(sums) };
-    let (of, customer) = (&entry.subscription, entry.subscription.customer_id);
-    for mut invoice in invoices::of_subscription_from(tx, of, from).await? {
-        if invoice.source != InvoiceSource::Partial || invoice.status == InvoiceStatus::Void {
-            continue;
-        }
-        invoice.show_made_lines();
-        let credited = credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
-        for line in &invoice.lines {
-            let taken = credited.iter().filter(|of| of.invoice_line_id == line.id);
-            let taken: Decimal = taken.map(|of| of.taken_of_amount()).sum();
-            let sum = sums.entry((line.price_id, line.period.start())).or_default();
-            *sum += &line.amount - &taken;
-        }
-    }
-    Ok(sums)
+    let terms = [&entry.subscription.carried, &plan.carried];
+    invoicing::issue_shown(tx, &mut invoice, terms, now).await
 }
