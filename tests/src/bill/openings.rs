@@ -176,7 +176,8 @@ fn plan() -> impl Strategy<Value = Vec<Price>> {
     // Usage of one cadence, or each price of its own.
     let of_usage = option::weighted(0.5, recurring());
     (of_usage, vec(price, 1..=6)).prop_map(|(of_usage, prices)| {
-        let price = |(item, currency, rate, own, (charge, adjustments))| {
+        let price = |(item, currency, rate, own, of): (_, _, _, _, (Charge, Adjustments))| {
+            let (charge, adjustments) = of;
             let cadence = match &charge {
                 Charge::Usage { .. } if own == Cadence::OneTime => Cadence::Monthly,
                 Charge::Usage { .. } => of_usage.unwrap_or(own),

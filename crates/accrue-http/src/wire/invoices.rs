@@ -175,11 +175,11 @@ response! {
         /// Minimum over the invoice.
         minimum: Option<InvoiceMinimum>,
         /// Its amount.
-        minimum_amount: Option<Decimal>,
+        minimum_amount: Option<Amount>,
         /// Maximum over the invoice.
         maximum: Option<InvoiceMaximum>,
         /// Its amount.
-        maximum_amount: Option<Decimal>,
+        maximum_amount: Option<Amount>,
     }
 
     /// The collection of an invoice without a request.

@@ -1,12 +1,14 @@
 //! Plans and their versions on the wire (wire 5.1).
 
+use std::borrow::Cow;
+
 use accrue::{
     Currency, ExternalId, JsonNumber, Metadata, Name, PriceId,
     plan::{
         self, DefaultVersion, PlanStatus, PlanUpdate, PlanVersion as Number, PlanVersionChange,
         PricedVersion,
     },
-    price::NewAdjustment,
+    price::{self, NewAdjustment, ScopedAdjustment},
     related::Related,
 };
 
@@ -461,5 +463,25 @@ impl PlanVersion {
 }
 
 fn prices(version: &PricedVersion, related: &Related) -> Vec<Price> {
-    version.prices.iter().map(|price| Price::of(price, related)).collect()
+    version.prices.iter().map(|price| Price::of(&adjusted(price, version), related)).collect()
+}
+
+/// Returns a price with what a version adjusts of it by itself, behind its own adjustments (invoicing 14.4).
+fn adjusted<'a>(price: &'a price::Price, version: &PricedVersion) -> Cow<'a, price::Price> {
+    let mut shown = Cow::Borrowed(price);
+    let of_price = |of: &&ScopedAdjustment| !of.scope.is_invoice_level && of.scope.holds(price);
+    for of in version.adjustments.iter().filter(of_price) {
+        let own = &mut shown.to_mut().adjustments;
+        match &of.adjustment {
+            price::Adjustment::Discount(discount) => own.discounts.push(discount.clone()),
+            price::Adjustment::Minimum(least) => {
+                own.minimum.get_or_insert_with(|| least.clone());
+            }
+            price::Adjustment::Maximum(most) => {
+                own.maximum.get_or_insert_with(|| most.clone());
+            }
+            _ => {}
+        }
+    }
+    shown
 }

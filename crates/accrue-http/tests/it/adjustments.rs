@@ -131,6 +131,35 @@ fn invoicing_14_3_versions_add_remove_and_replace() {
 }
 
 #[test]
+fn invoicing_14_4_a_price_shows_what_the_plan_adjusts_of_it_alone() {
+    let host = Host::new();
+    let plan = plan(&host, &[half()]);
+    let price = &plan["prices"][1]["id"];
+    let of_one = |more: Value| {
+        let mut new = json!({"is_invoice_level": false, "applies_to_price_ids": [price]});
+        for (name, value) in more.as_object().unwrap() {
+            new[name] = value.clone();
+        }
+        json!({"adjustment": new})
+    };
+    let version = host.post(
+        "/v1/plans/external_plan_id/pro/versions",
+        json!({
+            "version": 2,
+            "add_adjustments": [
+                of_one(json!({"adjustment_type": "amount_discount", "amount_discount": "3"})),
+                of_one(json!({"adjustment_type": "maximum", "maximum_amount": "9"})),
+            ],
+        }),
+    );
+    let version = version.ok(StatusCode::CREATED);
+    assert_eq!(version["prices"][0]["discount"], Value::Null, "it is over the invoice");
+    let shown = &version["prices"][1];
+    assert_eq!(shown["discount"], json!({"discount_type": "amount", "amount_discount": "3"}));
+    assert_eq!((&shown["maximum_amount"], &shown["minimum"]), (&json!("9"), &Value::Null));
+}
+
+#[test]
 fn invoicing_14_1_what_is_wrong_is_refused() {
     let host = Host::new();
     let plan = plan(&host, &[]);
@@ -229,13 +258,13 @@ fn invoicing_14_4_a_subscription_shows_its_intervals_and_is_invoiced_by_them() {
             },
             {
                 "id": intervals[0]["adjustment"]["id"], "adjustment_type": "maximum",
-                "amount": "0.00", "maximum_amount": "80", "is_invoice_level": true, "filters": [],
+                "amount": "0.00", "maximum_amount": "80.00", "is_invoice_level": true, "filters": [],
                 "applies_to_price_ids": line["adjustments"][1]["applies_to_price_ids"],
                 "reason": null, "replaces_adjustment_id": of_plan[0]["id"],
             },
         ])
     );
-    assert_eq!(invoice["maximum_amount"], "80");
+    assert_eq!(invoice["maximum_amount"], "80.00");
     assert_eq!(invoice["discounts"], json!([]), "it is of one line");
 }
 
@@ -262,13 +291,14 @@ fn invoicing_14_5_a_change_shows_the_invoices_and_notes_that_it_makes() {
         let header = [("include-changed-resources", header)];
         shop.host.send(request("POST", path, body.into(), &header))
     };
-    let seats = |quantity: u32, header: &str| {
+    let seats = |day: u32, quantity: u32, header: &str| {
+        set(&shop.host, &format!("2026-03-{day}T00:00:00Z"));
         let body = json!({"price_id": shop.plan["prices"][1]["id"], "quantity": quantity});
         let path = path(&subscription, "/update_fixed_fee_quantity");
         send(&path, body, header).ok(StatusCode::OK)["changed_resources"].clone()
     };
-    assert_eq!(seats(3, "false"), Value::Null);
-    let changed = seats(5, "true");
+    assert_eq!(seats(11, 3, "false"), Value::Null);
+    let changed = seats(12, 5, "true");
     let made = changed["created_invoices"].as_array().unwrap();
     let id = made[0]["id"].as_str().unwrap();
     let mut invoice = shop.host.get(&format!("/v1/invoices/{id}")).ok(StatusCode::OK);
@@ -277,7 +307,7 @@ fn invoicing_14_5_a_change_shows_the_invoices_and_notes_that_it_makes() {
     for empty in ["voided_invoices", "created_credit_notes", "voided_credit_notes"] {
         assert_eq!(changed[empty], json!([]), "{empty}");
     }
-    let taken_back = seats(1, "True");
+    let taken_back = seats(13, 1, "True");
     assert_eq!(taken_back["created_credit_notes"].as_array().unwrap().len(), 1);
 
     let new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});

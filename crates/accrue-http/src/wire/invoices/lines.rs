@@ -114,17 +114,17 @@ response! {
         /// Number of units.
         usage_discount: Sparse<JsonNumber>,
         /// Amount that is taken off.
-        amount_discount: Sparse<Decimal>,
+        amount_discount: Sparse<Amount>,
         /// Fraction that is taken off.
         percentage_discount: Sparse<JsonNumber>,
         /// Fractions that are taken off bands of the amount.
         tiers: Sparse<Vec<PercentageTier>>,
         /// Least amount.
-        minimum_amount: Sparse<Decimal>,
+        minimum_amount: Sparse<Amount>,
         /// Item whose revenue a minimum is.
         item_id: Sparse<String>,
         /// Greatest amount.
-        maximum_amount: Sparse<Decimal>,
+        maximum_amount: Sparse<Amount>,
     }
 }
 
@@ -245,6 +245,7 @@ impl SubLineItem {
 impl MonetaryAdjustment {
     fn of(of: &LineAdjustment, line: &InvoiceLine, price: Option<&price::Price>) -> Self {
         let scope = of.scope.as_deref();
+        let money = |amount: &Decimal| Sparse(Some(Amount::of(amount, &line.currency)));
         let replaces = scope.and_then(|of| of.replaces_adjustment_id);
         let filters = scope.map(|of| of.filters.as_slice()).unwrap_or_default();
         let mut shown = Self {
@@ -271,7 +272,7 @@ impl MonetaryAdjustment {
             }
             Adjustment::Discount(Discount::Amount(off)) => {
                 shown.adjustment_type = AdjustmentType::AmountDiscount;
-                shown.amount_discount = Sparse(Some(off.clone()));
+                shown.amount_discount = money(off);
             }
             Adjustment::Discount(Discount::Percentage(off)) => {
                 shown.adjustment_type = AdjustmentType::PercentageDiscount;
@@ -283,11 +284,11 @@ impl MonetaryAdjustment {
             }
             Adjustment::Minimum(least) => {
                 shown.adjustment_type = AdjustmentType::Minimum;
-                shown.minimum_amount = Sparse(Some(least.clone()));
+                shown.minimum_amount = money(least);
                 let item = scope.and_then(|of| of.item_id).or(price.map(|price| price.item_id));
                 shown.item_id = Sparse(item.map(|id| id.to_string()));
             }
-            Adjustment::Maximum(most) => shown.maximum_amount = Sparse(Some(most.clone())),
+            Adjustment::Maximum(most) => shown.maximum_amount = money(most),
             _ => {}
         }
         shown

@@ -1,7 +1,7 @@
 //! Adjustments over an invoice, and not of one price (invoicing 3.3).
 
 use accrue::{
-    Decimal, Description, JsonNumber, PricingUnit,
+    Description, JsonNumber, PricingUnit,
     invoice::{Invoice, InvoiceDiscount, LineAdjustment},
     price::{Adjustment, Discount},
 };
@@ -34,7 +34,7 @@ response! {
     /// The minimum over an invoice.
     pub(crate) struct InvoiceMinimum {
         /// Least amount.
-        minimum_amount: Decimal,
+        minimum_amount: Amount,
         /// Filters of those prices, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
@@ -44,7 +44,7 @@ response! {
     /// The maximum over an invoice.
     pub(crate) struct InvoiceMaximum {
         /// Greatest amount.
-        maximum_amount: Decimal,
+        maximum_amount: Amount,
         /// Filters of those prices, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
@@ -112,14 +112,14 @@ impl Over {
             }
             Adjustment::Minimum(least) => {
                 self.minimum.get_or_insert_with(|| InvoiceMinimum {
-                    minimum_amount: least.clone(),
+                    minimum_amount: Amount::of(least, unit),
                     filters,
                     applies_to_price_ids,
                 });
             }
             Adjustment::Maximum(most) => {
                 self.maximum.get_or_insert_with(|| InvoiceMaximum {
-                    maximum_amount: most.clone(),
+                    maximum_amount: Amount::of(most, unit),
                     filters,
                     applies_to_price_ids,
                 });
