@@ -20,7 +20,7 @@ use crate::{
     problem::Problem,
     query,
     reply::{Hint, Reply},
-    request::{Input, Request},
+    request::{ChangedWanted, Input, Request},
     router::{Route, Router},
     settings::Settings,
 };
@@ -56,6 +56,10 @@ type Answered = Result<Reply, Problem>;
 
 /// The header of a change of a subscription that is to wait until it is applied (wire 5.3).
 const PENDING_CHANGE: HeaderName = HeaderName::from_static("create-pending-subscription-change");
+
+/// The header of a change of a subscription whose answer is to have the invoices and credit notes that it makes
+/// (invoicing 14.5).
+const CHANGED_RESOURCES: HeaderName = HeaderName::from_static("include-changed-resources");
 
 /// Sets up an [`Api`].
 #[must_use = "build it"]
@@ -284,6 +288,7 @@ impl Api {
             },
             batch,
             is_pending_change: is_pending_change(&head.headers),
+            changed_resources: changed_resources(&head.headers),
         };
         let attempt = match key {
             None => None,
@@ -458,6 +463,16 @@ impl fmt::Debug for ApiBuilder {
 fn strip_body(response: &mut Response<Bytes>) {
     let length = std::mem::take(response.body_mut()).len();
     response.headers_mut().insert(CONTENT_LENGTH, length.into());
+}
+
+fn changed_resources(headers: &HeaderMap) -> ChangedWanted {
+    match headers.get(CHANGED_RESOURCES).map(HeaderValue::as_bytes) {
+        Some(value) if value.eq_ignore_ascii_case(b"true") => ChangedWanted::All,
+        Some(value) if value.eq_ignore_ascii_case(b"payable_invoices") => {
+            ChangedWanted::PayableInvoices
+        }
+        _ => ChangedWanted::None,
+    }
 }
 
 fn is_pending_change(headers: &HeaderMap) -> bool {

@@ -28,6 +28,16 @@ pub(crate) struct Request {
     pub(crate) attempt: Option<Arc<Attempt>>,
 }
 
+/// Which of the resources are answered that a change of a subscription makes, or makes void.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ChangedWanted {
+    #[default]
+    None,
+    /// All but the invoices that are not payable at once.
+    PayableInvoices,
+    All,
+}
+
 /// What a request brings.
 pub(crate) struct Input {
     /// The parameters of the path in their order, decoded.
@@ -40,6 +50,8 @@ pub(crate) struct Input {
     pub(crate) body: Result<Option<Json>, Violations>,
     /// Whether a change of a subscription is to wait until it is applied (wire 5.3).
     pub(crate) is_pending_change: bool,
+    /// Other resources that the answer of a changed subscription has (invoicing 14.5).
+    pub(crate) changed_resources: ChangedWanted,
 }
 
 /// How far an operation has come that takes two steps.

@@ -1,5 +1,6 @@
 //! The words of the wire, apart from the types of the engine: what requests bring and answers have.
 
+mod adjustments;
 pub(crate) mod alerts;
 mod amounts;
 pub(crate) mod backfills;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Timestamp, Zone, limits};
+use crate::{Description, Error, Timestamp, Zone, limits};
 
 /// Configuration of an account.
 ///
@@ -27,6 +27,10 @@ pub struct Configuration {
     /// Day that the days of an invoice's net terms are counted from: its date unless chosen (invoicing 5.1).
     #[serde(default)]
     pub due_date_basis: DueDateBasis,
+    /// Text for the customer on invoices that have none of their own, of their subscription or its plan
+    /// (invoicing 4.7).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_invoice_memo: Option<Description>,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
@@ -83,6 +87,7 @@ impl Default for Configuration {
             grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
             backfill_days: limits::BACKFILL_DAYS,
             due_date_basis: DueDateBasis::default(),
+            default_invoice_memo: None,
             features: Features::default(),
         }
     }

@@ -21,6 +21,7 @@ mod time;
 
 pub use self::{
     commands::{
+        changed::ChangedResources,
         garbage::Collected,
         payments::PaymentGateway,
         preview::{

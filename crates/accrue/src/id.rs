@@ -107,6 +107,8 @@ ids! {
     PlanId,
     /// Id of a price.
     PriceId,
+    /// Id of an adjustment of a plan or a subscription.
+    AdjustmentId,
     /// Id of an adjustment interval: an adjustment while it is in force for a subscription.
     AdjustmentIntervalId,
     /// Id of a price interval: a price while it is in force for a subscription.

@@ -156,6 +156,8 @@ pub struct Invoice {
 pub enum InvoiceSource {
     /// A boundary of a subscription.
     Subscription,
+    /// Usage that reached the threshold of a subscription within a period.
+    Partial,
     /// Somebody, by hand.
     OneOff,
 }
@@ -197,6 +199,7 @@ impl InvoiceSource {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Subscription => "subscription",
+            Self::Partial => "partial",
             Self::OneOff => "one_off",
         }
     }

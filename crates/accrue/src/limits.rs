@@ -237,10 +237,14 @@ pub const CYCLE_DAYS: u16 = 3_660;
 pub const PRICING_UNIT_PLACES: u32 = 2;
 /// The most alerts on spend of a subscription or a version of a plan (wire 1.4).
 pub const SPEND_ALERTS: usize = 50;
-/// The most price filters of an alert, or of a credit block.
+/// The most price filters of an alert, a credit block or an adjustment.
 pub const PRICE_FILTERS: usize = 10;
 /// The most values of all price filters of an alert, or of a credit block.
 pub const PRICE_FILTER_VALUES: usize = 100;
+/// The most adjustments of a version of a plan, or that a subscription is created with.
+pub const ADJUSTMENTS: usize = 100;
+/// The most bytes of the JSON of those adjustments: they lie in one row with the prices of the version.
+pub const ADJUSTMENT_BYTES: usize = 16 * 1024;
 /// The most currencies and pricing units in which a customer has credits, or alerts on them.
 pub const LEDGERS: usize = 100;
 /// The most blocks of a ledger that have something left and have not expired: usage that is given back

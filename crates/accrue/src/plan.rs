@@ -7,7 +7,7 @@ mod version;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::change::Placed;
+pub(crate) use self::change::{Agreed, Placed};
 pub use self::{
     change::PlanVersionChange,
     filter::PlanFilter,
@@ -16,7 +16,7 @@ pub use self::{
 };
 use crate::{
     Carried, CarriedUpdate, Currency, Description, Error, ExternalId, Metadata, MetadataUpdate,
-    Name, Patch, PlanId, Timestamp, metadata,
+    Name, Patch, PlanId, Timestamp, metadata, price::NewAdjustment,
 };
 
 /// Number of a version of a plan, from 1.
@@ -96,6 +96,9 @@ pub struct NewPlan {
     pub currency: Currency,
     /// Prices of its first version.
     pub prices: Vec<PlanPrice>,
+    /// Adjustments of its first version, over prices of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adjustments: Vec<NewAdjustment>,
     /// The caller's alias, unique in the account.
     pub external_plan_id: Option<ExternalId>,
     /// Its description.
@@ -114,6 +117,7 @@ impl NewPlan {
             name,
             currency,
             prices: Vec::new(),
+            adjustments: Vec::new(),
             external_plan_id: None,
             description: None,
             metadata: Metadata::new(),

@@ -7,6 +7,7 @@ mod filter;
 mod model;
 mod new;
 mod rounding;
+mod scoped;
 mod uses;
 
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,13 @@ pub use self::{
     },
     new::NewPrice,
     rounding::round_lines,
+    scoped::{AdjustmentScope, NewAdjustment, ScopedAdjustment},
 };
-pub(crate) use self::{filter::check_filters, model::Parts};
+pub(crate) use self::{
+    filter::check_filters,
+    model::Parts,
+    scoped::{AdjustmentIds, check_adjustments, remaining},
+};
 use crate::{
     Carried, Currency, Decimal, Error, ExternalId, ItemId, Metadata, MetadataUpdate, MetricId,
     Name, PriceId, PricingUnit, PropertyName, Timestamp,

@@ -92,6 +92,13 @@ impl<T: Naming> Naming for [T] {
     }
 }
 
+impl<A: Naming, B: Naming> Naming for (A, B) {
+    fn name(&self, names: &mut Names) {
+        self.0.name(names);
+        self.1.name(names);
+    }
+}
+
 impl<T: Naming> Naming for Vec<T> {
     fn name(&self, names: &mut Names) {
         self.as_slice().name(names);
@@ -128,9 +135,10 @@ impl Naming for Plan {
     }
 }
 
-/// Names the resources that its prices name.
+/// Names its plan, and the resources that its prices name.
 impl Naming for PricedVersion {
     fn name(&self, names: &mut Names) {
+        names.plans.insert(self.plan_id);
         self.prices.name(names);
     }
 }

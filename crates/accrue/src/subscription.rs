@@ -1,6 +1,7 @@
 //! Subscriptions: a customer on a version of a plan, from an instant on, in billing periods.
 
 mod adjustment;
+mod adjustment_changes;
 mod anchor;
 mod cancel;
 mod entry;
@@ -14,12 +15,14 @@ mod period;
 pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod update;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     adjustment::{AdjustmentInterval, RedeemedCoupon},
+    adjustment_changes::{AddedAdjustment, AdjustmentChanges},
     anchor::BillingAnchor,
     cancel::Cancellation,
     fee_quantity::{ChangeTiming, FeeQuantityChange, FeeStretch},
@@ -36,6 +39,7 @@ pub(crate) use self::{
     invoicing::{Applied, Draft, Invoicing, InvoicingStep},
     new::Terms,
     period::PeriodKey,
+    threshold::{Reached, Threshold},
     update::previous_attributes,
 };
 use crate::{

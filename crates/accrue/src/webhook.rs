@@ -1,14 +1,17 @@
 //! Webhook messages, written in the commit that causes them.
 
+mod payment;
+
 use serde::{Deserialize, Serialize};
 
+pub use self::payment::PaymentTold;
 use crate::{
-    BackfillId, CreditNoteId, CustomerId, Decimal, InvoiceId, MessageId, Name, PaymentAttemptId,
-    PriceId, SubscriptionId, Timestamp,
+    BackfillId, CreditNoteId, CustomerId, Decimal, InvoiceId, MessageId, PriceId, SubscriptionId,
+    Timestamp,
     alert::{BalanceCrossed, Condition, Exceeded},
     backfill::Backfill,
     credit::CreditBlock,
-    customer::{Customer, PaymentProvider, PreviousAttributes},
+    customer::{Customer, PreviousAttributes},
     invoice::{BalanceTransaction, CreditNote, DunningSchedule, DunningStep, Invoice},
     subscription::Subscription,
 };
@@ -160,6 +163,21 @@ pub enum Body {
         /// Quantity that it would have had then without the change.
         old_quantity: Decimal,
     },
+    /// `subscription.invoicing_threshold_exceeded`: what usage has come to in the billing period has reached
+    /// the threshold of the subscription (invoicing 15).
+    #[serde(rename = "subscription.invoicing_threshold_exceeded")]
+    InvoicingThresholdExceeded {
+        /// The subscription.
+        subscription_id: SubscriptionId,
+        /// Cost of the usage of the billing period, before credits and without minimums.
+        evaluated_amount: Decimal,
+        /// The threshold.
+        invoicing_threshold: Decimal,
+        /// The threshold invoice, or else the draft of the period.
+        invoice_id: InvoiceId,
+        /// False where credits have paid for all, so that there is nothing to bill.
+        threshold_invoice_created: bool,
+    },
     /// `backfill.reflected`
     #[serde(rename = "backfill.reflected")]
     BackfillReflected {
@@ -309,24 +327,6 @@ pub enum Body {
     },
 }
 
-/// What is told of a payment (invoicing 17.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct PaymentTold {
-    /// Invoice that it is of.
-    pub invoice_id: InvoiceId,
-    /// Attempt to collect that.
-    pub attempt_id: PaymentAttemptId,
-    /// Provider that it is made with.
-    pub payment_provider: Option<PaymentProvider>,
-    /// The customer's id at the provider.
-    pub payment_provider_id: Option<Name>,
-    /// The provider's id for the payment, once it has one.
-    pub payment_provider_transaction_id: Option<String>,
-    /// Shared payment token, where one is used.
-    pub shared_payment_token_id: Option<String>,
-}
-
 impl From<Exceeded> for Body {
     fn from(exceeded: Exceeded) -> Self {
         let exceeded = Box::new(exceeded);
@@ -367,6 +367,7 @@ impl Body {
             }
             Self::SubscriptionEdited { .. } => "subscription.edited",
             Self::FixedFeeQuantityUpdated { .. } => "subscription.fixed_fee_quantity_updated",
+            Self::InvoicingThresholdExceeded { .. } => "subscription.invoicing_threshold_exceeded",
             Self::BackfillReflected { .. } => "backfill.reflected",
             Self::BackfillReverted { .. } => "backfill.reverted",
             Self::UsageExceeded(_) => "subscription.usage_exceeded",
@@ -437,7 +438,8 @@ impl Body {
             | Self::SubscriptionCancellationScheduled { subscription_id, .. }
             | Self::SubscriptionCancellationUnscheduled { subscription_id, .. }
             | Self::SubscriptionEdited { subscription_id, .. }
-            | Self::FixedFeeQuantityUpdated { subscription_id, .. } => Some(*subscription_id),
+            | Self::FixedFeeQuantityUpdated { subscription_id, .. }
+            | Self::InvoicingThresholdExceeded { subscription_id, .. } => Some(*subscription_id),
             Self::UsageExceeded(exceeded)
             | Self::CostExceeded(exceeded)
             | Self::SpendExceeded(exceeded) => Some(exceeded.subscription_id),
@@ -448,7 +450,8 @@ impl Body {
     #[must_use]
     pub const fn invoice_id(&self) -> Option<InvoiceId> {
         match self {
-            Self::InvoiceIssued { invoice_id, .. }
+            Self::InvoicingThresholdExceeded { invoice_id, .. }
+            | Self::InvoiceIssued { invoice_id, .. }
             | Self::InvoiceDateElapsed { invoice_id, .. }
             | Self::InvoiceEdited { invoice_id, .. }
             | Self::InvoiceMarkedAsPaid { invoice_id, .. }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { client } from './client.mjs';
-import { all, ids, newCustomer, newSubscription, unique, wait } from './fixtures.mjs';
+import { all, ids, newCustomer, newPlan, newSubscription, unique, wait } from './fixtures.mjs';
 
 function quarter(more) {
   const discount = { discount_type: 'percentage', percentage_discount: 0.25 };
@@ -46,4 +46,31 @@ test('subscriptions redeem a coupon', async () => {
   assert.equal((await client.coupons.fetch(coupon.id)).times_redeemed, 2);
   const again = { change_option: 'immediate', coupon_redemption_code: coupon.redemption_code };
   await assert.rejects(client.subscriptions.redeemCoupon(other.id, again), { status: 400 });
+});
+
+test('plans and subscriptions have adjustments', async () => {
+  const half = { adjustment_type: 'percentage_discount', percentage_discount: 0.5 };
+  const { plan } = await newPlan({ adjustments: [{ adjustment: { ...half, applies_to_all: true } }] });
+  const [shown] = plan.adjustments;
+  assert.equal(shown.percentage_discount, 0.5);
+  assert.deepEqual(shown.applies_to_price_ids, ids(plan.prices));
+  assert.equal(plan.discount.percentage_discount, 0.5);
+  const most = { adjustment_type: 'maximum', maximum_amount: '90', price_type: 'usage' };
+  const customer = await newCustomer();
+  const subscription = await client.subscriptions.create(
+    {
+      customer_id: customer.id,
+      plan_id: plan.id,
+      invoicing_threshold: '50.00',
+      replace_adjustments: [{ replaces_adjustment_id: shown.id, adjustment: most }],
+    },
+    { headers: { 'Include-Changed-Resources': 'true' } },
+  );
+  assert.equal(subscription.invoicing_threshold, '50.00');
+  const [interval] = subscription.adjustment_intervals;
+  assert.equal(interval.adjustment.replaces_adjustment_id, shown.id);
+  assert.equal(subscription.maximum_intervals[0].maximum_amount, '90.00');
+  for (const invoice of subscription.changed_resources.created_invoices) {
+    assert.equal(invoice.subscription.id, subscription.id);
+  }
 });

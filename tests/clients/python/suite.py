@@ -279,6 +279,32 @@ class Suite(unittest.TestCase):
         archived = CLIENT.coupons.list(redemption_code=code, show_archived=True)
         self.assertEqual([row.id for row in archived], [coupon.id])
 
+    def test_adjustments(self):
+        half = {"adjustment_type": "percentage_discount", "percentage_discount": 0.5}
+        most = {"adjustment_type": "maximum", "maximum_amount": "90"}
+        wrapped = [{"adjustment": {**of, "applies_to_all": True}} for of in (half,)]
+        plan = new_plan(new_metric(), adjustments=wrapped)
+        shown = plan.adjustments[0]
+        self.assertEqual(shown.percentage_discount, 0.5)
+        self.assertEqual(len(shown.applies_to_price_ids), len(plan.prices))
+        self.assertEqual(plan.discount.percentage_discount, 0.5)
+        bounded = {**most, "price_type": "usage"}
+        subscription = CLIENT.subscriptions.create(
+            customer_id=new_customer().id,
+            plan_id=plan.id,
+            invoicing_threshold="50.00",
+            add_adjustments=[{"adjustment": bounded}],
+            remove_adjustments=[{"adjustment_id": shown.id}],
+            extra_headers={"Include-Changed-Resources": "true"},
+        )
+        self.assertEqual(subscription.invoicing_threshold, "50.00")
+        kinds = [it.adjustment.adjustment_type for it in subscription.adjustment_intervals]
+        self.assertEqual(kinds, ["maximum"])
+        self.assertEqual(subscription.maximum_intervals[0].maximum_amount, "90.00")
+        self.assertEqual(subscription.discount_intervals, [])
+        made = subscription.changed_resources.created_invoices
+        self.assertTrue(all(of.subscription.id == subscription.id for of in made))
+
     def test_events_that_change(self):
         external = unique("customer")
         customer = new_customer(external_customer_id=external)

@@ -5,7 +5,7 @@ use accrue::{
     Zone,
     item::NewItem,
     metric::{MetricQuery, NewMetric},
-    plan::{NewPlan, NewPlanVersion, PlanVersion},
+    plan::{NewPlan, NewPlanVersion, PlanPrice, PlanVersion},
     store::MemoryStore,
     subscription::{Cancellation, NewSubscription},
 };
@@ -79,16 +79,26 @@ impl Bench {
         let metrics: Vec<_> = opening.metrics.iter().map(metric).collect();
         let (mut plans, mut prices) = (Vec::<(PlanId, PlanVersion)>::new(), Vec::new());
         for of_plan in &opening.plans {
-            let of_plan = of_plan.iter().map(|price| price.to_engine(&items, &metrics).into());
+            let mut adjustments = Vec::new();
+            let of_plan = of_plan.iter().map(|price| {
+                let new = price.to_engine(&items, &metrics);
+                if !price.adjustments.are_of_plan {
+                    return PlanPrice::from(new);
+                }
+                let id = block_on(account.create_price(new).into_future()).unwrap().id;
+                adjustments.extend(price.of_plan(id, items[0]));
+                id.into()
+            });
+            let of_plan: Vec<_> = of_plan.collect();
             let (plan, version) = match plans.last().filter(|_| opening.is_one_plan) {
                 Some((plan, _)) => {
-                    let new = NewPlanVersion::new(of_plan);
+                    let new = NewPlanVersion { adjustments, ..NewPlanVersion::new(of_plan) };
                     let call = account.create_plan_version(*plan, new);
                     (*plan, block_on(call.into_future()).unwrap().version)
                 }
                 None => {
                     let mut new = NewPlan::new(name("plan"), Currency::parse("USD").unwrap());
-                    new.prices = of_plan.collect();
+                    (new.prices, new.adjustments) = (of_plan, adjustments);
                     let plan = block_on(account.create_plan(new).into_future()).unwrap();
                     (plan.id, plan.version)
                 }

@@ -2,11 +2,14 @@
 
 use accrue::{
     Decimal, Fraction, ItemId, MetricId, PriceId, PricingUnit, PropertyName,
-    price::{self, BillingMode, FilterOperator, FilterValues, NewPrice, PriceClass, PriceFilter},
+    price::{
+        self, Adjustment, BillingMode, FilterOperator, FilterValues, NewAdjustment, NewPrice,
+        PriceClass, PriceFilter,
+    },
 };
 use bigdecimal::BigDecimal;
 
-use super::{Charge, Discount, Filter, Model, Named, Price, Tier};
+use super::{Adjustments, Charge, Discount, Filter, Model, Named, Price, Tier};
 use crate::host::{name, number};
 
 impl Price {
@@ -25,11 +28,35 @@ impl Price {
             }
         };
         new.conversion_rate = self.conversion_rate.as_ref().map(decimal);
+        if self.adjustments.are_of_plan {
+            return new;
+        }
         new.adjustments.minimum = self.adjustments.minimum.as_ref().map(decimal);
         new.adjustments.maximum = self.adjustments.maximum.as_ref().map(decimal);
         let discounts = self.adjustments.discounts.iter().map(Discount::to_engine);
         new.adjustments.discounts = discounts.collect();
         new
+    }
+}
+
+impl Price {
+    /// The adjustments that its plan has over it.
+    pub(super) fn of_plan(&self, id: PriceId, item: ItemId) -> Vec<NewAdjustment> {
+        let Adjustments { discounts, minimum, maximum, are_of_plan } = &self.adjustments;
+        let discounts = discounts.iter().map(|of| Adjustment::Discount(of.to_engine()));
+        let minimum = minimum.iter().map(|of| Adjustment::Minimum(decimal(of)));
+        let maximum = maximum.iter().map(|of| Adjustment::Maximum(decimal(of)));
+        let all = maximum.chain(discounts).chain(minimum).filter(|_| *are_of_plan);
+        let of_price = |adjustment| NewAdjustment {
+            adjustment,
+            filters: vec![PriceFilter {
+                operator: FilterOperator::Includes,
+                values: FilterValues::PriceId([id].into()),
+            }],
+            item_id: Some(item),
+            is_invoice_level: !id.to_string().ends_with(['0', '1', '2', '3', '4', '5', '6', '7']),
+        };
+        all.map(of_price).collect()
     }
 }
 

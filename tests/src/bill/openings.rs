@@ -128,10 +128,12 @@ fn adjustments(units: bool) -> impl Strategy<Value = Adjustments> {
     });
     let minimum = option::weighted(0.25, big(&["0", "3", "12.5"]));
     let maximum = option::weighted(0.25, big(&["12.5", "30"]));
-    (discounts, minimum, maximum).prop_map(|(discounts, minimum, maximum)| Adjustments {
+    let all = (discounts, minimum, maximum, option::weighted(0.3, Just(())));
+    all.prop_map(|(discounts, minimum, maximum, of_plan)| Adjustments {
         discounts,
         minimum,
         maximum,
+        are_of_plan: of_plan.is_some(),
     })
 }
 
@@ -174,12 +176,16 @@ fn plan() -> impl Strategy<Value = Vec<Price>> {
     // Usage of one cadence, or each price of its own.
     let of_usage = option::weighted(0.5, recurring());
     (of_usage, vec(price, 1..=6)).prop_map(|(of_usage, prices)| {
-        let price = |(item, currency, rate, own, (charge, adjustments))| {
+        let price = |(item, currency, rate, own, of): (_, _, _, _, (Charge, Adjustments))| {
+            let (charge, adjustments) = of;
             let cadence = match &charge {
                 Charge::Usage { .. } if own == Cadence::OneTime => Cadence::Monthly,
                 Charge::Usage { .. } => of_usage.unwrap_or(own),
                 Charge::Fee { .. } => own,
             };
+            // A plan adjusts what is in a currency alone.
+            let are_of_plan = adjustments.are_of_plan && currency == "USD";
+            let adjustments = Adjustments { are_of_plan, ..adjustments };
             Price { item, currency, conversion_rate: rate, cadence, charge, adjustments }
         };
         prices.into_iter().map(price).collect()

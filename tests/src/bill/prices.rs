@@ -46,6 +46,8 @@ pub struct Adjustments {
     pub discounts: Vec<Discount>,
     pub minimum: Option<BigDecimal>,
     pub maximum: Option<BigDecimal>,
+    /// Whether the plan has them over the price, and not the price itself.
+    pub are_of_plan: bool,
 }
 
 #[derive(Clone, Debug)]

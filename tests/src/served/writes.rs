@@ -99,8 +99,16 @@ fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
         "name": "new", "item_id": item, "cadence": "monthly", "model_type": "unit",
         "unit_config": {"unit_amount": "1"}, "billable_metric_id": metric,
     });
-    let new = json!({"name": "new", "currency": "USD", "prices": [{"price": price}]});
-    let version = json!({"version": 3, "add_prices": [{"price": price}]});
+    let adjustment = json!({
+        "adjustment_type": "percentage_discount", "percentage_discount": 0.5, "applies_to_all": true,
+    });
+    let adjustments = json!([{"adjustment": adjustment}]);
+    let new = json!({
+        "name": "new", "currency": "USD", "prices": [{"price": price}], "adjustments": adjustments,
+    });
+    let version = json!({
+        "version": 3, "add_prices": [{"price": price}], "add_adjustments": adjustments,
+    });
     let (change, default) = (json!({"description": "other"}), json!({"version": 2}));
     let external = "/plans/external_plan_id/plan";
     vec![

@@ -22,7 +22,14 @@ fn read(body: &[u8], bounds: &Bounds) -> Option<Batch> {
 
 fn input(batch: Option<Batch>, body: Result<Option<Json>, Violations>) -> Input {
     let query = Ok(Json::Object(Vec::new()));
-    Input { path: Vec::new(), query, batch, body, is_pending_change: false }
+    Input {
+        path: Vec::new(),
+        query,
+        batch,
+        body,
+        is_pending_change: false,
+        changed_resources: Default::default(),
+    }
 }
 
 /// What a tree of a body is read as: its events, and what it is recognized by.

@@ -1,5 +1,5 @@
 use accrue::{
-    Call, Page, SubscriptionId, Zone,
+    Call, ChangedResources, Page, SubscriptionId, Zone,
     cost::CostQuery,
     related::Related,
     subscription::{self, SubscriptionUpdate},
@@ -11,7 +11,7 @@ use crate::{
     operation::Operation,
     problem::Problem,
     reply::Reply,
-    request::{NoBody, NoQuery, Request},
+    request::{ChangedWanted, NoBody, NoQuery, Request},
     wire::{
         costs::{AggregatedCost, CostsQuery},
         coupons::RedeemCoupon,
@@ -228,10 +228,18 @@ async fn redeem_coupon(request: Request) -> Result<Reply, Problem> {
 /// Writes a change of a subscription, and answers with the subscription as it stands then.
 async fn write(request: Request, call: Call<subscription::Subscription>) -> Result<Reply, Problem> {
     let billing = request.account.billing().clone();
-    let show = move |(subscription, related): &(subscription::Subscription, Related)| {
-        MutatedSubscription::of(subscription, related, billing.now())
+    let wanted = request.input.changed_resources;
+    if wanted == ChangedWanted::None {
+        let show = move |(subscription, related): &(subscription::Subscription, Related)| {
+            MutatedSubscription::of(subscription, related, billing.now())
+        };
+        return request.write(call.with_related(), show).await;
+    }
+    let call = call.with_changed_resources().with_related();
+    let show = move |((subscription, changed), related): &((_, ChangedResources), Related)| {
+        MutatedSubscription::with_changed(subscription, changed, wanted, related, billing.now())
     };
-    request.write(call.with_related(), show).await
+    request.write(call, show).await
 }
 
 /// Refuses a change that is to wait until it is applied (wire 5.3).

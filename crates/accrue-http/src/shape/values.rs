@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, fmt, marker::PhantomData, str::FromStr};
 
 use accrue::{
-    AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId, Decimal,
-    Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
+    AdjustmentId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId,
+    Decimal, Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
     JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PlanId, PriceId, PricingUnit,
     PropertyName, RedemptionCode, SubscriptionId, Timestamp, WrittenDecimal, Zone, limits,
 };
@@ -321,6 +321,7 @@ macro_rules! ids {
 }
 
 ids! {
+    AdjustmentId: "adjustment",
     AlertId: "alert",
     BackfillId: "backfill",
     CouponId: "coupon",

@@ -62,7 +62,22 @@ pub(crate) struct UpcomingInvoice {
     figures: Figures,
 }
 
+/// An invoice that a change of a subscription has made.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CreatedInvoice {
+    #[serde(flatten)]
+    invoice: Invoice,
+    #[serde(flatten)]
+    payable: Payable,
+}
+
 response! {
+    /// Whether an invoice that was made is payable.
+    struct Payable {
+        /// True if it is of fees in advance alone, and payable at once.
+        is_payable_now: bool,
+    }
+
     /// The fields of every invoice.
     struct CommonInvoice {
         /// Its id.
@@ -160,11 +175,11 @@ response! {
         /// Minimum over the invoice.
         minimum: Option<InvoiceMinimum>,
         /// Its amount.
-        minimum_amount: Option<Decimal>,
+        minimum_amount: Option<Amount>,
         /// Maximum over the invoice.
         maximum: Option<InvoiceMaximum>,
         /// Its amount.
-        maximum_amount: Option<Decimal>,
+        maximum_amount: Option<Amount>,
     }
 
     /// The collection of an invoice without a request.
@@ -220,6 +235,7 @@ choices! {
     }
     InvoiceSource {
         "subscription" => InvoiceSource::Subscription,
+        "partial" => InvoiceSource::Partial,
         "one_off" => InvoiceSource::OneOff,
     }
 }
@@ -239,6 +255,19 @@ impl Describe for Invoice {
     fn schema() -> Schema {
         let parts = [CommonInvoice::schema(), Dated::schema(), Figures::schema()];
         joined("Invoice", "An invoice: a draft with the figures of now.", parts)
+    }
+}
+
+impl Describe for CreatedInvoice {
+    fn schema() -> Schema {
+        let description = "An invoice that a change of a subscription has made.";
+        joined("CreatedInvoice", description, [Invoice::schema(), Payable::schema()])
+    }
+}
+
+impl CreatedInvoice {
+    pub(crate) fn of(invoice: &invoice::Invoice, is_payable_now: bool, related: &Related) -> Self {
+        Self { invoice: Invoice::of(invoice, related), payable: Payable { is_payable_now } }
     }
 }
 

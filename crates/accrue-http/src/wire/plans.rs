@@ -1,15 +1,23 @@
 //! Plans and their versions on the wire (wire 5.1).
 
+use std::borrow::Cow;
+
 use accrue::{
     Currency, ExternalId, JsonNumber, Metadata, Name, PriceId,
     plan::{
         self, DefaultVersion, PlanStatus, PlanUpdate, PlanVersion as Number, PlanVersionChange,
         PricedVersion,
     },
+    price::{self, NewAdjustment, ScopedAdjustment},
     related::Related,
 };
 
 use super::{
+    adjustments::{
+        Adjustment, NewPlanAdjustment, PlanDiscount, PlanMaximum, PlanMinimum, RemovedAdjustment,
+        ReplacedAdjustment,
+    },
+    amounts::Amount,
     carried::{Kept, carried, text, whole},
     not_built::{AnyObject, NotBuilt},
     pages::Limit,
@@ -19,8 +27,8 @@ use crate::{
     json::Json,
     problem::{Problem, Violations},
     shape::{
-        Demanded, Describe, Maybe, MetadataIn, Moment, NoRows, Nothing, Read, Reader, Schema,
-        Whole, Words, choices, metadata_update, new_metadata, request, response,
+        Demanded, Describe, Maybe, MetadataIn, Moment, Nothing, Read, Reader, Schema, Whole, Words,
+        choices, metadata_update, new_metadata, request, response,
     },
     wire::dates::{Date, created},
 };
@@ -46,9 +54,8 @@ request! {
         default_invoice_memo: Option<Kept<String>>,
         /// Its status: drafts are not available until plans can be activated.
         status: Option<NewPlanStatus>,
-        /// Discounts, minimums and maximums over prices: not available until adjustments of plans are
-        /// built.
-        adjustments: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Discounts, minimums and maximums over its prices.
+        adjustments: Option<Vec<NewPlanAdjustment>>,
         /// Phases: not available until plans have phases.
         plan_phases: Option<NotBuilt<Vec<AnyObject>>>,
     }
@@ -89,12 +96,12 @@ request! {
         replace_prices: Option<Vec<ReplacedPrice>>,
         /// True if it becomes the default version, that of new subscriptions.
         set_as_default: Option<bool>,
-        /// Adjustments to add: not available until adjustments of plans are built.
-        add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Adjustments to remove: not available until adjustments of plans are built.
-        remove_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Adjustments to replace: not available until adjustments of plans are built.
-        replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Adjustments to add to those of the latest version.
+        add_adjustments: Option<Vec<NewPlanAdjustment>>,
+        /// Adjustments of the latest version to remove.
+        remove_adjustments: Option<Vec<RemovedAdjustment>>,
+        /// Adjustments of the latest version to replace by others.
+        replace_adjustments: Option<Vec<ReplacedAdjustment>>,
     }
 
     /// A price to remove.
@@ -177,24 +184,24 @@ response! {
         product: Product,
         /// Trial that it begins with: there is none.
         trial_config: TrialConfig,
-        /// Always empty: prices have adjustments of their own.
-        adjustments: NoRows,
+        /// Discounts, minimums and maximums over its prices.
+        adjustments: Vec<Adjustment>,
         /// Always null: plans have no phases.
         plan_phases: Nothing,
         /// Always null: no plan comes from another.
         base_plan: Nothing,
         /// Always null: no plan comes from another.
         base_plan_id: Nothing,
-        /// Always null: prices have discounts of their own.
-        discount: Nothing,
-        /// Always null: prices have minima of their own.
-        minimum: Nothing,
-        /// Always null: prices have minima of their own.
-        minimum_amount: Nothing,
-        /// Always null: prices have maxima of their own.
-        maximum: Nothing,
-        /// Always null: prices have maxima of their own.
-        maximum_amount: Nothing,
+        /// The first discount of its adjustments.
+        discount: Option<PlanDiscount>,
+        /// The first minimum of its adjustments.
+        minimum: Option<PlanMinimum>,
+        /// Amount of that minimum.
+        minimum_amount: Option<Amount>,
+        /// The first maximum of its adjustments.
+        maximum: Option<PlanMaximum>,
+        /// Amount of that maximum.
+        maximum_amount: Option<Amount>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
@@ -225,8 +232,8 @@ response! {
         created_at: Moment,
         /// Its prices.
         prices: Vec<Price>,
-        /// Always empty: prices have adjustments of their own.
-        adjustments: NoRows,
+        /// Discounts, minimums and maximums over its prices.
+        adjustments: Vec<Adjustment>,
         /// Always null: plans have no phases.
         plan_phases: Nothing,
     }
@@ -296,6 +303,7 @@ impl TryFrom<NewPlan> for plan::NewPlan {
         if !violations.is_empty() {
             return Err(violations.into());
         }
+        plan.adjustments = new.adjustments.into_iter().flatten().map(NewAdjustment::from).collect();
         plan.external_plan_id = new.external_plan_id;
         plan.description = new.description.and_then(|words| words.0);
         plan.metadata = new_metadata(new.metadata);
@@ -336,6 +344,12 @@ fn given(
     price.map(|price| price.into_price(currency).into())
 }
 
+impl From<NewPlanAdjustment> for NewAdjustment {
+    fn from(new: NewPlanAdjustment) -> Self {
+        new.adjustment.0
+    }
+}
+
 impl From<UpdatePlan> for PlanUpdate {
     fn from(update: UpdatePlan) -> Self {
         Self {
@@ -365,11 +379,19 @@ impl NewVersion {
         if !violations.is_empty() {
             return Err(violations.into());
         }
+        let adjustments = self.add_adjustments.into_iter().flatten();
+        let gone = self.remove_adjustments.into_iter().flatten();
+        let others = self.replace_adjustments.into_iter().flatten();
         Ok(PlanVersionChange {
             version: Some(number(self.version)),
             add,
             remove: removed.collect(),
             replace,
+            add_adjustments: adjustments.map(NewAdjustment::from).collect(),
+            remove_adjustments: gone.map(|of| of.adjustment_id).collect(),
+            replace_adjustments: others
+                .map(|of| (of.replaces_adjustment_id, of.adjustment.0))
+                .collect(),
             default: match self.set_as_default {
                 Some(true) => DefaultVersion::Replace,
                 Some(false) | None => DefaultVersion::Keep,
@@ -388,6 +410,10 @@ impl Plan {
     pub(crate) fn with_version(plan: &plan::Plan, version: Number, related: &Related) -> Self {
         let priced = related.version(plan.id, version);
         let prices = priced.map(|priced| prices(priced, related));
+        let currency = plan.currency;
+        let adjustments = priced.map(|priced| Adjustment::of_version(priced, currency));
+        let minimum = priced.and_then(|priced| PlanMinimum::first(priced, currency));
+        let maximum = priced.and_then(|priced| PlanMaximum::first(priced, currency));
         Self {
             id: plan.id.to_string(),
             external_plan_id: plan.external_plan_id.clone(),
@@ -407,15 +433,15 @@ impl Plan {
                 created_at: plan.created_at.into(),
             },
             trial_config: TrialConfig { trial_period: Nothing, trial_period_unit: TrialUnit::Days },
-            adjustments: NoRows,
+            adjustments: adjustments.unwrap_or_default(),
             plan_phases: Nothing,
             base_plan: Nothing,
             base_plan_id: Nothing,
-            discount: Nothing,
-            minimum: Nothing,
-            minimum_amount: Nothing,
-            maximum: Nothing,
-            maximum_amount: Nothing,
+            discount: priced.and_then(|priced| PlanDiscount::first(priced, currency)),
+            minimum_amount: minimum.as_ref().map(|of| of.minimum_amount.clone()),
+            minimum,
+            maximum_amount: maximum.as_ref().map(|of| of.maximum_amount.clone()),
+            maximum,
             metadata: plan.metadata.clone(),
         }
     }
@@ -424,16 +450,38 @@ impl Plan {
 impl PlanVersion {
     /// Writes a version, with the resources that its prices name.
     pub(crate) fn of(version: &PricedVersion, related: &Related) -> Self {
+        let currency = related.plan(version.plan_id).map(|plan| plan.currency);
+        let adjustments = currency.map(|currency| Adjustment::of_version(version, currency));
         Self {
             version: version.version.number(),
             created_at: version.created_at.into(),
             prices: prices(version, related),
-            adjustments: NoRows,
+            adjustments: adjustments.unwrap_or_default(),
             plan_phases: Nothing,
         }
     }
 }
 
 fn prices(version: &PricedVersion, related: &Related) -> Vec<Price> {
-    version.prices.iter().map(|price| Price::of(price, related)).collect()
+    version.prices.iter().map(|price| Price::of(&adjusted(price, version), related)).collect()
+}
+
+/// Returns a price with what a version adjusts of it by itself, behind its own adjustments (invoicing 14.4).
+fn adjusted<'a>(price: &'a price::Price, version: &PricedVersion) -> Cow<'a, price::Price> {
+    let mut shown = Cow::Borrowed(price);
+    let of_price = |of: &&ScopedAdjustment| !of.scope.is_invoice_level && of.scope.holds(price);
+    for of in version.adjustments.iter().filter(of_price) {
+        let own = &mut shown.to_mut().adjustments;
+        match &of.adjustment {
+            price::Adjustment::Discount(discount) => own.discounts.push(discount.clone()),
+            price::Adjustment::Minimum(least) => {
+                own.minimum.get_or_insert_with(|| least.clone());
+            }
+            price::Adjustment::Maximum(most) => {
+                own.maximum.get_or_insert_with(|| most.clone());
+            }
+            _ => {}
+        }
+    }
+    shown
 }

@@ -1,6 +1,7 @@
 //! Subscriptions on the wire (wire 5.3).
 
 mod adjustments;
+mod changed;
 mod changes;
 mod intervals;
 mod lists;
@@ -14,8 +15,12 @@ use accrue::{
 };
 use serde::Serialize;
 
+use self::changed::ChangedResources;
 use self::{
-    adjustments::{AdjustmentInterval, DiscountInterval, RedeemedCoupon},
+    adjustments::{
+        Adjusted, AdjustmentInterval, DiscountInterval, MaximumInterval, MinimumInterval,
+        RedeemedCoupon,
+    },
     intervals::{PriceInterval, QuantityEntry, intervals, schedule},
 };
 pub(crate) use self::{
@@ -29,8 +34,9 @@ use super::{
     customers::{Customer, auto_collection},
     plans::Plan,
 };
-use crate::shape::{
-    Describe, Moment, NoRows, Nothing, Object, Property, Schema, choices, response,
+use crate::{
+    request::ChangedWanted,
+    shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response},
 };
 
 response! {
@@ -64,14 +70,14 @@ response! {
         price_intervals: Vec<PriceInterval>,
         /// Quantities of its fees, each with its start and its end.
         fixed_fee_quantity_schedule: Vec<QuantityEntry>,
-        /// Adjustments over its prices: discounts of coupons. What a price has of its own is the price's.
+        /// Adjustments of its prices: those of its plan and its own, those of single prices, and coupons.
         adjustment_intervals: Vec<AdjustmentInterval>,
         /// The discounts among them.
         discount_intervals: Vec<DiscountInterval>,
-        /// Always empty: prices have minima of their own.
-        minimum_intervals: NoRows,
-        /// Always empty: prices have maxima of their own.
-        maximum_intervals: NoRows,
+        /// The minimums among them.
+        minimum_intervals: Vec<MinimumInterval>,
+        /// The maximums among them.
+        maximum_intervals: Vec<MaximumInterval>,
         /// True if its invoices are collected without a request: as its customer's where nothing was
         /// said.
         auto_collection: bool,
@@ -79,7 +85,7 @@ response! {
         auto_issuance: Option<bool>,
         /// Memo of its invoices: that of its plan where nothing was said, and empty without one.
         default_invoice_memo: String,
-        /// Amount that may be used before an invoice is issued.
+        /// Amount that usage may come to in a billing period before it is invoiced.
         invoicing_threshold: Stored<Decimal>,
         /// Number of days between issue and due date of an invoice: that of its plan where nothing
         /// was said, and 0 without one.
@@ -113,13 +119,12 @@ response! {
     }
 }
 
-/// A subscription that was changed, with the other resources that changed: none, since there are no
-/// invoices.
+/// A subscription that was changed, with the other resources that changed where they were asked for.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct MutatedSubscription {
     #[serde(flatten)]
     subscription: Subscription,
-    changed_resources: Nothing,
+    changed_resources: Option<ChangedResources>,
 }
 
 impl Describe for MutatedSubscription {
@@ -127,8 +132,11 @@ impl Describe for MutatedSubscription {
         let Schema::Object(mut object) = Subscription::schema() else { return Schema::Any };
         object.properties.push(Property {
             name: "changed_resources",
-            description: "Always null: there are no invoices.".to_owned(),
-            schema: Nothing::schema(),
+            description:
+                "Invoices and credit notes that were made, or made void: null without the header \
+                          `Include-Changed-Resources`."
+                    .to_owned(),
+            schema: Option::<ChangedResources>::schema(),
             is_required: true,
         });
         Schema::Object(Object { name: "MutatedSubscription", ..object })
@@ -151,7 +159,20 @@ impl MutatedSubscription {
         now: Timestamp,
     ) -> Self {
         let subscription = Subscription::of(subscription, related, now);
-        Self { subscription, changed_resources: Nothing }
+        Self { subscription, changed_resources: None }
+    }
+
+    /// Writes it with the invoices and credit notes that the change made, or made void.
+    pub(crate) fn with_changed(
+        subscription: &subscription::Subscription,
+        changed: &accrue::ChangedResources,
+        wanted: ChangedWanted,
+        related: &Related,
+        now: Timestamp,
+    ) -> Self {
+        let subscription = Subscription::of(subscription, related, now);
+        let changed_resources = Some(ChangedResources::of(changed, wanted, related));
+        Self { subscription, changed_resources }
     }
 }
 
@@ -167,6 +188,7 @@ impl Subscription {
         let period = subscription.periods().containing(now);
         let own = &subscription.carried;
         let the_plans = plan.map(|plan| &plan.carried);
+        let adjusted = Adjusted::of(subscription, related);
         Self {
             id: subscription.id.to_string(),
             name: name(subscription, related),
@@ -182,10 +204,10 @@ impl Subscription {
             plan: plan.map(|plan| Plan::with_version(plan, subscription.plan_version, related)),
             price_intervals: intervals(subscription, related, now),
             fixed_fee_quantity_schedule: schedule(subscription),
-            adjustment_intervals: AdjustmentInterval::all(subscription),
-            discount_intervals: DiscountInterval::all(subscription),
-            minimum_intervals: NoRows,
-            maximum_intervals: NoRows,
+            adjustment_intervals: adjusted.all,
+            discount_intervals: adjusted.discounts,
+            minimum_intervals: adjusted.minimums,
+            maximum_intervals: adjusted.maximums,
             auto_collection: flag(own, "auto_collection")
                 .unwrap_or_else(|| customer.is_some_and(auto_collection)),
             auto_issuance: flag(own, "auto_issuance")

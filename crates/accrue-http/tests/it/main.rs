@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod adjustments;
 mod alerts;
 mod at_once;
 mod auth;

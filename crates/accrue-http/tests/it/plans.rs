@@ -79,7 +79,6 @@ fn wire_5_1_what_no_plan_has_is_not_available() {
     let price = fee(&item(&host), "Seat", "10");
     let new = json!({"name": "Pro", "currency": "USD", "prices": [{"price": price}]});
     for (name, value) in [
-        ("adjustments", json!([{"adjustment": {}}])),
         ("plan_phases", json!([{"order": 1}])),
         ("status", json!("draft")),
         ("prices", json!([{"price": price, "allocation_price": {"amount": "1"}}])),
@@ -212,8 +211,6 @@ fn wire_5_1_a_version_is_made_from_the_latest_one() {
     }
     host.post(&path, json!({"version": 9})).error(400, "400-constraint-violation");
     host.post(&path, json!({})).error(400, "400-request-validation-errors");
-    let adjusted = json!({"version": 4, "add_adjustments": [{"adjustment": {}}]});
-    host.post(&path, adjusted).error(404, "404-feature-not-available");
     let nothing = json!({"version": 4, "replace_prices": [{"replaces_price_id": b}]});
     let refused = host.post(&path, nothing).error(400, "400-request-validation-errors");
     assert_eq!(refused["validation_errors"], json!(["/replace_prices/0/price: is missing"]));

@@ -168,7 +168,7 @@ fn s7_what_is_not_built_has_a_type_too() {
     };
     let wrong = json!({
         "filter": [], "usage_customer_ids": [1],
-        "add_prices": {}, "credits_overage_rate": "1", "add_adjustments": ["a"],
+        "add_prices": {}, "credits_overage_rate": "1", "remove_prices": ["a"],
     });
     let mut fields: Vec<_> =
         wrong.as_object().unwrap().keys().map(|name| format!("/{name}")).collect();

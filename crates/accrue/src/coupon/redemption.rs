@@ -93,6 +93,7 @@ impl Coupon {
         of.adjustment_intervals.push(AdjustmentInterval {
             id: AdjustmentIntervalId::derived(now, &names),
             adjustment: Adjustment::from(&self.discount),
+            scope: None,
             price_ids: reached.iter().map(|price| price.id).collect(),
             plan_version: of.plan_version,
             coupon_id: Some(self.id),

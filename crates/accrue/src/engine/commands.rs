@@ -6,6 +6,7 @@ pub(super) mod amendments;
 pub(super) mod api_keys;
 pub(super) mod backfills;
 pub(super) mod balance_transactions;
+pub(super) mod changed;
 pub(super) mod costs;
 pub(super) mod coupons;
 pub(super) mod credit_blocks;

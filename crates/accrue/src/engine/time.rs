@@ -11,6 +11,7 @@ pub(super) mod invoicing;
 pub(super) mod judge;
 pub(super) mod one_off;
 pub(super) mod recount;
+pub(super) mod thresholds;
 pub(super) mod tick;
 pub(super) mod transitions;
 

@@ -143,6 +143,7 @@ impl Invoice {
             adjustments: Vec::new(),
             adjusted_subtotal: amount.clone(),
             credits_applied: Decimal::zero(),
+            partially_invoiced: Decimal::zero(),
             amount,
             parts: Vec::new(),
         });
@@ -158,7 +159,7 @@ impl Invoice {
         if !self.lines.iter().any(|line| line.id == id) {
             return Err(Error::not_found("invoice line item", id));
         }
-        self.check_status(&[InvoiceStatus::Draft])?;
+        self.check_takes_lines()?;
         let Some(place) = self.by_hand.iter().position(|line| line.id == id) else {
             return Err(Error::constraint("the line is of a subscription, expected one by hand"));
         };
@@ -169,9 +170,13 @@ impl Invoice {
         Ok(line.price_id)
     }
 
-    /// Refuses to add a line to what is no draft.
+    /// Refuses lines by hand on what is no draft, or a draft of a threshold.
     pub(crate) fn check_takes_lines(&self) -> Result<(), Error> {
-        self.check_status(&[InvoiceStatus::Draft])
+        self.check_status(&[InvoiceStatus::Draft])?;
+        if self.source == InvoiceSource::Partial {
+            return Err(Error::constraint("lines of a threshold invoice are those of usage alone"));
+        }
+        Ok(())
     }
 
     /// Shows the lines by hand alone.
@@ -236,6 +241,7 @@ impl InvoiceDiscount {
     fn on_a_line(&self, amount: Decimal) -> LineAdjustment {
         LineAdjustment {
             id: self.id,
+            scope: None,
             adjustment: Adjustment::Discount(self.discount.clone()),
             coupon_id: None,
             price_ids: self.price_ids.iter().copied().collect(),

@@ -173,6 +173,14 @@ impl CreditNote {
     }
 }
 
+impl CreditNoteLine {
+    /// Returns what it takes back of the amount of the invoice's line.
+    pub(crate) fn taken_of_amount(&self) -> Decimal {
+        let shares = self.adjustments.iter().filter(|of| of.is_invoice_level());
+        shares.fold(self.amount.clone(), |sum, of| sum + &of.amount)
+    }
+}
+
 impl CreditNoteEffect {
     /// Returns its name.
     #[must_use]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{InvoiceLine, LineAdjustment};
 use crate::{
-    Decimal, InvoiceId, InvoiceLineId, PricingUnit, Timestamp,
+    Decimal, InvoiceId, InvoiceLineId, PriceId, PricingUnit, Timestamp,
     price::round_lines,
     rating::{Due, DueLine, RateCard},
     subscription::AdjustmentInterval,
@@ -20,6 +20,8 @@ pub(crate) struct Charges<'a> {
     /// Prepaid credits that were drawn, by the start of the period, and by currency or pricing unit: for the
     /// lines together.
     pub(crate) drawn: BTreeMap<(Timestamp, PricingUnit), Decimal>,
+    /// Amounts that threshold invoices have billed of usage, by price and start of the period.
+    pub(crate) partially_invoiced: BTreeMap<(PriceId, Timestamp), Decimal>,
 }
 
 /// A column of figures: of each line the exact one in its own unit, and what is shown of it in the
@@ -72,6 +74,7 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             let is_shown = step.by.contains_key(&place) || !amount.is_zero();
             line.extend(of.filter(|_| is_shown).map(|of| LineAdjustment {
                 id: of.id,
+                scope: of.scope.clone(),
                 adjustment: of.adjustment.clone(),
                 coupon_id: of.coupon_id,
                 price_ids: of.price_ids.iter().copied().collect(),
@@ -88,6 +91,10 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
     let mut adjusted = adjusted.into_iter();
     let lines = due.lines.iter().zip(&prices).enumerate().map(|(place, (line, price))| {
         let credits_applied = figure(&current, place) - figure(&paid, place);
+        let partially = charges.partially_invoiced.get(&(price.id, line.period.start()));
+        let partially_invoiced = partially.filter(|_| !price.charge.is_fixed()).cloned();
+        let partially_invoiced = partially_invoiced.unwrap_or_default();
+        let left = paid.shown.get(place).cloned().unwrap_or_default();
         InvoiceLine {
             id: line.id(charges),
             price_id: price.id,
@@ -99,7 +106,8 @@ pub(crate) fn lines(charges: &Charges<'_>) -> (Vec<InvoiceLine>, Decimal) {
             adjustments: adjusted.next().unwrap_or_default(),
             adjusted_subtotal: figure(&current, place),
             credits_applied,
-            amount: paid.shown.get(place).cloned().unwrap_or_default(),
+            amount: left - &partially_invoiced,
+            partially_invoiced,
             parts: line.parts.clone(),
         }
     });

@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     BalanceTransactionId, Carried, Currency, CustomerId, Decimal, Error, InvoiceId, Metadata,
-    Timestamp, account::DueDateBasis, customer::Customer, subscription::Subscription,
+    Timestamp,
+    account::{Configuration, DueDateBasis},
+    customer::Customer,
+    subscription::Subscription,
 };
 
 /// What an invoice is issued with.
@@ -90,11 +93,25 @@ impl Invoice {
         }
     }
 
+    /// Gives it the text of the account where it has none (invoicing 4.7).
+    pub(crate) fn with_memo_of(self, account: &Configuration) -> Self {
+        let of_account = || account.default_invoice_memo.as_ref().map(ToString::to_string);
+        Self { memo: self.memo.clone().or_else(of_account), ..self }
+    }
+
     /// Shows lines, and what they come to.
     pub(crate) fn show(&mut self, (lines, subtotal): (Vec<InvoiceLine>, Decimal)) {
         self.total = lines.iter().map(|line| &line.amount).sum();
         (self.lines, self.subtotal) = (lines, subtotal);
         self.amount_due = self.total.clone();
+    }
+
+    /// Shows the lines that a draft of a threshold was made with: they move no more.
+    pub(crate) fn show_made_lines(&mut self) {
+        if self.status == InvoiceStatus::Draft {
+            let (lines, subtotal) = (self.by_hand.clone(), self.subtotal.clone());
+            self.show((lines, subtotal));
+        }
     }
 
     /// Issues a draft with the lines that it shows (invoicing 4.3): it takes a number, and the balance of

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe,
-    price::{Adjustment, Part, PartOf},
+    price::{Adjustment, AdjustmentScope, Part, PartOf},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -34,6 +34,9 @@ pub struct InvoiceLine {
     pub adjusted_subtotal: Decimal,
     /// Prepaid credits that paid for it.
     pub credits_applied: Decimal,
+    /// Amount that earlier threshold invoices billed of it, in the currency of the invoice.
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+    pub partially_invoiced: Decimal,
     /// Amount that it adds to the invoice, in the currency of that.
     pub amount: Decimal,
     /// Parts that the subtotal is made of, exact, where they can be told: by the values of a property where
@@ -48,6 +51,9 @@ pub struct InvoiceLine {
 pub struct LineAdjustment {
     /// Interval of the adjustment.
     pub id: AdjustmentIntervalId,
+    /// Id of the adjustment, and of what it took the place of, where a plan or a subscription was given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Box<AdjustmentScope>>,
     /// The adjustment.
     pub adjustment: Adjustment,
     /// Coupon that it comes from, where it does.
@@ -103,6 +109,9 @@ impl LineAdjustment {
     /// Tells whether it is over the invoice, and not of one price.
     #[must_use]
     pub fn is_invoice_level(&self) -> bool {
-        self.is_of_invoice || self.coupon_id.is_some() || self.price_ids.len() > 1
+        match &self.scope {
+            Some(scope) => scope.is_invoice_level,
+            None => self.is_of_invoice || self.coupon_id.is_some() || self.price_ids.len() > 1,
+        }
     }
 }

@@ -49,6 +49,7 @@ fn card(units: &[(&str, Option<&str>)]) -> (RateCard, Vec<AdjustmentInterval>) {
         price_ids: prices.iter().map(|price| price.id).collect(),
         plan_version: of.plan_version,
         coupon_id: None,
+        scope: None,
         start_date: of.start_date,
         end_date: None,
     };
@@ -80,7 +81,8 @@ fn lines_of(
         .map(|(unit, of)| ((period.start(), PricingUnit::parse(*unit).unwrap()), number(of)));
     let invoice_id = InvoiceId::from_bytes([1; 16]);
     let (adjustments, drawn) = (adjustments.as_slice(), drawn.collect());
-    super::lines(&Charges { invoice_id, card: &card, due, adjustments, drawn })
+    let partially_invoiced = BTreeMap::new();
+    super::lines(&Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced })
 }
 
 fn texts<const N: usize>(lines: &[InvoiceLine], of: fn(&InvoiceLine) -> Decimal) -> [String; N] {

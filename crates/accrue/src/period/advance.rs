@@ -13,7 +13,7 @@ use crate::{
     meter::{CellId, MeterId},
     price::Price,
     rating::{RateCard, Running},
-    subscription::PeriodKey,
+    subscription::{PeriodKey, Threshold},
     usage::{Reading, Seen},
 };
 
@@ -30,7 +30,9 @@ pub(crate) struct Periods {
     pub(crate) states: BTreeMap<PeriodKey, PeriodState>,
     /// Billing periods, oldest first.
     pub(crate) billing: Vec<BillingPeriod>,
-    /// Amounts of billing periods, where an alert watches them, and of prices' periods, where credits
+    /// Threshold of what usage may come to before it is invoiced, in one of the billing periods.
+    pub(crate) threshold: Option<Threshold>,
+    /// Amounts of billing periods, where an alert or a threshold watches them, and of prices' periods, where credits
     /// pay for them.
     rated: BTreeMap<Timeframe, Running>,
 }
@@ -53,6 +55,8 @@ pub(crate) struct Effects {
     pub(crate) exceeded: Vec<Exceeded>,
     /// Changes of the cost of usage that credits pay for.
     pub(crate) draw_downs: Vec<DrawDown>,
+    /// What usage has come to, where that reaches the threshold.
+    pub(crate) reached: Option<Decimal>,
 }
 
 impl Periods {
@@ -69,13 +73,40 @@ impl Periods {
             draws_in: Vec::new(),
             states,
             billing,
+            threshold: None,
             rated: BTreeMap::new(),
         }
     }
 
     /// Tells whether somebody asks what the usage costs.
     pub(crate) fn are_rated(&self) -> bool {
-        !self.draws_in.is_empty() || self.alerts.iter().any(|alert| alert.condition.is_on_cost())
+        !self.draws_in.is_empty() || self.are_costs_watched()
+    }
+
+    /// Tells whether an alert or a threshold watches what billing periods cost.
+    pub(super) fn are_costs_watched(&self) -> bool {
+        self.threshold.is_some() || self.alerts.iter().any(|alert| alert.condition.is_on_cost())
+    }
+
+    /// Returns what the usage of the threshold's billing period comes to.
+    pub(super) fn evaluated(&self) -> Option<(&Threshold, Decimal)> {
+        let threshold = self.threshold.as_ref()?;
+        Some((threshold, self.rated.get(&threshold.period)?.usage_cost()))
+    }
+
+    /// Returns what usage has come to, where that reaches the threshold: from there on it is counted anew.
+    fn reach_threshold(&mut self) -> Option<Decimal> {
+        let (threshold, evaluated) = self.evaluated()?;
+        if !threshold.is_reached(&evaluated) {
+            return None;
+        }
+        self.threshold.iter_mut().for_each(|of| of.base.clone_from(&evaluated));
+        Some(evaluated)
+    }
+
+    /// Returns the usage of a cell from the start of a period up to an instant.
+    pub(crate) fn used(&self, period: Timeframe, to: Timestamp, cell: CellId) -> Option<Decimal> {
+        figure(&self.states, period, to, cell)
     }
 
     /// Returns the prices by which it was rated; none where it was not.
@@ -89,7 +120,8 @@ impl Periods {
         let used = |period: Timeframe, to: Timestamp, cell| figure(states, period, to, cell);
         self.rated.clear();
         let on_cost = || self.alerts.iter().filter(|alert| alert.condition.is_on_cost());
-        for billing in self.billing.iter_mut().filter(|_| on_cost().next().is_some()) {
+        let is_watched = self.are_costs_watched();
+        for billing in self.billing.iter_mut().filter(|_| is_watched) {
             let running = Running::new(Arc::clone(card), billing.timeframe, &used, at);
             billing.watch(&running, on_cost());
             self.rated.insert(billing.timeframe, running);
@@ -113,14 +145,15 @@ impl Periods {
                 let before = std::mem::replace(self, *next);
                 let earlier = |at, alert: &Alert| before.value_at(at, alert);
                 let exceeded = self.judge_all(&earlier, cause);
-                Effects { exceeded, draw_downs: self.draw_downs_since(&before) }
+                let draw_downs = self.draw_downs_since(&before);
+                Effects { exceeded, draw_downs, reached: None }
             }
             Change::Watched { cause } => {
                 let mut exceeded = self.judge_all(&|_, _| None, cause);
                 for fired in &mut exceeded {
                     fired.value_before = Some(fired.value_after.clone());
                 }
-                Effects { exceeded, draw_downs: Vec::new() }
+                Effects { exceeded, ..Effects::default() }
             }
         }
     }
@@ -195,7 +228,7 @@ impl Periods {
         for (index, alert, before) in costs {
             exceeded.extend(self.judge(index, alert, before.as_ref(), cause));
         }
-        Effects { exceeded, draw_downs }
+        Effects { exceeded, draw_downs, reached: self.reach_threshold() }
     }
 
     /// Returns the values that alerts on cost watch, of the billing periods that an event can move:

@@ -77,6 +77,9 @@ impl<'p> Gathered<'p> {
         if !before.alerts.iter().all(is_quiet) {
             return None;
         }
+        if after.evaluated().is_some_and(|(of, evaluated)| of.is_reached(&evaluated)) {
+            return None;
+        }
         let draw_downs = after.draw_downs_since(before);
         Some((after, draw_downs))
     }
@@ -88,11 +91,11 @@ impl<'p> Gathered<'p> {
 /// used before it moves both sides of that: the difference may fall.
 fn costs_follow_usage(periods: &Periods) -> bool {
     let Some(card) = periods.card().filter(|_| periods.are_rated()) else { return true };
-    let mut on_cost = periods.alerts.iter().filter(|alert| alert.condition.is_on_cost());
     let is_difference = |billing: &BillingPeriod| {
         let start = billing.timeframe.start();
         let mut states = periods.states.values().map(|state| state.timeframe);
         states.any(|of| of.start() < start && start < of.end())
     };
-    card.only_rises() && (on_cost.next().is_none() || !periods.billing.iter().any(is_difference))
+    card.only_rises()
+        && (!periods.are_costs_watched() || !periods.billing.iter().any(is_difference))
 }

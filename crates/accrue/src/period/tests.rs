@@ -172,6 +172,7 @@ impl Story {
                 price_ids: prices.iter().map(|price: &Arc<Price>| price.id).collect(),
                 plan_version: PlanVersion::FIRST,
                 coupon_id: None,
+                scope: None,
                 start_date: day(*start),
                 end_date: end.map(day),
             });

@@ -3,7 +3,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::{DefaultVersion, PlanPrice, PlanVersion, prices};
-use crate::{Error, PriceId};
+use crate::{
+    AdjustmentId, Error, PlanId, PriceId, Timestamp,
+    price::{AdjustmentIds, NewAdjustment, Price, ScopedAdjustment, check_adjustments, remaining},
+};
 
 /// Version of a plan to create from its latest one: with the prices of that, some of them removed or
 /// replaced, and with more.
@@ -25,6 +28,15 @@ pub struct PlanVersionChange {
     pub remove: Vec<PriceId>,
     /// Prices of the latest version to replace, each with its replacement.
     pub replace: Vec<(PriceId, PlanPrice)>,
+    /// Adjustments to add behind those of the latest version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub add_adjustments: Vec<NewAdjustment>,
+    /// Adjustments of the latest version to remove.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remove_adjustments: Vec<AdjustmentId>,
+    /// Adjustments of the latest version to replace, each with its replacement.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replace_adjustments: Vec<(AdjustmentId, NewAdjustment)>,
     /// Effect on the plan's default version.
     pub default: DefaultVersion,
 }
@@ -44,6 +56,65 @@ impl Placed {
 
     fn new(list: &str, index: usize, price: &PlanPrice) -> Self {
         Self { at: format!("{list}[{index}].price"), price: price.clone() }
+    }
+}
+
+/// Adjustments of a version to create: those of the version before, and what becomes of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Agreed<'a> {
+    latest: &'a [ScopedAdjustment],
+    remove: &'a [AdjustmentId],
+    replace: &'a [(AdjustmentId, NewAdjustment)],
+    /// Field in which those are given that are added.
+    at: &'static str,
+    add: &'a [NewAdjustment],
+}
+
+impl<'a> Agreed<'a> {
+    /// Gives a version some adjustments of its own.
+    pub(crate) fn new(adjustments: &'a [NewAdjustment]) -> Self {
+        Self { at: "adjustments", add: adjustments, ..Self::default() }
+    }
+
+    /// Gives a version those of the latest one, with some changes.
+    pub(crate) fn changed(latest: &'a [ScopedAdjustment], change: &'a PlanVersionChange) -> Self {
+        Self {
+            latest,
+            remove: &change.remove_adjustments,
+            replace: &change.replace_adjustments,
+            at: "add_adjustments",
+            add: &change.add_adjustments,
+        }
+    }
+
+    /// Returns the adjustments that are new, each with the field in which it was given.
+    pub(crate) fn added(self) -> Vec<(String, &'a NewAdjustment)> {
+        let replace = self.replace.iter().enumerate();
+        let replace = replace
+            .map(|(index, (_, new))| (format!("replace_adjustments[{index}].adjustment"), new));
+        let add = self.add.iter().enumerate();
+        let add = add.map(|(index, new)| (format!("{}[{index}].adjustment", self.at), new));
+        replace.chain(add).collect()
+    }
+
+    /// Decides the adjustments of a version with some prices.
+    pub(super) fn decide(
+        self,
+        (plan_id, version): (PlanId, PlanVersion),
+        prices: &[Price],
+        now: Timestamp,
+    ) -> Result<Vec<ScopedAdjustment>, Error> {
+        let mut ids = AdjustmentIds::new(plan_id.as_bytes(), version.number(), now);
+        let mut all = remaining(self.latest, self.remove, self.replace, &mut ids, prices)?;
+        // One of the latest version may be over prices that are new.
+        all.iter().try_for_each(|of| of.check_over(prices))?;
+        for (index, new) in self.add.iter().enumerate() {
+            let new = new.clone().decide(ids.next(), None, prices);
+            let at = format!("{}[{index}].adjustment", self.at);
+            all.push(new.map_err(|error| error.within(&at))?);
+        }
+        check_adjustments(&all)?;
+        Ok(all)
     }
 }
 

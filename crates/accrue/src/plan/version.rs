@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use super::{PlanPrice, PlanVersion, prices};
+use super::{Agreed, PlanPrice, PlanVersion, prices};
 use crate::{
     Error, PlanId, Timestamp,
-    price::{Cycle, Price},
+    price::{Cycle, NewAdjustment, Price, ScopedAdjustment},
 };
 
 /// Version of a plan, with its prices. It never changes.
@@ -16,6 +16,8 @@ pub struct PricedVersion {
     pub version: PlanVersion,
     /// Its prices, in the order in which they were given.
     pub prices: Vec<Price>,
+    /// Its adjustments, in the order in which they were given.
+    pub adjustments: Vec<ScopedAdjustment>,
     /// Billing cycle of its subscriptions: the shortest of its prices' (a month counts 30 days), and a
     /// month where none has one.
     pub cycle: Cycle,
@@ -28,6 +30,9 @@ pub struct PricedVersion {
 pub struct NewPlanVersion {
     /// Its prices, at most 100. Those of earlier versions are its own only where it names them.
     pub prices: Vec<PlanPrice>,
+    /// Its adjustments. Those of earlier versions are not its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub adjustments: Vec<NewAdjustment>,
     /// Effect on the plan's default version.
     pub default: DefaultVersion,
 }
@@ -47,7 +52,8 @@ pub enum DefaultVersion {
 impl NewPlanVersion {
     /// Prepares a version with prices that leaves the plan's default version as it is.
     pub fn new(prices: impl IntoIterator<Item = PlanPrice>) -> Self {
-        Self { prices: prices.into_iter().collect(), default: DefaultVersion::Keep }
+        let (prices, adjustments) = (prices.into_iter().collect(), Vec::new());
+        Self { prices, adjustments, default: DefaultVersion::Keep }
     }
 
     /// Says everything that is wrong with it.
@@ -62,10 +68,12 @@ impl PricedVersion {
         plan_id: PlanId,
         version: PlanVersion,
         prices: Vec<Price>,
+        agreed: Agreed<'_>,
         now: Timestamp,
     ) -> Result<Self, Error> {
         prices::check_together(&prices)?;
         let cycle = Cycle::shortest(prices.iter().map(|price| price.cadence));
-        Ok(Self { plan_id, version, prices, cycle, created_at: now })
+        let adjustments = agreed.decide((plan_id, version), &prices, now)?;
+        Ok(Self { plan_id, version, prices, adjustments, cycle, created_at: now })
     }
 }

@@ -118,6 +118,26 @@ impl Adjustment {
         }
     }
 
+    /// Returns the amount of money that it is, where it is one.
+    pub(crate) const fn amount(&self) -> Option<&Decimal> {
+        match self {
+            Self::Discount(Discount::Amount(amount)) => Some(amount),
+            Self::Minimum(amount) | Self::Maximum(amount) => Some(amount),
+            Self::Discount(_) => None,
+        }
+    }
+
+    /// Checks what it takes off or bounds, whatever prices it is over.
+    pub(crate) fn check_value(&self, at: &str) -> Result<(), Error> {
+        match self {
+            Self::Discount(Discount::Percentage(_)) => Ok(()),
+            Self::Discount(Discount::TieredPercentage(tiers)) => check_tiers(at, tiers),
+            Self::Discount(Discount::Amount(of) | Discount::Usage(of))
+            | Self::Minimum(of)
+            | Self::Maximum(of) => check_not_negative(at, of),
+        }
+    }
+
     /// Tells whether several prices share it, and not each has it by itself.
     pub(crate) const fn is_spread(&self) -> bool {
         !matches!(self, Self::Discount(Discount::Usage(_) | Discount::Percentage(_)))

@@ -61,8 +61,27 @@ impl RateCard {
         let joints = self.groups.iter().flat_map(|group| {
             group.joints(self, around).into_iter().map(move |joint| (group, joint))
         });
-        let traces: Vec<_> =
-            joints.filter_map(|(group, joint)| joint.trace(group, self, used, at)).collect();
+        let traces = joints.filter_map(|(group, joint)| joint.trace(group, self, used, at));
+        self.joined(&traces.collect::<Vec<_>>())
+    }
+
+    /// Returns what usage has come to in the periods that hold an instant, of all that was used in them by
+    /// then: without fees, and without what minimums add at the end (invoicing 15).
+    pub(crate) fn so_far(&self, used: &Used<'_>, at: Timestamp) -> Due {
+        let around = Timeframe::nothing_at(at).until(at.saturating_add(INSTANT));
+        let has_usage = |group: &&Group| {
+            let mut intervals = group.members.iter().filter_map(|place| self.intervals.get(*place));
+            intervals.any(|of| !of.is_fee())
+        };
+        let joints = self.groups.iter().filter(has_usage).flat_map(|group| {
+            group.joints(self, around).into_iter().map(move |joint| (group, joint))
+        });
+        let traces = joints.map(|(group, joint)| joint.trace_so_far(group, self, used, at));
+        self.joined(&traces.collect::<Vec<_>>())
+    }
+
+    /// Joins what falls due of several joints, in the order of the card.
+    fn joined(&self, traces: &[Trace]) -> Due {
         let mut places: Vec<_> = traces
             .iter()
             .enumerate()
@@ -247,6 +266,39 @@ impl Sides {
 }
 
 impl Joint {
+    /// Traces what usage has come to by an instant within its periods.
+    fn trace_so_far(
+        &self,
+        group: &Group,
+        card: &RateCard,
+        used: &Used<'_>,
+        at: Timestamp,
+    ) -> Trace {
+        let end = self.timeframe.end();
+        let until = Until::before(end, at);
+        let after = self.charged(card, used, until);
+        let steps = self.steps(group, card, &after, end, [until; 2]);
+        let lines = self.members.iter().zip(&after).map(|(member, of)| {
+            let interval = card.intervals.get(member.interval)?;
+            let start = member.period.start();
+            (!interval.is_fee() && start <= at).then(|| DueLine {
+                interval: member.interval,
+                period: Timeframe::nothing_at(start).until(at),
+                quantity: of.line.quantity.clone(),
+                subtotal: of.line.subtotal.clone(),
+                parts: of.line.parts.clone(),
+            })
+        });
+        Trace { lines: lines.collect(), steps }
+    }
+
+    fn charged(&self, card: &RateCard, used: &Used<'_>, until: Until) -> Vec<Charged> {
+        let members = self.members.iter().map(|member| {
+            card.intervals.get(member.interval).map(|of| of.charged(member, used, until))
+        });
+        members.map(Option::unwrap_or_default).collect()
+    }
+
     fn trace(
         &self,
         group: &Group,
@@ -259,47 +311,10 @@ impl Joint {
             return None;
         }
         let just_before = at.saturating_sub(INSTANT);
-        let charged = |until: Until| -> Vec<Charged> {
-            let members = self.members.iter().map(|member| {
-                card.intervals.get(member.interval).map(|of| of.charged(member, used, until))
-            });
-            members.map(Option::unwrap_or_default).collect()
-        };
-        let after = charged(Until::through(at));
-        let before = is_in_advance.then(|| charged(Until::through(just_before)));
-        let mut steps: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        let mut note = |id, reaches: &[usize], by: Vec<Decimal>| {
-            let reached =
-                reaches.iter().filter_map(|place| Some((*place, by.get(*place)?.clone())));
-            steps.insert(id, reached.collect());
-        };
-
-        self.take_units_off(group, card, &after, at, &mut note);
-        let mut movements = self.movements(&after);
-        let now = movements.pop_if(|of| of.at == at);
-        if let Some(Movement { off, .. }) = &now {
-            for (step, off) in self.discounts.iter().zip(off) {
-                let is_moved = off.iter().any(|by| !by.is_zero());
-                if is_moved || step.force.holds(at, self.billing_mode) {
-                    note(step.id, &step.reaches, off.clone());
-                }
-            }
-        }
-        // Bounds are of all that a period has come to.
-        let earlier = self.totals(&movements);
-        movements.extend(now);
-        let after_now = self.totals(&movements);
-        let mut sides = Sides { before: is_in_advance.then_some(earlier), after: after_now };
-        for step in &self.minimums {
-            if Until::through(at).has_ended(step.end) {
-                let by = sides.apply(step, Until::through(just_before).has_ended(step.end));
-                note(step.id, &step.reaches, by);
-            }
-        }
-        for step in &self.maximums {
-            let by = sides.apply(step, true);
-            note(step.id, &step.reaches, by);
-        }
+        let after = self.charged(card, used, Until::through(at));
+        let before = is_in_advance.then(|| self.charged(card, used, Until::through(just_before)));
+        let ends = [just_before, at].map(Until::through);
+        let steps = self.steps(group, card, &after, at, ends);
 
         let none = Line::default();
         let lines = self.members.iter().enumerate().map(|(place, member)| {
@@ -319,6 +334,53 @@ impl Joint {
         });
         let lines: Vec<_> = lines.collect();
         lines.iter().any(Option::is_some).then_some(Trace { lines, steps })
+    }
+
+    /// Returns what each adjustment adds to what falls due at an instant, where minimums count up to an end,
+    /// and up to another one right before the instant.
+    fn steps(
+        &self,
+        group: &Group,
+        card: &RateCard,
+        after: &[Charged],
+        at: Timestamp,
+        [just_before, until]: [Until; 2],
+    ) -> BTreeMap<AdjustmentIntervalId, Vec<(usize, Decimal)>> {
+        let mut steps: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut note = |id, reaches: &[usize], by: Vec<Decimal>| {
+            let reached =
+                reaches.iter().filter_map(|place| Some((*place, by.get(*place)?.clone())));
+            steps.insert(id, reached.collect());
+        };
+
+        self.take_units_off(group, card, after, at, &mut note);
+        let is_in_advance = self.billing_mode == BillingMode::InAdvance;
+        let mut movements = self.movements(after);
+        let now = movements.pop_if(|of| of.at == at);
+        if let Some(Movement { off, .. }) = &now {
+            for (step, off) in self.discounts.iter().zip(off) {
+                let is_moved = off.iter().any(|by| !by.is_zero());
+                if is_moved || step.force.holds(at, self.billing_mode) {
+                    note(step.id, &step.reaches, off.clone());
+                }
+            }
+        }
+        // Bounds are of all that a period has come to.
+        let earlier = self.totals(&movements);
+        movements.extend(now);
+        let after_now = self.totals(&movements);
+        let mut sides = Sides { before: is_in_advance.then_some(earlier), after: after_now };
+        for step in &self.minimums {
+            if until.has_ended(step.end) {
+                let by = sides.apply(step, just_before.has_ended(step.end));
+                note(step.id, &step.reaches, by);
+            }
+        }
+        for step in &self.maximums {
+            let by = sides.apply(step, true);
+            note(step.id, &step.reaches, by);
+        }
+        steps
     }
 
     /// Takes units off the usage that falls due, adjustment by adjustment.

@@ -129,7 +129,7 @@ impl Joint {
             None => Charged::default(),
         });
         let charged: Vec<_> = charged.collect();
-        let discounted = self.totals(&self.movements(&charged));
+        let discounted = self.discounted(&charged);
         let adjusted = self.bounded(discounted, until);
         let mut topped_up = adjusted.topped_up.into_iter();
         let lines =
@@ -138,6 +138,16 @@ impl Joint {
                 Line { total, top_ups, ..line }
             });
         lines.collect()
+    }
+
+    /// Returns what its members come to after discounts. Without any that is all that has fallen due, whenever
+    /// it has.
+    fn discounted(&self, charged: &[Charged]) -> Vec<Decimal> {
+        if self.discounts.is_empty() {
+            let latest = |of: &Charged| of.due.values().next_back().map(|state| state.sum.clone());
+            return charged.iter().map(|of| latest(of).unwrap_or_default()).collect();
+        }
+        self.totals(&self.movements(charged))
     }
 
     /// Takes the discounts off amounts that fall due at an instant.

@@ -197,6 +197,19 @@ impl Running {
         lines.map(|(interval, line)| (&*interval.price, &line.amounts))
     }
 
+    /// Returns what usage comes to in the currency that is invoiced: prices that are worth nothing in that do
+    /// not count.
+    pub(crate) fn usage_cost(&self) -> Decimal {
+        let invoiced_in = self.card.invoiced_in;
+        let unit = PricingUnit::from(invoiced_in);
+        let lines = self.card.intervals.iter().zip(&self.lines).filter(|(of, _)| !of.is_fee());
+        let amounts = lines.filter_map(|(of, line)| {
+            let worth = of.price.worth_in(&unit, invoiced_in)?;
+            Some(line.amounts.total.as_ref()? * &worth)
+        });
+        amounts.sum()
+    }
+
     pub(crate) fn card(&self) -> &Arc<RateCard> {
         &self.card
     }

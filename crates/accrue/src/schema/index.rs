@@ -26,6 +26,11 @@ impl Index {
         self.prefix.range(self.table, Timeframe::nothing_at(from).until(until), limit)
     }
 
+    /// The table of its rows.
+    pub(crate) const fn table(&self) -> Table {
+        self.table
+    }
+
     /// The key of a row that stands at a position.
     pub(crate) fn key_at(&self, position: &[u8]) -> Vec<u8> {
         self.prefix.then(position)

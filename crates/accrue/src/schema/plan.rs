@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp, meter::MeterId, price::Cycle,
+    AlertId, MetricId, PlanId, PriceId, PricingUnit, Timestamp,
+    meter::MeterId,
+    price::{Cycle, ScopedAdjustment},
 };
 
 /// What every event of an account is held against.
@@ -37,6 +39,9 @@ pub(crate) struct PlanAlias {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlanVersionEntry {
     pub(crate) prices: Vec<PriceId>,
+    /// Its adjustments, which never change either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) adjustments: Vec<ScopedAdjustment>,
     /// The meters that its prices need.
     pub(crate) meters: Vec<MeterId>,
     /// The currencies and pricing units that usage is priced in, with the metrics that measure it.
@@ -56,6 +61,7 @@ impl Default for PlanVersionEntry {
     fn default() -> Self {
         Self {
             prices: Vec::new(),
+            adjustments: Vec::new(),
             meters: Vec::new(),
             usage_units: BTreeMap::new(),
             cycle: Cycle::MONTH,

@@ -6,7 +6,7 @@ use super::{Cut, Subscription};
 use crate::{
     AdjustmentIntervalId, CouponId, PriceId, Timestamp,
     plan::PlanVersion,
-    price::{Adjustment, Price},
+    price::{Adjustment, AdjustmentScope, Price, ScopedAdjustment},
 };
 
 /// Adjustment while it is in force for a subscription (subscriptions 2.4).
@@ -20,6 +20,10 @@ pub struct AdjustmentInterval {
     pub id: AdjustmentIntervalId,
     /// Adjustment that is in force.
     pub adjustment: Adjustment,
+    /// Id of the adjustment and the prices that it is over, where a plan or the subscription was given it,
+    /// and where it is not a price's own or a coupon's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Box<AdjustmentScope>>,
     /// Prices that it reaches, in each interval of theirs. An amount, a minimum and a maximum are
     /// spread over those that fall due together.
     pub price_ids: BTreeSet<PriceId>,
@@ -50,7 +54,15 @@ impl AdjustmentInterval {
     /// Tells whether it is over the whole invoice, and not of one price.
     #[must_use]
     pub fn is_invoice_level(&self) -> bool {
-        self.coupon_id.is_some() || self.price_ids.len() > 1
+        match &self.scope {
+            Some(scope) => scope.is_invoice_level,
+            None => self.coupon_id.is_some() || self.price_ids.len() > 1,
+        }
+    }
+
+    /// Tells whether it came with a price, and goes with it.
+    fn is_a_prices_own(&self) -> bool {
+        self.scope.is_none() && !self.is_invoice_level()
     }
 
     pub(crate) fn reaches(&self, price: PriceId) -> bool {
@@ -71,6 +83,7 @@ impl Cut<'_> {
             AdjustmentInterval {
                 id: AdjustmentIntervalId::derived(created_at, &names),
                 adjustment,
+                scope: None,
                 price_ids: [price_id].into(),
                 plan_version,
                 coupon_id: None,
@@ -78,6 +91,30 @@ impl Cut<'_> {
                 end_date: None,
             }
         })
+    }
+}
+
+impl Cut<'_> {
+    /// Cuts the interval of an adjustment of the plan version or of the subscription, over some of all
+    /// prices, between two instants.
+    pub(super) fn agreed(
+        &self,
+        of: &ScopedAdjustment,
+        prices: &[Price],
+        (start_date, end_date): (Timestamp, Option<Timestamp>),
+    ) -> AdjustmentInterval {
+        let version = self.plan_version.number().to_be_bytes();
+        let names = [self.subscription_id.as_bytes().as_slice(), of.scope.id.as_bytes(), &version];
+        AdjustmentInterval {
+            id: AdjustmentIntervalId::derived(self.created_at, &names),
+            adjustment: of.adjustment.clone(),
+            scope: Some(Box::new(of.scope.clone())),
+            price_ids: of.reached(prices).map(|price| price.id).collect(),
+            plan_version: self.plan_version,
+            coupon_id: None,
+            start_date,
+            end_date,
+        }
     }
 }
 
@@ -96,7 +133,7 @@ impl Subscription {
     /// price's own stay where both are fees.
     pub(crate) fn replace_price(&mut self, before: &Price, after: &Price, version: PlanVersion) {
         let own =
-            |of: &AdjustmentInterval| !of.is_invoice_level() && of.price_ids == [before.id].into();
+            |of: &AdjustmentInterval| of.is_a_prices_own() && of.price_ids == [before.id].into();
         let replaced = self.adjustment_intervals.iter().filter(|of| own(of));
         let start_date = replaced.map(|of| of.start_date).min().unwrap_or(self.start_date);
         self.adjustment_intervals.retain(|of| !own(of));

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::Reached;
 use crate::{CreditNoteId, Decimal, InvoiceId, PricingUnit, Timestamp};
 
 /// How far the invoices of a subscription have come (invoicing 6.1).
@@ -19,6 +20,9 @@ pub(crate) struct Invoicing {
     /// Credits that invoices have applied, of periods that began with others that still go on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) applied: Vec<Applied>,
+    /// The last time that its threshold was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reached: Option<Reached>,
     /// Credit notes of what its end cuts short.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) cut: Vec<CreditNoteId>,

@@ -2,11 +2,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{BillingAnchor, Cut, Subscription, fee_quantity::check_quantity};
+use super::{AdjustmentChanges, BillingAnchor, Cut, Subscription, fee_quantity::check_quantity};
 use crate::{
     Carried, Currency, CustomerId, Decimal, Error, IdOr, Metadata, Name, PlanId, PriceId,
-    RedemptionCode, SubscriptionId, Timestamp, customer::Customer, metadata, plan::PlanVersion,
-    price::Price,
+    RedemptionCode, SubscriptionId, Timestamp,
+    customer::Customer,
+    metadata,
+    plan::PlanVersion,
+    price::{Price, ScopedAdjustment},
 };
 
 /// Subscription to create (wire 5.3).
@@ -30,6 +33,9 @@ pub struct NewSubscription {
     pub anchor: BillingAnchor,
     /// Quantities of fixed fees of the version, instead of the prices' own.
     pub fee_quantities: BTreeMap<PriceId, Decimal>,
+    /// Changes to the adjustments of the version, for it alone.
+    #[serde(skip_serializing_if = "AdjustmentChanges::is_empty")]
+    pub adjustments: AdjustmentChanges,
     /// Code of a coupon that it redeems with its start (invoicing 11.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coupon_redemption_code: Option<RedemptionCode>,
@@ -60,6 +66,7 @@ impl NewSubscription {
             end_date: None,
             anchor: BillingAnchor::FirstOfMonth,
             fee_quantities: BTreeMap::new(),
+            adjustments: AdjustmentChanges::default(),
             coupon_redemption_code: None,
             metadata: Metadata::new(),
             carried: Carried::NONE,
@@ -81,7 +88,7 @@ impl NewSubscription {
         id: SubscriptionId,
         customer: &Customer,
         terms: Terms,
-        prices: &[Price],
+        (prices, agreed): (&[Price], &[ScopedAdjustment]),
         now: Timestamp,
     ) -> Result<Subscription, Error> {
         let today = || customer.timezone.begin_of_day_of(now);
@@ -108,6 +115,8 @@ impl NewSubscription {
             created_at: now,
             quantities: &self.fee_quantities,
         };
+        let own = prices.iter().flat_map(|price| cut.adjustments(price));
+        let adjustment_intervals = own.chain(self.agreed(&cut, agreed, prices)?).collect();
         let subscription = Subscription {
             id,
             customer_id: customer.id,
@@ -120,11 +129,12 @@ impl NewSubscription {
             anchor: self.anchor,
             currency: terms.currency,
             price_intervals: prices.iter().map(|price| cut.interval(price)).collect(),
-            adjustment_intervals: prices.iter().flat_map(|price| cut.adjustments(price)).collect(),
+            adjustment_intervals,
             metadata: self.metadata,
             carried: self.carried,
             created_at: now,
         };
+        subscription.check_threshold()?;
         subscription.check_size()?;
         Ok(subscription)
     }

@@ -168,6 +168,7 @@ fn another_price_comes_with_its_own_adjustments_and_has_its_share_of_others() {
         price_ids: [before.id, beside.id].into(),
         plan_version: PlanVersion::FIRST,
         coupon_id: None,
+        scope: None,
         start_date: at(START),
         end_date: None,
     });

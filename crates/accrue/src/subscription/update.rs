@@ -23,6 +23,9 @@ impl SubscriptionUpdate {
         self.name.apply(&mut after.name);
         self.metadata.apply(&mut after.metadata)?;
         self.carried.apply(&mut after.carried)?;
+        if after.carried != subscription.carried {
+            after.check_threshold()?;
+        }
         after.check_size()?;
         Ok(after)
     }

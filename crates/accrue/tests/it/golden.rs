@@ -79,6 +79,7 @@ fn story() -> Fixture {
     fixture.set("2026-05-12T12:00:00Z");
     fixture.use_now("eve", "may", "0.75");
     bill_by_hand(&fixture);
+    bill_at_a_threshold(&fixture, &sum);
     fixture
 }
 
@@ -161,6 +162,26 @@ fn bill_by_hand(fixture: &Fixture) {
         unit_amount: number("19.99"),
     });
     run(fixture.account.create_invoice(new)).unwrap();
+}
+
+/// A plan with an adjustment, and a subscription with one of its own that has reached its threshold: with an
+/// invoice that somebody is to issue.
+fn bill_at_a_threshold(fixture: &Fixture, sum: &Metric) {
+    let mut new = accrue::plan::NewPlan::new(name("adjusted"), usd());
+    new.prices = vec![fixture.usage_at("2", sum).into()];
+    new.adjustments = vec![crate::adjustments::percentage_off("0.25")];
+    let plan = run(fixture.account.create_plan(new)).unwrap();
+    let adjusted = block_on(fixture.account.fetch_plan_version(plan.id, plan.version)).unwrap();
+    let customer = fixture.customer("threshold").id;
+    let mut new = NewSubscription::new(customer, plan.id);
+    let most = crate::adjustments::at_most("90.50");
+    let usage = FilterValues::PriceType([PriceClass::Usage].into());
+    let most = crate::adjustments::over(usage, most);
+    new.adjustments.replace = vec![(adjusted.adjustments[0].scope.id, most)];
+    let carried = [("invoicing_threshold", "\"50.00\""), ("auto_issuance", "false")];
+    new.carried = accrue::Carried::new(carried).unwrap();
+    fixture.create(new);
+    fixture.use_now("threshold", "much", "30");
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.
@@ -442,5 +463,5 @@ fn documents_of_version_1_stay_readable() {
         let version = account.fetch_plan_version(plan.id, plan.version);
         block_on(version).unwrap().prices.len()
     });
-    assert_eq!(prices.sum::<usize>(), 12);
+    assert_eq!(prices.sum::<usize>(), 13);
 }

@@ -25,7 +25,7 @@ use crate::support::fixture::{
 /// An account that invoices: a fee of 310 a month in advance, and 2 for each unit of the sum of `n`.
 pub(crate) struct Invoiced {
     pub(crate) fixture: Fixture,
-    plan: Plan,
+    pub(crate) plan: Plan,
 }
 
 pub(crate) fn invoiced() -> Invoiced {
@@ -398,4 +398,45 @@ fn invoicing_6_1_each_cadence_falls_due_at_its_own_boundaries() {
         "00001 issued 2026-05-01: usage 8 = 8",
     ];
     assert_eq!(all(&fixture.invoices(SETTLED)), expected);
+}
+
+#[test]
+fn invoicing_4_7_the_memo_is_the_subscriptions_its_plans_or_the_accounts() {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee("10")]);
+    let Invoiced { fixture, .. } = &invoiced;
+    let mut configuration = block_on(fixture.account.configuration()).unwrap();
+    configuration.default_invoice_memo = Some(accrue::Description::parse("Thank you").unwrap());
+    run(fixture.account.configure(configuration)).unwrap();
+    fixture.set("2026-06-01T00:00:00Z");
+    let plain = invoiced.subscribe("2026-06-01T00:00:00Z");
+    let own = invoiced.subscribe_with("2026-06-01T00:00:00Z", |new| {
+        new.carried = accrue::Carried::new([("default_invoice_memo", "\"Hello\"")]).unwrap();
+    });
+    let memo = |of: &Subscription| invoiced.upcoming(of).memo;
+    assert_eq!(memo(&plain).as_deref(), Some("Thank you"));
+    assert_eq!(memo(&own).as_deref(), Some("Hello"));
+    let ada: IdOr<_> = external("ada").into();
+    let new = accrue::invoice::NewInvoice::new(ada, usd(), at("2026-06-01T00:00:00Z"));
+    let one_off = run(fixture.account.create_invoice(new)).unwrap();
+    assert_eq!(one_off.memo.as_deref(), Some("Thank you"));
+}
+
+#[test]
+fn invoicing_9_3_upcoming_of_what_has_ended_is_the_last_draft() {
+    let invoiced = invoiced_with(|fixture, metric| vec![fixture.usage_at("2", metric)]);
+    let Invoiced { fixture, .. } = &invoiced;
+    fixture.set("2026-06-01T00:00:00Z");
+    let subscription = invoiced.subscribe_with("2026-06-01T00:00:00Z", |new| {
+        new.carried = accrue::Carried::new([("auto_issuance", "false")]).unwrap();
+    });
+    fixture.tick_at("2026-07-10T00:00:00Z");
+    run(fixture.account.cancel_subscription(subscription.id, Cancellation::Immediate)).unwrap();
+    fixture.tick_at("2026-07-20T00:00:00Z");
+    let last = invoiced.upcoming(&subscription);
+    assert_eq!(shown(&last), "DRAFT draft 2026-07-10: usage 0 = 0");
+    for draft in fixture.invoices(DRAFT) {
+        run(fixture.account.issue_invoice(draft.id)).unwrap();
+    }
+    let upcoming = block_on(fixture.account.upcoming_invoice(subscription.id));
+    assert_eq!(upcoming.unwrap_err().kind(), ErrorKind::ResourceNotFound);
 }

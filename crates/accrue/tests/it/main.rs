@@ -8,6 +8,7 @@
 )]
 
 mod absences;
+mod adjustments;
 mod alerts;
 mod amendments;
 mod api_keys;
@@ -86,6 +87,7 @@ mod subscription_lists;
 mod subscription_terms;
 mod subscriptions;
 mod support;
+mod thresholds;
 mod tick;
 mod turns;
 mod turns_of_others;

@@ -25,6 +25,7 @@ fn wire_5_1_prices_come_go_and_take_the_place_of_others() {
         remove: vec![a],
         replace: vec![(b, fixture.fee(Cadence::Quarterly).into())],
         default: DefaultVersion::Keep,
+        ..PlanVersionChange::default()
     };
     let second = run(fixture.account.change_plan_version(plan.id, change)).unwrap();
     let cadences: Vec<_> = second.prices.iter().map(|price| price.cadence).collect();

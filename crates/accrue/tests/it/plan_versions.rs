@@ -57,7 +57,7 @@ fn the_default_version_changes_only_where_that_is_asked_for() {
     let plan = run(fixture.account.create_plan(new)).unwrap();
     let default = || block_on(fixture.account.fetch_plan(plan.id)).unwrap().version.number();
     let create = |default| {
-        let new = NewPlanVersion { prices: Vec::new(), default };
+        let new = NewPlanVersion { default, ..NewPlanVersion::new([]) };
         run(fixture.account.create_plan_version(external("pro"), new)).unwrap().version.number()
     };
     assert_eq!((create(DefaultVersion::Keep), default()), (2, 1));
@@ -198,7 +198,7 @@ fn a_retry_under_a_key_creates_no_second_version() {
     let plan = fixture.plan();
     let fee: PlanPrice = fixture.fee(Cadence::Monthly).into();
     let create = |default| {
-        let new = NewPlanVersion { prices: vec![fee.clone()], default };
+        let new = NewPlanVersion { default, ..NewPlanVersion::new([fee.clone()]) };
         let key = accrue::IdempotencyKey::parse("key").unwrap();
         block_on(fixture.account.create_plan_version(plan.id, new).keyed(key).into_future())
     };

@@ -3,14 +3,19 @@
 use accrue::{
     Decimal, JsonNumber, PricingUnit,
     invoice::{Invoice, InvoiceLine, LineAdjustment},
-    price::{self, Adjustment, Discount, DiscountTier, Model, Part, PartOf, round_lines},
+    price::{self, Adjustment, Discount, Model, Part, PartOf, round_lines},
     related::Related,
 };
 use serde::Serialize;
 
 use crate::{
     shape::{Moment, NoRows, Nothing, Sparse, choices, response},
-    wire::{amounts::Amount, price_filters::PriceFilter, prices::ItsPrice},
+    wire::{
+        adjustments::{AdjustmentType, PercentageTier},
+        amounts::Amount,
+        price_filters::PriceFilter,
+        prices::ItsPrice,
+    },
 };
 
 response! {
@@ -36,7 +41,7 @@ response! {
         adjusted_subtotal: Amount,
         /// Prepaid credits that paid for it.
         credits_applied: Amount,
-        /// Amount that earlier invoices of the period billed.
+        /// Amount that earlier threshold invoices of the period billed, in the currency of the invoice.
         partially_invoiced_amount: Amount,
         /// Amount that it adds to the invoice, in the currency of that.
         amount: Amount,
@@ -107,38 +112,28 @@ response! {
         amount: Amount,
         /// True if it is over the whole invoice.
         is_invoice_level: bool,
-        /// Always empty: prices are named by their ids.
+        /// Filters of the prices that it applies to, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
         /// Always null.
         reason: Nothing,
-        /// Always null.
-        replaces_adjustment_id: Nothing,
+        /// Id of the adjustment whose place it took.
+        replaces_adjustment_id: Option<String>,
         /// Number of units.
         usage_discount: Sparse<JsonNumber>,
         /// Amount that is taken off.
-        amount_discount: Sparse<Decimal>,
+        amount_discount: Sparse<Amount>,
         /// Fraction that is taken off.
         percentage_discount: Sparse<JsonNumber>,
         /// Fractions that are taken off bands of the amount.
         tiers: Sparse<Vec<PercentageTier>>,
         /// Least amount.
-        minimum_amount: Sparse<Decimal>,
+        minimum_amount: Sparse<Amount>,
         /// Item whose revenue a minimum is.
         item_id: Sparse<String>,
         /// Greatest amount.
-        maximum_amount: Sparse<Decimal>,
-    }
-
-    /// A band of an amount.
-    pub(crate) struct PercentageTier {
-        /// Lower bound, excluded.
-        lower_bound: JsonNumber,
-        /// Upper bound, included; null for the last band.
-        upper_bound: Option<JsonNumber>,
-        /// Fraction that is taken off.
-        percentage: JsonNumber,
+        maximum_amount: Sparse<Amount>,
     }
 }
 
@@ -153,31 +148,11 @@ pub(crate) enum SubLineKind {
     Group,
 }
 
-/// The type of an adjustment.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum AdjustmentType {
-    UsageDiscount,
-    AmountDiscount,
-    PercentageDiscount,
-    TieredPercentageDiscount,
-    Minimum,
-    Maximum,
-}
-
 choices! {
     "SubLineItemType" SubLineKind {
         "matrix" => SubLineKind::Matrix,
         "tier" => SubLineKind::Tier,
         "'null'" => SubLineKind::Group,
-    }
-    "AdjustmentType" AdjustmentType {
-        "usage_discount" => AdjustmentType::UsageDiscount,
-        "amount_discount" => AdjustmentType::AmountDiscount,
-        "percentage_discount" => AdjustmentType::PercentageDiscount,
-        "tiered_percentage_discount" => AdjustmentType::TieredPercentageDiscount,
-        "minimum" => AdjustmentType::Minimum,
-        "maximum" => AdjustmentType::Maximum,
     }
 }
 
@@ -218,7 +193,7 @@ impl InvoiceLineItem {
             adjustments: adjustments.map(|of| MonetaryAdjustment::of(of, line, price)).collect(),
             adjusted_subtotal: own(&line.adjusted_subtotal),
             credits_applied: own(&line.credits_applied),
-            partially_invoiced_amount: Amount::of(&Decimal::zero(), invoiced),
+            partially_invoiced_amount: Amount::of(&line.partially_invoiced, invoiced),
             amount: Amount::of(&line.amount, invoiced),
             tax_amounts: NoRows,
             sub_line_items: sub_lines(line, price),
@@ -291,15 +266,19 @@ impl SubLineItem {
 
 impl MonetaryAdjustment {
     fn of(of: &LineAdjustment, line: &InvoiceLine, price: Option<&price::Price>) -> Self {
+        let scope = of.scope.as_deref();
+        let money = |amount: &Decimal| Sparse(Some(Amount::of(amount, &line.currency)));
+        let replaces = scope.and_then(|of| of.replaces_adjustment_id);
+        let filters = scope.map(|of| of.filters.as_slice()).unwrap_or_default();
         let mut shown = Self {
-            id: of.id.to_string(),
+            id: scope.map_or_else(|| of.id.to_string(), |of| of.id.to_string()),
             adjustment_type: AdjustmentType::Maximum,
             amount: Amount::of(&of.amount, &line.currency),
             is_invoice_level: of.is_invoice_level(),
-            filters: Vec::new(),
+            filters: filters.iter().map(PriceFilter::from).collect(),
             applies_to_price_ids: of.price_ids.iter().map(ToString::to_string).collect(),
             reason: Nothing,
-            replaces_adjustment_id: Nothing,
+            replaces_adjustment_id: replaces.map(|id| id.to_string()),
             usage_discount: Sparse(None),
             amount_discount: Sparse(None),
             percentage_discount: Sparse(None),
@@ -315,7 +294,7 @@ impl MonetaryAdjustment {
             }
             Adjustment::Discount(Discount::Amount(off)) => {
                 shown.adjustment_type = AdjustmentType::AmountDiscount;
-                shown.amount_discount = Sparse(Some(off.clone()));
+                shown.amount_discount = money(off);
             }
             Adjustment::Discount(Discount::Percentage(off)) => {
                 shown.adjustment_type = AdjustmentType::PercentageDiscount;
@@ -327,22 +306,13 @@ impl MonetaryAdjustment {
             }
             Adjustment::Minimum(least) => {
                 shown.adjustment_type = AdjustmentType::Minimum;
-                shown.minimum_amount = Sparse(Some(least.clone()));
-                shown.item_id = Sparse(price.map(|price| price.item_id.to_string()));
+                shown.minimum_amount = money(least);
+                let item = scope.and_then(|of| of.item_id).or(price.map(|price| price.item_id));
+                shown.item_id = Sparse(item.map(|id| id.to_string()));
             }
-            Adjustment::Maximum(most) => shown.maximum_amount = Sparse(Some(most.clone())),
+            Adjustment::Maximum(most) => shown.maximum_amount = money(most),
             _ => {}
         }
         shown
-    }
-}
-
-impl From<&DiscountTier> for PercentageTier {
-    fn from(tier: &DiscountTier) -> Self {
-        Self {
-            lower_bound: JsonNumber(tier.lower_bound.clone()),
-            upper_bound: tier.upper_bound.clone().map(JsonNumber),
-            percentage: JsonNumber(tier.percentage.as_decimal().clone()),
-        }
     }
 }

@@ -201,7 +201,7 @@ impl Common<'_> {
             statuses: self.statuses.to_vec(),
             sources: match self.is_recurring {
                 None => Vec::new(),
-                Some(true) => vec![InvoiceSource::Subscription],
+                Some(true) => vec![InvoiceSource::Subscription, InvoiceSource::Partial],
                 Some(false) => vec![InvoiceSource::OneOff],
             },
             invoice_date: self.invoice_date.range(zone)?,

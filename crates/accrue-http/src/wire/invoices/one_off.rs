@@ -12,6 +12,7 @@ use crate::{
     problem::{Problem, Violations},
     shape::{Describe, MetadataIn, Read, Reader, Schema, Whole, choices, new_metadata, request},
     wire::{
+        adjustments::PercentageTierIn,
         dates::{Date, Day, any_is_local},
         price_filters::DiscountFilterIn,
         subscriptions::one_of,
@@ -139,16 +140,6 @@ request! {
         discount_type: InvoiceDiscountType,
         /// Number of units.
         usage_discount: JsonNumber,
-    }
-
-    /// A band of an amount.
-    pub(crate) struct PercentageTierIn open {
-        /// Lower bound, excluded.
-        lower_bound: JsonNumber,
-        /// Upper bound, included; null for the last band.
-        upper_bound: Option<JsonNumber>,
-        /// Fraction that is taken off.
-        percentage: JsonNumber,
     }
 }
 

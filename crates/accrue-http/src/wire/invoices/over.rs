@@ -1,16 +1,15 @@
 //! Adjustments over an invoice, and not of one price (invoicing 3.3).
 
 use accrue::{
-    Decimal, Description, JsonNumber, PricingUnit,
+    Description, JsonNumber, PricingUnit,
     invoice::{Invoice, InvoiceDiscount, LineAdjustment},
     price::{Adjustment, Discount},
 };
 use serde::Serialize;
 
-use super::lines::PercentageTier;
 use crate::{
     shape::{Sparse, choices, response},
-    wire::{amounts::Amount, price_filters::PriceFilter},
+    wire::{adjustments::PercentageTier, amounts::Amount, price_filters::PriceFilter},
 };
 
 response! {
@@ -35,8 +34,8 @@ response! {
     /// The minimum over an invoice.
     pub(crate) struct InvoiceMinimum {
         /// Least amount.
-        minimum_amount: Decimal,
-        /// Always empty: prices are named by their ids.
+        minimum_amount: Amount,
+        /// Filters of those prices, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
@@ -45,8 +44,8 @@ response! {
     /// The maximum over an invoice.
     pub(crate) struct InvoiceMaximum {
         /// Greatest amount.
-        maximum_amount: Decimal,
-        /// Always empty: prices are named by their ids.
+        maximum_amount: Amount,
+        /// Filters of those prices, where it has some.
         filters: Vec<PriceFilter>,
         /// Ids of the prices that it applies to.
         applies_to_price_ids: Vec<String>,
@@ -105,22 +104,23 @@ impl Over {
 
     fn show(&mut self, of: &LineAdjustment, unit: &PricingUnit) {
         let applies_to_price_ids = ids(&of.price_ids);
+        let filters = of.scope.iter().flat_map(|of| &of.filters).map(PriceFilter::from).collect();
         match &of.adjustment {
             Adjustment::Discount(discount) => {
                 let shown = InvoiceLevelDiscount::of(discount, applies_to_price_ids, unit);
-                self.discounts.extend(shown);
+                self.discounts.extend(shown.map(|of| InvoiceLevelDiscount { filters, ..of }));
             }
             Adjustment::Minimum(least) => {
                 self.minimum.get_or_insert_with(|| InvoiceMinimum {
-                    minimum_amount: least.clone(),
-                    filters: Vec::new(),
+                    minimum_amount: Amount::of(least, unit),
+                    filters,
                     applies_to_price_ids,
                 });
             }
             Adjustment::Maximum(most) => {
                 self.maximum.get_or_insert_with(|| InvoiceMaximum {
-                    maximum_amount: most.clone(),
-                    filters: Vec::new(),
+                    maximum_amount: Amount::of(most, unit),
+                    filters,
                     applies_to_price_ids,
                 });
             }

@@ -1,13 +1,16 @@
 use accrue::{
-    JsonNumber, PricingUnit,
-    price::{Adjustment, Discount, FilterOperator, FilterValues},
+    JsonNumber,
+    related::Related,
     subscription::{self, Subscription},
 };
-use serde::Serialize;
 
 use crate::{
-    shape::{Moment, Nothing, Sparse, choices, response},
-    wire::{amounts::Amount, coupons::DiscountType, price_filters::PriceFilter},
+    shape::{Moment, Sparse, response},
+    wire::{
+        adjustments::{Adjustment, AnyDiscountType, PercentageTier, Values, filters_of},
+        amounts::Amount,
+        price_filters::PriceFilter,
+    },
 };
 
 response! {
@@ -16,7 +19,7 @@ response! {
         /// Its id.
         id: String,
         /// Adjustment.
-        adjustment: IntervalAdjustment,
+        adjustment: Adjustment,
         /// Its start.
         start_date: Moment,
         /// Its end; null where it has none.
@@ -25,44 +28,52 @@ response! {
         applies_to_price_interval_ids: Vec<String>,
     }
 
-    /// An adjustment over prices. It has the member that its type is named after.
-    pub(crate) struct IntervalAdjustment {
-        /// Its id.
-        id: String,
-        /// Type of the adjustment.
-        adjustment_type: IntervalAdjustmentType,
-        /// Fraction that is taken off, from 0 to 1.
-        percentage_discount: Sparse<JsonNumber>,
-        /// Amount that is taken off, once in each billing period.
-        amount_discount: Sparse<Amount>,
-        /// Always true: it is over the whole invoice.
-        is_invoice_level: bool,
-        /// Filter of the prices that it applies to, by their ids.
-        filters: Vec<PriceFilter>,
-        /// Ids of the prices that it applies to.
-        applies_to_price_ids: Vec<String>,
-        /// Always null.
-        reason: Nothing,
-        /// Always null: it takes the place of no other.
-        replaces_adjustment_id: Nothing,
-        /// Always null: plans have no phases.
-        plan_phase_order: Nothing,
-    }
-
     /// A discount over prices of a subscription: from its start to its end. It has the member that its type
     /// is named after.
     pub(crate) struct DiscountInterval {
         /// Type of the discount.
-        discount_type: DiscountType,
+        discount_type: AnyDiscountType,
+        /// Number of units that are taken off.
+        usage_discount: Sparse<JsonNumber>,
         /// Fraction that is taken off, from 0 to 1.
         percentage_discount: Sparse<JsonNumber>,
         /// Amount that is taken off, once in each billing period.
         amount_discount: Sparse<Amount>,
+        /// Fractions that are taken off bands of the amount.
+        tiers: Sparse<Vec<PercentageTier>>,
         /// Its start.
         start_date: Moment,
         /// Its end; null where it has none.
         end_date: Option<Moment>,
-        /// Filter of the prices that it applies to, by their ids.
+        /// Filters of the prices that it is over.
+        filters: Vec<PriceFilter>,
+        /// Ids of the price intervals that it applies to.
+        applies_to_price_interval_ids: Vec<String>,
+    }
+
+    /// A minimum over prices of a subscription: from its start to its end.
+    pub(crate) struct MinimumInterval {
+        /// Least amount of a billing period.
+        minimum_amount: Amount,
+        /// Its start.
+        start_date: Moment,
+        /// Its end; null where it has none.
+        end_date: Option<Moment>,
+        /// Filters of the prices that it is over.
+        filters: Vec<PriceFilter>,
+        /// Ids of the price intervals that it applies to.
+        applies_to_price_interval_ids: Vec<String>,
+    }
+
+    /// A maximum over prices of a subscription: from its start to its end.
+    pub(crate) struct MaximumInterval {
+        /// Greatest amount of a billing period.
+        maximum_amount: Amount,
+        /// Its start.
+        start_date: Moment,
+        /// Its end; null where it has none.
+        end_date: Option<Moment>,
+        /// Filters of the prices that it is over.
         filters: Vec<PriceFilter>,
         /// Ids of the price intervals that it applies to.
         applies_to_price_interval_ids: Vec<String>,
@@ -79,114 +90,73 @@ response! {
     }
 }
 
-/// The type of an adjustment over prices.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum IntervalAdjustmentType {
-    PercentageDiscount,
-    AmountDiscount,
+/// Adjustments of a subscription by their start, and once more by their kinds.
+#[derive(Default)]
+pub(super) struct Adjusted {
+    pub(super) all: Vec<AdjustmentInterval>,
+    pub(super) discounts: Vec<DiscountInterval>,
+    pub(super) minimums: Vec<MinimumInterval>,
+    pub(super) maximums: Vec<MaximumInterval>,
 }
 
-choices! {
-    IntervalAdjustmentType {
-        "percentage_discount" => IntervalAdjustmentType::PercentageDiscount,
-        "amount_discount" => IntervalAdjustmentType::AmountDiscount,
-    }
-}
-
-/// A discount of a coupon, taken apart.
-struct Off {
-    percentage: Option<JsonNumber>,
-    amount: Option<Amount>,
-}
-
-impl Off {
-    /// Takes the discount of an interval apart, where it is one of a coupon.
-    fn of(of: &subscription::AdjustmentInterval, subscription: &Subscription) -> Option<Self> {
-        let Adjustment::Discount(discount) = &of.adjustment else { return None };
-        let nothing = Self { percentage: None, amount: None };
-        of.coupon_id?;
-        match discount {
-            Discount::Percentage(fraction) => {
-                let number = JsonNumber(fraction.as_decimal().clone());
-                Some(Self { percentage: Some(number), ..nothing })
-            }
-            Discount::Amount(off) => {
-                let amount = Amount::of(off, &PricingUnit::from(subscription.currency));
-                Some(Self { amount: Some(amount), ..nothing })
-            }
-            _ => None,
+impl Adjusted {
+    pub(super) fn of(subscription: &Subscription, related: &Related) -> Self {
+        let mut intervals: Vec<_> = subscription.adjustment_intervals.iter().collect();
+        intervals.sort_by_key(|of| of.start_date);
+        let mut adjusted = Self::default();
+        for of in intervals {
+            adjusted.add(of, subscription, related);
         }
+        adjusted
     }
-}
 
-impl AdjustmentInterval {
-    /// Writes the adjustments over prices of a subscription, by their start.
-    pub(super) fn all(subscription: &Subscription) -> Vec<Self> {
-        let all = discounts(subscription).into_iter().map(|(of, off)| Self {
-            id: of.id.to_string(),
-            adjustment: IntervalAdjustment::of(of, off),
-            start_date: of.start_date.into(),
-            end_date: of.end_date.map(Moment::from),
-            applies_to_price_interval_ids: price_intervals(of, subscription),
-        });
-        all.collect()
-    }
-}
-
-impl IntervalAdjustment {
-    fn of(of: &subscription::AdjustmentInterval, off: Off) -> Self {
-        Self {
-            id: of.id.to_string(),
-            adjustment_type: match off.percentage {
-                Some(_) => IntervalAdjustmentType::PercentageDiscount,
-                None => IntervalAdjustmentType::AmountDiscount,
-            },
-            percentage_discount: Sparse(off.percentage),
-            amount_discount: Sparse(off.amount),
-            is_invoice_level: of.is_invoice_level(),
-            filters: filters(of),
-            applies_to_price_ids: of.price_ids.iter().map(ToString::to_string).collect(),
-            reason: Nothing,
-            replaces_adjustment_id: Nothing,
-            plan_phase_order: Nothing,
+    fn add(
+        &mut self,
+        of: &subscription::AdjustmentInterval,
+        subscription: &Subscription,
+        related: &Related,
+    ) {
+        let currency = subscription.currency;
+        let Some(adjustment) = Adjustment::of_interval(of, currency, related) else { return };
+        let Some((kind, values)) = Values::of(&of.adjustment, currency) else { return };
+        let (start_date, end_date) = (of.start_date.into(), of.end_date.map(Moment::from));
+        let applies_to_price_interval_ids = price_intervals(of, subscription);
+        let filters = filters_of(of);
+        if let Some(discount_type) = AnyDiscountType::of(kind) {
+            self.discounts.push(DiscountInterval {
+                discount_type,
+                usage_discount: Sparse(values.usage),
+                percentage_discount: Sparse(values.percentage),
+                amount_discount: Sparse(values.amount),
+                tiers: Sparse(values.tiers),
+                start_date,
+                end_date,
+                filters: filters.clone(),
+                applies_to_price_interval_ids: applies_to_price_interval_ids.clone(),
+            });
         }
-    }
-}
-
-impl DiscountInterval {
-    /// Writes the discounts over prices of a subscription, by their start.
-    pub(super) fn all(subscription: &Subscription) -> Vec<Self> {
-        let all = discounts(subscription).into_iter().map(|(of, off)| Self {
-            discount_type: match off.percentage {
-                Some(_) => DiscountType::Percentage,
-                None => DiscountType::Amount,
-            },
-            percentage_discount: Sparse(off.percentage),
-            amount_discount: Sparse(off.amount),
-            start_date: of.start_date.into(),
-            end_date: of.end_date.map(Moment::from),
-            filters: filters(of),
-            applies_to_price_interval_ids: price_intervals(of, subscription),
+        self.minimums.extend(values.minimum.map(|minimum_amount| MinimumInterval {
+            minimum_amount,
+            start_date,
+            end_date,
+            filters: filters.clone(),
+            applies_to_price_interval_ids: applies_to_price_interval_ids.clone(),
+        }));
+        self.maximums.extend(values.maximum.map(|maximum_amount| MaximumInterval {
+            maximum_amount,
+            start_date,
+            end_date,
+            filters,
+            applies_to_price_interval_ids: applies_to_price_interval_ids.clone(),
+        }));
+        self.all.push(AdjustmentInterval {
+            id: of.id.to_string(),
+            adjustment,
+            start_date,
+            end_date,
+            applies_to_price_interval_ids,
         });
-        all.collect()
     }
-}
-
-/// Returns the discounts of coupons that a subscription has, by their start.
-fn discounts(subscription: &Subscription) -> Vec<(&subscription::AdjustmentInterval, Off)> {
-    let all = subscription.adjustment_intervals.iter();
-    let mut all: Vec<_> = all.filter_map(|of| Some((of, Off::of(of, subscription)?))).collect();
-    all.sort_by_key(|(of, _)| of.start_date);
-    all
-}
-
-fn filters(of: &subscription::AdjustmentInterval) -> Vec<PriceFilter> {
-    let values = FilterValues::PriceId(of.price_ids.clone());
-    vec![PriceFilter::from(&accrue::price::PriceFilter {
-        operator: FilterOperator::Includes,
-        values,
-    })]
 }
 
 fn price_intervals(

@@ -25,7 +25,7 @@ request! {
         auto_issuance: Maybe<Kept<bool>>,
         /// Memo of its invoices: stored and given back.
         default_invoice_memo: Maybe<Kept<String>>,
-        /// Amount that may be used before an invoice is issued: stored and given back.
+        /// Amount that usage may come to in a billing period before it is invoiced, above zero; null removes it.
         invoicing_threshold: Maybe<Kept<Decimal>>,
         /// Number of days between issue and due date of an invoice: stored and given back.
         net_terms: Maybe<Kept<Whole<0, 1_000_000>>>,

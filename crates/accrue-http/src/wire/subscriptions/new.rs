@@ -2,13 +2,14 @@ use accrue::{
     Currency, CustomerId, Decimal, ExternalId, IdOr, JsonNumber, Name, PlanId, RedemptionCode,
     Zone,
     plan::PlanVersion,
-    subscription::{self, BillingAnchor},
+    subscription::{self, AddedAdjustment, AdjustmentChanges, BillingAnchor},
 };
 
 use crate::{
     problem::{Problem, Violations},
     shape::{Anything, MetadataIn, Whole, choices, new_metadata, request},
     wire::{
+        adjustments::{AddedAdjustmentIn, LeftOutAdjustment, ReplacingAdjustment},
         carried::{Kept, carried},
         dates::{Date, any_is_local},
         not_built::{AnyObject, NotBuilt},
@@ -51,7 +52,7 @@ request! {
         auto_issuance: Option<Kept<bool>>,
         /// Memo of its invoices: stored and given back.
         default_invoice_memo: Option<Kept<String>>,
-        /// Amount that may be used before an invoice is issued: stored and given back.
+        /// Amount that usage may come to in a billing period before it is invoiced, above zero.
         invoicing_threshold: Option<Kept<Decimal>>,
         /// Number of days between issue and due date of an invoice: stored and given back.
         net_terms: Option<Kept<Whole<0, 1_000_000>>>,
@@ -61,9 +62,8 @@ request! {
         external_marketplace_reporting_id: Option<Kept<String>>,
         /// Region of the marketplace: stored.
         aws_region: Option<Kept<String>>,
-        /// Adjustments to add to those of the plan: not available until subscriptions have terms of
-        /// their own.
-        add_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Adjustments to add to those of the plan.
+        add_adjustments: Option<Vec<AddedAdjustmentIn>>,
         /// Prices to add to those of the plan: not available until subscriptions have terms of their
         /// own.
         add_prices: Option<NotBuilt<Vec<AnyObject>>>,
@@ -81,13 +81,12 @@ request! {
         /// Other amounts of prices of the plan: not available until subscriptions have terms of their
         /// own.
         price_overrides: Option<NotBuilt<Vec<Anything>>>,
-        /// Adjustments of the plan to leave out: not available until subscriptions have terms of their
-        /// own.
-        remove_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Adjustments of the plan to leave out.
+        remove_adjustments: Option<Vec<LeftOutAdjustment>>,
         /// Prices of the plan to leave out: not available until subscriptions have terms of their own.
         remove_prices: Option<NotBuilt<Vec<AnyObject>>>,
-        /// Adjustments to replace: not available until subscriptions have terms of their own.
-        replace_adjustments: Option<NotBuilt<Vec<AnyObject>>>,
+        /// Adjustments of the plan to replace by others.
+        replace_adjustments: Option<Vec<ReplacingAdjustment>>,
         /// Prices to replace: not available until subscriptions have terms of their own.
         replace_prices: Option<NotBuilt<Vec<AnyObject>>>,
         /// Number of days of its trial: others than zero are not available until plans have trials.
@@ -127,14 +126,17 @@ choices! {
 impl NewSubscription {
     /// Returns the customer whose zone its dates are in, where they need one.
     pub(crate) fn customer_of_dates(&self) -> Option<IdOr<CustomerId>> {
-        let is_local = any_is_local([&self.start_date, &self.end_date]);
+        let added = self.add_adjustments.iter().flatten();
+        let is_local = any_is_local([&self.start_date, &self.end_date])
+            || added.into_iter().any(|of| any_is_local([&of.start_date, &of.end_date]));
         let external = self.external_customer_id.clone().map(IdOr::External);
         self.customer_id.map(IdOr::Id).or(external).filter(|_| is_local)
     }
 
     /// Makes the subscription to create, where dates are those of a zone.
     pub(crate) fn into_new(self, zone: &Zone) -> Result<subscription::NewSubscription, Problem> {
-        let new = self;
+        let mut new = self;
+        let adjustments = new.adjustments(zone)?;
         let mut violations = Violations::default();
         let customer =
             one_of("customer", new.customer_id, new.external_customer_id.clone(), &mut violations);
@@ -169,10 +171,34 @@ impl NewSubscription {
         (subscription.start_date, subscription.end_date) =
             (start_date.transpose()?, end_date.transpose()?);
         subscription.anchor = anchor;
+        subscription.adjustments = adjustments;
         subscription.coupon_redemption_code = new.coupon_redemption_code;
         subscription.metadata = new_metadata(new.metadata);
         subscription.carried = carried;
         Ok(subscription)
+    }
+
+    /// Makes the changes to the adjustments of the plan, where dates are those of a zone.
+    fn adjustments(&mut self, zone: &Zone) -> Result<AdjustmentChanges, Problem> {
+        let mut add = Vec::new();
+        for (index, of) in self.add_adjustments.take().into_iter().flatten().enumerate() {
+            let date = |date: Option<Date>, name: &str| {
+                let at = format!("/add_adjustments/{index}/{name}");
+                date.map(|date| date.in_zone(zone, &at)).transpose()
+            };
+            add.push(AddedAdjustment {
+                adjustment: of.adjustment.0,
+                start_date: date(of.start_date, "start_date")?,
+                end_date: date(of.end_date, "end_date")?,
+            });
+        }
+        let remove = self.remove_adjustments.take().into_iter().flatten();
+        let replace = self.replace_adjustments.take().into_iter().flatten();
+        Ok(AdjustmentChanges {
+            add,
+            remove: remove.map(|of| of.adjustment_id).collect(),
+            replace: replace.map(|of| (of.replaces_adjustment_id, of.adjustment.0)).collect(),
+        })
     }
 
     fn anchor(&self, violations: &mut Violations) -> Option<BillingAnchor> {

@@ -23,7 +23,7 @@ use crate::{
             periods,
             terms::{self, CustomerTerms},
         },
-        time::corrections,
+        time::{corrections, thresholds},
     },
     idempotency::Fingerprint,
     limits,
@@ -134,17 +134,24 @@ async fn take_one_by_one(
 ) -> Result<(), Error> {
     for (event, readings) in &share.events {
         let (at, key) = (event.timestamp, &event.idempotency_key);
-        let mut draw_downs = Vec::new();
-        for periods in &mut *periods {
+        let (mut draw_downs, mut reached) = (Vec::new(), Vec::new());
+        for (place, periods) in periods.iter_mut().enumerate() {
             tx.pace.spend(readings.len()).await;
             let seen = &tally.indexes;
-            let effects = periods.advance(Change::Event { at, key, readings, seen });
+            let mut effects = periods.advance(Change::Event { at, key, readings, seen });
+            reached.extend(effects.reached.take().map(|evaluated| (place, evaluated)));
             draw_downs.extend(periods::tell_of(tx, share.customer_id, effects, tx.now).await?);
         }
         tally.add(at, readings);
         if !draw_downs.is_empty() {
             let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
             ledgers::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
+        }
+        for (place, evaluated) in reached {
+            let Some(periods) = periods.get(place) else { continue };
+            // What credits have paid for is not billed.
+            ledgers::save_ledgers(tx, share.customer_id, ledgers.values()).await?;
+            thresholds::bill(tx, share.customer_id, periods, evaluated).await?;
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::{
         },
         time::{collecting, current, invoicing, one_off},
     },
-    invoice::{Invoice, InvoiceFilter, InvoiceStatus, InvoiceUpdate, Payment},
+    invoice::{Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus, InvoiceUpdate, Payment},
     limits,
     page::{Listing, Position},
     schema::{self, Index},
@@ -33,7 +33,8 @@ impl Account {
         self.at_one_instant(find).await
     }
 
-    /// Returns the draft of the next boundary of a subscription, with the figures of now (invoicing 9.3).
+    /// Returns the draft of the next boundary of a subscription, with the figures of now (invoicing 9.3): where
+    /// nothing falls due any more, the last one that is not issued.
     ///
     /// # Errors
     ///
@@ -161,6 +162,10 @@ async fn shown(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Error
 
 /// Computes what a draft shows.
 pub(super) async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Result<(), Error> {
+    if invoice.source == InvoiceSource::Partial {
+        invoice.show_made_lines();
+        return Ok(());
+    }
     match (invoice.status, invoice.subscription_id) {
         (InvoiceStatus::Draft, Some(subscription)) => {
             let entry = rows::subscriptions::subscription_entry(tx, subscription).await?;
@@ -177,8 +182,20 @@ pub(super) async fn show(tx: &mut Transaction<'_>, invoice: &mut Invoice) -> Res
 async fn upcoming(tx: &mut Transaction<'_>, id: SubscriptionId) -> Result<Invoice, Error> {
     let entry = rows::subscriptions::subscription_entry(tx, id).await?;
     let draft = entry.invoicing.as_ref().and_then(|of| of.upcoming().or_else(|| of.drafts.last()));
-    let draft = draft.ok_or_else(|| Error::not_found("upcoming invoice of subscription", id))?;
-    shown(tx, draft.id).await
+    if let Some(draft) = draft {
+        return shown(tx, draft.id).await;
+    }
+    // Nothing falls due any more: one that waits for somebody to issue it is the last.
+    let of = &entry.subscription;
+    let mut invoices = invoices::heads_from(tx, of.customer_id, of.start_date).await?;
+    invoices.retain(|invoice| {
+        let is_draft = invoice.status == InvoiceStatus::Draft;
+        is_draft
+            && invoice.subscription_id == Some(id)
+            && invoice.source == InvoiceSource::Subscription
+    });
+    let last = invoices.last().map(|invoice| invoice.id);
+    shown(tx, last.ok_or_else(|| Error::not_found("upcoming invoice of subscription", id))?).await
 }
 
 /// Whose rows pass a filter.

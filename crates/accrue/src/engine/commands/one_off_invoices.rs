@@ -109,7 +109,9 @@ async fn create_invoice(tx: &mut Transaction<'_>, new: &NewInvoice) -> Result<In
     let terms = Terms::of_customer(customer);
     let price_id = || PriceId::generate(tx.now, tx.entropy());
     let decided = new.clone().decide(id, customer, terms, &books.receivables, price_id, tx.now)?;
-    let (mut invoice, prices) = decided;
+    let (invoice, prices) = decided;
+    let account = rows::account::account_entry(tx).await?;
+    let mut invoice = invoice.with_memo_of(&account.configuration);
     if customer.currency.is_none() {
         customer.currency = Some(invoice.currency);
         rows::customers::put(tx, &books.entry).await?;

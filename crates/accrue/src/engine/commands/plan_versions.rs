@@ -12,7 +12,8 @@ use crate::{
     },
     meter::MeterId,
     plan::{
-        NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange, PricedVersion,
+        Agreed, NewPlanVersion, Placed, Plan, PlanPrice, PlanVersion, PlanVersionChange,
+        PricedVersion,
     },
     price::{Charge, Price},
     schema::{self, PlanVersionEntry},
@@ -28,8 +29,8 @@ impl Account {
     /// Those of [`create_price`](Self::create_price) for a new price, and
     /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for the plan and the prices that it
     /// keeps; [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where a price is there
-    /// twice, its usage prices have several billing cycles, or its matrices have more than 200
-    /// cells together.
+    /// twice, its matrices have more than 200 cells together, or an adjustment is over prices that it
+    /// cannot be over: in a pricing unit, of fees where it is of units, or that do not fall due together.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Decimal, Name, item::NewItem, store::MemoryStore};
@@ -77,7 +78,9 @@ impl Account {
     ///
     /// Those of [`create_plan_version`](Self::create_plan_version);
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where another number is asked
-    /// for, or a price is to go that the latest version does not have.
+    /// for, or a price is to go that the latest version does not have;
+    /// [`ResourceNotFound`](crate::ErrorKind::ResourceNotFound) for an adjustment to go that it does not
+    /// have.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Name, item::NewItem, store::MemoryStore};
@@ -153,10 +156,10 @@ async fn priced_version(
     plan_id: PlanId,
     version: PlanVersion,
 ) -> Result<PricedVersion, Error> {
-    let PlanVersionEntry { prices, cycle, created_at, .. } =
+    let PlanVersionEntry { prices, adjustments, cycle, created_at, .. } =
         rows::plans::plan_version(tx, plan_id, version).await?;
     let prices = rows::prices::prices(tx, &prices).await?;
-    Ok(PricedVersion { plan_id, version, prices, cycle, created_at })
+    Ok(PricedVersion { plan_id, version, prices, adjustments, cycle, created_at })
 }
 
 /// Creates a version of a plan, and those of its prices that are new.
@@ -165,13 +168,16 @@ pub(in crate::engine) async fn create_version(
     plan_id: PlanId,
     version: PlanVersion,
     prices: &[Placed],
+    agreed: Agreed<'_>,
 ) -> Result<PricedVersion, Error> {
     let prices = plan_prices(tx, prices).await?;
-    let priced = PricedVersion::decide(plan_id, version, prices, tx.now)?;
+    rows::prices::check_adjusted(tx, &agreed.added()).await?;
+    let priced = PricedVersion::decide(plan_id, version, prices, agreed, tx.now)?;
     let entry = PlanVersionEntry {
         meters: meters_of(&priced.prices),
         usage_units: usage_units(&priced.prices),
         prices: priced.prices.iter().map(|price| price.id).collect(),
+        adjustments: priced.adjustments.clone(),
         cycle: priced.cycle,
         created_at: priced.created_at,
         ..PlanVersionEntry::default()
@@ -245,7 +251,8 @@ async fn create_plan_version(
     new.check()?;
     let plan = rows::plans::plan(tx, plan).await?;
     let version = plan.latest_version.next()?;
-    let priced = create_version(tx, plan.id, version, &Placed::all(&new.prices)).await?;
+    let (prices, agreed) = (Placed::all(&new.prices), Agreed::new(&new.adjustments));
+    let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, new.default);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;
@@ -261,7 +268,8 @@ async fn change_plan_version(
     let latest = rows::plans::plan_version(tx, plan.id, plan.latest_version).await?;
     let version = plan.latest_version.next()?;
     let prices = change.decide(version, &latest.prices)?;
-    let priced = create_version(tx, plan.id, version, &prices).await?;
+    let agreed = Agreed::changed(&latest.adjustments, change);
+    let priced = create_version(tx, plan.id, version, &prices, agreed).await?;
     // Who creates a version at the same time reads this row, so that only one gets the number.
     let plan = plan.with_version(version, change.default);
     tx.put(&schema::plan(tx.account, plan.id), &plan)?;

@@ -12,7 +12,7 @@ use crate::{
         },
     },
     page::Listing,
-    plan::{NewPlan, Placed, Plan, PlanFilter, PlanStatus, PlanUpdate},
+    plan::{Agreed, NewPlan, Placed, Plan, PlanFilter, PlanStatus, PlanUpdate},
     schema::{self, Index, Nothing, PlanAlias},
 };
 
@@ -114,7 +114,8 @@ async fn create_plan(tx: &mut Transaction<'_>, new: &NewPlan) -> Result<Plan, St
     }
     tx.put(&schema::plan(tx.account, id), &plan)?;
     tx.put(&schema::plan_by_time(tx.account, &plan), &Nothing {})?;
-    plan_versions::create_version(tx, id, plan.version, &Placed::all(&new.prices)).await?;
+    let (prices, agreed) = (Placed::all(&new.prices), Agreed::new(&new.adjustments));
+    plan_versions::create_version(tx, id, plan.version, &prices, agreed).await?;
     Ok(plan)
 }
 

@@ -106,6 +106,7 @@ async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, 
             plan_id,
             version,
             prices: prices.collect(),
+            adjustments: entry.adjustments,
             cycle: entry.cycle,
             created_at: entry.created_at,
         };

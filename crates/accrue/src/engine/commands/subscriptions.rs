@@ -240,11 +240,13 @@ async fn create_subscription(
     let version = rows::plans::plan_version(tx, plan.id, plan_version).await?;
     let prices = rows::prices::prices(tx, &version.prices).await?;
     check_fees(&prices, &new.fee_quantities)?;
+    rows::prices::check_adjusted(tx, &new.adjustments.added()).await?;
 
     let id = SubscriptionId::generate(tx.now, tx.entropy());
-    let PlanVersionEntry { revision, .. } = version;
+    let PlanVersionEntry { revision, adjustments, .. } = version;
     let terms = Terms { plan_id: plan.id, plan_version, currency: plan.currency };
-    let mut subscription = new.clone().decide(id, &customer, terms, &prices, tx.now)?;
+    let mut subscription =
+        new.clone().decide(id, &customer, terms, (&prices, &adjustments), tx.now)?;
     if let Some(code) = new.coupon_redemption_code.clone() {
         let mut coupon = rows::coupons::coupon(tx, &code.into()).await?;
         let start = subscription.start_date;

@@ -16,7 +16,7 @@ use crate::{
     rating::RateCard,
     schema::{self, CellTotalEntry, CustomerHead, PlanVersionEntry, TotalEntry},
     store::Key,
-    subscription::{BillingPeriods, PeriodKey, SubscriptionEntry},
+    subscription::{BillingPeriods, PeriodKey, SubscriptionEntry, Threshold},
     usage::Total,
 };
 
@@ -27,6 +27,8 @@ pub(in crate::engine) struct Wanted<'a> {
     pub(in crate::engine) alerts: &'a [Alert],
     /// What draws credits in these currencies and pricing units.
     pub(in crate::engine) draws_in: &'a [PricingUnit],
+    /// Threshold of what usage may come to before it is invoiced.
+    pub(in crate::engine) threshold: Option<&'a Threshold>,
 }
 
 /// A subscription whose billing periods are read.
@@ -97,7 +99,8 @@ pub(in crate::engine) async fn periods_of(
     wanted: Wanted<'_>,
     at: Timestamp,
 ) -> Result<Periods, Error> {
-    let (Subscribed { entry, version, grid, card }, Wanted { alerts, draws_in }) = (of, wanted);
+    let Subscribed { entry, version, grid, card } = of;
+    let Wanted { alerts, draws_in, threshold } = wanted;
     let id = entry.subscription.id;
     let guard = tx.guard::<CustomerHead>(entry.subscription.customer_id).await?;
     let head = guard.head(tx)?;
@@ -126,6 +129,7 @@ pub(in crate::engine) async fn periods_of(
     }
     let mut periods = Periods::new(id, version.meters.clone(), states, periods);
     (periods.alerts, periods.draws_in) = (alerts.to_vec(), draws_in.to_vec());
+    periods.threshold = threshold.cloned();
     match card.filter(|_| periods.are_rated()) {
         Some(card) => periods.rate(card, at),
         None => rate_periods(tx, entry, &mut periods, at).await?,

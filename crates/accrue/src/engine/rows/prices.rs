@@ -8,7 +8,7 @@ use crate::{
         kernel::{Guard, Transaction},
         rows::account,
     },
-    price::{FilterValues, Price, PriceFilter},
+    price::{FilterValues, NewAdjustment, Price, PriceFilter},
     rating::RateCard,
     schema,
     subscription::SubscriptionEntry,
@@ -101,6 +101,22 @@ pub(in crate::engine) async fn check_filters(
                 check_there("item", ids, tx.get_all(&slots).await?)?;
             }
             FilterValues::PriceType(_) | FilterValues::Currency(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks adjustments to give, each in some field, and that the prices and items exist that they name.
+pub(in crate::engine) async fn check_adjusted(
+    tx: &mut Transaction<'_>,
+    adjustments: &[(String, &NewAdjustment)],
+) -> Result<(), Error> {
+    for (at, new) in adjustments {
+        new.check().map_err(|error| error.within(at))?;
+        check_filters(tx, &new.filters).await?;
+        if let Some(item) = new.item_id {
+            let slot = schema::item(tx.account, item);
+            tx.get(&slot).await?.ok_or_else(|| Error::not_found("item", item))?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    AlertId, CustomerId, Error, PriceId,
+    AlertId, CustomerId, Decimal, Error, PriceId,
     alert::Alert,
     engine::{
         kernel::{Guard, Transaction},
@@ -36,7 +36,9 @@ pub(in crate::engine) struct SubscriptionTerms {
     /// Enabled alerts that watch it, those on usage first.
     pub(in crate::engine) alerts: Vec<Alert>,
     pub(in crate::engine) grid: BillingPeriods,
-    /// Its prices, where somebody asks what usage costs: an alert, or credits that pay for it.
+    /// Threshold of what its usage may come to before it is invoiced.
+    pub(in crate::engine) threshold: Option<Decimal>,
+    /// Its prices, where somebody asks what usage costs: an alert, a threshold, or credits that pay for it.
     pub(in crate::engine) card: Option<Arc<RateCard>>,
 }
 
@@ -87,10 +89,13 @@ async fn put_together(
             let version = plans::plan_version_of(tx, &entry).await?;
             let shared = alerts::of_plan(tx, &version.alerts).await?;
             let alerts = active::watching_with(tx, &entry, shared).await?;
-            let is_rated = alerts.iter().any(|alert| alert.condition.is_on_cost())
+            let threshold = entry.subscription.invoicing_threshold();
+            let threshold = threshold.filter(|_| entry.invoicing.is_some());
+            let is_rated = threshold.is_some()
+                || alerts.iter().any(|alert| alert.condition.is_on_cost())
                 || !credits.drawn_by(&version, |_| true).is_empty();
             let (grid, card) = (entry.subscription.periods(), None);
-            let terms = SubscriptionTerms { entry, version, alerts, grid, card };
+            let terms = SubscriptionTerms { entry, version, alerts, grid, threshold, card };
             subscriptions.push((terms, is_rated));
         }
         all.push((customer_id, credits, subscriptions));

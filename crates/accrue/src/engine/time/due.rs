@@ -3,20 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CustomerId, Decimal, Error, InvoiceId, PricingUnit, Timeframe, Timestamp,
+    CustomerId, Decimal, Error, InvoiceId, PriceId, PricingUnit, Timeframe, Timestamp,
     engine::{
         kernel::Transaction,
-        rows::{self, periods, prices},
+        rows::{self, credit_notes, invoices, periods, prices},
     },
-    invoice::{self, Charges, InvoiceLine},
+    invoice::{self, Charges, InvoiceLine, InvoiceSource, InvoiceStatus},
     meter::CellId,
-    price::Price,
     rating::RateCard,
     schema::{self, CustomerHead},
     subscription::{Applied, PeriodKey, Subscription, SubscriptionEntry},
     time::INSTANT,
     usage::Total,
 };
+
+/// Amounts that threshold invoices have billed, by price and start of the period.
+pub(super) type PartiallyInvoiced = BTreeMap<(PriceId, Timestamp), Decimal>;
 
 /// Computes the lines of what falls due at a boundary, as of now, and the sum of their subtotals.
 pub(super) async fn lines(
@@ -37,35 +39,36 @@ pub(super) async fn lines(
     let due = card.due(&figure, boundary);
     let drawn = drawn(tx, entry, &card, used.keys().map(|period| period.start())).await?;
     let adjustments = &entry.subscription.adjustment_intervals;
-    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn };
+    let start = used.keys().map(|period| period.start()).min();
+    let partially_invoiced = partially_invoiced(tx, entry, start).await?;
+    let charges = Charges { invoice_id, card: &card, due, adjustments, drawn, partially_invoiced };
     let (mut lines, subtotal) = invoice::lines(&charges);
-    for line in &mut lines {
-        let mut prices = card.intervals.iter().map(|of| &of.price);
-        if let Some(price) = prices.find(|price| price.id == line.price_id) {
-            break_down(tx, entry.subscription.customer_id, price, line).await?;
-        }
-    }
+    break_down(tx, entry.subscription.customer_id, &card, &mut lines).await?;
     Ok((lines, subtotal))
 }
 
-/// Breaks the usage of a line down by the property that its price names (invoicing 6.1).
+/// Breaks the usage of lines down by the properties that their prices name (invoicing 6.1).
 async fn break_down(
     tx: &mut Transaction<'_>,
     customer: CustomerId,
-    price: &Price,
-    line: &mut InvoiceLine,
+    card: &RateCard,
+    lines: &mut [InvoiceLine],
 ) -> Result<(), Error> {
-    let (Some(key), Some(grouping)) = (&price.invoice_grouping_key, price.grouping_meter(0)) else {
-        return Ok(());
-    };
-    let meters = rows::metrics::meters(tx).await?;
-    let meters = meters.only(&price.charge.metric_id().into_iter().collect(), &[grouping.id]);
-    let running = rows::figures::running_between(tx, customer, &meters, line.period).await?;
-    let groups = running.groups.iter().map(|(_, group)| {
-        let used = |cell| running.total.figure(cell);
-        (group.first().cloned().flatten(), price.charge.rate_group(&grouping, group, used))
-    });
-    line.break_down(key, groups);
+    for line in lines {
+        let mut prices = card.intervals.iter().map(|of| &of.price);
+        let price = prices.find(|price| price.id == line.price_id);
+        let Some(price) = price else { continue };
+        let Some(key) = &price.invoice_grouping_key else { continue };
+        let Some(grouping) = price.grouping_meter(0) else { continue };
+        let meters = rows::metrics::meters(tx).await?;
+        let meters = meters.only(&price.charge.metric_id().into_iter().collect(), &[grouping.id]);
+        let running = rows::figures::running_between(tx, customer, &meters, line.period).await?;
+        let groups = running.groups.iter().map(|(_, group)| {
+            let used = |cell| running.total.figure(cell);
+            (group.first().cloned().flatten(), price.charge.rate_group(&grouping, group, used))
+        });
+        line.break_down(key, groups);
+    }
     Ok(())
 }
 
@@ -90,7 +93,7 @@ async fn total(
 
 /// Sums up the credits that periods of usage have drawn from blocks that were given, not from the
 /// overdraft, by the start of the period, less what invoices of others that began with it have applied.
-async fn drawn(
+pub(super) async fn drawn(
     tx: &mut Transaction<'_>,
     entry: &SubscriptionEntry,
     card: &RateCard,
@@ -115,6 +118,33 @@ async fn drawn(
     for Applied { start, unit, amount } in entry.invoicing.iter().flat_map(|of| &of.applied) {
         if let Some(sum) = sums.get_mut(&(*start, unit.clone())) {
             *sum -= amount;
+        }
+    }
+    Ok(sums)
+}
+
+/// Sums up what threshold invoices from an instant on have billed: less what was credited of them, and
+/// without those that are void.
+pub(super) async fn partially_invoiced(
+    tx: &mut Transaction<'_>,
+    entry: &SubscriptionEntry,
+    from: Option<Timestamp>,
+) -> Result<PartiallyInvoiced, Error> {
+    let mut sums = PartiallyInvoiced::new();
+    let has_any = entry.invoicing.as_ref().is_some_and(|of| of.reached.is_some());
+    let Some(from) = from.filter(|_| has_any) else { return Ok(sums) };
+    let (of, customer) = (&entry.subscription, entry.subscription.customer_id);
+    for mut invoice in invoices::of_subscription_from(tx, of, from).await? {
+        if invoice.source != InvoiceSource::Partial || invoice.status == InvoiceStatus::Void {
+            continue;
+        }
+        invoice.show_made_lines();
+        let credited = credit_notes::lines_that_count(tx, customer, &invoice.credit_notes).await?;
+        for line in &invoice.lines {
+            let taken = credited.iter().filter(|of| of.invoice_line_id == line.id);
+            let taken: Decimal = taken.map(|of| of.taken_of_amount()).sum();
+            let sum = sums.entry((line.price_id, line.period.start())).or_default();
+            *sum += &line.amount - &taken;
         }
     }
     Ok(sums)

@@ -7,7 +7,7 @@ use crate::{
         rows::{self, invoices, outbox, prices},
         time::{crediting, due},
     },
-    invoice::{Invoice, InvoiceStatus, Issue, Terms},
+    invoice::{Invoice, InvoiceSource, InvoiceStatus, Issue, Terms},
     subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
     time::INSTANT,
     webhook::Body,
@@ -159,7 +159,8 @@ async fn make(
     let plan = rows::plans::plan(tx, &of.plan_id.into()).await?;
     let terms = Terms::new(&of.carried, &plan.carried, &books.entry.customer);
     let id = InvoiceId::generate(at, tx.entropy());
-    let mut invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
+    let invoice = Invoice::draft(id, of, boundary, terms, &books.receivables, at);
+    let mut invoice = invoice.with_memo_of(&account.configuration);
     let is_automatic = invoice.will_auto_issue;
     let draft = Draft { id, boundary, made_at: at, has_usage, is_automatic };
     invoice.eligible_to_issue_at = Some(draft.eligible_at(account.configuration.grace_period));
@@ -201,6 +202,13 @@ pub(in crate::engine) async fn issue(
     mut invoice: Invoice,
     at: Timestamp,
 ) -> Result<Invoice, Error> {
+    if invoice.source == InvoiceSource::Partial {
+        invoice.show_made_lines();
+        let plan = rows::plans::plan(tx, &entry.subscription.plan_id.into()).await?;
+        let terms = [&entry.subscription.carried, &plan.carried];
+        issue_shown(tx, &mut invoice, terms, at).await?;
+        return Ok(invoice);
+    }
     show(tx, entry, &mut invoice).await?;
     let taken_back = crediting::take_off(tx, entry, &mut invoice).await?;
     if let Some(since) = taken_back

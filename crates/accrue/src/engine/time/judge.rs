@@ -28,7 +28,7 @@ pub(in crate::engine) async fn judge_at_once(
     }
     let mut billing = judged_at_once(&entry.subscription, at);
     billing.extend(used_meanwhile(tx, entry, &billing, at).await?);
-    let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[] };
+    let wanted = Wanted { alerts: std::slice::from_ref(alert), draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, at).await?;
     let cause = Cause::Configuration { alert_id: alert.id };
     let change = Change::Watched { cause: &cause };
@@ -67,7 +67,7 @@ pub(in crate::engine) async fn judge_turn(
     let grid = entry.subscription.periods();
     let ending = grid.containing(right_before).filter(|period| !period.contains(at));
     let billing: Vec<_> = ending.into_iter().chain(grid.containing(at)).collect();
-    let wanted = Wanted { alerts: &alerts, draws_in: &[] };
+    let wanted = Wanted { alerts: &alerts, draws_in: &[], ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, right_before).await?;
     let mut next = periods.clone();
     periods::rate_periods(tx, entry, &mut next, at).await?;

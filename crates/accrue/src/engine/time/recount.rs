@@ -53,10 +53,10 @@ pub(in crate::engine) async fn count_earlier_usage(
     let billing = in_order(open.into_iter().chain(judged.iter().copied()));
     part_until(tx, entry, Timestamp::MAX);
     let draws_in = ledgers::draws_in(tx, entry).await?;
-    let nothing = Wanted { draws_in: &draws_in, alerts: &[] };
+    let nothing = Wanted { draws_in: &draws_in, alerts: &[], ..Wanted::default() };
     let nothing = periods::periods(tx, entry, &billing, nothing, now).await?;
     let alerts = active::watching(tx, entry).await?;
-    let wanted = Wanted { draws_in: &draws_in, alerts: &alerts };
+    let wanted = Wanted { draws_in: &draws_in, alerts: &alerts, ..Wanted::default() };
     let mut periods = periods::periods(tx, entry, &billing, wanted, now).await?;
     sum_anew(tx, entry, &mut periods, SummedBy::All).await?;
     periods::rate_periods(tx, entry, &mut periods, now).await?;
@@ -92,7 +92,7 @@ pub(in crate::engine) async fn judge_change(
     }
     earlier.extend(judged.iter().filter_map(|period| old.containing(period.start())));
     later.extend(judged.iter().copied());
-    let wanted = Wanted { alerts: &alerts, draws_in: &draws_in };
+    let wanted = Wanted { alerts: &alerts, draws_in: &draws_in, ..Wanted::default() };
     let mut periods = periods::periods(tx, before, &in_order(earlier), wanted, now).await?;
     let mut next = periods::periods(tx, after, &in_order(later), wanted, now).await?;
     if is_summed {
@@ -170,7 +170,7 @@ async fn count_periods(
         false => Vec::new(),
     };
     let draws_in = ledgers::draws_in(tx, &entry).await?;
-    let wanted = Wanted { alerts: &alerts, draws_in: &draws_in };
+    let wanted = Wanted { alerts: &alerts, draws_in: &draws_in, ..Wanted::default() };
     let mut periods = periods::periods(tx, before, &billing, wanted, at).await?;
     let mut next = periods::periods(tx, &entry, &billing, wanted, at).await?;
     let by = SummedBy::Revision(measured(tx, customer_id).await?);

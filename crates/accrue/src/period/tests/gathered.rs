@@ -1,7 +1,7 @@
 //! Events that billing periods take together, beside the same one by one.
 
 use super::*;
-use crate::credit::DrawDown;
+use crate::{credit::DrawDown, subscription::Threshold};
 
 impl Terms {
     /// Drops what may take off more of a cost that is more.
@@ -36,6 +36,7 @@ proptest! {
         terms in prop_oneof![1 => terms(), 3 => terms().prop_map(Terms::without_adjustments)],
         on_cost: bool,
         draws: bool,
+        threshold in prop::option::of(1_u64..60),
         gets_cheaper: bool,
         watched in 7_u8..12,
         events in amounts(),
@@ -50,6 +51,10 @@ proptest! {
         let mut periods = story.loaded();
         periods.draws_in.retain(|_| draws);
         periods.alerts = [on_usage].into_iter().chain(on_cost).collect();
+        let current = periods.billing.iter().map(|of| of.timeframe).find(|of| of.contains(story.now));
+        let threshold = threshold.zip(current);
+        periods.threshold =
+            threshold.map(|(amount, period)| Threshold::new(amount.into(), period, None));
         periods.rate(&story.card, story.now);
         let readings = |of: &[(u8, Aggregate)]| -> Vec<_> {
             let reading = |(metric, amount): &(u8, Aggregate)| Reading {
@@ -62,6 +67,7 @@ proptest! {
         };
         let one_by_one = |periods: &mut Periods, events: &[(u64, Vec<(u8, Aggregate)>)]| {
             let (mut exceeded, mut draw_downs) = (Vec::new(), Vec::new());
+            let mut reached = Vec::new();
             for (days, amounts) in events {
                 let (readings, seen) = (readings(amounts), Seen::new());
                 let (at, key) = (day(*days), key(0));
@@ -69,8 +75,9 @@ proptest! {
                 let effects = periods.advance(change);
                 exceeded.extend(effects.exceeded);
                 draw_downs.extend(effects.draw_downs);
+                reached.extend(effects.reached);
             }
-            (exceeded, draw_downs)
+            (exceeded, draw_downs, reached)
         };
         let drawn = |draw_downs: &[DrawDown]| {
             let mut drawn = BTreeMap::<_, Decimal>::new();
@@ -87,8 +94,10 @@ proptest! {
             gathered.add(day(*days), &readings(amounts));
         }
         if let Some((together, draw_downs)) = gathered.taken(story.now) {
-            let (exceeded, drawn_one_by_one) = one_by_one(&mut periods, &events);
-            prop_assert!(exceeded.is_empty());
+            let (exceeded, drawn_one_by_one, reached) = one_by_one(&mut periods, &events);
+            prop_assert!(exceeded.is_empty() && reached.is_empty());
+            let evaluated = |of: &Periods| of.evaluated().map(|(_, evaluated)| evaluated);
+            prop_assert_eq!(evaluated(&together), evaluated(&periods));
             prop_assert!(draw_downs.iter().all(|of| of.amount() > Decimal::zero()));
             prop_assert_eq!(drawn(&draw_downs), drawn(&drawn_one_by_one));
             for (one, other) in together.states.values().zip(periods.states.values()) {

@@ -130,4 +130,28 @@ proptest! {
         let costs: Vec<_> = costs.into_iter().map(|line| line.total).collect();
         prop_assert_eq!(sums, costs);
     }
+
+    /// What usage has come to within its periods is what it costs up to there.
+    #[test]
+    fn invoicing_15_what_usage_has_come_to_is_what_it_costs(case in case(), today in 1_u64..100) {
+        let (mut case, now) = (case, day(today));
+        case.events.retain(|(_, at, _)| *at < today);
+        let card = several(&case.priced, &case.adjusted);
+        let known = Cell::new(case.events.len());
+        let used = case.used(&card, &known);
+        let due = card.so_far(&used, now);
+        let begun = card.intervals.iter().enumerate().filter(|(_, of)| {
+            !of.is_fee() && !of.periods_in(span_of(now, now.saturating_add(crate::time::INSTANT))).is_empty()
+        });
+        let lines = due.lines.iter().map(|line| line.interval);
+        prop_assert_eq!(lines.collect::<Vec<_>>(), begun.map(|(place, _)| place).collect::<Vec<_>>());
+        for (line, total) in due.lines.iter().zip(totals(&due)) {
+            prop_assert_eq!(line.period.end(), now);
+            let cost = match line.period.start() < now {
+                true => rate_one(&card, &used, line.period, now).remove(line.interval).total,
+                false => Decimal::zero(),
+            };
+            prop_assert_eq!(total, cost, "{:?}", line);
+        }
+    }
 }

@@ -27,6 +27,7 @@ use crate::{
     limits,
     period::{Gathered, Periods, oldest_judged_on},
     schema::{self, CustomerHead},
+    subscription::Threshold,
     time::INSTANT,
     usage::{Event, Hour, Meters, Reading, Tally},
 };
@@ -52,6 +53,8 @@ struct MovedPeriods {
     alerts: Vec<Alert>,
     /// Currencies and pricing units in which usage draws credits.
     draws_in: Vec<PricingUnit>,
+    /// Threshold of what usage may come to before it is invoiced.
+    threshold: Option<Threshold>,
 }
 
 impl MovedPeriods {
@@ -102,6 +105,7 @@ impl<'a> Share<'a> {
                 let billing = periods_of(terms, &events, tx.now);
                 tx.pace.spend(events.len()).await;
                 if !billing.is_empty() {
+                    let threshold = threshold(terms, &billing, tx.now);
                     let watching = terms.alerts.iter().filter(|_| has_alerts);
                     let watching =
                         watching.filter(|alert| alert.condition.metric_id().is_none_or(moves));
@@ -110,6 +114,7 @@ impl<'a> Share<'a> {
                         billing,
                         alerts: watching.cloned().collect(),
                         draws_in: credits.drawn_by(&terms.version, moves),
+                        threshold,
                     });
                 }
             }
@@ -163,9 +168,9 @@ impl<'a> Share<'a> {
         drop(head);
         let mut all = Vec::with_capacity(self.moved.len());
         for moved in &self.moved {
-            let MovedPeriods { terms, billing, alerts, draws_in } = moved;
+            let MovedPeriods { terms, billing, alerts, draws_in, threshold } = moved;
             let entry = periods::begin_parts(tx, &terms.entry, billing).await?;
-            let wanted = Wanted { alerts, draws_in };
+            let wanted = Wanted { alerts, draws_in, threshold: threshold.as_ref() };
             let subscribed = Subscribed { entry: &entry, ..moved.subscribed() };
             let mut loaded = periods::periods_of(tx, subscribed, billing, wanted, tx.now).await?;
             let oldest_judged = oldest_judged_on(&terms.grid, &entry.subscription, tx.now);
@@ -282,6 +287,18 @@ fn periods_of(
         _ => {}
     }
     found.into_iter().collect()
+}
+
+/// Returns the threshold of a subscription, where some of its billing periods are the current one.
+fn threshold(
+    SubscriptionTerms { entry, grid, threshold, .. }: &SubscriptionTerms,
+    billing: &[Timeframe],
+    now: Timestamp,
+) -> Option<Threshold> {
+    let amount = threshold.clone()?;
+    let current = grid.containing(now).filter(|period| billing.contains(period))?;
+    let last = entry.invoicing.as_ref().and_then(|of| of.reached.as_ref());
+    Some(Threshold::new(amount, current, last))
 }
 
 /// Reads the rows that events are added to.

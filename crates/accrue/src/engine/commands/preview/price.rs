@@ -21,7 +21,7 @@ use crate::{
         },
     },
     period::Change,
-    plan::{Placed, PlanPrice},
+    plan::{Agreed, Placed, PlanPrice},
     price::NewPrice,
     subscription::SubscriptionEntry,
 };
@@ -85,12 +85,20 @@ impl Command for ReplacePrice {
         let period = costs::current_period(tx, &before);
         let currency = PricingUnit::from(before.subscription.currency);
         let alerts = active::watching(tx, &before).await?;
-        let wanted = Wanted { alerts: &alerts, draws_in: &ledgers::draws_in(tx, &before).await? };
+        let wanted = Wanted {
+            alerts: &alerts,
+            draws_in: &ledgers::draws_in(tx, &before).await?,
+            ..Wanted::default()
+        };
         let mut periods = periods::periods(tx, &before, &[period], wanted, now).await?;
         let earlier = costs::costs(tx, &before, &[period], &currency).await?;
 
         let after = self.repriced(tx, &before).await?;
-        let wanted = Wanted { alerts: &alerts, draws_in: &ledgers::draws_in(tx, &after).await? };
+        let wanted = Wanted {
+            alerts: &alerts,
+            draws_in: &ledgers::draws_in(tx, &after).await?,
+            ..Wanted::default()
+        };
         let mut next = periods::periods(tx, &after, &[period], wanted, now).await?;
         recount::sum_anew(tx, &after, &mut next, SummedBy::All).await?;
         periods::rate_periods(tx, &after, &mut next, now).await?;
@@ -135,8 +143,8 @@ impl ReplacePrice {
         let plan = rows::plans::plan(tx, &plan_id.into()).await?;
         let version = plan.latest_version.next()?;
         let prices: Vec<_> = prices.collect();
-        let priced =
-            plan_versions::create_version(tx, plan_id, version, &Placed::all(&prices)).await?;
+        let (prices, agreed) = (Placed::all(&prices), Agreed::default());
+        let priced = plan_versions::create_version(tx, plan_id, version, &prices, agreed).await?;
         let mut after = of.clone();
         after.subscription.plan_version = version;
         let price = ids.iter().position(|id| *id == named).and_then(|at| priced.prices.get(at));

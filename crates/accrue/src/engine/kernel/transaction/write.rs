@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Error, limits,
     schema::{Guards, Owner, Slot},
-    store::{Change, Document, Key},
+    store::{Change, Document, Key, Table},
 };
 
 impl Transaction<'_> {
@@ -76,6 +76,23 @@ impl Transaction<'_> {
     /// Removes a row when the transaction is committed.
     pub(in crate::engine) fn delete<T>(&mut self, slot: &Slot<T>) {
         self.write(Change::Delete(slot.key().clone()), None);
+    }
+
+    /// Returns the keys of the rows of a table that are put when the transaction is committed.
+    pub(in crate::engine) fn keys_put(&self, table: Table) -> impl Iterator<Item = &Key> {
+        let puts = self.writes.iter().filter(|change| change.document().is_some());
+        puts.map(Change::key).filter(move |key| key.table() == table)
+    }
+
+    /// Tells whether a row is put when the transaction is committed.
+    pub(in crate::engine) fn is_put<T, G>(&self, slot: &Slot<T, G>) -> bool {
+        let change = self.written.get(slot.key()).and_then(|at| self.writes.get(*at));
+        change.is_some_and(|change| change.document().is_some())
+    }
+
+    /// Tells whether a row was read, and was there.
+    pub(in crate::engine) fn was_there<T, G>(&self, slot: &Slot<T, G>) -> bool {
+        self.reads.get(slot.key()).flatten().is_some()
     }
 
     /// Notes that a row is written under a guard.

@@ -1,0 +1,55 @@
+use accrue::{invoice, price::BillingMode, price::Charge, related::Related};
+
+use crate::{
+    request::ChangedWanted,
+    shape::{NoRows, response},
+    wire::{credit_notes::CreditNote, invoices::CreatedInvoice},
+};
+
+response! {
+    /// Invoices and credit notes that a change of a subscription has made, or made void.
+    pub(crate) struct ChangedResources {
+        /// Invoices that it made, drafts too.
+        created_invoices: Vec<CreatedInvoice>,
+        /// Always empty: a change makes no invoice void.
+        voided_invoices: NoRows,
+        /// Credit notes that it made.
+        created_credit_notes: Vec<CreditNote>,
+        /// Credit notes that it made void.
+        voided_credit_notes: Vec<CreditNote>,
+    }
+}
+
+impl ChangedResources {
+    pub(super) fn of(
+        changed: &accrue::ChangedResources,
+        wanted: ChangedWanted,
+        related: &Related,
+    ) -> Self {
+        let notes = |of: &[invoice::CreditNote]| -> Vec<_> {
+            of.iter().map(|note| CreditNote::of(note, related)).collect()
+        };
+        let is_wanted = |is_payable: bool| is_payable || wanted != ChangedWanted::PayableInvoices;
+        let invoices = changed.created_invoices.iter();
+        let invoices = invoices.map(|of| (of, is_payable_now(of, related)));
+        let invoices = invoices.filter(|(_, is_payable)| is_wanted(*is_payable));
+        Self {
+            created_invoices: invoices
+                .map(|(of, is_payable)| CreatedInvoice::of(of, is_payable, related))
+                .collect(),
+            voided_invoices: NoRows,
+            created_credit_notes: notes(&changed.created_credit_notes),
+            voided_credit_notes: notes(&changed.voided_credit_notes),
+        }
+    }
+}
+
+/// Tells whether an invoice is of fees in advance alone, and issued.
+fn is_payable_now(invoice: &invoice::Invoice, related: &Related) -> bool {
+    let is_in_advance = |charge: &Charge| {
+        matches!(charge, Charge::Fixed { billing_mode: BillingMode::InAdvance, .. })
+    };
+    let mut prices = invoice.lines.iter().map(|line| related.price(line.price_id));
+    invoice.issued_at.is_some()
+        && prices.all(|price| price.is_some_and(|price| is_in_advance(&price.charge)))
+}

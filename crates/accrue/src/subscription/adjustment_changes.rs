@@ -1,0 +1,111 @@
+use serde::Serialize;
+
+use super::{AdjustmentInterval, Cut, NewSubscription};
+use crate::{
+    AdjustmentId, Error, Timestamp,
+    price::{AdjustmentIds, NewAdjustment, Price, ScopedAdjustment, check_adjustments, remaining},
+};
+
+/// Changes to the adjustments of a plan version for one subscription (invoicing 14.3).
+///
+/// Those of the version are removed and replaced first, and then more are added: a replacement is in force
+/// as long as what it takes the place of would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AdjustmentChanges {
+    /// Adjustments to add to those of the version.
+    pub add: Vec<AddedAdjustment>,
+    /// Adjustments of the version to leave out.
+    pub remove: Vec<AdjustmentId>,
+    /// Adjustments of the version to replace, each with its replacement.
+    pub replace: Vec<(AdjustmentId, NewAdjustment)>,
+}
+
+/// Adjustment to add to a subscription, and when it is in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AddedAdjustment {
+    /// The adjustment.
+    pub adjustment: NewAdjustment,
+    /// Its first instant: that of the subscription where none is given.
+    pub start_date: Option<Timestamp>,
+    /// First instant after it: none where none is given.
+    pub end_date: Option<Timestamp>,
+}
+
+impl From<NewAdjustment> for AddedAdjustment {
+    /// Adds it from the start of the subscription on.
+    fn from(adjustment: NewAdjustment) -> Self {
+        Self { adjustment, start_date: None, end_date: None }
+    }
+}
+
+impl AdjustmentChanges {
+    /// Tells whether nothing changes.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.add.is_empty() && self.remove.is_empty() && self.replace.is_empty()
+    }
+
+    /// Returns the adjustments that are new, each with the field in which it was given.
+    pub(crate) fn added(&self) -> Vec<(String, &NewAdjustment)> {
+        let replace = self.replace.iter().enumerate();
+        let replace = replace
+            .map(|(index, (_, new))| (format!("replace_adjustments[{index}].adjustment"), new));
+        let add = self.add.iter().enumerate();
+        let add = add
+            .map(|(index, new)| (format!("add_adjustments[{index}].adjustment"), &new.adjustment));
+        replace.chain(add).collect()
+    }
+}
+
+impl NewSubscription {
+    /// Cuts the intervals of what the plan version and the subscription agree on beside the prices' own
+    /// adjustments.
+    pub(super) fn agreed(
+        &self,
+        cut: &Cut<'_>,
+        of_version: &[ScopedAdjustment],
+        prices: &[Price],
+    ) -> Result<Vec<AdjustmentInterval>, Error> {
+        let AdjustmentChanges { add, remove, replace } = &self.adjustments;
+        let version = cut.plan_version.number();
+        let mut ids = AdjustmentIds::new(cut.subscription_id.as_bytes(), version, cut.created_at);
+        let mut all = remaining(of_version, remove, replace, &mut ids, prices)?;
+        let mut intervals: Vec<_> =
+            all.iter().map(|of| cut.agreed(of, prices, (cut.start_date, None))).collect();
+        for (index, added) in add.iter().enumerate() {
+            let at = format!("add_adjustments[{index}]");
+            let dates = added.dates(&at, cut.start_date, self.end_date)?;
+            let new = added.adjustment.clone().decide(ids.next(), None, prices);
+            let new = new.map_err(|error| error.within(&format!("{at}.adjustment")))?;
+            intervals.push(cut.agreed(&new, prices, dates));
+            all.push(new);
+        }
+        check_adjustments(&all)?;
+        Ok(intervals)
+    }
+}
+
+impl AddedAdjustment {
+    /// Decides when it is in force, within a life.
+    fn dates(
+        &self,
+        at: &str,
+        start: Timestamp,
+        end: Option<Timestamp>,
+    ) -> Result<(Timestamp, Option<Timestamp>), Error> {
+        let own = self.start_date.unwrap_or(start);
+        let is_within =
+            start <= own && self.end_date.is_none_or(|to| end.is_none_or(|end| to <= end));
+        if !is_within {
+            let detail = format!("the dates of {at} are not within the subscription");
+            return Err(Error::constraint(detail));
+        }
+        match self.end_date.or(end).filter(|end| *end <= own) {
+            Some(end) => {
+                let detail = format!("the end {end} of {at} is not after its start {own}");
+                Err(Error::constraint(detail))
+            }
+            None => Ok((own, self.end_date)),
+        }
+    }
+}
