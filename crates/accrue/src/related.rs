@@ -10,7 +10,7 @@ use crate::{
     CustomerId, ItemId, MetricId, Page, PlanId, PriceId,
     alert::{Alert, Scope},
     cost::Cost,
-    credit::LedgerEntry,
+    credit::{BlockInvoices, LedgerEntry},
     customer::Customer,
     invoice::{CreditNote, Invoice, InvoiceLine},
     item::Item,
@@ -184,10 +184,18 @@ impl Naming for CreditNote {
     }
 }
 
-/// Names its customer.
+/// Names its customer, and what the invoices name that it has made.
 impl Naming for LedgerEntry {
     fn name(&self, names: &mut Names) {
         names.customers.insert(self.customer_id);
+        self.created_invoices.name(names);
+    }
+}
+
+/// Names what its invoices name.
+impl Naming for BlockInvoices {
+    fn name(&self, names: &mut Names) {
+        self.invoices.name(names);
     }
 }
 

@@ -12,12 +12,12 @@ use super::{
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId,
     Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
-    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp,
+    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
     coupon::{Coupon, CouponStatus},
-    credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
+    credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry, TopUp, TopUpState},
     customer::Customer,
     id::OF_THE_WHOLE,
     idempotency::{Epoch, Record},
@@ -444,6 +444,15 @@ tables! {
     record_part(epoch: Epoch, account, number: u32, key: &IdempotencyKey) -> RecordPart {
         /// The pieces of the answers of epochs, of all accounts.
         range record_parts() by Epoch;
+    }
+
+    /// A top-up, and where it stands.
+    top_up(account, top_up: TopUpId) -> TopUpState [guarded by CustomerHead], resident;
+
+    /// The top-ups of a customer that are active, by when they were made.
+    top_up_by_customer(account, of: &TopUp)
+        = (account, of.customer_id, of.created_at, of.id) -> Nothing {
+        list top_ups(account, customer: CustomerId);
     }
 
     /// Invoices with a payment that is under way, by when it began.

@@ -23,7 +23,7 @@ use crate::{
             periods,
             terms::{self, CustomerTerms},
         },
-        time::corrections,
+        time::{corrections, drawing},
     },
     idempotency::Fingerprint,
     limits,
@@ -144,7 +144,7 @@ async fn take_one_by_one(
         tally.add(at, readings);
         if !draw_downs.is_empty() {
             let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-            ledgers::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
+            drawing::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{customers, invoices, outbox},
+        time::purchases,
     },
     invoice::{
         Attempted, BalanceAction, CollectionStep, Dunned, Invoice, InvoiceStatus, PaymentFailure,
@@ -128,7 +129,8 @@ pub(in crate::engine) async fn settle(
         // It has failed already.
         PaymentOutcome::Declined { .. } => return Ok(()),
     }
-    invoices::save(tx, before, invoice).await
+    invoices::save(tx, before, invoice).await?;
+    purchases::follow(tx, invoice, at).await
 }
 
 /// Ends what collects an invoice by itself, where it is paid or owed no longer.
