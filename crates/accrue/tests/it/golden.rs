@@ -224,6 +224,7 @@ fn draw_credits(fixture: &Fixture) {
         expiry_date: Some(at("2026-06-01T00:00:00Z")),
         per_unit_cost_basis: Some(number("0.8").into()),
         filters: Vec::new(),
+        invoice: None,
     }));
     for new in [
         NewBalanceAlert::credit_balance_dropped(unit("USD"), thresholds(&["9.5", "1"])),
@@ -253,6 +254,7 @@ fn draw_credits(fixture: &Fixture) {
         expiry_date: Some(at("2026-06-15T00:00:00Z")),
         per_unit_cost_basis: None,
         filters: Vec::new(),
+        invoice: None,
     }));
     fixture.use_now("eve", "g", "0.25");
     let credits = |new| run(fixture.account.create_ledger_entry(eve, new)).unwrap();
