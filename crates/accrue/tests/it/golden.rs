@@ -9,12 +9,15 @@ use accrue::{
     alert::{NewAlert, NewBalanceAlert, NewCondition},
     backfill::NewBackfill,
     coupon::{CouponDiscount, NewCoupon, Redemption, RedemptionTiming},
-    credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
-    customer::NewCustomer,
+    credit::{
+        ExpiryUnit, LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, NewTopUp, TopUpExpiry,
+        TopUpInvoice, VoidReason,
+    },
+    customer::{CustomerUpdate, NewCustomer},
     expression::Expression,
     invoice::{
-        BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
-        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine,
+        BalanceDirection, CreditNoteReason, InvoiceSettings, NewBalanceTransaction, NewCreditNote,
+        NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentTerms,
     },
     metric::Metric,
     plan::PlanPrice,
@@ -79,6 +82,7 @@ fn story() -> Fixture {
     fixture.set("2026-05-12T12:00:00Z");
     fixture.use_now("eve", "may", "0.75");
     bill_by_hand(&fixture);
+    buy_credits(&fixture);
     fixture
 }
 
@@ -156,6 +160,25 @@ fn bill_by_hand(fixture: &Fixture) {
         unit_amount: number("19.99"),
     });
     run(fixture.account.create_invoice(new)).unwrap();
+}
+
+/// A block that was bought, and a top-up whose block waits for its payment.
+fn buy_credits(fixture: &Fixture) {
+    let buyer = fixture.customer("buyer").id;
+    let billed_in = CustomerUpdate { currency: Some(usd()), ..CustomerUpdate::default() };
+    run(fixture.account.update_customer(buyer, billed_in)).unwrap();
+    let block = NewBlock {
+        per_unit_cost_basis: Some(number("1.5").into()),
+        invoice: Some(InvoiceSettings::new(PaymentTerms::Days(14))),
+        ..NewBlock::new(number("20"))
+    };
+    let new = NewLedgerEntry::new(unit(CREDITS), LedgerChange::Increment(block));
+    run(fixture.account.create_ledger_entry(buyer, new)).unwrap();
+    let invoice = TopUpInvoice { require_successful_payment: true, ..TopUpInvoice::default() };
+    let (threshold, amount) = (number("40"), number("50"));
+    let mut new = NewTopUp::new(unit(CREDITS), threshold, amount, number("1").into(), invoice);
+    new.expires_after = Some(TopUpExpiry { after: 1, unit: ExpiryUnit::Month });
+    run(fixture.account.create_top_up(buyer, new)).unwrap();
 }
 
 /// A backfill that is reflected, one for all customers that is open, and amendments.

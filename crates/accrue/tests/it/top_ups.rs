@@ -86,7 +86,8 @@ fn invoicing_13_4_a_balance_of_3_is_topped_up_to_53() {
     let expected =
         ["customer.credit_balance_dropped", "invoice.issued", "customer.credit_ledger_incremented"];
     assert_eq!(told, expected);
-    assert_eq!(ada.blocks()[1].source, BlockSource::TopUp);
+    let sources: Vec<_> = ada.blocks().iter().map(|block| block.source).collect();
+    assert!(sources.contains(&BlockSource::TopUp), "{sources:?}");
     assert_eq!(ada.top_ups(), [top_up]);
 }
 

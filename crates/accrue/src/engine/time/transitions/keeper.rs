@@ -8,7 +8,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{
-            customers,
+            account, customers,
             ledgers::{self, OpenLedger},
             top_ups,
         },
@@ -96,6 +96,8 @@ impl Keeper {
                 ledgers::open_ledger(tx, book).await?
             }
         };
+        // What is configured at this instant comes after what the instant brings.
+        ledger.has_alerts = account::had_alerts_until(tx, at).await?;
         if let TransitionKind::Expired(block_id) = kind {
             let before = ledger.book.balance().cloned();
             ledger.book.expire(block_id);
