@@ -14,7 +14,7 @@ mod entry;
 mod filter;
 mod ledger;
 mod new;
-mod purchase;
+pub(crate) mod purchase;
 mod shares;
 mod top_up;
 
@@ -24,7 +24,7 @@ pub use self::{
     entry::{EntryBlock, EntryKind, EntryStatus, EntryType, LedgerEntry, VoidReason},
     filter::{CreditBlockFilter, LedgerFilter},
     new::{LedgerChange, NewBlock, NewLedgerEntry},
-    purchase::BlockInvoices,
+    purchase::InvoiceSettings,
     top_up::{ExpiryUnit, NewTopUp, TopUp, TopUpExpiry, TopUpInvoice},
 };
 pub(crate) use self::{

@@ -43,10 +43,11 @@ pub use self::{
     dunning::{DunningSchedule, DunningStatus, DunningStep, DunningStepStatus},
     line::{InvoiceLine, LineAdjustment},
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
-    one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentTerms},
-    purchase::InvoiceSettings,
+    one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine},
+    purchase::BlockInvoices,
     update::{InvoiceUpdate, Payment},
 };
+pub use crate::credit::purchase::PaymentTerms;
 use crate::{
     Carried, CreditBlockId, Currency, CustomerId, Decimal, InvoiceId, Metadata, SubscriptionId,
     Timestamp,

@@ -1,6 +1,7 @@
 use accrue::{
     JsonNumber, Metadata, MetadataUpdate, PricingUnit, WrittenDecimal, Zone,
     credit::{self, BlockSource, BlockStatus, CreditBlockFilter},
+    invoice,
     related::Related,
 };
 
@@ -142,7 +143,7 @@ impl From<&credit::CreditBlock> for CreditBlock {
 }
 
 impl BlockInvoices {
-    pub(crate) fn of(found: &credit::BlockInvoices, related: &Related) -> Self {
+    pub(crate) fn of(found: &invoice::BlockInvoices, related: &Related) -> Self {
         let invoices = found.invoices.iter();
         Self {
             block: CreditBlock::from(&found.block),

@@ -229,7 +229,7 @@ impl LedgerEntry {
         let block = &entry.credit_block;
         let of_type = match &entry.entry_type {
             EntryType::Increment => {
-                let invoices = entry.created_invoices.iter();
+                let invoices = entry.created_invoices.iter().filter_map(|id| related.invoice(*id));
                 let invoices: Vec<_> = invoices.map(|of| Invoice::of(of, related)).collect();
                 let created_invoices = Some(invoices).filter(|of| !of.is_empty());
                 OfType::Increment(OfIncrement { created_invoices })

@@ -1,8 +1,8 @@
 use accrue::{
     CreditBlockId, Description, ItemId, JsonNumber, Metadata, PricingUnit, Timestamp,
     WrittenDecimal, Zone,
-    credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
-    invoice::{InvoiceSettings, PaymentTerms},
+    credit::{InvoiceSettings, LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
+    invoice::PaymentTerms,
 };
 
 use super::{

@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::CreditBlock;
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Description, LedgerEntryId, Metadata, PriceId, PricingUnit,
-    Timestamp, WrittenDecimal, invoice::Invoice, price::PriceFilter,
+    CreditBlockId, CustomerId, Decimal, Description, InvoiceId, LedgerEntryId, Metadata, PriceId,
+    PricingUnit, Timestamp, WrittenDecimal, price::PriceFilter,
 };
 
 /// An entry of a ledger (wire 4.4): a change of the balance, or of a block.
@@ -45,7 +45,7 @@ pub struct LedgerEntry {
     pub created_at: Timestamp,
     /// Invoices that it has made, in the answer to whoever asked for it.
     #[serde(skip)]
-    pub created_invoices: Vec<Invoice>,
+    pub created_invoices: Vec<InvoiceId>,
 }
 
 /// Type of an entry (wire 4.4).

@@ -1,9 +1,8 @@
 use serde::Serialize;
 
-use super::VoidReason;
+use super::{InvoiceSettings, VoidReason};
 use crate::{
     CreditBlockId, Decimal, Description, Error, Metadata, PricingUnit, Timestamp, WrittenDecimal,
-    invoice::InvoiceSettings,
     metadata,
     price::{PriceFilter, check_filters},
 };

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LedgerChange, NewBlock, NewLedgerEntry};
+use super::{InvoiceSettings, LedgerChange, NewBlock, NewLedgerEntry, purchase::PaymentTerms};
 use crate::{
     CreditBlockId, CustomerId, Decimal, Description, Error, ItemId, Metadata, PricingUnit,
-    Timestamp, TopUpId, WrittenDecimal, Zone,
-    invoice::{InvoiceSettings, PaymentTerms},
-    limits,
+    Timestamp, TopUpId, WrittenDecimal, Zone, limits,
 };
 
 /// A top-up: it buys credits whenever the balance of a ledger has fallen to a threshold.

@@ -1,6 +1,7 @@
 //! What time brings, before anybody finds it undone.
 
 pub(super) mod balances;
+pub(super) mod buying;
 pub(super) mod collecting;
 pub(super) mod corrections;
 pub(super) mod crediting;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Invoice, InvoiceDiscount, Receivables, Terms,
+    Invoice, InvoiceDiscount, PaymentTerms, Receivables, Terms,
     balance::check_money,
     by_hand::{Made, check_bounds, period},
 };
@@ -38,15 +38,6 @@ pub struct NewInvoice {
     pub discount: Option<NewInvoiceDiscount>,
     /// The caller's own strings.
     pub metadata: Metadata,
-}
-
-/// When an invoice is to be paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum PaymentTerms {
-    /// So many days behind its date.
-    Days(u32),
-    /// By an instant.
-    DueDate(Timestamp),
 }
 
 /// Line of a one-off invoice to make.

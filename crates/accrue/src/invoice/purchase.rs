@@ -1,68 +1,13 @@
 //! Invoices for credits that are bought (invoicing 13.1).
 
-use serde::Serialize;
-
-use super::{Invoice, PaymentTerms, Receivables, Terms, by_hand::Made};
+use super::{Invoice, Receivables, Terms, by_hand::Made};
 use crate::{
-    CreditBlockId, Currency, Decimal, Description, Error, InvoiceId, ItemId, Name, PriceId,
-    Timeframe, Timestamp, customer::Customer, price::Price,
+    CreditBlockId, Currency, Decimal, Error, InvoiceId, ItemId, Name, PriceId, Timeframe,
+    Timestamp,
+    credit::{CreditBlock, InvoiceSettings},
+    customer::Customer,
+    price::Price,
 };
-
-/// How the invoice is made for credits that are bought.
-///
-/// ```
-/// use accrue::invoice::{InvoiceSettings, PaymentTerms};
-///
-/// let settings = InvoiceSettings {
-///     require_successful_payment: true,
-///     ..InvoiceSettings::new(PaymentTerms::Days(14))
-/// };
-/// assert!(!settings.mark_as_paid);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InvoiceSettings {
-    /// Whether it is collected without a request.
-    pub auto_collection: bool,
-    /// When it is to be paid.
-    pub terms: PaymentTerms,
-    /// Date that it bears: the effective date of the block where there is none.
-    pub invoice_date: Option<Timestamp>,
-    /// Text for the customer.
-    pub memo: Option<Description>,
-    /// Item of its line: the one named "Credits" where there is none, which is made when it is first needed.
-    pub item_id: Option<ItemId>,
-    /// Whether usage draws on the block only once the invoice is paid (invoicing 13.2).
-    pub require_successful_payment: bool,
-    /// Whether it is issued and paid at once, because it was paid elsewhere: neither the balance of the
-    /// customer nor a gateway is asked.
-    pub mark_as_paid: bool,
-}
-
-impl InvoiceSettings {
-    /// Creates settings with nothing but when the invoice is to be paid.
-    #[must_use]
-    pub const fn new(terms: PaymentTerms) -> Self {
-        Self {
-            auto_collection: false,
-            terms,
-            invoice_date: None,
-            memo: None,
-            item_id: None,
-            require_successful_payment: false,
-            mark_as_paid: false,
-        }
-    }
-
-    /// Refuses settings without a price of the credits.
-    pub(crate) fn check(&self, cost_basis: Option<&Decimal>) -> Result<(), Error> {
-        if cost_basis.is_some() {
-            return Ok(());
-        }
-        let message =
-            "is missing, expected the price of a credit beside the settings of its invoice";
-        Err(Error::invalid("per_unit_cost_basis", message))
-    }
-}
 
 /// Credits that are bought: what the line of their invoice says.
 pub(crate) struct Bought {
@@ -108,4 +53,14 @@ impl Bought {
         let price = invoice.add_by_hand(made, price_id, now);
         Ok((invoice, price))
     }
+}
+
+/// A credit block, and the invoices that bought it (invoicing 13.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockInvoices {
+    /// The block.
+    pub block: CreditBlock,
+    /// The invoices, oldest first: void ones too, none for credits that were given away.
+    pub invoices: Vec<Invoice>,
 }

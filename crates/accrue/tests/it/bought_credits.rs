@@ -2,18 +2,21 @@
 
 use accrue::{
     Currency, Error, ErrorKind,
-    credit::{BlockStatus, CreditBlock, EntryStatus, LedgerChange, LedgerEntry, LedgerFilter},
+    credit::{
+        BlockStatus, CreditBlock, EntryStatus, InvoiceSettings, LedgerChange, LedgerEntry,
+        LedgerFilter,
+    },
     customer::CustomerUpdate,
     invoice::{
-        CreditNoteReason, Invoice, InvoiceSettings, InvoiceStatus, NewCreditNote,
-        NewCreditNoteLine, Payment, PaymentTerms,
+        CreditNoteReason, Invoice, InvoiceStatus, NewCreditNote, NewCreditNoteLine, Payment,
+        PaymentTerms,
     },
 };
 
 use crate::{
     invoices::SETTLED,
     support::{
-        credited::{block, credited, depleted, recovered, show, void},
+        credited::{block, credited, depleted, extension, recovered, show, void},
         fixture::{at, block_on, number, refused, run},
         priced::Priced,
     },
@@ -55,8 +58,15 @@ impl Priced {
 
     fn buy(&self, amount: &str, basis: &str, settings: InvoiceSettings) -> (LedgerEntry, Invoice) {
         let entry = self.buy_with(amount, basis, settings).unwrap();
-        let [invoice] = entry.created_invoices.clone().try_into().unwrap();
+        let invoice = self.made_with(&entry);
         (entry, invoice)
+    }
+
+    /// The invoice that was made with an entry.
+    fn made_with(&self, entry: &LedgerEntry) -> Invoice {
+        let [id] = entry.created_invoices.clone().try_into().unwrap();
+        let related = block_on(self.fixture.account.related(entry)).unwrap();
+        related.invoice(id).unwrap().clone()
     }
 
     pub(crate) fn invoice(&self, of: &Invoice) -> Invoice {
@@ -135,7 +145,7 @@ fn invoicing_13_1_the_line_has_the_dates_of_the_block() {
         ..due_in(0)
     });
     let entry = ada.book(new).unwrap();
-    let [invoice] = entry.created_invoices.as_slice() else { panic!("{entry:?}") };
+    let invoice = &ada.made_with(&entry);
     let period = invoice.lines[0].period;
     assert_eq!(period.start(), at("2026-04-01T00:00:00Z"));
     assert_eq!(period.end(), at("2026-05-01T00:00:00Z"));
@@ -278,9 +288,10 @@ fn invoicing_13_2_they_expire_paid_or_not() {
         block.invoice = Some(when_paid());
     }
     let entry = ada.book(new).unwrap();
+    let invoice = ada.made_with(&entry);
     ada.fixture.set("2026-03-12T00:00:00Z");
     assert_eq!(ada.blocks(), []);
-    ada.mark_paid(&entry.created_invoices[0]);
+    ada.mark_paid(&invoice);
     assert_eq!(ada.ledger(), ["increment 50 = 50", "credit_block_expiry -50 = 0"]);
 }
 
@@ -307,6 +318,15 @@ fn invoicing_8_6_a_void_invoice_takes_its_credits() {
     assert_eq!((ada.ledger(), ada.pending()), (ledger.map(str::to_owned).to_vec(), Vec::new()));
     let gone = ada.delete_bought(&pending).unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::ResourceNotFound);
+}
+
+#[test]
+fn invoicing_8_6_a_part_with_another_expiry_date_goes_too() {
+    let ada = buyer();
+    let (entry, invoice) = ada.buy("50", "1", due_in(14));
+    ada.book(extension(entry.credit_block.id, "2026-06-01T00:00:00Z")).unwrap();
+    ada.void_invoice(&invoice);
+    assert_eq!((ada.balance().unwrap(), ada.blocks()), ("0".into(), Vec::new()));
 }
 
 #[test]

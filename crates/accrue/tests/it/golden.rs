@@ -10,13 +10,13 @@ use accrue::{
     backfill::NewBackfill,
     coupon::{CouponDiscount, NewCoupon, Redemption, RedemptionTiming},
     credit::{
-        ExpiryUnit, LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, NewTopUp, TopUpExpiry,
-        TopUpInvoice, VoidReason,
+        ExpiryUnit, InvoiceSettings, LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry,
+        NewTopUp, TopUpExpiry, TopUpInvoice, VoidReason,
     },
     customer::{CustomerUpdate, NewCustomer},
     expression::Expression,
     invoice::{
-        BalanceDirection, CreditNoteReason, InvoiceSettings, NewBalanceTransaction, NewCreditNote,
+        BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
         NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentTerms,
     },
     metric::Metric,

@@ -2,7 +2,7 @@
 
 use super::{Block, Book, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
-    CreditBlockId, Decimal, Error, Timestamp,
+    CreditBlockId, Decimal, Error, InvoiceId, Timestamp,
     credit::{BlockStatus, CreditBlock, EntryType, NewBlock, Origin, Unpaid, block::Deletion},
 };
 
@@ -105,6 +105,14 @@ impl Book {
         self.lose_from(id, &left);
         let entry_type = EntryType::Void { void_amount: left.clone(), void_reason };
         Some(self.append(Draft { entry_type, amount: -left, block_id: id, asked }, at).clone())
+    }
+
+    /// Names the blocks with something left that an invoice has bought: several where a part was given another
+    /// expiry date.
+    pub(crate) fn bought_with(&self, invoice: InvoiceId) -> Vec<CreditBlockId> {
+        let open = self.order.values().filter_map(|id| self.blocks.get(id));
+        let bought = open.filter(|block| block.purchase.is_some_and(|of| of.invoice_id == invoice));
+        bought.map(|block| block.block.id).collect()
     }
 
     /// Tells whether the ledger has room for a further block.

@@ -3,7 +3,7 @@
 use crate::{
     CreditBlockId, Error, MetadataUpdate,
     alert::Cause,
-    credit::{Block, BlockInvoices, CreditBlock},
+    credit::{Block, CreditBlock},
     engine::{
         Account, Call,
         commands::{credits, invoices},
@@ -11,6 +11,7 @@ use crate::{
         rows::{self, ledgers},
         time::{balances, current, purchases},
     },
+    invoice::BlockInvoices,
     schema::{self, BlockMetadata, CustomerHead},
 };
 
@@ -143,6 +144,8 @@ async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Res
             let cause = Cause::Credit { entry_id: entry.id };
             balances::judge(tx, &mut ledger, before, &cause).await?;
         }
+        // The invoice bought what was given another expiry date too.
+        purchases::void_rest(tx, &mut ledger, &block).await?;
         ledgers::remove_from_lists(tx, &block).await?;
     }
     ledgers::save_ledgers(tx, block.customer_id, std::iter::once(&ledger)).await?;

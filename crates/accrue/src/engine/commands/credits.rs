@@ -18,7 +18,7 @@ use crate::{
             ledgers::{self, OpenLedger},
             lists::{Walk, page_in_order},
         },
-        time::{balances, current, purchases, transitions},
+        time::{balances, buying, current, transitions},
     },
     page::{InstantRange, Listing},
     schema::{self, CustomerHead, Index},
@@ -359,7 +359,7 @@ async fn create_ledger_entry(
     }
     let before = ledger.book.balance().cloned();
     let entry = match &new.change {
-        LedgerChange::Increment(given) => purchases::buy(tx, &mut ledger, new, given).await?,
+        LedgerChange::Increment(given) => buying::buy(tx, &mut ledger, new, given).await?,
         _ => ledger.book.book(new, tx.now)?,
     };
     // A block's metadata is in a row of its own, which the book does not see.

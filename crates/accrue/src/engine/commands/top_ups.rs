@@ -10,7 +10,7 @@ use crate::{
         commands::credits,
         kernel::{Op, Stop, Transaction},
         rows::{customers, ledgers, lists::Walk, top_ups},
-        time::{balances, current, purchases},
+        time::{balances, buying, current, purchases},
     },
     page::{InstantRange, Listing, Position},
     schema::{self, CustomerHead, Index},
@@ -107,7 +107,7 @@ async fn create(
     current::current_head(tx, customer.id).await?;
     check_currency(&customer, new)?;
     let id = TopUpId::generate(tx.now, tx.entropy());
-    let item = purchases::credits_item(tx).await?;
+    let item = buying::credits_item(tx).await?;
     let top_up = new.clone().decide(id, customer.id, tx.now);
     let state = TopUpState::new(top_up.clone(), item.id);
     top_ups::put_active(tx, &state).await?;
@@ -141,7 +141,7 @@ fn check_currency(customer: &Customer, new: &NewTopUp) -> Result<(), Error> {
     if new.per_unit_cost_basis.number().is_zero() {
         return Ok(());
     }
-    purchases::currency(customer, &new.currency).map(|_| ())
+    buying::currency(customer, &new.currency).map(|_| ())
 }
 
 async fn delete(

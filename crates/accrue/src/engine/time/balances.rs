@@ -6,7 +6,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{account, ledgers::OpenLedger, outbox, top_ups},
-        time::purchases,
+        time::buying,
     },
     limits,
     schema::CustomerHead,
@@ -55,7 +55,7 @@ pub(in crate::engine) async fn top_up(
         }
         ledger.bought = ledger.bought.saturating_add(1);
         let before = ledger.book.balance().cloned();
-        let entry = purchases::top_up(tx, ledger, &state, at).await?;
+        let entry = buying::top_up(tx, ledger, &state, at).await?;
         if ledger.book.number_of_unpaid(entry.credit_block.id).is_some() {
             state.awaits = Some(entry.credit_block.id);
         } else {

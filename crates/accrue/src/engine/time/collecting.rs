@@ -6,7 +6,6 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{customers, invoices, outbox},
-        time::purchases,
     },
     invoice::{
         Attempted, BalanceAction, CollectionStep, Dunned, Invoice, InvoiceStatus, PaymentFailure,
@@ -129,8 +128,7 @@ pub(in crate::engine) async fn settle(
         // It has failed already.
         PaymentOutcome::Declined { .. } => return Ok(()),
     }
-    invoices::save(tx, before, invoice).await?;
-    purchases::follow(tx, invoice, at).await
+    invoices::save(tx, before, invoice).await
 }
 
 /// Ends what collects an invoice by itself, where it is paid or owed no longer.

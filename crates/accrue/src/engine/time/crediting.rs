@@ -11,7 +11,7 @@ use crate::{
             invoices::{self, Books},
             outbox, prices,
         },
-        time::{collecting, due, purchases},
+        time::{collecting, due},
     },
     invoice::{
         BalanceTransaction, Credit, CreditNote, CreditNoteReason, CreditNoteSource, Crediting,
@@ -83,8 +83,7 @@ async fn save(
         outbox::tell(tx, invoice.customer_id, at, body).await?;
     }
     collecting::conclude(tx, &mut invoice, at).await?;
-    invoices::save(tx, before, &invoice).await?;
-    purchases::follow(tx, &invoice, at).await
+    invoices::save(tx, before, &invoice).await
 }
 
 /// Takes those lines off an invoice that take back what others have billed in advance, and returns the
