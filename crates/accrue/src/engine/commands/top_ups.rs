@@ -9,11 +9,11 @@ use crate::{
         Account, Call,
         commands::credits,
         kernel::{Op, Stop, Transaction},
-        rows::{customers, ledgers, lists::Walk, top_ups},
+        rows::{customers, ledgers, lists::page_in_order, top_ups},
         time::{balances, buying, current, purchases},
     },
-    page::{InstantRange, Listing, Position},
-    schema::{self, CustomerHead, Index},
+    page::Listing,
+    schema::{self, CustomerHead},
 };
 
 impl Account {
@@ -83,17 +83,27 @@ impl Account {
         customer: impl Into<IdOr<CustomerId>>,
         page: &PageRequest,
     ) -> Result<Page<TopUp>, Error> {
-        let mut tx = self.reading();
-        credits::require_credits(&mut tx).await?;
-        let customer = customers::customer(&mut tx, &customer.into()).await?;
-        let account = self.id();
-        let listing = Listing { name: "top_ups", account, filter: customer.id.to_string() };
-        let index = Index::top_ups(account, customer.id);
-        let mut walk = Walk::new(listing, &index, InstantRange::default(), page)?;
-        let slot = |at: &Position| schema::top_up(account, TopUpId::from_bytes(schema::id_at(at)));
-        let is_active = |of: TopUpState| of.deactivated_at.is_none().then_some(of.top_up);
-        walk.run(&mut tx, slot, is_active).await
+        let customer = &customer.into();
+        let find = |mut tx| async move {
+            let found = list(&mut tx, customer, page).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
+}
+
+async fn list(
+    tx: &mut Transaction<'_>,
+    customer: &IdOr<CustomerId>,
+    page: &PageRequest,
+) -> Result<Page<TopUp>, Error> {
+    credits::require_credits(tx).await?;
+    let customer = customers::customer(tx, customer).await?;
+    let listing = Listing { name: "top_ups", account: tx.account, filter: customer.id.to_string() };
+    let active = top_ups::all_active(tx, customer.id).await?;
+    let active =
+        active.into_iter().map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of));
+    page_in_order(&listing, page, page.rows()?, active)
 }
 
 async fn create(

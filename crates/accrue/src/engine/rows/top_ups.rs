@@ -2,12 +2,12 @@
 
 use crate::{
     CustomerId, Error, PricingUnit, Timestamp, TopUpId,
-    credit::TopUpState,
+    credit::{TopUp, TopUpState},
     engine::{
         kernel::{Guard, Transaction},
         rows::{active, credits},
     },
-    schema::{self, Credits, CreditsIn, CustomerHead, Nothing},
+    schema::{self, Credits, CreditsIn, CustomerHead},
 };
 
 /// Names the active top-up of a ledger, from a row that was fetched.
@@ -41,6 +41,21 @@ pub(in crate::engine) async fn top_up(
     guard.get(tx, &schema::top_up(tx.account, id)).await
 }
 
+/// Reads the active top-ups of a customer.
+pub(in crate::engine) async fn all_active(
+    tx: &mut Transaction<'_>,
+    customer_id: CustomerId,
+) -> Result<Vec<TopUp>, Error> {
+    let guard = tx.guard::<CustomerHead>(customer_id).await?;
+    let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
+    let units = credits.unwrap_or_default().units.into_values();
+    let slots: Vec<_> =
+        units.filter_map(|of| of.top_up).map(|id| schema::top_up(tx.account, id)).collect();
+    let found: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
+    let found = found.ok_or_else(|| Error::corrupt("an active top-up is missing"))?;
+    Ok(found.into_iter().map(|state| state.top_up).collect())
+}
+
 /// Makes a top-up the active one of its ledger, in place of another.
 pub(in crate::engine) async fn put_active(
     tx: &mut Transaction<'_>,
@@ -61,7 +76,6 @@ pub(in crate::engine) async fn put_active(
     // What lies in the past begins now.
     credits.top_up_from = Some(of.active_from.max(of.created_at));
     credits::put_credits(tx, &guard, &Credits { units })?;
-    tx.put(&schema::top_up_by_customer(tx.account, of), &Nothing {})?;
     save(tx, &guard, new)?;
     active::reschedule(tx, of.customer_id).await
 }
@@ -92,7 +106,6 @@ fn retire(
     mut state: TopUpState,
 ) -> Result<(), Error> {
     state.deactivated_at = Some(tx.now);
-    tx.delete(&schema::top_up_by_customer(tx.account, &state.top_up));
     save(tx, guard, &state)
 }
 
