@@ -360,7 +360,7 @@ fn instant(hour: i64) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn invoicing_13_4_top_ups_come_to_what_an_oracle_says(steps in steps()) {
