@@ -20,6 +20,7 @@ mod ping;
 mod plans;
 mod prices;
 mod subscriptions;
+mod top_ups;
 mod waiting;
 mod zones;
 
@@ -36,6 +37,7 @@ const SERVED: &[&[Operation]] = &[
     items::OPERATIONS,
     customers::OPERATIONS,
     credits::OPERATIONS,
+    top_ups::OPERATIONS,
     metrics::OPERATIONS,
     prices::OPERATIONS,
     plans::OPERATIONS,

@@ -26,3 +26,4 @@ mod price_filters;
 pub(crate) mod prices;
 pub(crate) mod subscriptions;
 mod tax_ids;
+pub(crate) mod top_ups;

@@ -14,20 +14,25 @@ mod entry;
 mod filter;
 mod ledger;
 mod new;
+pub(crate) mod purchase;
 mod shares;
+mod top_up;
 
 pub use self::{
     balance::CreditBalance,
-    block::CreditBlock,
+    block::{BlockSource, BlockStatus, CreditBlock},
     entry::{EntryBlock, EntryKind, EntryStatus, EntryType, LedgerEntry, VoidReason},
     filter::{CreditBlockFilter, LedgerFilter},
     new::{LedgerChange, NewBlock, NewLedgerEntry},
+    purchase::InvoiceSettings,
+    top_up::{ExpiryUnit, NewTopUp, TopUp, TopUpExpiry, TopUpInvoice},
 };
 pub(crate) use self::{
-    block::Block,
+    block::{Block, Origin, Purchase},
     book::{Book, Returned},
     draw_down::{DrawDown, PriceMove},
     drawn::Drawn,
     entry::Booked,
-    ledger::{Ledger, Pending},
+    ledger::{Ledger, Pending, Unpaid},
+    top_up::TopUpState,
 };

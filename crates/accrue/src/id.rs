@@ -115,6 +115,8 @@ ids! {
     PriceIntervalId,
     /// Id of a subscription.
     SubscriptionId,
+    /// Id of a top-up.
+    TopUpId,
 }
 
 fn generate(now: Timestamp, entropy: &dyn Entropy) -> Uuid {

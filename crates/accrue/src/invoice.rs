@@ -11,6 +11,7 @@ mod life;
 mod line;
 mod list;
 mod one_off;
+mod purchase;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub(crate) use self::{
     dunning::Dunned,
     figures::{Charges, lines},
     life::Issue,
+    purchase::Bought,
     terms::Terms,
 };
 pub use self::{
@@ -41,11 +43,14 @@ pub use self::{
     dunning::{DunningSchedule, DunningStatus, DunningStep, DunningStepStatus},
     line::{InvoiceLine, LineAdjustment},
     list::{InvoiceDate, InvoiceDays, InvoiceFilter},
-    one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentTerms},
+    one_off::{NewInvoice, NewInvoiceDiscount, NewOneOffLine},
+    purchase::BlockInvoices,
     update::{InvoiceUpdate, Payment},
 };
+pub use crate::credit::purchase::PaymentTerms;
 use crate::{
-    Carried, Currency, CustomerId, Decimal, InvoiceId, Metadata, SubscriptionId, Timestamp,
+    Carried, CreditBlockId, Currency, CustomerId, Decimal, InvoiceId, Metadata, SubscriptionId,
+    Timestamp,
 };
 
 /// Invoice: what fell due at one boundary of a subscription, or was made by hand (invoicing 3.1).
@@ -138,6 +143,9 @@ pub struct Invoice {
     /// Due date that was chosen for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_due_date: Option<Timestamp>,
+    /// Credit block that it is for (invoicing 13).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bought: Option<CreditBlockId>,
     /// Text for the customer.
     #[serde(default, skip_serializing)]
     pub memo: Option<String>,

@@ -204,7 +204,7 @@ pub use self::{
         AdjustmentId, AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId,
         CouponId, CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId, IdError, IdOr,
         InvoiceId, InvoiceLineId, ItemId, LedgerEntryId, MessageId, MetricId, PaymentAttemptId,
-        PlanId, PriceId, PriceIntervalId, SubscriptionId,
+        PlanId, PriceId, PriceIntervalId, SubscriptionId, TopUpId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

@@ -247,6 +247,10 @@ pub const ADJUSTMENTS: usize = 100;
 pub const ADJUSTMENT_BYTES: usize = 16 * 1024;
 /// The most currencies and pricing units in which a customer has credits, or alerts on them.
 pub const LEDGERS: usize = 100;
+/// The most times that a top-up buys with one change of a balance (invoicing 13.4).
+pub const TOP_UPS_AT_ONCE: u32 = 10;
+/// How long ago a top-up may begin to watch (invoicing 13.4).
+pub const TOP_UP_BACK: std::time::Duration = std::time::Duration::from_secs(10 * 24 * 60 * 60);
 /// The most blocks of a ledger that have something left and have not expired: usage that is given back
 /// may open more, a caller may not.
 pub const CREDIT_BLOCKS: usize = 200;

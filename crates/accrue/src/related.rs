@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    CustomerId, ItemId, MetricId, Page, PlanId, PriceId,
+    CustomerId, InvoiceId, ItemId, MetricId, Page, PlanId, PriceId,
     alert::{Alert, Scope},
     cost::Cost,
     credit::LedgerEntry,
     customer::Customer,
-    invoice::{CreditNote, Invoice, InvoiceLine},
+    invoice::{BlockInvoices, CreditNote, Invoice, InvoiceLine},
     item::Item,
     metric::Metric,
     plan::{Plan, PlanVersion, PricedVersion},
@@ -30,6 +30,7 @@ pub trait Naming {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     pub(crate) customers: BTreeSet<CustomerId>,
+    pub(crate) invoices: BTreeSet<InvoiceId>,
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) metrics: BTreeSet<MetricId>,
     pub(crate) plans: BTreeSet<PlanId>,
@@ -41,6 +42,7 @@ pub struct Names {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Related {
     pub(crate) customers: BTreeMap<CustomerId, Customer>,
+    pub(crate) invoices: BTreeMap<InvoiceId, Invoice>,
     pub(crate) items: BTreeMap<ItemId, Item>,
     pub(crate) metrics: BTreeMap<MetricId, Metric>,
     pub(crate) plans: BTreeMap<PlanId, Plan>,
@@ -53,6 +55,12 @@ impl Related {
     #[must_use]
     pub fn customer(&self, id: CustomerId) -> Option<&Customer> {
         self.customers.get(&id)
+    }
+
+    /// Returns an invoice that is named.
+    #[must_use]
+    pub fn invoice(&self, id: InvoiceId) -> Option<&Invoice> {
+        self.invoices.get(&id)
     }
 
     /// Returns an item that is named.
@@ -192,10 +200,18 @@ impl Naming for CreditNote {
     }
 }
 
-/// Names its customer.
+/// Names its customer, and the invoices that it has made.
 impl Naming for LedgerEntry {
     fn name(&self, names: &mut Names) {
         names.customers.insert(self.customer_id);
+        names.invoices.extend(&self.created_invoices);
+    }
+}
+
+/// Names what its invoices name.
+impl Naming for BlockInvoices {
+    fn name(&self, names: &mut Names) {
+        self.invoices.name(names);
     }
 }
 

@@ -66,3 +66,40 @@ test('a credit block is read, changed and deleted', async () => {
   await client.creditBlocks.delete(id);
   await assert.rejects(client.creditBlocks.retrieve(id), Orb.ResourceNotFound);
 });
+
+test('credits are bought, and topped up by both ids', async () => {
+  const external = unique('external');
+  const customer = await newCustomer({ currency: 'USD', external_customer_id: external });
+  const { ledger, topUps } = client.customers.credits;
+  const entry = await ledger.createEntry(customer.id, {
+    entry_type: 'increment', amount: 20, per_unit_cost_basis: '1.50',
+    invoice_settings: { auto_collection: false, net_terms: 14, require_successful_payment: true },
+  });
+  assert.equal(entry.entry_status, 'pending');
+  const [invoice] = entry.created_invoices;
+  assert.equal(invoice.total, '30.00');
+  const found = await client.creditBlocks.listInvoices(entry.credit_block.id);
+  assert.equal(found.block.status, 'pending_payment');
+  assert.deepEqual(ids(found.invoices), [invoice.id]);
+  await client.invoices.markPaid(invoice.id, { payment_received_date: day(0) });
+  const [block] = await all(client.customers.credits.list(customer.id));
+  assert.equal(block.status, 'active');
+
+  const terms = {
+    currency: 'credits', threshold: '5', amount: '50', per_unit_cost_basis: '1.00',
+    invoice_settings: { auto_collection: false, net_terms: 30 },
+    expires_after: 1, expires_after_unit: 'month',
+  };
+  const first = await topUps.create(customer.id, terms);
+  assert.equal(first.threshold, '5');
+  const second = await topUps.createByExternalID(external, { ...terms, threshold: '6' });
+  assert.deepEqual(ids(await all(topUps.list(customer.id, { limit: 1 }))), [second.id]);
+  assert.deepEqual(ids(await all(topUps.listByExternalID(external))), [second.id]);
+  await ledger.createEntry(customer.id, { entry_type: 'decrement', amount: 15 });
+  const blocks = await all(client.customers.credits.list(customer.id));
+  assert.equal(blocks.find(({ credit_block_source }) => credit_block_source === 'top_up').balance, 50);
+  await topUps.delete(customer.id, second.id);
+  const third = await topUps.create(customer.id, terms);
+  await topUps.deleteByExternalID(external, third.id);
+  assert.deepEqual(await all(topUps.list(customer.id)), []);
+});

@@ -391,6 +391,42 @@ class Suite(unittest.TestCase):
         self.assertEqual(CLIENT.credit_blocks.retrieve(block).metadata, {"a": "1"})
         CLIENT.credit_blocks.delete(block)
 
+    def test_credits_that_are_bought(self):
+        external = unique("customer")
+        customer = new_customer(currency="USD", external_customer_id=external)
+        credits = CLIENT.customers.credits
+        entry = credits.ledger.create_entry(
+            customer.id, entry_type="increment", amount=20, per_unit_cost_basis="1.50",
+            invoice_settings={
+                "auto_collection": False, "net_terms": 14, "require_successful_payment": True,
+            },
+        )
+        self.assertEqual(entry.entry_status, "pending")
+        (invoice,) = entry.created_invoices
+        self.assertEqual(invoice.total, "30.00")
+        found = CLIENT.credit_blocks.list_invoices(entry.credit_block.id)
+        self.assertEqual(found.block.status, "pending_payment")
+        self.assertEqual([row.id for row in found.invoices], [invoice.id])
+        CLIENT.invoices.mark_paid(invoice.id, payment_received_date=now(0).date())
+        (block,) = credits.list(customer.id)
+        self.assertEqual(block.status, "active")
+
+        terms = {
+            "currency": "credits", "threshold": "5", "amount": "50", "per_unit_cost_basis": "1.00",
+            "invoice_settings": {"auto_collection": False, "net_terms": 30},
+            "expires_after": 1, "expires_after_unit": "month",
+        }
+        top_ups = credits.top_ups
+        first = top_ups.create(customer.id, **terms)
+        second = top_ups.create_by_external_id(external, **{**terms, "threshold": "6"})
+        self.assertNotEqual(first.id, second.id)
+        self.assertEqual([row.id for row in top_ups.list(customer.id, limit=1)], [second.id])
+        self.assertEqual([row.id for row in top_ups.list_by_external_id(external)], [second.id])
+        top_ups.delete(second.id, customer_id=customer.id)
+        third = top_ups.create(customer.id, **terms)
+        top_ups.delete_by_external_id(third.id, external_customer_id=external)
+        self.assertEqual(list(top_ups.list(customer.id)), [])
+
     def test_credit_notes(self):
         plan = new_plan(new_metric())
         customer = new_customer()

@@ -160,6 +160,7 @@ impl Bench {
                     expiry_date: expiry.map(micros),
                     per_unit_cost_basis: basis.as_ref().map(|basis| decimal(basis).into()),
                     filters: Vec::new(),
+                    invoice: None,
                 })
             }
             Change::Decrement(amount) => LedgerChange::Decrement { amount: decimal(amount) },

@@ -65,7 +65,7 @@ fn of_customers(Scene { customer, pending_backfill, .. }: &Scene) -> Vec<Case> {
     ]
 }
 
-fn of_credits(Scene { customer, block, .. }: &Scene) -> Vec<Case> {
+fn of_credits(Scene { customer, block, buyer, bought, .. }: &Scene) -> Vec<Case> {
     let external = "/customers/external_customer_id/ada/credits";
     vec![
         get(
@@ -82,6 +82,15 @@ fn of_credits(Scene { customer, block, .. }: &Scene) -> Vec<Case> {
             format!("{external}/ledger"),
         ),
         get("GET /credit_blocks/{block_id}", format!("/credit_blocks/{block}")),
+        get("GET /credit_blocks/{block_id}/invoices", format!("/credit_blocks/{bought}/invoices")),
+        get(
+            "GET /customers/{customer_id}/credits/top_ups",
+            format!("/customers/{buyer}/credits/top_ups"),
+        ),
+        get(
+            "GET /customers/external_customer_id/{external_customer_id}/credits/top_ups",
+            "/customers/external_customer_id/bob/credits/top_ups",
+        ),
     ]
 }
 

@@ -39,6 +39,9 @@ pub struct Scene {
     pub line_by_hand: String,
     pub note: String,
     pub coupon: String,
+    pub buyer: String,
+    pub bought: String,
+    pub top_up: String,
 }
 
 impl Scene {
@@ -157,6 +160,7 @@ impl Scene {
         let pending_backfill = backfill("2026-03-08T00:00:00Z", "2026-03-08T01:00:00Z");
         let Invoiced { payer, invoiced, invoice, draft, one_off, line, line_by_hand, note } =
             Invoiced::set(&door, &item, &customer);
+        let Bought { buyer, bought, top_up } = Bought::set(&door);
         let store = copied(&*store);
         Self {
             store,
@@ -184,6 +188,9 @@ impl Scene {
             line_by_hand,
             note,
             coupon,
+            buyer,
+            bought,
+            top_up,
         }
     }
 
@@ -216,6 +223,48 @@ struct Invoiced {
     line: String,
     line_by_hand: String,
     note: String,
+}
+
+/// What there is of credits that are bought.
+struct Bought {
+    buyer: String,
+    bought: String,
+    top_up: String,
+}
+
+impl Bought {
+    /// A customer that has bought a block, and has a top-up whose block waits for its payment.
+    fn set(door: &Door) -> Self {
+        let buyer = json!({
+            "name": "Bob", "email": "bob@example.com", "currency": "USD",
+            "external_customer_id": "bob",
+        });
+        let buyer = door.id("/customers", &buyer);
+        let path = |rest: &str| format!("/customers/{buyer}/credits/{rest}");
+        let entry = door.create(&path("ledger_entry"), &bought());
+        let bought = entry["credit_block"]["id"].as_str().unwrap().to_owned();
+        let top_up = door.id(&path("top_ups"), &top_up("40"));
+        Self { buyer, bought, top_up }
+    }
+}
+
+/// Credits that are bought.
+pub(super) fn bought() -> Value {
+    json!({
+        "entry_type": "increment", "amount": 20, "per_unit_cost_basis": "1.50",
+        "invoice_settings": {"auto_collection": false, "net_terms": 14},
+    })
+}
+
+/// A top-up with a threshold, whose block waits for its payment.
+pub(super) fn top_up(threshold: &str) -> Value {
+    json!({
+        "currency": "credits", "threshold": threshold, "amount": "50", "per_unit_cost_basis": "1.00",
+        "invoice_settings": {
+            "auto_collection": false, "net_terms": 30, "require_successful_payment": true,
+        },
+        "expires_after": 1, "expires_after_unit": "month",
+    })
 }
 
 impl Invoiced {

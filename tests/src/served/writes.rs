@@ -1,6 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{Case, Scene};
+use super::{
+    Case, Scene,
+    scene::{bought, top_up},
+};
 
 pub(super) fn case(operation: &'static str, path: String, body: &Value, status: u16) -> Case {
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -18,6 +21,7 @@ pub fn writes(scene: &Scene) -> Vec<Case> {
     all.extend(of_alerts(scene));
     all.extend(of_events(scene));
     all.extend(of_credits(scene));
+    all.extend(of_bought_credits(scene));
     all.extend(of_invoices(scene));
     all.extend(of_coupons(scene));
     all
@@ -301,6 +305,37 @@ fn of_credits(Scene { customer, block, unused_block, .. }: &Scene) -> Vec<Case> 
     ]
 }
 
+fn of_bought_credits(scene: &Scene) -> Vec<Case> {
+    let Scene { buyer, bought: block, top_up: known, .. } = scene;
+    let path = |rest: &str| format!("/customers/{buyer}/credits/{rest}");
+    let external = |rest: &str| format!("/customers/external_customer_id/bob/credits/{rest}");
+    let (new, null) = (top_up("30"), Value::Null);
+    let entry = "POST /customers/{customer_id}/credits/ledger_entry";
+    vec![
+        case(entry, path("ledger_entry"), &bought(), 201),
+        case("DELETE /credit_blocks/{block_id}", format!("/credit_blocks/{block}"), &null, 204),
+        case("POST /customers/{customer_id}/credits/top_ups", path("top_ups"), &new, 201),
+        case(
+            "POST /customers/external_customer_id/{external_customer_id}/credits/top_ups",
+            external("top_ups"),
+            &new,
+            201,
+        ),
+        case(
+            "DELETE /customers/{customer_id}/credits/top_ups/{top_up_id}",
+            path(&format!("top_ups/{known}")),
+            &null,
+            204,
+        ),
+        case(
+            "DELETE /customers/external_customer_id/{external_customer_id}/credits/top_ups/{top_up_id}",
+            external(&format!("top_ups/{known}")),
+            &null,
+            204,
+        ),
+    ]
+}
+
 fn of_invoices(scene: &Scene) -> Vec<Case> {
     let Scene { item, payer, invoice, draft, one_off, line, line_by_hand, .. } = scene;
     let path = |of: &str, rest: &str| format!("/invoices/{of}{rest}");
@@ -320,7 +355,7 @@ fn of_invoices(scene: &Scene) -> Vec<Case> {
         case("POST /invoice_line_items", "/invoice_line_items".to_owned(), &by_hand(of), 201)
     };
     let dated = json!({"invoice_date": "2026-04-10", "due_date": "2026-04-20"});
-    let now = super::scene::one_off(payer, item, "2026-03-10");
+    let now = super::one_off(payer, item, "2026-03-10");
     let null = Value::Null;
     vec![
         case("POST /credit_notes", "/credit_notes".to_owned(), &note, 201),

@@ -9,7 +9,9 @@ use crate::{
     request::{NoBody, NoQuery, Request},
     shape::Read,
     wire::{
-        credits::{CreditBlock, CreditListQuery, UpdateCreditBlock, currency_or_credits},
+        credits::{
+            BlockInvoices, CreditBlock, CreditListQuery, UpdateCreditBlock, currency_or_credits,
+        },
         customers::ExternalCustomerId,
         ledger::{LedgerEntry, LedgerListQuery},
         new_entries::NewEntry,
@@ -85,6 +87,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .body::<UpdateCreditBlock>()
         .answers::<CreditBlock>()
         .run(|request| Box::pin(update(request))),
+    Operation::get(
+        "/credit_blocks/{block_id}/invoices",
+        "credit_blocks.list_invoices",
+        "list-credit-block-invoices",
+    )
+    .summary("Returns a credit block with the invoices that bought it.")
+    .answers::<BlockInvoices>()
+    .run(|request| Box::pin(list_invoices(request))),
     Operation::delete("/credit_blocks/{block_id}", "credit_blocks.delete", "delete-credit-block")
         .summary("Deletes a credit block, as if it had never been given.")
         .run(|request| Box::pin(delete(request))),
@@ -133,6 +143,13 @@ async fn fetch(request: Request) -> Result<Reply, Problem> {
     let id: CreditBlockId = request.path()?;
     let block = request.account.fetch_credit_block(id).await?;
     request.answer(&CreditBlock::from(&block)).await
+}
+
+async fn list_invoices(request: Request) -> Result<Reply, Problem> {
+    let id: CreditBlockId = request.path()?;
+    let found = request.account.list_credit_block_invoices(id).await?;
+    let related = request.account.related(&found).await?;
+    request.answer(&BlockInvoices::of(&found, &related)).await
 }
 
 async fn update(request: Request) -> Result<Reply, Problem> {

@@ -14,7 +14,6 @@ pub(crate) const WAITING: &[Waiting] = &[
     Waiting {
         what: "invoices, and the balances that pay them",
         operations: &[
-            (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),
             (
                 Post,
                 "/invoices/{invoice_id}/regenerate_invoice_pdf",
@@ -49,33 +48,6 @@ pub(crate) const WAITING: &[Waiting] = &[
             (Get, "/licenses/{license_id}", "licenses.retrieve"),
             (Post, "/licenses/{license_id}/deactivate", "licenses.deactivate"),
             (Get, "/licenses/{license_id}/usage", "licenses.usage.get_usage"),
-        ],
-    },
-    Waiting {
-        what: "automatic top-ups, which are paid by invoices",
-        operations: &[
-            (
-                Get,
-                "/customers/external_customer_id/{external_customer_id}/credits/top_ups",
-                "customers.credits.top_ups.list_by_external_id",
-            ),
-            (
-                Post,
-                "/customers/external_customer_id/{external_customer_id}/credits/top_ups",
-                "customers.credits.top_ups.create_by_external_id",
-            ),
-            (
-                Delete,
-                "/customers/external_customer_id/{external_customer_id}/credits/top_ups/{top_up_id}",
-                "customers.credits.top_ups.delete_by_external_id",
-            ),
-            (Get, "/customers/{customer_id}/credits/top_ups", "customers.credits.top_ups.list"),
-            (Post, "/customers/{customer_id}/credits/top_ups", "customers.credits.top_ups.create"),
-            (
-                Delete,
-                "/customers/{customer_id}/credits/top_ups/{top_up_id}",
-                "customers.credits.top_ups.delete",
-            ),
         ],
     },
     Waiting {

@@ -6,7 +6,7 @@ use accrue::{
     AdjustmentId, AlertId, BackfillId, CouponId, CreditBlockId, CreditNoteId, Currency, CustomerId,
     Decimal, Description, Email, EventKey, EventName, ExternalId, InvoiceId, InvoiceLineId, ItemId,
     JsonNumber, Metadata, MetadataUpdate, MetricId, Name, PlanId, PriceId, PricingUnit,
-    PropertyName, RedemptionCode, SubscriptionId, Timestamp, WrittenDecimal, Zone, limits,
+    PropertyName, RedemptionCode, SubscriptionId, Timestamp, TopUpId, WrittenDecimal, Zone, limits,
 };
 use serde::{Serialize, Serializer};
 
@@ -336,6 +336,7 @@ ids! {
     PlanId: "plan",
     PriceId: "price",
     SubscriptionId: "subscription",
+    TopUpId: "top-up",
 }
 
 impl<T: Read> Read for BTreeMap<String, T> {

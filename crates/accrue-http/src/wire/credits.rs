@@ -1,11 +1,13 @@
 use accrue::{
     JsonNumber, Metadata, MetadataUpdate, PricingUnit, WrittenDecimal, Zone,
-    credit::{self, CreditBlockFilter},
+    credit::{self, BlockSource, BlockStatus, CreditBlockFilter},
+    invoice,
+    related::Related,
 };
-use serde::Serialize;
 
 use super::{
     dates::{Bounds, Date},
+    invoices::InvoiceMinified,
     pages::Limit,
     price_filters::PriceFilter,
 };
@@ -55,7 +57,7 @@ response! {
         expiry_date: Option<Moment>,
         /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<WrittenDecimal>,
-        /// Its status: usage draws on it.
+        /// Its status: usage draws on it, or it waits for the invoice that bought it to be paid.
         status: BlockStatus,
         /// Amount that was given; null for what was drawn beyond the last block.
         maximum_initial_balance: Option<JsonNumber>,
@@ -66,24 +68,14 @@ response! {
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
-}
 
-/// The status of a credit block. Usage draws on every block that there is: none waits for a payment.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum BlockStatus {
-    Active,
-    PendingPayment,
-}
-
-/// The source of the credits of a block: entries of the caller's own, so far.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum BlockSource {
-    Allocation,
-    TopUp,
-    Commitment,
-    Manual,
+    /// A credit block, and the invoices that bought it.
+    pub(crate) struct BlockInvoices {
+        /// The block.
+        block: CreditBlock,
+        /// The invoices, oldest first: void ones too.
+        invoices: Vec<InvoiceMinified>,
+    }
 }
 
 choices! {
@@ -93,9 +85,7 @@ choices! {
     }
 
     "CreditBlockSource" BlockSource {
-        "allocation" => BlockSource::Allocation,
         "top_up" => BlockSource::TopUp,
-        "commitment" => BlockSource::Commitment,
         "manual" => BlockSource::Manual,
     }
 }
@@ -143,11 +133,21 @@ impl From<&credit::CreditBlock> for CreditBlock {
             effective_date: block.effective_date.map(Moment::from),
             expiry_date: block.expiry_date.map(Moment::from),
             per_unit_cost_basis: block.per_unit_cost_basis.clone(),
-            status: BlockStatus::Active,
+            status: block.status,
             maximum_initial_balance: block.maximum_initial_balance.clone().map(JsonNumber),
             filters: block.filters.iter().map(PriceFilter::from).collect(),
-            credit_block_source: BlockSource::Manual,
+            credit_block_source: block.source,
             metadata: block.metadata.clone(),
+        }
+    }
+}
+
+impl BlockInvoices {
+    pub(crate) fn of(found: &invoice::BlockInvoices, related: &Related) -> Self {
+        let invoices = found.invoices.iter();
+        Self {
+            block: CreditBlock::from(&found.block),
+            invoices: invoices.map(|invoice| InvoiceMinified::of(invoice, related)).collect(),
         }
     }
 }

@@ -148,6 +148,20 @@ response! {
         metadata: Metadata,
     }
 
+    /// An invoice, in short.
+    pub(crate) struct InvoiceMinified {
+        /// Its id.
+        id: String,
+        /// Its number.
+        invoice_number: String,
+        /// Its status.
+        status: InvoiceStatus,
+        /// Customer that it is for.
+        customer: CustomerMinified,
+        /// Subscription that it bills.
+        subscription: Option<SubscriptionMinified>,
+    }
+
     /// The date of an invoice.
     struct Dated {
         /// Date that it bears: the boundary that it bills, or the midnight that was chosen.
@@ -324,6 +338,19 @@ impl UpcomingInvoice {
             common: CommonInvoice::of(invoice, related),
             date: Targeted { target_date: invoice.invoice_date.into() },
             figures: Figures::of(invoice, related, Shown::EveryLine),
+        }
+    }
+}
+
+impl InvoiceMinified {
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+        let customer = related.customer(invoice.customer_id);
+        Self {
+            id: invoice.id.to_string(),
+            invoice_number: invoice.invoice_number.clone(),
+            status: invoice.status,
+            customer: CustomerMinified::of(invoice.customer_id, customer),
+            subscription: invoice.subscription_id.map(SubscriptionMinified::from),
         }
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::{
     customers::CustomerMinified,
     dates::{Date, created},
+    invoices::Invoice,
     pages::Limit,
     price_filters::PriceFilter,
 };
@@ -72,6 +73,12 @@ response! {
         description: Option<Description>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
+    }
+
+    /// The further fields of an increment.
+    struct OfIncrement {
+        /// Invoices that were made with it, in the answer to whoever asked for it; null elsewhere.
+        created_invoices: Option<Vec<Invoice>>,
     }
 
     /// The further fields of other entries: none.
@@ -153,6 +160,7 @@ pub(crate) struct LedgerEntry {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum OfType {
+    Increment(OfIncrement),
     Decrement(OfDecrement),
     ExpirationChange(OfExpirationChange),
     VoidInitiated(OfVoidInitiated),
@@ -169,7 +177,7 @@ impl Describe for LedgerEntry {
             name: "LedgerEntry",
             tag: "entry_type",
             variants: vec![
-                variant(EntryKind::Increment, "IncrementLedgerEntry", other()),
+                variant(EntryKind::Increment, "IncrementLedgerEntry", OfIncrement::schema()),
                 variant(EntryKind::Decrement, "DecrementLedgerEntry", OfDecrement::schema()),
                 variant(
                     EntryKind::ExpirationChange,
@@ -220,6 +228,12 @@ impl LedgerEntry {
     pub(crate) fn of(entry: &credit::LedgerEntry, related: &Related) -> Self {
         let block = &entry.credit_block;
         let of_type = match &entry.entry_type {
+            EntryType::Increment => {
+                let invoices = entry.created_invoices.iter().filter_map(|id| related.invoice(*id));
+                let invoices: Vec<_> = invoices.map(|of| Invoice::of(of, related)).collect();
+                let created_invoices = Some(invoices).filter(|of| !of.is_empty());
+                OfType::Increment(OfIncrement { created_invoices })
+            }
             EntryType::Decrement => OfType::Decrement(OfDecrement {
                 price_id: entry.price_id,
                 invoice_id: Nothing,

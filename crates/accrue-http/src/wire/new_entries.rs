@@ -1,18 +1,21 @@
 use accrue::{
-    CreditBlockId, JsonNumber, Metadata, PricingUnit, Timestamp, WrittenDecimal, Zone,
-    credit::{LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
+    CreditBlockId, Description, ItemId, JsonNumber, Metadata, PricingUnit, Timestamp,
+    WrittenDecimal, Zone,
+    credit::{InvoiceSettings, LedgerChange, NewBlock, NewLedgerEntry, VoidReason},
+    invoice::PaymentTerms,
 };
 
 use super::{
     credits::currency_or_credits,
     dates::{Date, any_is_local},
-    not_built::{AnyObject, NotBuilt},
     price_filters::BlockFilterIn,
 };
 use crate::{
     json::Json,
     problem::{Problem, Violations},
-    shape::{Describe, MetadataIn, Read, Reader, Schema, Words, choices, new_metadata, request},
+    shape::{
+        Describe, MetadataIn, Read, Reader, Schema, Whole, Words, choices, new_metadata, request,
+    },
 };
 
 request! {
@@ -35,10 +38,30 @@ request! {
         expiry_date: Option<Date>,
         /// Amount that the customer paid for each unit.
         per_unit_cost_basis: Option<WrittenDecimal>,
-        /// Settings of the invoice for it: not available until there are invoices.
-        invoice_settings: Option<NotBuilt<AnyObject>>,
+        /// Settings of the invoice for it, which what the customer paid for is to have.
+        invoice_settings: Option<InvoiceSettingsIn>,
         /// Filters of the prices that it pays for, by their items: every price where there are none.
         filters: Option<Vec<BlockFilterIn>>,
+    }
+
+    /// Settings of the invoice for credits that are bought.
+    pub(crate) struct InvoiceSettingsIn open {
+        /// True if it is collected without a request.
+        auto_collection: bool,
+        /// Days that the customer has to pay: this, or a due date.
+        net_terms: Option<Whole<0, 36_500>>,
+        /// Due date, in place of one that follows from the number of days.
+        custom_due_date: Option<Date>,
+        /// Date that it bears: the effective date of the block where none is given.
+        invoice_date: Option<Date>,
+        /// Text for the customer.
+        memo: Option<Description>,
+        /// Item of its line: the one named "Credits" where none is given.
+        item_id: Option<ItemId>,
+        /// True if usage draws on the block only once it is paid.
+        require_successful_payment: Option<bool>,
+        /// True if it was paid elsewhere: it is issued as paid.
+        mark_as_paid: Option<bool>,
     }
 
     /// An entry that takes credits.
@@ -204,7 +227,11 @@ impl NewEntry {
     /// Tells whether it has dates of the customer's time zone.
     pub(crate) fn has_local_dates(&self) -> bool {
         match self {
-            Self::Increment(new) => any_is_local([&new.effective_date, &new.expiry_date]),
+            Self::Increment(new) => {
+                let of_block = [&new.effective_date, &new.expiry_date];
+                let settings = new.invoice_settings.as_ref();
+                any_is_local(of_block) || settings.is_some_and(InvoiceSettingsIn::has_local_dates)
+            }
             Self::ExpirationChange(_) => true,
             Self::Decrement(_) | Self::Void(_) | Self::Amendment(_) => false,
         }
@@ -217,6 +244,8 @@ impl NewEntry {
                 let effective_date =
                     new.effective_date.map(|date| date.in_zone(zone, "/effective_date"));
                 let expiry_date = new.expiry_date.map(|date| date.in_zone(zone, "/expiry_date"));
+                let settings = new.invoice_settings.map(|of| of.into_settings(zone)).transpose()?;
+                check_is_invoiced(new.per_unit_cost_basis.as_ref(), settings.as_ref())?;
                 let filters = new.filters.unwrap_or_default().into_iter();
                 let block = NewBlock {
                     amount: new.amount.0,
@@ -224,6 +253,7 @@ impl NewEntry {
                     expiry_date: expiry_date.transpose()?,
                     per_unit_cost_basis: new.per_unit_cost_basis,
                     filters: filters.map(|BlockFilterIn(filter)| filter).collect(),
+                    invoice: settings,
                 };
                 (LedgerChange::Increment(block), (new.currency, new.description, new.metadata))
             }
@@ -263,4 +293,49 @@ impl NewEntry {
             metadata,
         })
     }
+}
+
+impl InvoiceSettingsIn {
+    fn has_local_dates(&self) -> bool {
+        any_is_local([&self.custom_due_date, &self.invoice_date])
+    }
+
+    fn into_settings(self, zone: &Zone) -> Result<InvoiceSettings, Problem> {
+        let pointer = "/invoice_settings/custom_due_date";
+        let terms = match (self.net_terms, self.custom_due_date) {
+            (Some(days), None) => PaymentTerms::Days(days.count()),
+            (None, Some(date)) => PaymentTerms::DueDate(date.in_zone(zone, pointer)?),
+            (Some(_), Some(_)) => {
+                let message = "is there beside net_terms, expected one of the two";
+                return Err(Violations::one(pointer, message).into());
+            }
+            (None, None) => {
+                let message = "is missing, as is custom_due_date: expected one of the two";
+                return Err(Violations::one("/invoice_settings/net_terms", message).into());
+            }
+        };
+        let date =
+            self.invoice_date.map(|date| date.in_zone(zone, "/invoice_settings/invoice_date"));
+        Ok(InvoiceSettings {
+            auto_collection: self.auto_collection,
+            invoice_date: date.transpose()?,
+            memo: self.memo,
+            item_id: self.item_id,
+            require_successful_payment: self.require_successful_payment.unwrap_or_default(),
+            mark_as_paid: self.mark_as_paid.unwrap_or_default(),
+            ..InvoiceSettings::new(terms)
+        })
+    }
+}
+
+/// Refuses what was paid for without an invoice: only a host may bill it elsewhere (invoicing 13.1).
+fn check_is_invoiced(
+    basis: Option<&WrittenDecimal>,
+    settings: Option<&InvoiceSettings>,
+) -> Result<(), Problem> {
+    if settings.is_some() || basis.is_none_or(|basis| basis.number().is_zero()) {
+        return Ok(());
+    }
+    let message = "is missing, expected it beside a per_unit_cost_basis above zero";
+    Err(Violations::one("/invoice_settings", message).into())
 }

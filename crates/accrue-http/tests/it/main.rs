@@ -13,6 +13,7 @@ mod at_once;
 mod auth;
 mod backfill_states;
 mod backfills;
+mod bought_credits;
 mod bounds;
 mod clients;
 mod coupons;

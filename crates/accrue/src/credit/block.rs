@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Metadata, PricingUnit, Timestamp, WrittenDecimal,
-    price::PriceFilter,
+    CreditBlockId, CustomerId, Decimal, InvoiceId, Metadata, PricingUnit, Timestamp, TopUpId,
+    WrittenDecimal, price::PriceFilter,
 };
 
 /// A credit block (wire 4.4): credits that were given at once, and what is left of them.
@@ -35,6 +35,48 @@ pub struct CreditBlock {
     pub metadata: Metadata,
     /// Instant at which it was created.
     pub created_at: Timestamp,
+    /// Whether usage draws on it.
+    #[serde(default, skip_serializing_if = "BlockStatus::is_active")]
+    pub status: BlockStatus,
+    /// Where the credits come from.
+    #[serde(default, skip_serializing_if = "BlockSource::is_manual")]
+    pub source: BlockSource,
+}
+
+/// Whether usage draws on a credit block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BlockStatus {
+    /// It is part of the balance, and usage draws on it.
+    #[default]
+    Active,
+    /// It waits for the invoice that bought it to be paid: it is no part of the balance (invoicing 13.2).
+    PendingPayment,
+}
+
+/// Where the credits of a block come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BlockSource {
+    /// An increment that somebody asked for.
+    #[default]
+    Manual,
+    /// A top-up (invoicing 13.4).
+    TopUp,
+}
+
+impl BlockStatus {
+    const fn is_active(&self) -> bool {
+        matches!(self, Self::Active)
+    }
+}
+
+impl BlockSource {
+    const fn is_manual(&self) -> bool {
+        matches!(self, Self::Manual)
+    }
 }
 
 impl CreditBlock {
@@ -45,6 +87,12 @@ impl CreditBlock {
     }
 
     /// Tells whether what is left of it is lost at an instant.
+    /// Tells whether it waits for a payment.
+    #[must_use]
+    pub const fn is_pending(&self) -> bool {
+        matches!(self.status, BlockStatus::PendingPayment)
+    }
+
     pub(crate) fn has_expired(&self, at: Timestamp) -> bool {
         self.expiry_date.is_some_and(|expiry| expiry <= at)
     }
@@ -63,6 +111,26 @@ pub(crate) struct Block {
     /// remembers so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) deletion: Option<Deletion>,
+    /// How it was bought, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) purchase: Option<Purchase>,
+}
+
+/// How a block was bought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Purchase {
+    /// The invoice for it.
+    pub(crate) invoice_id: InvoiceId,
+    /// The top-up that bought it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) top_up: Option<TopUpId>,
+}
+
+/// Where a new block comes from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Origin {
+    pub(crate) source: BlockSource,
+    pub(crate) purchase: Option<Purchase>,
 }
 
 /// Deletion of a block.
@@ -82,6 +150,6 @@ impl Block {
 
     /// Tells whether something is left of it: what is left is booked out when it expires.
     pub(crate) fn is_open(&self) -> bool {
-        self.block.balance > Decimal::zero()
+        self.block.status.is_active() && self.block.balance > Decimal::zero()
     }
 }

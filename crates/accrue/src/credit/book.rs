@@ -7,6 +7,7 @@ mod expiry;
 mod giving_back;
 mod increment;
 mod order;
+mod purchase;
 mod spending;
 mod void;
 
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use self::giving_back::Returned;
 use self::{expiration_change::Extension, order::Place, void::Voided};
 use super::{
-    Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry,
+    Block, Booked, CreditBalance, Drawn, Ledger, LedgerChange, LedgerEntry, NewLedgerEntry, Origin,
 };
 use crate::{CreditBlockId, CustomerId, Decimal, Error, PricingUnit, Timestamp, Zone};
 
@@ -78,7 +79,7 @@ impl Book {
 
     /// Returns the balance; none before the first entry.
     pub(crate) fn balance(&self) -> Option<&Decimal> {
-        (self.ledger.entries > 0).then_some(&self.ledger.balance)
+        self.ledger.has_begun().then_some(&self.ledger.balance)
     }
 
     /// Returns the credit balance at an instant.
@@ -163,7 +164,7 @@ impl Book {
     ) -> Result<LedgerEntry, Error> {
         let at = self.instant(now);
         match &new.change {
-            LedgerChange::Increment(block) => self.increment(new, block, at),
+            LedgerChange::Increment(block) => self.increment(new, block, Origin::default(), at),
             LedgerChange::Decrement { amount } => Ok(self.decrement(new, amount, at)),
             LedgerChange::ExpirationChange {
                 target_expiry_date,

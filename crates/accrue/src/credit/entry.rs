@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::CreditBlock;
 use crate::{
-    CreditBlockId, CustomerId, Decimal, Description, LedgerEntryId, Metadata, PriceId, PricingUnit,
-    Timestamp, WrittenDecimal, price::PriceFilter,
+    CreditBlockId, CustomerId, Decimal, Description, InvoiceId, LedgerEntryId, Metadata, PriceId,
+    PricingUnit, Timestamp, WrittenDecimal, price::PriceFilter,
 };
 
 /// An entry of a ledger (wire 4.4): a change of the balance, or of a block.
@@ -43,6 +43,9 @@ pub struct LedgerEntry {
     /// Instant at which it was made: for a pending entry that of the first usage of its day,
     /// however it grows. Entries of one ledger are never out of order.
     pub created_at: Timestamp,
+    /// Invoices that it has made, in the answer to whoever asked for it.
+    #[serde(skip)]
+    pub created_invoices: Vec<InvoiceId>,
 }
 
 /// Type of an entry (wire 4.4).

@@ -28,6 +28,25 @@ pub(crate) struct Ledger {
     pub(crate) pending: Vec<Pending>,
     /// Instant at which the day of the pending entries ends.
     pub(crate) day_end: Timestamp,
+    /// Blocks that wait for a payment, with the numbers of their entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unpaid: Vec<Unpaid>,
+    /// Count of the numbers that entries had while they waited for a payment: nothing was booked with them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) apart: u64,
+}
+
+/// A block that waits for a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unpaid {
+    pub(crate) block_id: CreditBlockId,
+    /// Number of its entry until it is paid.
+    pub(crate) number: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Ledger {
@@ -46,10 +65,17 @@ impl Ledger {
             deleted: Vec::new(),
             pending: Vec::new(),
             day_end: Timestamp::MIN,
+            unpaid: Vec::new(),
+            apart: 0,
         }
     }
 
     /// Records that a block has paid an overdraft off.
+    /// Tells whether anything was ever booked: what only waits for a payment is not drawn on.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.entries > self.apart
+    }
+
     pub(super) fn add_payer(&mut self, id: CreditBlockId, paid: Decimal) {
         self.payers.push((id, paid));
         shares::fold_oldest(&mut self.payers, limits::PAYERS);

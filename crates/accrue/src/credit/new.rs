@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::VoidReason;
+use super::{InvoiceSettings, VoidReason};
 use crate::{
     CreditBlockId, Decimal, Description, Error, Metadata, PricingUnit, Timestamp, WrittenDecimal,
     metadata,
@@ -85,6 +85,10 @@ pub struct NewBlock {
     /// Filters of the prices that it pays for: those that pass all of them; every price where there are
     /// none. A block with filters is drawn on before those without, and pays no overdraft off.
     pub filters: Vec<PriceFilter>,
+    /// How it is invoiced, where it is bought: what somebody else has billed has a price of its own and no
+    /// settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invoice: Option<InvoiceSettings>,
 }
 
 impl NewBlock {
@@ -97,6 +101,7 @@ impl NewBlock {
             expiry_date: None,
             per_unit_cost_basis: None,
             filters: Vec::new(),
+            invoice: None,
         }
     }
 }
@@ -180,12 +185,12 @@ impl NewLedgerEntry {
     pub(crate) fn check(&self) -> Result<(), Error> {
         metadata::check(&self.metadata)?;
         match &self.change {
-            LedgerChange::Increment(NewBlock { amount, per_unit_cost_basis, filters, .. }) => {
-                check_amount(amount)?;
-                check_filters("filters", filters)?;
-                per_unit_cost_basis
-                    .as_ref()
-                    .map_or(Ok(()), |basis| check_cost_basis(basis.number()))
+            LedgerChange::Increment(new) => {
+                check_amount(&new.amount)?;
+                check_filters("filters", &new.filters)?;
+                let basis = new.per_unit_cost_basis.as_ref().map(WrittenDecimal::number);
+                basis.map_or(Ok(()), check_cost_basis)?;
+                new.invoice.as_ref().map_or(Ok(()), |settings| settings.check(basis))
             }
             LedgerChange::ExpirationChange { amount, .. } => {
                 amount.as_ref().map_or(Ok(()), check_amount)

@@ -31,6 +31,7 @@ pub(super) mod prices;
 pub(super) mod subscriptions;
 pub(super) mod tallies;
 pub(super) mod terms;
+pub(super) mod top_ups;
 pub(super) mod visible;
 pub(super) mod volumes;
 pub(super) mod windows;

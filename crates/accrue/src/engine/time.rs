@@ -1,19 +1,24 @@
 //! What time brings, before anybody finds it undone.
 
+pub(super) mod balances;
+pub(super) mod buying;
 pub(super) mod collecting;
 pub(super) mod corrections;
 pub(super) mod crediting;
 pub(super) mod current;
+pub(super) mod drawing;
 mod due;
 pub(super) mod due_dates;
 pub(super) mod in_order;
 pub(super) mod invoicing;
 pub(super) mod judge;
 pub(super) mod one_off;
+pub(super) mod purchases;
 pub(super) mod recount;
 pub(super) mod thresholds;
 pub(super) mod tick;
 pub(super) mod transitions;
+pub(super) mod voiding;
 
 use async_trait::async_trait;
 

@@ -87,6 +87,7 @@ impl Invoice {
             is_marked_as_paid: false,
             net_terms: None,
             custom_due_date: None,
+            bought: None,
             memo: None,
             metadata: Metadata::new(),
             addressee: Carried::NONE,
@@ -116,16 +117,9 @@ impl Invoice {
 
     /// Issues a draft with the lines that it shows (invoicing 4.3): it takes a number, and the balance of
     /// the customer is applied. Where nothing is left to pay it is paid.
-    pub(crate) fn issue(&mut self, issue: Issue<'_>) -> Option<BalanceTransaction> {
-        let Issue { terms, basis, customer, receivables, transaction_id, at } = issue;
-        self.invoice_number = receivables.next_number();
-        self.status = InvoiceStatus::Issued;
-        (self.by_hand, self.awaits_date) = (Vec::new(), false);
-        (self.eligible_to_issue_at, self.will_auto_issue) = (None, false);
-        self.issued_at = Some(at);
-        terms.set_due_date(self, basis);
-        self.addressee = customer.carried.only(&["billing_address", "shipping_address", "tax_id"]);
-
+    pub(crate) fn issue(&mut self, mut issue: Issue<'_>) -> Option<BalanceTransaction> {
+        self.become_issued(&mut issue);
+        let Issue { customer, receivables, transaction_id, at, .. } = issue;
         let by = applied(&self.total, &customer.balance);
         self.amount_due = &self.total + &by;
         let transaction = (!by.is_zero()).then(|| {
@@ -138,6 +132,25 @@ impl Invoice {
         }
         self.schedule_collection(at);
         transaction
+    }
+
+    /// Issues it as paid, because it was paid elsewhere: the balance of the customer stays (invoicing 13.1).
+    pub(crate) fn issue_as_paid(&mut self, mut issue: Issue<'_>) -> Option<BalanceTransaction> {
+        self.become_issued(&mut issue);
+        (self.status, self.is_marked_as_paid) = (InvoiceStatus::Paid, true);
+        self.paid_at = Some(issue.at);
+        None
+    }
+
+    fn become_issued(&mut self, issue: &mut Issue<'_>) {
+        self.invoice_number = issue.receivables.next_number();
+        self.status = InvoiceStatus::Issued;
+        (self.by_hand, self.awaits_date) = (Vec::new(), false);
+        (self.eligible_to_issue_at, self.will_auto_issue) = (None, false);
+        self.issued_at = Some(issue.at);
+        issue.terms.set_due_date(self, issue.basis);
+        let carried = &issue.customer.carried;
+        self.addressee = carried.only(&["billing_address", "shipping_address", "tax_id"]);
     }
 
     /// Refuses to issue by hand what is issued by itself, or not yet to be (invoicing 9.5).

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    Invoice, InvoiceDiscount, Receivables, Terms,
+    Invoice, InvoiceDiscount, PaymentTerms, Receivables, Terms,
     balance::check_money,
     by_hand::{Made, check_bounds, period},
 };
@@ -38,15 +38,6 @@ pub struct NewInvoice {
     pub discount: Option<NewInvoiceDiscount>,
     /// The caller's own strings.
     pub metadata: Metadata,
-}
-
-/// When an invoice is to be paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum PaymentTerms {
-    /// So many days behind its date.
-    Days(u32),
-    /// By an instant.
-    DueDate(Timestamp),
 }
 
 /// Line of a one-off invoice to make.
@@ -130,10 +121,8 @@ impl NewInvoice {
         if let Some(enabled) = self.auto_collection {
             invoice.auto_collection.enabled = enabled;
         }
-        match self.terms {
-            Some(PaymentTerms::Days(days)) => invoice.net_terms = Some(days),
-            Some(PaymentTerms::DueDate(at)) => invoice.custom_due_date = Some(at),
-            None => {}
+        if let Some(terms) = self.terms {
+            invoice.set_terms(terms);
         }
         invoice.date(self.invoice_date, zone, now)?;
         invoice.check_due_date(zone)?;
@@ -184,6 +173,14 @@ impl NewInvoiceDiscount {
 }
 
 impl Invoice {
+    /// Chooses when it is to be paid.
+    pub(super) const fn set_terms(&mut self, terms: PaymentTerms) {
+        match terms {
+            PaymentTerms::Days(days) => self.net_terms = Some(days),
+            PaymentTerms::DueDate(at) => self.custom_due_date = Some(at),
+        }
+    }
+
     /// Dates a one-off draft: by a day of the customer, at most a year ahead (invoicing 9.1, 9.4).
     pub(super) fn date(
         &mut self,

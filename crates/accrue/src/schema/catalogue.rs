@@ -12,12 +12,12 @@ use super::{
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId,
     Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
-    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp,
+    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp, TopUpId,
     account::AccountEntry,
     api_key::{ApiKey, ApiKeyEntry},
     backfill::{Backfill, BackfillStatus},
     coupon::{Coupon, CouponStatus},
-    credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry},
+    credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry, TopUpState},
     customer::Customer,
     id::OF_THE_WHOLE,
     idempotency::{Epoch, Record},
@@ -109,8 +109,7 @@ tables! {
         read read_backfill_event(minute: Minute);
     }
 
-    /// The share of a customer in a backfill. There is one for each customer that the backfill has events
-    /// of, or was reflected for.
+    /// The share of each customer in a backfill that it has events of, or was reflected for.
     backfill_share(account, backfill: BackfillId, customer: CustomerId)
         -> BackfillShare [guarded by CustomerHead] {
         /// The shares of all customers of a backfill.
@@ -150,8 +149,7 @@ tables! {
         read read_calendar_day(day: Day);
     }
 
-    /// Aggregates of a billing period, or of another stretch of a subscription's life, by cell of its
-    /// matrices.
+    /// Aggregates of a stretch of a subscription's life, by cell of its matrices.
     cell_total(account, subscription: SubscriptionId, period: PeriodKey)
         = (account, subscription, period.start, period.end)
         -> CellTotalEntry [guarded by CustomerHead], resident;
@@ -235,8 +233,7 @@ tables! {
     customer_external(account, alias: &ExternalId)
         -> CustomerAlias [guarded by CustomerHead], read_often, resident;
 
-    /// Guard and counters of a customer: every commit that touches its events, figures, credits or
-    /// subscriptions writes it, so it guards every scan over them.
+    /// Guard and counters of a customer: each commit for its events, figures, credits or terms writes it.
     customer_head(account, customer: CustomerId) -> CustomerHead, read_often {
         /// The heads of all customers, those of customers that are yet to be created included.
         scan customer_heads(account);
@@ -501,6 +498,9 @@ tables! {
     /// Price intervals and adjustment intervals of a subscription, as many as fit a row.
     terms(account, subscription: SubscriptionId, part: u16)
         -> Terms [guarded by CustomerHead], read_often, resident;
+
+    /// A top-up, and where it stands.
+    top_up(account, top_up: TopUpId) -> TopUpState [guarded by CustomerHead], resident;
 
     /// Aggregates of a billing period, or of another stretch of a subscription's life, by metric.
     total(account, subscription: SubscriptionId, period: PeriodKey)

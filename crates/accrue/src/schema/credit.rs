@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::PlanVersionEntry;
-use crate::{AlertId, Metadata, MetricId, PricingUnit, Timestamp};
+use crate::{AlertId, Metadata, MetricId, PricingUnit, Timestamp, TopUpId};
 
 /// What a customer has of credits, by currency and pricing unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +35,26 @@ pub(crate) struct CreditsIn {
     pub(crate) has_ledger: bool,
     /// When the next block of it expires.
     pub(crate) next_expiry: Option<Timestamp>,
+    /// The active top-up of the ledger, whether that is there or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) top_up: Option<TopUpId>,
+    /// When it begins to watch the balance, where it has not yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) top_up_from: Option<Timestamp>,
     /// The alerts on its balance.
     pub(crate) alerts: Vec<AlertId>,
+}
+
+impl CreditsIn {
+    /// Returns when time brings the next thing: a block that expires, or a top-up that begins to watch.
+    pub(crate) fn next(&self) -> Option<Timestamp> {
+        [self.next_expiry, self.top_up_from].into_iter().flatten().min()
+    }
+
+    /// Tells whether there is anything in it.
+    pub(crate) const fn is_used(&self) -> bool {
+        self.has_ledger || !self.alerts.is_empty() || self.top_up.is_some()
+    }
 }
 
 /// The caller's own strings on a block.

@@ -4,7 +4,7 @@ use super::{Owner, Slot};
 use crate::{
     AccountId, AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId,
     Error, EventKey, ExternalId, IdempotencyKey, InvoiceId, ItemId, MetricId, PlanId, PriceId,
-    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp,
+    PricingUnit, RedemptionCode, SubscriptionId, Timeframe, Timestamp, TopUpId,
     backfill::BackfillStatus,
     coupon::CouponStatus,
     credit::EntryKind,
@@ -78,7 +78,7 @@ macro_rules! parts {
 parts! {
     AlertId, ApiKeyId, BackfillId, CouponId, CreditBlockId, CreditNoteId, CustomerId, InvoiceId,
     ItemId, CellId, MetricId, PlanId, PriceId, Queue, MeterId, CellHash,
-    SubscriptionId: |id| id.as_bytes();
+    SubscriptionId, TopUpId: |id| id.as_bytes();
     u16, u32, u64, u128: |number| &number.to_be_bytes();
     PlanVersion: |version| &version.number().to_be_bytes();
     BucketSlot: |slot| &[slot.byte()];
@@ -220,6 +220,7 @@ read_parts! {
     BackfillId => Self: |rest| take(rest).map(Self::from_bytes);
     CustomerId => Self: |rest| take(rest).map(Self::from_bytes);
     InvoiceId => Self: |rest| take(rest).map(Self::from_bytes);
+    TopUpId => Self: |rest| take(rest).map(Self::from_bytes);
     /// The id of a metric or of a cell: the bytes do not tell which.
     CellId => [u8; 16]: |rest| take(rest);
     &Digest => Digest: |rest| take(rest);

@@ -102,6 +102,7 @@ fn wire_4_4_a_cost_basis_is_not_below_zero() {
         expiry_date,
         per_unit_cost_basis,
         filters: Vec::new(),
+        invoice: None,
     });
     let detail = "per_unit_cost_basis: the number has more digits than come in";
     priced.is_invalid(entry(change), detail);

@@ -9,12 +9,16 @@ use accrue::{
     alert::{NewAlert, NewBalanceAlert, NewCondition},
     backfill::NewBackfill,
     coupon::{CouponDiscount, NewCoupon, Redemption, RedemptionTiming},
-    credit::{LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry, VoidReason},
-    customer::NewCustomer,
+    credit::{
+        ExpiryUnit, InvoiceSettings, LedgerChange, LedgerFilter, NewBlock, NewLedgerEntry,
+        NewTopUp, TopUpExpiry, TopUpInvoice, VoidReason,
+    },
+    customer::{CustomerUpdate, NewCustomer},
     expression::Expression,
     invoice::{
         BalanceDirection, CreditNoteReason, NewBalanceTransaction, NewCreditNote,
         NewCreditNoteLine, NewInvoice, NewInvoiceDiscount, NewOneOffLine, PaymentOutcome,
+        PaymentTerms,
     },
     metric::Metric,
     plan::PlanPrice,
@@ -80,6 +84,7 @@ fn story() -> Fixture {
     fixture.use_now("eve", "may", "0.75");
     bill_by_hand(&fixture);
     bill_at_a_threshold(&fixture, &sum);
+    buy_credits(&fixture);
     fixture
 }
 
@@ -184,6 +189,25 @@ fn bill_at_a_threshold(fixture: &Fixture, sum: &Metric) {
     fixture.use_now("threshold", "much", "30");
 }
 
+/// A block that was bought, and a top-up whose block waits for its payment.
+fn buy_credits(fixture: &Fixture) {
+    let buyer = fixture.customer("buyer").id;
+    let billed_in = CustomerUpdate { currency: Some(usd()), ..CustomerUpdate::default() };
+    run(fixture.account.update_customer(buyer, billed_in)).unwrap();
+    let block = NewBlock {
+        per_unit_cost_basis: Some(number("1.5").into()),
+        invoice: Some(InvoiceSettings::new(PaymentTerms::Days(14))),
+        ..NewBlock::new(number("20"))
+    };
+    let new = NewLedgerEntry::new(unit(CREDITS), LedgerChange::Increment(block));
+    run(fixture.account.create_ledger_entry(buyer, new)).unwrap();
+    let invoice = TopUpInvoice { require_successful_payment: true, ..TopUpInvoice::default() };
+    let (threshold, amount) = (number("40"), number("50"));
+    let mut new = NewTopUp::new(unit(CREDITS), threshold, amount, number("1").into(), invoice);
+    new.expires_after = Some(TopUpExpiry { after: 1, unit: ExpiryUnit::Month });
+    run(fixture.account.create_top_up(buyer, new)).unwrap();
+}
+
 /// A backfill that is reflected, one for all customers that is open, and amendments.
 fn correct_the_past(fixture: &Fixture) {
     let hour = |hour: u32| at(&format!("2026-03-10T{hour:02}:00:00Z"));
@@ -250,6 +274,7 @@ fn draw_credits(fixture: &Fixture) {
         expiry_date: Some(at("2026-06-01T00:00:00Z")),
         per_unit_cost_basis: Some(number("0.8").into()),
         filters: Vec::new(),
+        invoice: None,
     }));
     for new in [
         NewBalanceAlert::credit_balance_dropped(unit("USD"), thresholds(&["9.5", "1"])),
@@ -279,6 +304,7 @@ fn draw_credits(fixture: &Fixture) {
         expiry_date: Some(at("2026-06-15T00:00:00Z")),
         per_unit_cost_basis: None,
         filters: Vec::new(),
+        invoice: None,
     }));
     fixture.use_now("eve", "g", "0.25");
     let credits = |new| run(fixture.account.create_ledger_entry(eve, new)).unwrap();

@@ -130,6 +130,7 @@ fn change(priced: &Priced, step: &Step, now: Timestamp) -> Option<LedgerChange> 
             expiry_date: expiry.as_ref().map(later),
             per_unit_cost_basis: Some(Decimal::from(u64::from(*basis)).into()),
             filters: Vec::new(),
+            invoice: None,
         }),
         Step::Take(amount) => LedgerChange::Decrement { amount: Decimal::from(u64::from(*amount)) },
         Step::Void(place, part) => LedgerChange::Void {

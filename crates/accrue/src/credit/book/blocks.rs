@@ -1,5 +1,9 @@
 use super::{Block, Book, Place};
-use crate::{CreditBlockId, Decimal, Error, Metadata, Timestamp, credit::CreditBlock, limits};
+use crate::{
+    CreditBlockId, Decimal, Error, Metadata, Timestamp,
+    credit::{BlockSource, BlockStatus, CreditBlock},
+    limits,
+};
 
 impl Book {
     /// Finds a block that the caller names.
@@ -20,6 +24,10 @@ impl Book {
         at: Timestamp,
     ) -> Result<&Block, Error> {
         let block = self.named(id)?;
+        if block.block.is_pending() {
+            let detail = format!("the credit block {id} waits for its invoice to be paid");
+            return Err(Error::constraint(detail));
+        }
         match block.block.expiry_date.filter(|expiry| *expiry <= at) {
             Some(expiry) => {
                 let detail = format!("the credit block {id} has expired at {expiry}");
@@ -31,7 +39,8 @@ impl Book {
 
     /// Refuses one open block more than there may be. `closing` of them are about to close.
     pub(super) fn check_room(&self, closing: usize) -> Result<(), Error> {
-        let open = self.ledger.open.len().saturating_sub(closing);
+        let waiting = self.ledger.unpaid.len();
+        let open = self.ledger.open.len().saturating_sub(closing).saturating_add(waiting);
         if open < limits::CREDIT_BLOCKS {
             return Ok(());
         }
@@ -56,9 +65,11 @@ impl Book {
             filters: Vec::new(),
             metadata: Metadata::new(),
             created_at: at,
+            status: BlockStatus::Active,
+            source: BlockSource::Manual,
         };
         let customer_id = self.ledger.customer_id;
-        Block { block, customer_id, number, drawn: Decimal::zero(), deletion: None }
+        Block { block, customer_id, number, drawn: Decimal::zero(), deletion: None, purchase: None }
     }
 
     /// Adds a block that was made.

@@ -22,6 +22,13 @@ struct Usage {
     until: Timestamp,
 }
 
+/// How an entry is entered.
+enum How {
+    Booked,
+    Usage(Usage),
+    Unpaid,
+}
+
 impl Book {
     pub(super) const fn next_number(&self) -> u64 {
         self.ledger.entries.saturating_add(1)
@@ -36,7 +43,14 @@ impl Book {
     /// Appends an entry that is not usage: it commits those that are pending.
     pub(super) fn append(&mut self, draft: Draft<'_>, at: Timestamp) -> &LedgerEntry {
         self.commit_pending(at);
-        self.enter(draft, at, None)
+        self.enter(draft, at, How::Booked)
+    }
+
+    /// Appends the entry of a block that waits for its payment: it has a number, and moves nothing.
+    pub(super) fn append_unpaid(&mut self, draft: Draft<'_>, at: Timestamp) -> &LedgerEntry {
+        self.commit_pending(at);
+        self.ledger.apart = self.ledger.apart.saturating_add(1);
+        self.enter(draft, at, How::Unpaid)
     }
 
     /// Books an amount that usage of a price has taken from a block: with what it took of the same block
@@ -60,7 +74,7 @@ impl Book {
         }
         let number = self.next_number();
         let draft = Draft { entry_type: EntryType::Decrement, amount, block_id, asked: None };
-        self.enter(draft, at, Some(Usage { price_id, until: self.ledger.day_end }));
+        self.enter(draft, at, How::Usage(Usage { price_id, until: self.ledger.day_end }));
         let price_id = Some(price_id);
         self.ledger.pending.push(Pending { block_id, price_id, number });
     }
@@ -108,14 +122,20 @@ impl Book {
         self.moved_entries.insert(number);
     }
 
-    fn enter(&mut self, draft: Draft<'_>, at: Timestamp, usage: Option<Usage>) -> &LedgerEntry {
+    fn enter(&mut self, draft: Draft<'_>, at: Timestamp, how: How) -> &LedgerEntry {
         let Draft { entry_type, amount, block_id, asked } = draft;
         let number = self.next_number();
         let starting_balance = self.ledger.balance.clone();
-        self.ledger.balance += amount.clone();
+        if !matches!(how, How::Unpaid) {
+            self.ledger.balance += amount.clone();
+        }
         self.ledger.entries = number;
         self.ledger.latest = at;
-        let status = if usage.is_some() { EntryStatus::Pending } else { EntryStatus::Committed };
+        let (status, usage) = match how {
+            How::Booked => (EntryStatus::Committed, None),
+            How::Usage(usage) => (EntryStatus::Pending, Some(usage)),
+            How::Unpaid => (EntryStatus::Pending, None),
+        };
         let entry = LedgerEntry {
             id: LedgerEntryId::derived(at, &self.names(b"entry", &number.to_be_bytes())),
             ledger_sequence_number: number,
@@ -131,6 +151,7 @@ impl Book {
             description: asked.and_then(|asked| asked.description.clone()),
             metadata: asked.map(|asked| asked.metadata.clone()).unwrap_or_default(),
             created_at: at,
+            created_invoices: Vec::new(),
         };
         self.moved_entries.insert(number);
         let pending_until = usage.map(|usage| usage.until);

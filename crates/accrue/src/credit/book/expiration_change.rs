@@ -36,11 +36,13 @@ impl Book {
             per_unit_cost_basis: source.block.per_unit_cost_basis.clone(),
             maximum_initial_balance: Some(moved.clone()),
             filters: source.block.filters.clone(),
+            source: source.block.source,
             ..blank.block
         };
+        let purchase = source.purchase;
         let new_block_id = block.id;
         self.lose_from(source_id, &moved);
-        self.add_block(Block { block, ..blank });
+        self.add_block(Block { block, purchase, ..blank });
         let entry_type = EntryType::ExpirationChange { moved, new_block_id, new_block_expiry_date };
         let (amount, block_id, asked) = (Decimal::zero(), source_id, Some(new));
         Ok(self.append(Draft { entry_type, amount, block_id, asked }, at).clone())

@@ -67,7 +67,7 @@ impl Book {
         returned: &mut Returned,
     ) {
         let amount: Decimal = prices.iter().map(|(_, more)| -more.clone()).sum();
-        if self.ledger.entries == 0 || amount <= Decimal::zero() {
+        if !self.ledger.has_begun() || amount <= Decimal::zero() {
             return;
         }
         let ids = drawn.shares().iter().map(|(id, _)| *id);

@@ -1,7 +1,8 @@
 use super::{Block, Book, LedgerEntry, NewLedgerEntry, entries::Draft};
 use crate::{
-    Decimal, Error, Timestamp,
-    credit::{CreditBlock, EntryType, NewBlock},
+    CreditBlockId, Decimal, Error, Timestamp,
+    credit::{CreditBlock, EntryType, NewBlock, Origin},
+    price::PriceFilter,
 };
 
 impl Book {
@@ -10,36 +11,60 @@ impl Book {
         &mut self,
         new: &NewLedgerEntry,
         given: &NewBlock,
+        origin: Origin,
         at: Timestamp,
     ) -> Result<LedgerEntry, Error> {
-        let NewBlock { amount, expiry_date, per_unit_cost_basis, .. } = given;
-        let effective = given.effective_date.unwrap_or(at);
-        check_dates(effective, *expiry_date, at)?;
-        // What was overdrawn may be for prices that a block with filters does not pay for.
-        let owed = if given.filters.is_empty() { self.overdrawn() } else { Decimal::zero() };
-        let paid = owed.min(amount.clone());
-        if paid < *amount {
+        let block = self.given(new, given, origin, at)?;
+        let amount = given.amount.clone();
+        let paid = self.share_of_overdraft(&given.filters, &amount);
+        if paid < amount {
             self.check_room(0)?;
         }
+        let (block_id, purchase) = (block.id, origin.purchase);
+        let block = CreditBlock { balance: &amount - &paid, ..block };
         let blank = self.blank(b"block", at);
-        let block = CreditBlock {
-            balance: amount - &paid,
+        self.add_block(Block { block, drawn: paid.clone(), purchase, ..blank });
+        self.pay_overdraft(block_id, paid);
+        let (entry_type, asked) = (EntryType::Increment, Some(new));
+        Ok(self.append(Draft { entry_type, amount, block_id, asked }, at).clone())
+    }
+
+    /// Makes the block that an increment asks for, before what is overdrawn takes a part of it.
+    pub(super) fn given(
+        &self,
+        new: &NewLedgerEntry,
+        given: &NewBlock,
+        origin: Origin,
+        at: Timestamp,
+    ) -> Result<CreditBlock, Error> {
+        let effective = given.effective_date.unwrap_or(at);
+        check_dates(effective, given.expiry_date, at)?;
+        Ok(CreditBlock {
+            balance: given.amount.clone(),
             effective_date: Some(effective),
-            expiry_date: *expiry_date,
-            per_unit_cost_basis: per_unit_cost_basis.clone(),
-            maximum_initial_balance: Some(amount.clone()),
+            expiry_date: given.expiry_date,
+            per_unit_cost_basis: given.per_unit_cost_basis.clone(),
+            maximum_initial_balance: Some(given.amount.clone()),
             filters: given.filters.clone(),
             metadata: new.metadata.clone(),
-            ..blank.block
-        };
-        let block_id = block.id;
-        self.add_block(Block { block, drawn: paid.clone(), ..blank });
+            source: origin.source,
+            ..self.blank(b"block", at).block
+        })
+    }
+
+    /// Returns how much of a block goes to what is overdrawn.
+    pub(super) fn share_of_overdraft(&self, filters: &[PriceFilter], amount: &Decimal) -> Decimal {
+        // What was overdrawn may be for prices that a block with filters does not pay for.
+        let owed = if filters.is_empty() { self.overdrawn() } else { Decimal::zero() };
+        owed.min(amount.clone())
+    }
+
+    /// Pays off so much of the overdraft with a block that it was taken from already.
+    pub(super) fn pay_overdraft(&mut self, block_id: CreditBlockId, paid: Decimal) {
         if let Some(overdraft) = self.ledger.overdraft.filter(|_| !paid.is_zero()) {
             self.return_to(overdraft, &paid);
             self.ledger.add_payer(block_id, paid);
         }
-        let (entry_type, amount, asked) = (EntryType::Increment, amount.clone(), Some(new));
-        Ok(self.append(Draft { entry_type, amount, block_id, asked }, at).clone())
     }
 }
 

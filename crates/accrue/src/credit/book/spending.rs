@@ -10,7 +10,7 @@ impl Book {
     /// an entry. What some prices cost less is taken off those that stand last.
     pub(crate) fn draw(&mut self, prices: &[PriceMove], drawn: &mut Drawn, now: Timestamp) {
         let amount: Decimal = prices.iter().map(|(_, amount)| amount.clone()).sum();
-        if self.ledger.entries == 0 || amount <= Decimal::zero() {
+        if !self.ledger.has_begun() || amount <= Decimal::zero() {
             return;
         }
         let mut rest = drawn.due(&amount);

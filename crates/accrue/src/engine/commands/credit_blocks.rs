@@ -6,11 +6,12 @@ use crate::{
     credit::{Block, CreditBlock},
     engine::{
         Account, Call,
-        commands::credits,
+        commands::{credits, invoices},
         kernel::{Guard, Op, Stop, Transaction},
         rows::{self, ledgers},
-        time::current,
+        time::{balances, current, purchases},
     },
+    invoice::BlockInvoices,
     schema::{self, BlockMetadata, CustomerHead},
 };
 
@@ -33,6 +34,22 @@ impl Account {
                 Box::pin(update_credit_block(tx, *id, metadata))
             }),
         )
+    }
+
+    /// Returns a credit block with the invoices that bought it, oldest first (invoicing 13.3).
+    ///
+    /// # Errors
+    ///
+    /// If there is no such block, or it is deleted.
+    pub async fn list_credit_block_invoices(
+        &self,
+        id: CreditBlockId,
+    ) -> Result<BlockInvoices, Error> {
+        let find = |mut tx| async move {
+            let found = block_invoices(&mut tx, id).await;
+            (tx, found)
+        };
+        self.at_one_instant(find).await
     }
 
     /// Deletes a credit block, as if it had never been given (wire 5.1). The amount drawn from it
@@ -119,21 +136,32 @@ async fn update_credit_block(
 
 async fn delete_credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<(), Stop> {
     let block = applied_block(tx, id).await?;
-    let (customer_id, currency) = (block.customer_id, block.block.currency.clone());
-    let ledger = ledgers::ledger(tx, customer_id, &currency).await?;
-    let mut ledger = ledger.ok_or_else(|| Error::corrupt("a block has no ledger"))?;
-    let index = schema::credit_block_by_time(tx.account, &block);
-    ledger.book.insert([block]);
-    let before = ledger.book.balance().cloned();
-    if let Some(entry) = ledger.book.delete(id, tx.now)? {
-        let cause = Cause::Credit { entry_id: entry.id };
-        ledgers::judge_balance(tx, &mut ledger, before, &cause).await?;
+    let mut ledger = purchases::with_block(tx, &block).await?;
+    purchases::take_back(tx, &mut ledger, &block).await?;
+    if !purchases::forget(tx, &mut ledger, &block).await? {
+        let before = ledger.book.balance().cloned();
+        if let Some(entry) = ledger.book.delete(id, tx.now)? {
+            let cause = Cause::Credit { entry_id: entry.id };
+            balances::judge(tx, &mut ledger, before, &cause).await?;
+        }
+        // The invoice bought what was given another expiry date too.
+        purchases::void_rest(tx, &mut ledger, &block).await?;
+        ledgers::remove_from_lists(tx, &block).await?;
     }
-    ledgers::save_ledgers(tx, customer_id, std::iter::once(&ledger)).await?;
-    tx.delete(&index);
-    let guard = tx.guard(customer_id).await?;
-    if block_metadata(tx, &guard, id).await?.is_some() {
-        guard.delete(tx, &schema::credit_block_metadata(tx.account, id))?;
-    }
+    ledgers::save_ledgers(tx, block.customer_id, std::iter::once(&ledger)).await?;
     Ok(())
+}
+
+async fn block_invoices(
+    tx: &mut Transaction<'_>,
+    id: CreditBlockId,
+) -> Result<BlockInvoices, Error> {
+    let block = credits::credit_block(tx, id).await?;
+    let found = tx.find(&schema::credit_block(tx.account, id)).await?;
+    let purchase = found.and_then(|of| of.purchase);
+    let invoices = match purchase {
+        Some(of) => invoices::found(tx, of.invoice_id).await?.into_iter().collect(),
+        None => Vec::new(),
+    };
+    Ok(BlockInvoices { block, invoices })
 }

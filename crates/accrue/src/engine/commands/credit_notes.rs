@@ -7,7 +7,7 @@ use crate::{
         commands::invoices::{Named, named_customer},
         kernel::{Op, Stop, Transaction},
         rows::{self, credit_notes, invoices, lists::Walk},
-        time::{crediting, current},
+        time::{crediting, current, purchases},
     },
     invoice::{CreditNote, CreditNoteFilter, CreditNoteSource, NewCreditNote},
     limits,
@@ -105,7 +105,10 @@ async fn create(tx: &mut Transaction<'_>, new: &NewCreditNote) -> Result<CreditN
         credit_notes::lines_that_count(tx, invoice.customer_id, &invoice.credit_notes).await?;
     let credits = new.decide(&invoice, &before, &customer.timezone)?;
     let why = (CreditNoteSource::Hand, new.reason, new.memo.clone());
-    Ok(crediting::credit(tx, invoice, credits, why, tx.now).await?)
+    let note = crediting::credit(tx, invoice, credits, why, tx.now).await?;
+    let invoice = invoices::invoice(tx, note.invoice_id).await?;
+    purchases::follow(tx, &invoice, tx.now).await?;
+    Ok(note)
 }
 
 async fn void(tx: &mut Transaction<'_>, id: CreditNoteId) -> Result<CreditNote, Stop> {

@@ -17,13 +17,11 @@ use crate::{
             self,
             ledgers::{self, OpenLedger},
             lists::{Walk, page_in_order},
-            outbox,
         },
-        time::{current, transitions},
+        time::{balances, buying, current, transitions},
     },
     page::{InstantRange, Listing},
     schema::{self, CustomerHead, Index},
-    webhook::Body,
 };
 
 impl Account {
@@ -205,7 +203,10 @@ async fn credit_balances(
     Ok(balances)
 }
 
-async fn credit_block(tx: &mut Transaction<'_>, id: CreditBlockId) -> Result<CreditBlock, Error> {
+pub(super) async fn credit_block(
+    tx: &mut Transaction<'_>,
+    id: CreditBlockId,
+) -> Result<CreditBlock, Error> {
     require_credits(tx).await?;
     let slot = schema::credit_block(tx.account, id);
     let unknown = || Error::not_found("credit block", id);
@@ -242,10 +243,15 @@ async fn credit_blocks(
         let show = |of: Block| is_listed(&of.block).then_some(of.block);
         walk.run(tx, |at| slot(schema::id_at(at)), show).await?
     } else {
-        let open = ledger.iter().flat_map(OpenLedger::open_blocks);
+        let mut open: Vec<_> = ledger.iter().flat_map(OpenLedger::open_blocks).cloned().collect();
+        if let Some(ledger) = &ledger {
+            let waiting = ledgers::unpaid_blocks(tx, ledger).await?.into_iter();
+            open.extend(waiting.filter(|of| !of.has_expired(tx.now)));
+        }
         let open = open
+            .into_iter()
             .filter(|of| is_listed(of))
-            .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of.clone()));
+            .map(|of| (schema::position_of(of.created_at, of.id.as_bytes()), of));
         page_in_order(&listing, page, page.rows()?, open)?
     };
     ledgers::with_metadata(tx, customer.id, &mut found.data).await?;
@@ -280,7 +286,7 @@ async fn read_ledger(
 ) -> Result<(Customer, Option<OpenLedger>), Error> {
     require_credits(tx).await?;
     let customer = rows::customers::customer(tx, customer).await?;
-    transitions::expire_ledger(tx, customer.id, currency).await?;
+    transitions::apply_to_ledger(tx, customer.id, currency).await?;
     let ledger = ledgers::ledger(tx, customer.id, currency).await?;
     Ok((customer, ledger))
 }
@@ -304,7 +310,12 @@ async fn entries(
     let pending: BTreeMap<_, _> =
         pending.map(|booked| (booked.entry.ledger_sequence_number, booked)).collect();
     if filter.entry_status == Some(EntryStatus::Pending) {
+        let unpaid = match &ledger {
+            Some(ledger) => ledgers::unpaid_entries(tx, ledger).await?,
+            None => Vec::new(),
+        };
         let entries = pending.values().map(|booked| (*booked).clone().at(now));
+        let entries = entries.chain(unpaid);
         let listed = entries.filter(|entry| filter.lists(entry));
         let listed = listed.map(|of| (schema::place_of(&of), of));
         return page_in_order(&listing, page, page.limit(), listed);
@@ -347,21 +358,16 @@ async fn create_ledger_entry(
         ledger.book.insert([block]);
     }
     let before = ledger.book.balance().cloned();
-    let entry = ledger.book.book(new, tx.now)?;
-    if let LedgerChange::Increment(_) = new.change {
-        let mut blocks = ledger.book.blocks();
-        let block = blocks.find(|of| of.block.id == entry.credit_block.id);
-        let block = block.ok_or_else(|| Error::corrupt("a new block is missing"))?;
-        let body = Body::CreditLedgerIncremented { block: Box::new(block.block.clone()) };
-        drop(blocks);
-        outbox::tell(tx, customer.id, tx.now, body).await?;
-    }
+    let entry = match &new.change {
+        LedgerChange::Increment(given) => buying::buy(tx, &mut ledger, new, given).await?,
+        _ => ledger.book.book(new, tx.now)?,
+    };
     // A block's metadata is in a row of its own, which the book does not see.
     if let EntryType::ExpirationChange { new_block_id, .. } = entry.entry_type {
         ledgers::copy_metadata(tx, customer.id, entry.credit_block.id, new_block_id).await?;
     }
     let cause = Cause::Credit { entry_id: entry.id };
-    ledgers::judge_balance(tx, &mut ledger, before, &cause).await?;
+    balances::judge(tx, &mut ledger, before, &cause).await?;
     ledgers::save_ledgers(tx, customer.id, std::iter::once(&ledger)).await?;
     Ok(entry)
 }

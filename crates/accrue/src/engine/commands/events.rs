@@ -23,7 +23,7 @@ use crate::{
             periods,
             terms::{self, CustomerTerms},
         },
-        time::{corrections, thresholds},
+        time::{corrections, drawing, thresholds},
     },
     idempotency::Fingerprint,
     limits,
@@ -145,7 +145,7 @@ async fn take_one_by_one(
         tally.add(at, readings);
         if !draw_downs.is_empty() {
             let cause = Cause::Event { idempotency_key: key.clone(), timestamp: at };
-            ledgers::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
+            drawing::draw(tx, ledgers, &draw_downs, &cause, tx.now).await?;
         }
         for (place, evaluated) in reached {
             let Some(periods) = periods.get(place) else { continue };

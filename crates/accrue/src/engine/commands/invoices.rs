@@ -8,13 +8,8 @@ use crate::{
     engine::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
-        rows::{
-            self,
-            invoices::{self, Books},
-            lists::Walk,
-            outbox,
-        },
-        time::{collecting, current, invoicing, one_off},
+        rows::{self, invoices, lists::Walk, outbox},
+        time::{collecting, current, invoicing, one_off, purchases, voiding},
     },
     invoice::{Invoice, InvoiceFilter, InvoiceSource, InvoiceStatus, InvoiceUpdate, Payment},
     limits,
@@ -368,23 +363,14 @@ async fn mark_invoice_paid(
     outbox::tell(tx, invoice.customer_id, tx.now, body).await?;
     collecting::conclude(tx, &mut invoice, tx.now).await?;
     invoices::save(tx, before, &invoice).await?;
+    let now = tx.now;
+    purchases::follow(tx, &invoice, now).await?;
     Ok(invoice)
 }
 
 async fn void_invoice(tx: &mut Transaction<'_>, id: InvoiceId) -> Result<Invoice, Stop> {
     let mut invoice = current_invoice(tx, id).await?;
-    let (before, customer_id) = (invoice.status, invoice.customer_id);
-    let mut books = invoices::books(tx, customer_id).await?;
-    let Books { entry, receivables } = &mut books;
-    let id_of_transaction = invoices::transaction_id(tx);
-    let transaction = invoice.void(&mut entry.customer, receivables, id_of_transaction, tx.now)?;
-    invoices::save_books(tx, &books, transaction.as_ref()).await?;
-    outbox::tell(tx, customer_id, tx.now, Body::InvoiceMarkedAsVoid { invoice_id: id }).await?;
-    if let Some(transaction) = transaction {
-        let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
-        outbox::tell(tx, customer_id, tx.now, body).await?;
-    }
-    collecting::conclude(tx, &mut invoice, tx.now).await?;
-    invoices::save(tx, before, &invoice).await?;
+    voiding::void(tx, &mut invoice).await?;
+    purchases::follow_void(tx, &invoice).await?;
     Ok(invoice)
 }

@@ -11,7 +11,7 @@ use crate::{
         Account, Call,
         kernel::{Op, Stop, Transaction},
         rows::{self, invoices, lists::Walk},
-        time::{collecting, current},
+        time::{collecting, current, purchases},
     },
     invoice::{Invoice, PaymentInstrument, PaymentOutcome, StartedPayment},
     limits,
@@ -179,6 +179,7 @@ async fn report(
     let mut invoice = invoices::invoice_of_attempt(tx, id).await?;
     current::current_head(tx, invoice.customer_id).await?;
     collecting::settle(tx, &mut invoice, id, outcome, tx.now).await?;
+    purchases::follow(tx, &invoice, tx.now).await?;
     Ok(invoice)
 }
 

@@ -6,6 +6,7 @@ use crate::{
     Error,
     engine::{
         Account, Call,
+        commands::invoices,
         kernel::{Command, Request, Stop, Transaction},
         rows,
     },
@@ -78,6 +79,12 @@ impl<T: Naming + Send + Sync> Request for WithRelated<T> {
 async fn related(tx: &mut Transaction<'_>, mut names: Names) -> Result<Related, Error> {
     let mut related = Related::default();
     let account = tx.account;
+    for id in std::mem::take(&mut names.invoices) {
+        if let Some(invoice) = invoices::found(tx, id).await? {
+            invoice.name(&mut names);
+            related.invoices.insert(id, invoice);
+        }
+    }
     let guard = rows::account::guard(tx).await?;
     let slots: Vec<_> = names.customers.iter().map(|id| schema::customer(account, *id)).collect();
     let entries = tx.find_rows(&slots).await?.into_iter().flatten();

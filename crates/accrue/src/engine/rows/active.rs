@@ -108,7 +108,7 @@ pub(in crate::engine) async fn reschedule(
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let active = guard.get(tx, &schema::active_subscriptions(tx.account, customer_id)).await?;
     let credits = guard.get(tx, &schema::credits(tx.account, customer_id)).await?;
-    let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next_expiry);
+    let expiries = credits.unwrap_or_default().units.into_values().map(|of| of.next());
     let corrections = corrections::own(tx, customer_id).await?;
     let under_way = corrections.progress.map(|_| Timestamp::MIN);
     let correction = corrections.scheduled.first().map(|of| of.at);

@@ -8,9 +8,9 @@ use crate::{
     alert::{Alert, BalanceWatch},
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, alerts, credits, outbox},
+        rows::{account, alerts, credits, outbox, top_ups},
     },
-    schema::{self, BalanceAlertState, Credits, CreditsIn, CustomerHead, Slot},
+    schema::{self, BalanceAlertState, Credits, CustomerHead, Slot},
 };
 
 /// Reads what it takes to watch some ledgers, in two calls of the store.
@@ -24,6 +24,9 @@ pub(in crate::engine) async fn fetch_balance_watches(
     Guard::fetch(tx, guards.iter().zip(credits.iter().map(Slot::key))).await?;
     let mut keys = Vec::new();
     for (guard, (customer_id, unit)) in guards.iter().zip(ledgers) {
+        if let Some(id) = top_ups::active(tx, *customer_id, unit)? {
+            keys.push((guard, schema::top_up(account, id).key().clone()));
+        }
         for id in balance_alert_ids(tx, *customer_id, unit)? {
             keys.push((guard, schema::alert(account, id).key().clone()));
             keys.push((guard, schema::balance_alert_state(account, id).key().clone()));
@@ -143,8 +146,7 @@ pub(in crate::engine) async fn remove_balance_alert(
     for credits in units.values_mut() {
         credits.alerts.retain(|id| *id != alert.id);
     }
-    let is_used = |credits: &CreditsIn| credits.has_ledger || !credits.alerts.is_empty();
-    units.retain(|_, credits| is_used(credits));
+    units.retain(|_, credits| credits.is_used());
     guard.put(tx, &slot, &Credits { units })?;
     let state = schema::balance_alert_state(tx.account, alert.id);
     guard.delete(tx, &state)

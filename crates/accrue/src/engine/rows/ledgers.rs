@@ -1,11 +1,9 @@
 //! Opens ledgers of credits: blocks, pending entries and what watches the balance.
 
-mod draw;
 mod save;
 
-pub(in crate::engine) use self::{
-    draw::{draw, draw_alone, draw_together, judge_balance, judge_balance_at},
-    save::{copy_metadata, save_ledgers, with_metadata},
+pub(in crate::engine) use self::save::{
+    copy_metadata, remove_entry, remove_from_lists, save_ledgers, with_metadata,
 };
 
 use std::collections::BTreeMap;
@@ -13,10 +11,10 @@ use std::collections::BTreeMap;
 use crate::{
     AccountId, CreditBlockId, CustomerId, Error, PricingUnit, SubscriptionId, Timestamp,
     alert::BalanceWatch,
-    credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger},
+    credit::{Block, Book, Booked, CreditBlock, Drawn, Ledger, LedgerEntry, TopUpState},
     engine::{
         kernel::{Guard, Transaction},
-        rows::{account, balance_alerts, plans},
+        rows::{account, balance_alerts, plans, top_ups},
     },
     schema::{self, CustomerHead, Slot},
     subscription::SubscriptionEntry,
@@ -28,11 +26,15 @@ use crate::{
 pub(in crate::engine) struct OpenLedger {
     pub(in crate::engine) book: Book,
     /// What billing periods have drawn, of those that draw now.
-    drawn: BTreeMap<(SubscriptionId, Timestamp), Drawn>,
-    watch: BalanceWatch,
+    pub(in crate::engine) drawn: BTreeMap<(SubscriptionId, Timestamp), Drawn>,
+    pub(in crate::engine) watch: BalanceWatch,
+    /// The top-up that watches the balance, if one does.
+    pub(in crate::engine) top_up: Option<TopUpState>,
+    /// How often that has bought since the ledger was opened.
+    pub(in crate::engine) bought: u32,
     /// Whether the account has alerts now, and credits.
-    has_alerts: bool,
-    has_credits: bool,
+    pub(in crate::engine) has_alerts: bool,
+    pub(in crate::engine) has_credits: bool,
 }
 
 impl OpenLedger {
@@ -136,10 +138,12 @@ pub(in crate::engine) async fn open_ledger(
     let watch = balance_alerts::balance_watch(tx, customer_id, &currency).await?;
     let has_alerts = account::had_alerts(tx, tx.now).await?;
     let has_credits = account::account_entry(tx).await?.configuration.features.credits;
-    Ok(OpenLedger { book, drawn: BTreeMap::new(), watch, has_alerts, has_credits })
+    let top_up = top_ups::fetched(tx, customer_id, &currency)?;
+    let drawn = BTreeMap::new();
+    Ok(OpenLedger { book, drawn, watch, top_up, bought: 0, has_alerts, has_credits })
 }
 
-async fn blocks(
+pub(in crate::engine) async fn blocks(
     tx: &mut Transaction<'_>,
     guard: &Guard<CustomerHead>,
     ids: &[CreditBlockId],
@@ -147,4 +151,28 @@ async fn blocks(
     let slots: Vec<_> = ids.iter().map(|id| schema::credit_block(tx.account, *id)).collect();
     let blocks: Option<Vec<_>> = guard.get_all(tx, &slots).await?.into_iter().collect();
     blocks.ok_or_else(|| Error::corrupt("a block of credits is missing"))
+}
+
+/// Reads the blocks of a ledger that wait for a payment.
+pub(in crate::engine) async fn unpaid_blocks(
+    tx: &mut Transaction<'_>,
+    ledger: &OpenLedger,
+) -> Result<Vec<CreditBlock>, Error> {
+    let Ledger { customer_id, unpaid, .. } = ledger.book.ledger();
+    let ids: Vec<_> = unpaid.iter().map(|of| of.block_id).collect();
+    let guard = tx.guard::<CustomerHead>(*customer_id).await?;
+    Ok(blocks(tx, &guard, &ids).await?.into_iter().map(|of| of.block).collect())
+}
+
+/// Reads the entries of the blocks of a ledger that wait for a payment.
+pub(in crate::engine) async fn unpaid_entries(
+    tx: &mut Transaction<'_>,
+    ledger: &OpenLedger,
+) -> Result<Vec<LedgerEntry>, Error> {
+    let Ledger { customer_id, currency, unpaid, .. } = ledger.book.ledger();
+    let slot = |number| schema::ledger_entry(tx.account, *customer_id, currency, number);
+    let slots: Vec<_> = unpaid.iter().map(|of| slot(of.number)).collect();
+    let guard = tx.guard::<CustomerHead>(*customer_id).await?;
+    // One that was paid meanwhile is not there any more.
+    Ok(guard.get_all(tx, &slots).await?.into_iter().flatten().map(|of| of.entry).collect())
 }

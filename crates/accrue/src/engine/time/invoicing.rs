@@ -7,7 +7,7 @@ use crate::{
         rows::{self, invoices, outbox, prices},
         time::{crediting, due},
     },
-    invoice::{Invoice, InvoiceSource, InvoiceStatus, Issue, Terms},
+    invoice::{BalanceTransaction, Invoice, InvoiceSource, InvoiceStatus, Issue, Terms},
     subscription::{Applied, Draft, InvoicingStep, SubscriptionEntry},
     time::INSTANT,
     webhook::Body,
@@ -236,21 +236,41 @@ pub(in crate::engine) async fn issue(
 pub(super) async fn issue_shown(
     tx: &mut Transaction<'_>,
     invoice: &mut Invoice,
+    carried: [&Carried; 2],
+    at: Timestamp,
+) -> Result<(), Error> {
+    issue_by(tx, invoice, carried, at, Invoice::issue).await
+}
+
+/// Issues a draft as paid, because it was paid elsewhere, with the lines that it shows.
+pub(super) async fn issue_as_paid(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
+    at: Timestamp,
+) -> Result<(), Error> {
+    issue_by(tx, invoice, [&Carried::NONE; 2], at, Invoice::issue_as_paid).await
+}
+
+async fn issue_by(
+    tx: &mut Transaction<'_>,
+    invoice: &mut Invoice,
     [subscription, plan]: [&Carried; 2],
     at: Timestamp,
+    issue: fn(&mut Invoice, Issue<'_>) -> Option<BalanceTransaction>,
 ) -> Result<(), Error> {
     let mut books = invoices::books(tx, invoice.customer_id).await?;
     let basis = rows::account::account_entry(tx).await?.configuration.due_date_basis;
     let before = invoice.status;
     let addressed = books.entry.customer.clone();
-    let transaction = invoice.issue(Issue {
+    let issued = Issue {
         terms: Terms::new(subscription, plan, &addressed),
         basis,
         customer: &mut books.entry.customer,
         receivables: &mut books.receivables,
         transaction_id: invoices::transaction_id(tx),
         at,
-    });
+    };
+    let transaction = issue(invoice, issued);
     invoices::save(tx, before, invoice).await?;
     invoices::save_books(tx, &books, transaction.as_ref()).await?;
     let automatically_marked_as_paid = invoice.paid_at.is_some();

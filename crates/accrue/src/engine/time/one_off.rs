@@ -5,7 +5,7 @@ use crate::{
     engine::{
         kernel::Transaction,
         rows::{invoices, outbox},
-        time::invoicing,
+        time::{invoicing, purchases},
     },
     invoice::{Invoice, InvoiceStatus},
     webhook::Body,
@@ -34,5 +34,6 @@ pub(in crate::engine) async fn issue(
     at: Timestamp,
 ) -> Result<(), Error> {
     invoice.show_lines_by_hand();
-    invoicing::issue_shown(tx, invoice, [&Carried::NONE; 2], at).await
+    invoicing::issue_shown(tx, invoice, [&Carried::NONE; 2], at).await?;
+    purchases::follow(tx, invoice, at).await
 }

@@ -17,7 +17,7 @@ use crate::{
             periods::{self, Wanted},
             plans, subscriptions,
         },
-        time::transitions,
+        time::{drawing, transitions},
     },
     limits,
     period::{
@@ -65,7 +65,7 @@ pub(in crate::engine) async fn count_earlier_usage(
     let cause = Cause::Subscription { subscription_id: entry.subscription.id };
     let change = Change::Watched { cause: &cause };
     periods::advance(tx, customer_id, &mut periods, change, now).await?;
-    ledgers::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
+    drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
 }
 
 /// Judges the alerts that watch a subscription on what a change of it brings: where its end has
@@ -106,7 +106,7 @@ pub(in crate::engine) async fn judge_change(
     let cause = Cause::Subscription { subscription_id };
     let next = Change::Next { next: Box::new(next), cause: &cause };
     let draw_downs = periods::advance(tx, customer_id, &mut periods, next, now).await?;
-    ledgers::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
+    drawing::draw_alone(tx, customer_id, &draw_downs, &cause, now).await
 }
 
 /// Counts anew what a customer used, where a correction has moved what there is within a
@@ -134,7 +134,7 @@ pub(in crate::engine) async fn count_corrected(
     if is_deleted {
         return Ok(());
     }
-    ledgers::draw_alone(tx, customer_id, &draw_downs, cause, at).await
+    drawing::draw_alone(tx, customer_id, &draw_downs, cause, at).await
 }
 
 /// Counts billing periods of a subscription anew that a correction has moved. Returns what that costs

@@ -1,24 +1,22 @@
 //! Applies what time brings customers, in the order of the instants.
 
 mod collector;
-mod subject;
+mod keeper;
 mod subscriber;
 mod transition;
 
-pub(in crate::engine) use self::{subject::expire_ledger, subscriber::watching_applied};
-
-use std::collections::BTreeSet;
+pub(in crate::engine) use self::{keeper::apply_to_ledger, subscriber::watching_applied};
 
 use async_trait::async_trait;
 
-use self::{collector::Collector, subject::Subject, subscriber::Subscriber};
+use self::{collector::Collector, keeper::Keeper, subscriber::Subscriber, transition::Transition};
 use crate::{
     CustomerId, Error, IdOr, Timestamp,
     engine::{
         kernel::{Command, Stop, Transaction},
         rows::{
             active::{self, ActiveSubscriptions},
-            ledgers, plans, subscriptions,
+            plans, subscriptions,
         },
         time::corrections,
     },
@@ -59,10 +57,9 @@ impl Command for ApplyTransitions<'_> {
                 // It came in between, and comes first: whoever asked finds it again.
                 continue;
             }
-            let mut subjects = subjects(tx, customer_id, entries, self.most).await?;
-            let mut collector = Collector::new(tx, customer_id).await?;
-            apply_first(tx, &mut subjects, &mut collector, self.most, self.until).await?;
-            save(tx, customer_id, subjects).await?;
+            let mut brought = Brought::read(tx, customer_id, entries, self.most).await?;
+            brought.apply_first(tx, self.most, self.until).await?;
+            brought.save(tx, customer_id).await?;
         }
         Ok(())
     }
@@ -78,79 +75,83 @@ pub(in crate::engine) async fn has_transitions_until(
     for ActiveSubscriptions { customer_id, entries, .. } in
         active::active_subscriptions(tx, &[customer]).await?
     {
-        let subjects = subjects(tx, customer_id, entries, 1).await?;
-        found |= subjects.iter().any(|subject| subject.next(now, until).is_some());
-        found |= Collector::new(tx, customer_id).await?.next(now, until).is_some();
+        found |= Brought::read(tx, customer_id, entries, 1).await?.next(now, until).is_some();
     }
     Ok(found)
 }
 
-/// Reads what may have transitions: the subscriptions of a customer, and its ledgers.
-async fn subjects(
-    tx: &mut Transaction<'_>,
-    customer_id: CustomerId,
-    entries: Vec<SubscriptionEntry>,
-    most: usize,
-) -> Result<Vec<Subject>, Error> {
-    let mut subjects = Vec::new();
-    for entry in entries {
-        let subscriber = Subscriber::new(tx, entry, most).await?;
-        subjects.push(Subject::Subscriber(Box::new(subscriber)));
-    }
-    let ledgers = subject::expired_ledgers(tx, customer_id).await?;
-    subjects.extend(ledgers.into_iter().map(|ledger| Subject::Ledger(Box::new(ledger))));
-    Ok(subjects)
+/// Whatever time brings something of one customer.
+struct Brought {
+    subscribers: Vec<Subscriber>,
+    keeper: Keeper,
+    collector: Collector,
 }
 
-/// Applies the first transitions of some subjects, one after the other.
-async fn apply_first(
-    tx: &mut Transaction<'_>,
-    subjects: &mut [Subject],
-    collector: &mut Collector,
-    most: usize,
-    until: Timestamp,
-) -> Result<(), Error> {
-    let now = tx.now;
-    let all = subjects.iter().enumerate();
-    let mut next: BTreeSet<_> =
-        all.filter_map(|(index, subject)| Some((subject.next(now, until)?, index))).collect();
-    for _ in 0..most {
-        let first = next.first().copied();
-        let collected = collector.next(now, until);
-        if collected.is_some_and(|of| first.is_none_or(|(first, _)| of < first)) {
-            collector.apply_transition(tx).await?;
-            collector.look(tx).await?;
-            continue;
+/// Who has a transition. Of those at one instant and of one kind the subscriptions' come in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    Subscriber(usize),
+    Keeper,
+    Collector,
+}
+
+impl Brought {
+    async fn read(
+        tx: &mut Transaction<'_>,
+        customer_id: CustomerId,
+        entries: Vec<SubscriptionEntry>,
+        most: usize,
+    ) -> Result<Self, Error> {
+        let mut subscribers = Vec::with_capacity(entries.len());
+        for entry in entries {
+            subscribers.push(Subscriber::new(tx, entry, most).await?);
         }
-        let Some((transition, index)) = first else { break };
-        next.remove(&(transition, index));
-        let Some(subject) = subjects.get_mut(index) else { break };
-        subject.apply_transition(tx, transition).await?;
-        next.extend(subject.next(now, until).map(|transition| (transition, index)));
-        collector.look(tx).await?;
+        let keeper = Keeper::new(tx, customer_id).await?;
+        let collector = Collector::new(tx, customer_id).await?;
+        Ok(Self { subscribers, keeper, collector })
     }
-    Ok(())
-}
 
-/// Writes what was applied, and when time brings the next thing.
-async fn save(
-    tx: &mut Transaction<'_>,
-    customer_id: CustomerId,
-    subjects: Vec<Subject>,
-) -> Result<(), Error> {
-    let (mut entries, mut ledgers) = (Vec::new(), Vec::new());
-    for subject in subjects {
-        match subject {
-            Subject::Subscriber(subscriber) => {
-                let Subscriber { entry, has_moved, .. } = *subscriber;
-                if has_moved {
-                    subscriptions::save_subscription(tx, &entry).await?;
+    fn next(&self, now: Timestamp, until: Timestamp) -> Option<(Transition, Whose)> {
+        let subscribers = self.subscribers.iter().enumerate();
+        let subscribers = subscribers
+            .filter_map(|(index, of)| Some((of.next(now, until)?, Whose::Subscriber(index))));
+        let kept = self.keeper.next(now, until).map(|of| (of, Whose::Keeper));
+        let collected = self.collector.next(now, until).map(|of| (of, Whose::Collector));
+        subscribers.chain(kept).chain(collected).min()
+    }
+
+    /// Applies at most so many transitions, in order, up to an instant.
+    async fn apply_first(
+        &mut self,
+        tx: &mut Transaction<'_>,
+        most: usize,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        let now = tx.now;
+        for _ in 0..most {
+            let Some((transition, whose)) = self.next(now, until) else { break };
+            match whose {
+                Whose::Subscriber(index) => {
+                    let Some(subscriber) = self.subscribers.get_mut(index) else { break };
+                    subscriber.apply_transition(tx, transition).await?;
                 }
-                entries.push(entry);
+                Whose::Keeper => self.keeper.apply_transition(tx).await?,
+                Whose::Collector => self.collector.apply_transition(tx).await?,
             }
-            Subject::Ledger(ledger) => ledgers.push(*ledger),
+            self.keeper.look(tx).await?;
+            self.collector.look(tx).await?;
         }
+        Ok(())
     }
-    ledgers::save_ledgers(tx, customer_id, ledgers.iter()).await?;
-    active::save_active(tx, customer_id, &entries).await
+
+    async fn save(self, tx: &mut Transaction<'_>, customer_id: CustomerId) -> Result<(), Error> {
+        let mut entries = Vec::with_capacity(self.subscribers.len());
+        for Subscriber { entry, has_moved, .. } in self.subscribers {
+            if has_moved {
+                subscriptions::save_subscription(tx, &entry).await?;
+            }
+            entries.push(entry);
+        }
+        active::save_active(tx, customer_id, &entries).await
+    }
 }

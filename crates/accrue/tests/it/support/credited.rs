@@ -73,6 +73,7 @@ pub(crate) fn block(amount: &str, effective: &str, expiry: &str, basis: &str) ->
         expiry_date: date(expiry),
         per_unit_cost_basis: (!basis.is_empty()).then(|| number(basis).into()),
         filters: Vec::new(),
+        invoice: None,
     }))
 }
 

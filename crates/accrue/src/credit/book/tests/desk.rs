@@ -76,6 +76,7 @@ pub(super) fn increment(
         expiry_date: expiry.map(hour),
         per_unit_cost_basis: basis.map(|basis| credits(basis).into()),
         filters: Vec::new(),
+        invoice: None,
     })
 }
 

@@ -206,6 +206,7 @@ impl Run {
                     expiry_date: expiry,
                     per_unit_cost_basis: basis.map(|basis| tenths(basis).into()),
                     filters: only.map(super::only).unwrap_or_default(),
+                    invoice: None,
                 });
                 let pile = Pile { effective, expiry, basis, only, ..Pile::default() };
                 (change, self.oracle.increment(amount, pile, now))

@@ -44,7 +44,7 @@ pub(in crate::engine) async fn shown(
     if let (Scope::Customer { customer_id }, Some(currency)) =
         (alert.scope, alert.condition.ledger())
     {
-        transitions::expire_ledger(tx, customer_id, currency).await?;
+        transitions::apply_to_ledger(tx, customer_id, currency).await?;
         let guard = tx.guard::<CustomerHead>(customer_id).await?;
         let state = guard.get(tx, &schema::balance_alert_state(tx.account, alert.id)).await?;
         alert.show_status(&state.unwrap_or_default().in_alert);

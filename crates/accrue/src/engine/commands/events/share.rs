@@ -21,7 +21,7 @@ use crate::{
             visible::{self, BucketSlots},
             volumes,
         },
-        time::recount::moved_by,
+        time::{drawing, recount::moved_by},
     },
     expression::Fields,
     limits,
@@ -212,7 +212,7 @@ impl<'a> Share<'a> {
         let taken = gathered.into_iter().map(|gathered| gathered.taken(tx.now));
         let Some(taken) = taken.collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (periods, draw_downs): (_, Vec<_>) = taken.into_iter().unzip();
-        let are_drawn = ledgers::draw_together(tx, ledgers, &draw_downs.concat(), tx.now).await?;
+        let are_drawn = drawing::draw_together(tx, ledgers, &draw_downs.concat(), tx.now).await?;
         Ok(are_drawn.then_some(periods))
     }
 

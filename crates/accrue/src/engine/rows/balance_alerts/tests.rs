@@ -58,6 +58,8 @@ impl Rich {
             deleted: Vec::new(),
             pending: Vec::new(),
             day_end: Timestamp::MIN,
+            unpaid: Vec::new(),
+            apart: 0,
         };
         let slot = schema::ledger(self.account.id(), self.customer_id, &credits());
         let head = schema::customer_head(self.account.id(), self.customer_id).key().clone();

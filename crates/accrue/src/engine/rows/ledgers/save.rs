@@ -3,7 +3,7 @@
 use super::OpenLedger;
 use crate::{
     CreditBlockId, CustomerId, Error,
-    credit::{Block, Booked, CreditBlock},
+    credit::{Block, Booked, CreditBlock, LedgerEntry},
     engine::{
         kernel::{Guard, Transaction},
         rows::{active, balance_alerts, credits},
@@ -41,7 +41,7 @@ fn save_ledger(
 ) -> Result<(), Error> {
     let OpenLedger { book, drawn, watch, .. } = ledger;
     let (account, of) = (tx.account, book.ledger());
-    if of.entries > 0 {
+    if of.has_begun() {
         for ((subscription_id, period_start), drawn) in drawn {
             let slot = schema::drawn(account, *subscription_id, *period_start, &of.currency);
             guard.put(tx, &slot, drawn)?;
@@ -93,6 +93,32 @@ fn save_entry(
     let number = entry.ledger_sequence_number;
     let slot = schema::ledger_entry(account, entry.customer_id, &entry.currency, number);
     guard.put(tx, &slot, booked)
+}
+
+/// Removes a block that is deleted from its list, and its metadata.
+pub(in crate::engine) async fn remove_from_lists(
+    tx: &mut Transaction<'_>,
+    of: &Block,
+) -> Result<(), Error> {
+    tx.delete(&schema::credit_block_by_time(tx.account, of));
+    let guard = tx.guard::<CustomerHead>(of.customer_id).await?;
+    let slot = schema::credit_block_metadata(tx.account, of.block.id);
+    match guard.get(tx, &slot).await? {
+        Some(_) => guard.delete(tx, &slot),
+        None => Ok(()),
+    }
+}
+
+/// Removes an entry that waited for a payment: nothing was booked with its number.
+pub(in crate::engine) async fn remove_entry(
+    tx: &mut Transaction<'_>,
+    entry: &LedgerEntry,
+) -> Result<(), Error> {
+    tx.delete(&schema::ledger_entry_by_time(tx.account, entry));
+    tx.delete(&schema::ledger_entry_by_kind(tx.account, entry));
+    let number = entry.ledger_sequence_number;
+    let slot = schema::ledger_entry(tx.account, entry.customer_id, &entry.currency, number);
+    tx.guard::<CustomerHead>(entry.customer_id).await?.delete(tx, &slot)
 }
 
 /// Adds the caller's own strings to blocks that are to be shown.

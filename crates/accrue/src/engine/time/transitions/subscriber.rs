@@ -134,7 +134,7 @@ impl Subscriber {
                 }
             }
             TransitionKind::Changed => self.change(tx).await,
-            TransitionKind::Expired(_) | TransitionKind::Collected => {
+            TransitionKind::Expired(_) | TransitionKind::ToppedUp | TransitionKind::Collected => {
                 Err(Error::corrupt("it is no transition of a subscription"))
             }
         }

@@ -26,6 +26,8 @@ pub(super) enum TransitionKind {
     Passed,
     /// A block of credits expired.
     Expired(CreditBlockId),
+    /// A top-up began to watch a balance.
+    ToppedUp,
     /// A draft is issued: with all that its periods were brought by then.
     Issued,
     /// The date of a one-off draft passed, or an invoice was to be collected: what was issued at that instant

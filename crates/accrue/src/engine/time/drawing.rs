@@ -2,18 +2,14 @@
 
 use std::collections::btree_map::Entry;
 
-use super::{Ledgers, OpenLedger};
 use crate::{
     CustomerId, Decimal, Error, Timestamp,
     alert::Cause,
     credit::{Book, DrawDown, Drawn, Returned},
     engine::{
         kernel::Transaction,
-        rows::{
-            account,
-            ledgers::{self, save},
-            outbox,
-        },
+        rows::ledgers::{self, Ledgers, OpenLedger},
+        time::balances,
     },
     schema::{self, CustomerHead},
 };
@@ -51,11 +47,7 @@ pub(in crate::engine) async fn draw(
             book.hand_back(&draw_down.prices, drawn, &mut returned);
         }
         ledger.book.book_returned(returned, at);
-        let fires = match at < tx.now {
-            true => account::had_alerts_until(tx, at).await?,
-            false => ledger.has_alerts,
-        };
-        judge_balance_at(tx, ledger, before, cause, at, fires).await?;
+        balances::judge_at(tx, ledger, before, cause, at).await?;
     }
     Ok(())
 }
@@ -84,6 +76,7 @@ pub(in crate::engine) async fn draw_together(
         }
         if !book.has_only_grown_from(&ledger.book)
             || !ledger.watch.is_quiet_between(ledger.book.balance(), book.balance())
+            || ledger.top_up.as_ref().is_some_and(|of| of.may_buy(book.balance(), at))
         {
             return Ok(false);
         }
@@ -115,37 +108,6 @@ async fn drawn<'l>(
     Ok((&mut ledger.book, drawn))
 }
 
-/// Judges the alerts on a balance that an operation has moved.
-pub(in crate::engine) async fn judge_balance(
-    tx: &mut Transaction<'_>,
-    ledger: &mut OpenLedger,
-    before: Option<Decimal>,
-    cause: &Cause,
-) -> Result<(), Error> {
-    let fires = ledger.has_alerts;
-    judge_balance_at(tx, ledger, before, cause, tx.now, fires).await
-}
-
-/// Judges the alerts on a balance that has moved at an instant.
-pub(in crate::engine) async fn judge_balance_at(
-    tx: &mut Transaction<'_>,
-    ledger: &mut OpenLedger,
-    before: Option<Decimal>,
-    cause: &Cause,
-    at: Timestamp,
-    fires: bool,
-) -> Result<(), Error> {
-    let OpenLedger { book, watch, .. } = ledger;
-    let Some(after) = book.balance().filter(|after| before.as_ref() != Some(*after)) else {
-        return Ok(());
-    };
-    let customer_id = book.ledger().customer_id;
-    for crossed in watch.judge(customer_id, before.as_ref(), after, cause, fires) {
-        outbox::tell(tx, customer_id, at, crossed.into()).await?;
-    }
-    Ok(())
-}
-
 /// Draws draw-downs that stand on their own, at an instant, and saves the ledgers.
 pub(in crate::engine) async fn draw_alone(
     tx: &mut Transaction<'_>,
@@ -163,5 +125,5 @@ pub(in crate::engine) async fn draw_alone(
         }
     }
     draw(tx, &mut ledgers, draw_downs, cause, at).await?;
-    save::save_ledgers(tx, customer, ledgers.values()).await
+    ledgers::save_ledgers(tx, customer, ledgers.values()).await
 }
