@@ -389,6 +389,46 @@ impl ApiBuilder {
         self
     }
 
+    /// Shows where the documents of invoices and credit notes are (invoicing 4.7). Without any, their addresses
+    /// are null, and those that renew them answer that the feature is not available.
+    ///
+    /// ```
+    /// use accrue::{AccountId, invoice::{CreditNote, Invoice, PaymentAttempt}};
+    /// use accrue_http::Documents;
+    /// # use accrue::{Billing, store::MemoryStore};
+    /// # use accrue_http::{Api, FixedKey};
+    ///
+    /// struct Pages;
+    ///
+    /// /// Pages for those who have signed in: nobody has to guess the address.
+    /// impl Documents for Pages {
+    ///     fn invoice_pdf(&self, _: &AccountId, _: &Invoice) -> Option<String> {
+    ///         None
+    ///     }
+    ///
+    ///     fn hosted_invoice(&self, _: &AccountId, invoice: &Invoice) -> Option<String> {
+    ///         Some(format!("https://billing.example.com/invoices/{}", invoice.id))
+    ///     }
+    ///
+    ///     fn receipt_pdf(&self, _: &AccountId, _: &Invoice, _: &PaymentAttempt) -> Option<String> {
+    ///         None
+    ///     }
+    ///
+    ///     fn credit_note_pdf(&self, _: &AccountId, _: &CreditNote) -> Option<String> {
+    ///         None
+    ///     }
+    /// }
+    ///
+    /// # let billing = Billing::with_system(MemoryStore::new());
+    /// # let keys = FixedKey::new("secret", AccountId::parse("acme")?);
+    /// let api = Api::builder(billing, keys).documents(Pages).build();
+    /// # Ok::<(), accrue::TextError>(())
+    /// ```
+    pub fn documents(mut self, documents: impl crate::Documents + 'static) -> Self {
+        self.settings.documents = Some(Box::new(documents));
+        self
+    }
+
     /// Calls a function for every request that is answered 500, with the cause: for the host's log, since
     /// the client is not told. It is called before the answer is given, and must not block.
     ///

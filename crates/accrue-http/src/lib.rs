@@ -65,6 +65,7 @@ mod auth;
 mod batch;
 mod bounds;
 mod canonical;
+mod documents;
 mod door;
 mod failure;
 mod json;
@@ -87,6 +88,7 @@ pub use self::{
     api::{Api, ApiBuilder},
     auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
+    documents::Documents,
     failure::Failure,
     own::OwnError,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::{
     batch::Batch,
+    documents::Links,
     json::Json,
     problem::{Problem, Violations},
     reply::Reply,
@@ -91,6 +92,11 @@ impl Request {
         };
         let read = path.zip(query).zip(body).map(|((path, query), body)| (path, query, body));
         reader.finish(read)
+    }
+
+    /// Returns the addresses of documents, for an answer to show.
+    pub(crate) fn links(&self) -> Links {
+        Links::of(self.account.id(), &self.settings)
     }
 
     fn read_path<P: Read>(&self, reader: &mut Reader) -> Option<P> {

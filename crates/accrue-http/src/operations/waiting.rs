@@ -15,16 +15,6 @@ pub(crate) const WAITING: &[Waiting] = &[
         what: "invoices, and the balances that pay them",
         operations: &[
             (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),
-            (
-                Post,
-                "/invoices/{invoice_id}/regenerate_invoice_pdf",
-                "invoices.regenerate_invoice_pdf",
-            ),
-            (
-                Post,
-                "/invoices/{invoice_id}/regenerate_receipt_pdf",
-                "invoices.regenerate_receipt_pdf",
-            ),
         ],
     },
     Waiting {

@@ -12,6 +12,7 @@ pub(super) mod credit_blocks;
 pub(super) mod credit_notes;
 pub(super) mod credits;
 pub(super) mod customers;
+pub(super) mod documents;
 pub(super) mod event_volume;
 pub(super) mod events;
 pub(super) mod garbage;

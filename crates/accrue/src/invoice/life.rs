@@ -86,6 +86,7 @@ impl Invoice {
             custom_due_date: None,
             memo: None,
             metadata: Metadata::new(),
+            document_renewed_at: None,
             addressee: Carried::NONE,
         }
     }
