@@ -38,6 +38,29 @@ pub trait Documents: Send + Sync {
     fn credit_note_pdf(&self, account: &AccountId, note: &CreditNote) -> Option<String>;
 }
 
+impl<D: Documents + ?Sized> Documents for Arc<D> {
+    fn invoice_pdf(&self, account: &AccountId, invoice: &Invoice) -> Option<String> {
+        (**self).invoice_pdf(account, invoice)
+    }
+
+    fn hosted_invoice(&self, account: &AccountId, invoice: &Invoice) -> Option<String> {
+        (**self).hosted_invoice(account, invoice)
+    }
+
+    fn receipt_pdf(
+        &self,
+        account: &AccountId,
+        invoice: &Invoice,
+        payment: &PaymentAttempt,
+    ) -> Option<String> {
+        (**self).receipt_pdf(account, invoice, payment)
+    }
+
+    fn credit_note_pdf(&self, account: &AccountId, note: &CreditNote) -> Option<String> {
+        (**self).credit_note_pdf(account, note)
+    }
+}
+
 /// Addresses of the documents of an account, where the host has some.
 #[derive(Clone)]
 pub(crate) struct Links {

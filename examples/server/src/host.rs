@@ -12,6 +12,7 @@ use crate::{
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
     collector::Collector,
+    documents::{DocumentRoute, DocumentsError},
     process,
     sandbox::SandboxGateway,
 };
@@ -24,6 +25,7 @@ pub struct Host {
     connections: Connections,
     request_time: Duration,
     clock: Option<Arc<ClockRoute>>,
+    documents: Option<Arc<DocumentRoute>>,
 }
 
 /// Why a host cannot be set up.
@@ -39,6 +41,9 @@ pub enum OpenError {
     /// The store cannot be read.
     #[error("the store cannot be read")]
     Read(#[from] accrue::Error),
+    /// The key of the links to documents is not there.
+    #[error(transparent)]
+    Documents(#[from] DocumentsError),
     /// Nobody could be let in.
     #[error(
         "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
@@ -78,17 +83,27 @@ impl Host {
         if keys.is_empty() && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        let host = Self::over(billing, options, &keys);
+        let documents = DocumentRoute::new(&billing, &options.documents)?.map(Arc::new);
+        let host = Self::documented(billing, options, &keys, documents);
         Ok(match clock {
             None => host,
             Some(clock) => host.with_clock(clock, &options.base_path),
         })
     }
 
-    /// Serves an engine as the options say, to whom one of these keys is shown by, or one that is kept
+    /// Serves an engine as the options say, without documents, to whom one of these keys is shown by, or one that is kept
     /// in the store.
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
+        Self::documented(billing, options, keys, None)
+    }
+
+    fn documented(
+        billing: Billing,
+        options: &ServeOptions,
+        keys: &FixedKeys,
+        documents: Option<Arc<DocumentRoute>>,
+    ) -> Self {
         let accounts = keys.iter().map(|(account, _)| account);
         let collector = options.sandbox_gateway.then(|| Collector::of(&billing, accounts));
         let keys = FixedOrKept::new(keys, &billing);
@@ -104,11 +119,15 @@ impl Host {
         if options.sandbox_gateway {
             builder = builder.payment_gateway(SandboxGateway::new(&billing));
         }
+        if let Some(documents) = &documents {
+            builder = builder.documents(Arc::clone(documents));
+        }
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
-        match collector {
+        let host = match collector {
             None => Self::new(billing, api),
             Some(collector) => Self::kept_up_by(Upkeep::collecting(billing, collector), api),
-        }
+        };
+        Self { documents, ..host }
     }
 
     /// Makes a host of an engine and its API.
@@ -120,7 +139,7 @@ impl Host {
     fn kept_up_by(upkeep: Upkeep, api: Api) -> Self {
         let bounds = ConnectionBounds::default().within(process::open_files());
         let connections = Connections::new(bounds);
-        Self { upkeep, api, connections, request_time: REQUEST_TIME, clock: None }
+        Self { upkeep, api, connections, request_time: REQUEST_TIME, clock: None, documents: None }
     }
 
     /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
@@ -168,7 +187,11 @@ impl Host {
         let end = async {
             let _ = timeout(self.request_time, std::future::pending::<()>()).await;
         };
-        let Some(clock) = self.clock_asked_for(request.method(), request.uri().path()) else {
+        let (method, path) = (request.method(), request.uri().path());
+        if let Some(documents) = self.documents_asked_for(method, path) {
+            return documents.answer(path).await;
+        }
+        let Some(clock) = self.clock_asked_for(method, path) else {
             return self.api.handle_until(request, end).await;
         };
         let method = request.method().clone();
@@ -185,12 +208,17 @@ impl Host {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
             None if self.clock_asked_for(&method, path).is_some() => "/clock",
+            None if self.documents_asked_for(&method, path).is_some() => "/documents",
             None => "none",
         }
     }
 
     fn clock_asked_for(&self, method: &Method, path: &str) -> Option<Arc<ClockRoute>> {
         self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
+    }
+
+    fn documents_asked_for(&self, method: &Method, path: &str) -> Option<&DocumentRoute> {
+        self.documents.as_deref().filter(|documents| documents.is_asked_for(method, path))
     }
 
     /// Tells whether the store answers.

@@ -20,7 +20,7 @@ pub use self::{
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
 };
-use crate::keys::KeysCommand;
+use crate::{documents::DocumentOptions, keys::KeysCommand};
 
 /// Serves the billing API.
 ///
@@ -101,6 +101,10 @@ pub struct ServeOptions {
     /// declines, as any other does. Without the option `pay` is not available.
     #[arg(long)]
     pub sandbox_gateway: bool,
+
+    /// Documents of invoices.
+    #[command(flatten)]
+    pub documents: DocumentOptions,
 
     /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
     ///

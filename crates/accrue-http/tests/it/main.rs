@@ -31,6 +31,7 @@ mod idempotency;
 mod idempotency_keys;
 mod idempotency_records;
 mod idempotency_sequences;
+mod invoice_documents;
 mod invoices;
 mod metrics;
 mod one_off;

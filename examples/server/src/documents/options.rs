@@ -1,0 +1,130 @@
+use std::{
+    fs::File,
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use accrue::{Entropy as _, SystemEntropy};
+use clap::Args;
+
+use super::link::{self, DocumentKey};
+
+/// Documents of invoices.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DocumentOptions {
+    /// Makes documents of invoices, at addresses that begin with this one: the server's, as customers reach it
+    ///
+    /// `invoice_pdf` and the like are links then that nobody can guess, below `/documents`. Whoever has one
+    /// needs no API key. Without the option they are null.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub documents: Option<String>,
+
+    /// A file with the key that these links are made with
+    ///
+    /// It is made where it is missing. Links are good for as long as the key is the same; without a file
+    /// until the server ends.
+    #[arg(long, value_name = "FILE", requires = "documents")]
+    pub document_key_file: Option<PathBuf>,
+
+    /// Who bills: name and address, in lines that a semicolon ends
+    #[arg(long, value_name = "LINES", requires = "documents")]
+    pub seller: Option<String>,
+}
+
+/// Why there are no documents.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentsError {
+    /// The file cannot be read or made.
+    #[error("cannot use {}", file.display())]
+    Unusable {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// There is something else in the file.
+    #[error("found something else in {}, expected 64 hexadecimal digits", file.display())]
+    NoKey {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// So much of a file tells whether there is a key in it: one with an end of line, and one byte more.
+const FILE_BYTES: u64 = 67;
+
+impl DocumentOptions {
+    /// Returns the key: that of the file, or a new one.
+    pub(super) fn key(&self) -> Result<DocumentKey, DocumentsError> {
+        let Some(file) = &self.document_key_file else { return Ok(new_key()) };
+        let unusable = |source| DocumentsError::Unusable { file: file.clone(), source };
+        match File::open(file) {
+            Ok(found) => {
+                let mut text = String::new();
+                found.take(FILE_BYTES).read_to_string(&mut text).map_err(unusable)?;
+                let key = link::bytes(text.trim_end()).and_then(|key| key.try_into().ok());
+                key.map(DocumentKey).ok_or_else(|| DocumentsError::NoKey { file: file.clone() })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let key = new_key();
+                write(file, &key).map_err(unusable)?;
+                Ok(key)
+            }
+            Err(error) => Err(unusable(error)),
+        }
+    }
+}
+
+fn new_key() -> DocumentKey {
+    let mut key = [0; 32];
+    SystemEntropy.fill(&mut key);
+    DocumentKey(key)
+}
+
+fn write(path: &Path, DocumentKey(key): &DocumentKey) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    writeln!(file, "{text}")?;
+    file.sync_all()
+}
+
+fn address(text: &str) -> Result<String, String> {
+    let is_one = ["http://", "https://"].iter().any(|scheme| {
+        text.strip_prefix(scheme).is_some_and(|rest| !rest.trim_end_matches('/').is_empty())
+    });
+    let is_plain = text.bytes().all(|of| of.is_ascii_graphic() && !b"?#\"<>".contains(&of));
+    match is_one && is_plain {
+        true => Ok(text.to_owned()),
+        false => Err("expected an address, as in https://billing.example.com".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        let options =
+            DocumentOptions { document_key_file: Some(file.clone()), ..Default::default() };
+        let first = options.key().unwrap().0;
+        assert_eq!(options.key().unwrap().0, first);
+        std::fs::write(&file, "short").unwrap();
+        let error = options.key().unwrap_err().to_string();
+        assert!(error.contains("expected 64 hexadecimal digits"), "{error}");
+        assert_ne!(DocumentOptions::default().key().unwrap().0, first);
+    }
+
+    #[test]
+    fn an_address_has_a_scheme_and_no_query() {
+        for right in ["http://127.0.0.1:8080", "https://billing.example.com/x/"] {
+            assert_eq!(address(right).as_deref(), Ok(right));
+        }
+        for wrong in ["", "billing.example.com", "https://", "ftp://x", "https://x?y", "http://x y"] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+}
