@@ -8,12 +8,12 @@ use http::{
 };
 
 use crate::{
-    Authenticate, Bounds, Category, RateLimit, auth,
+    Authenticate, Bounds, Category, Documents, Portal, RateLimit, auth,
     batch::Batch,
     door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
     failure::{Failure, OnError, Panicked},
     json::Json,
-    openapi::Documents,
+    openapi,
     operation::Effect,
     operations,
     own::OwnError,
@@ -37,7 +37,7 @@ struct Inner {
     billing: Billing,
     authenticate: Box<dyn Authenticate>,
     router: Router,
-    documents: Documents,
+    documents: openapi::Documents,
     settings: Arc<Settings>,
     bodies: Bodies,
     on_error: Option<OnError>,
@@ -391,41 +391,15 @@ impl ApiBuilder {
 
     /// Shows where the documents of invoices and credit notes are (invoicing 4.7). Without any, their addresses
     /// are null, and those that renew them answer that the feature is not available.
-    ///
-    /// ```
-    /// use accrue::{AccountId, invoice::{CreditNote, Invoice, PaymentAttempt}};
-    /// use accrue_http::Documents;
-    /// # use accrue::{Billing, store::MemoryStore};
-    /// # use accrue_http::{Api, FixedKey};
-    ///
-    /// struct Pages;
-    ///
-    /// /// Pages for those who have signed in: nobody has to guess the address.
-    /// impl Documents for Pages {
-    ///     fn invoice_pdf(&self, _: &AccountId, _: &Invoice) -> Option<String> {
-    ///         None
-    ///     }
-    ///
-    ///     fn hosted_invoice(&self, _: &AccountId, invoice: &Invoice) -> Option<String> {
-    ///         Some(format!("https://billing.example.com/invoices/{}", invoice.id))
-    ///     }
-    ///
-    ///     fn receipt_pdf(&self, _: &AccountId, _: &Invoice, _: &PaymentAttempt) -> Option<String> {
-    ///         None
-    ///     }
-    ///
-    ///     fn credit_note_pdf(&self, _: &AccountId, _: &CreditNote) -> Option<String> {
-    ///         None
-    ///     }
-    /// }
-    ///
-    /// # let billing = Billing::with_system(MemoryStore::new());
-    /// # let keys = FixedKey::new("secret", AccountId::parse("acme")?);
-    /// let api = Api::builder(billing, keys).documents(Pages).build();
-    /// # Ok::<(), accrue::TextError>(())
-    /// ```
-    pub fn documents(mut self, documents: impl crate::Documents + 'static) -> Self {
+    pub fn documents(mut self, documents: impl Documents + 'static) -> Self {
         self.settings.documents = Some(Box::new(documents));
+        self
+    }
+
+    /// Makes sessions of customers in a portal of the host (invoicing 16.3). Without one, those who ask for a
+    /// session are answered that the feature is not available.
+    pub fn portal(mut self, portal: Portal) -> Self {
+        self.settings.portal = Some(portal);
         self
     }
 
@@ -469,7 +443,7 @@ impl ApiBuilder {
         let bodies = Bodies::new(settings.bounds.bodies_bytes);
         let router = Router::new(&base_path, operations::all());
         let settings = Arc::new(settings);
-        let documents = Documents::new(base_path, Arc::clone(&settings));
+        let documents = openapi::Documents::new(base_path, Arc::clone(&settings));
         Api(Arc::new(Inner {
             billing,
             authenticate,

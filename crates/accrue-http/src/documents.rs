@@ -5,14 +5,45 @@ use accrue::{
     invoice::{CreditNote, Invoice, PaymentAttempt},
 };
 
-use crate::settings::Settings;
-
 /// Documents of a host: where the customers of an account find their invoices, receipts and credit notes
 /// (invoicing 4.7).
 ///
 /// It is asked whenever an answer shows one of these, and must answer at once: an address that can be told
 /// from the ids and instants that it is given, and that nobody else can guess. What is found there is made
 /// when somebody asks for it. `None` where there is no such document.
+///
+/// ```
+/// use accrue::{AccountId, invoice::{CreditNote, Invoice, PaymentAttempt}};
+/// use accrue_http::Documents;
+/// # use accrue::{Billing, store::MemoryStore};
+/// # use accrue_http::{Api, FixedKey};
+///
+/// struct Pages;
+///
+/// /// Pages for those who have signed in: nobody has to guess the address.
+/// impl Documents for Pages {
+///     fn invoice_pdf(&self, _: &AccountId, _: &Invoice) -> Option<String> {
+///         None
+///     }
+///
+///     fn hosted_invoice(&self, _: &AccountId, invoice: &Invoice) -> Option<String> {
+///         Some(format!("https://billing.example.com/invoices/{}", invoice.id))
+///     }
+///
+///     fn receipt_pdf(&self, _: &AccountId, _: &Invoice, _: &PaymentAttempt) -> Option<String> {
+///         None
+///     }
+///
+///     fn credit_note_pdf(&self, _: &AccountId, _: &CreditNote) -> Option<String> {
+///         None
+///     }
+/// }
+///
+/// # let billing = Billing::with_system(MemoryStore::new());
+/// # let keys = FixedKey::new("secret", AccountId::parse("acme")?);
+/// let api = Api::builder(billing, keys).documents(Pages).build();
+/// # Ok::<(), accrue::TextError>(())
+/// ```
 ///
 /// To ensure correctness:
 ///
@@ -58,41 +89,5 @@ impl<D: Documents + ?Sized> Documents for Arc<D> {
 
     fn credit_note_pdf(&self, account: &AccountId, note: &CreditNote) -> Option<String> {
         (**self).credit_note_pdf(account, note)
-    }
-}
-
-/// Addresses of the documents of an account, where the host has some.
-#[derive(Clone)]
-pub(crate) struct Links {
-    account: AccountId,
-    settings: Arc<Settings>,
-}
-
-impl Links {
-    pub(crate) fn of(account: &AccountId, settings: &Arc<Settings>) -> Self {
-        Self { account: account.clone(), settings: Arc::clone(settings) }
-    }
-
-    pub(crate) fn invoice_pdf(&self, invoice: &Invoice) -> Option<String> {
-        invoice.document_at()?;
-        self.documents()?.invoice_pdf(&self.account, invoice)
-    }
-
-    pub(crate) fn hosted_invoice(&self, invoice: &Invoice) -> Option<String> {
-        invoice.document_at()?;
-        self.documents()?.hosted_invoice(&self.account, invoice)
-    }
-
-    pub(crate) fn receipt_pdf(&self, invoice: &Invoice, of: &PaymentAttempt) -> Option<String> {
-        of.document_at()?;
-        self.documents()?.receipt_pdf(&self.account, invoice, of)
-    }
-
-    pub(crate) fn credit_note_pdf(&self, note: &CreditNote) -> Option<String> {
-        self.documents()?.credit_note_pdf(&self.account, note)
-    }
-
-    fn documents(&self) -> Option<&dyn Documents> {
-        self.settings.documents.as_deref()
     }
 }

@@ -18,6 +18,7 @@ mod metrics;
 mod payments;
 mod ping;
 mod plans;
+mod portal_sessions;
 mod prices;
 mod subscriptions;
 mod waiting;
@@ -35,6 +36,7 @@ const SERVED: &[&[Operation]] = &[
     alerts::OPERATIONS,
     items::OPERATIONS,
     customers::OPERATIONS,
+    portal_sessions::OPERATIONS,
     credits::OPERATIONS,
     metrics::OPERATIONS,
     prices::OPERATIONS,

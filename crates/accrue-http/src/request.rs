@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::{
     batch::Batch,
-    documents::Links,
     json::Json,
+    links::Links,
     problem::{Problem, Violations},
     reply::Reply,
     settings::Settings,

@@ -49,13 +49,15 @@ impl Weight {
         }
     }
 
-    /// Makes glyphs of a line of text. Digits are all of one width, so that figures stand under each other.
+    /// Makes glyphs of a line of text. Digits of a figure are all of one width, so that figures stand under each
+    /// other.
     pub(crate) fn shape(self, text: &str) -> Shaped {
         let Some(face) = self.face() else { return Shaped { glyphs: Vec::new(), width: 0.0 } };
         let mut buffer = UnicodeBuffer::new();
         buffer.push_str(text);
         buffer.guess_segment_properties();
-        let digits = Feature::new(Tag::from_bytes(b"tnum"), 1, ..);
+        let is_figure = !text.contains(char::is_alphabetic);
+        let digits = Feature::new(Tag::from_bytes(b"tnum"), u32::from(is_figure), ..);
         let shaped = rustybuzz::shape(face, &[digits], buffer);
         let em = number(face.units_per_em());
         let starts: Vec<_> = shaped.glyph_infos().iter().map(|of| place(of.cluster)).collect();
@@ -92,7 +94,8 @@ impl Weight {
         for paragraph in text.lines() {
             let mut line = String::new();
             for word in paragraph.split_whitespace() {
-                let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+                let longer =
+                    if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
                 if fits(&longer) {
                     line = longer;
                     continue;

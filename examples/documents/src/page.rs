@@ -73,7 +73,10 @@ fn write_entry(page: &mut String, entry: &Entry) -> std::fmt::Result {
     )
 }
 
-fn write_figure(page: &mut String, Figure { name, amount, is_strong }: &Figure) -> std::fmt::Result {
+fn write_figure(
+    page: &mut String,
+    Figure { name, amount, is_strong }: &Figure,
+) -> std::fmt::Result {
     let class = if *is_strong { "strong" } else { "" };
     let (name, amount) = (escaped(name), escaped(amount));
     write!(page, "<tr class=\"{class}\"><td>{name}</td><td>{amount}</td></tr>")

@@ -41,7 +41,7 @@ impl Paper {
         }
         self.set_figures(&mut sheets);
         for note in &self.notes {
-            set_note(&mut sheets, note);
+            self.set_note(&mut sheets, note);
         }
         self.set_feet(&mut sheets);
         sheets.all
@@ -135,10 +135,11 @@ impl Paper {
 
     fn set_entry(&self, sheets: &mut Sheets, entry: &Entry) {
         let name = TEXT.bold().wrap(&entry.name, NAMES);
-        // The name stands with its period, and with what follows first.
-        let lines = f32::from(u8::try_from(name.len()).unwrap_or(u8::MAX));
-        let height = lines * TEXT.leading() + SMALL.leading() * 2.0;
-        self.make_room(sheets, height.min(BOTTOM - TOP - HEAD * 3.0));
+        // A row is broken only where it takes more than half a sheet.
+        let small = count(entry.parts.len() + entry.changes.len() + 1);
+        let total = count(usize::from(entry.total.is_some()));
+        let height = (count(name.len()) + total) * TEXT.leading() + small * SMALL.leading();
+        self.make_room(sheets, height.min((BOTTOM - TOP) / 2.0));
         let y = sheets.y;
         sheets.text_to(QUANTITY, y, TEXT, &entry.quantity);
         sheets.text_to(RIGHT, y, TEXT, &entry.amount);
@@ -157,6 +158,7 @@ impl Paper {
         }
         if let Some(total) = &entry.total {
             self.make_room(sheets, TEXT.leading());
+            sheets.y += 2.0;
             sheets.text_to(QUANTITY, sheets.y, SMALL.ink(GREY), "Charged");
             sheets.text_to(RIGHT, sheets.y, TEXT.bold(), total);
             sheets.y += TEXT.leading();
@@ -181,6 +183,10 @@ impl Paper {
 
     fn set_figures(&self, sheets: &mut Sheets) {
         sheets.y += 4.0;
+        let height = count(self.figures.len()) * 22.0;
+        if !sheets.has_room(height.min((BOTTOM - TOP) / 2.0)) {
+            self.turn(sheets);
+        }
         for (place, figure) in self.figures.iter().enumerate() {
             let is_last = place + 1 == self.figures.len();
             let style = if figure.is_strong { TEXT.bold() } else { TEXT };
@@ -200,6 +206,23 @@ impl Paper {
             sheets.y += if figure.is_strong { 4.0 } else { 1.0 };
         }
         sheets.y += 18.0;
+    }
+
+    fn set_note(&self, sheets: &mut Sheets, note: &Party) {
+        if !sheets.has_room(40.0) {
+            self.turn(sheets);
+        }
+        sheets.text(LEFT, sheets.y, LABEL, &note.title);
+        sheets.y += 14.0;
+        for paragraph in &note.lines {
+            for line in TEXT.wrap(paragraph, RIGHT - LEFT) {
+                if !sheets.has_room(TEXT.leading()) {
+                    self.turn(sheets);
+                }
+                sheets.text(LEFT, sheets.y, TEXT, &line);
+                sheets.y += TEXT.leading();
+            }
+        }
     }
 
     /// Sets whose it is and the number of the sheet at the foot of each.
@@ -224,19 +247,7 @@ fn rule_of(is_last: bool) -> Ink {
     if is_last { BLACK } else { RULE }
 }
 
-fn set_note(sheets: &mut Sheets, note: &Party) {
-    if !sheets.has_room(40.0) {
-        sheets.begin(TOP);
-    }
-    sheets.text(LEFT, sheets.y, LABEL, &note.title);
-    sheets.y += 14.0;
-    for paragraph in &note.lines {
-        for line in TEXT.wrap(paragraph, RIGHT - LEFT) {
-            if !sheets.has_room(TEXT.leading()) {
-                sheets.begin(TOP);
-            }
-            sheets.text(LEFT, sheets.y, TEXT, &line);
-            sheets.y += TEXT.leading();
-        }
-    }
+/// Counts lines, of which there are not so many that it matters.
+fn count(lines: usize) -> f32 {
+    f32::from(u16::try_from(lines).unwrap_or(u16::MAX))
 }

@@ -100,7 +100,14 @@ impl Sheets {
     }
 
     /// Writes a text of several lines from a base line on, and returns the base line after it.
-    pub(crate) fn paragraph(&mut self, x: f32, y: f32, width: f32, style: Style, text: &str) -> f32 {
+    pub(crate) fn paragraph(
+        &mut self,
+        x: f32,
+        y: f32,
+        width: f32,
+        style: Style,
+        text: &str,
+    ) -> f32 {
         let mut y = y;
         for line in style.wrap(text, width) {
             self.text(x, y, style, &line);

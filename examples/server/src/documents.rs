@@ -61,7 +61,10 @@ struct Shown {
 }
 
 impl DocumentRoute {
-    pub(crate) fn new(billing: &Billing, options: &DocumentOptions) -> Result<Option<Self>, DocumentsError> {
+    pub(crate) fn new(
+        billing: &Billing,
+        options: &DocumentOptions,
+    ) -> Result<Option<Self>, DocumentsError> {
         let Some(address) = &options.documents else { return Ok(None) };
         let links = link::Links::new(address, options.key()?);
         let seller = options.seller.as_deref().map(Seller::parse);

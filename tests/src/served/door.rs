@@ -13,7 +13,7 @@ use accrue::{
     invoice::{CreditNote, Invoice, PaymentAttempt, PaymentOutcome, StartedPayment},
     store::Store,
 };
-use accrue_http::{Api, Documents, FixedKey};
+use accrue_http::{Api, Documents, FixedKey, Portal};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -58,12 +58,7 @@ impl Documents for Addresses {
         Some(format!("https://example.com/{}", invoice.id))
     }
 
-    fn receipt_pdf(
-        &self,
-        _: &AccountId,
-        _: &Invoice,
-        payment: &PaymentAttempt,
-    ) -> Option<String> {
+    fn receipt_pdf(&self, _: &AccountId, _: &Invoice, payment: &PaymentAttempt) -> Option<String> {
         Some(format!("https://example.com/{}/{}", payment.id, payment.document_at()?))
     }
 
@@ -90,7 +85,9 @@ impl Door {
         let billing = Billing::new(store, clock, SeededEntropy::new(seed));
         let key = FixedKey::new(TOKEN, account());
         let builder = Api::builder(billing.clone(), key);
-        let api = builder.payment_gateway(Approves).documents(Addresses).build();
+        let portal = Portal::new("https://example.com/", &[7; 32]);
+        let builder = builder.payment_gateway(Approves).documents(Addresses);
+        let api = builder.portal(portal).build();
         Self { billing, api }
     }
 

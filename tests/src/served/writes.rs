@@ -350,6 +350,18 @@ fn of_invoices(scene: &Scene) -> Vec<Case> {
             200,
         ),
         case(
+            "POST /customers/{customer_id}/portal_sessions",
+            format!("/customers/{payer}/portal_sessions"),
+            &json!({"expires_in_minutes": 5}),
+            201,
+        ),
+        case(
+            "POST /customers/external_customer_id/{external_customer_id}/portal_sessions",
+            "/customers/external_customer_id/ada/portal_sessions".to_owned(),
+            &json!({"invalidate_existing": false}),
+            201,
+        ),
+        case(
             "POST /customers/{customer_id}/balance_transactions",
             format!("/customers/{payer}/balance_transactions"),
             &moved,

@@ -13,9 +13,7 @@ pub(crate) type Unserved = (Method, &'static str, &'static str);
 pub(crate) const WAITING: &[Waiting] = &[
     Waiting {
         what: "invoices, and the balances that pay them",
-        operations: &[
-            (Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices"),
-        ],
+        operations: &[(Get, "/credit_blocks/{block_id}/invoices", "credit_blocks.list_invoices")],
     },
     Waiting {
         what: "licenses",
@@ -69,19 +67,13 @@ pub(crate) const WAITING: &[Waiting] = &[
         ],
     },
     Waiting {
-        what: "a portal for customers, and payment gateways",
+        what: "payment methods of customers",
         operations: &[
-            (
-                Post,
-                "/customers/external_customer_id/{external_customer_id}/portal_sessions",
-                "customers.create_portal_session_by_external_id",
-            ),
             (
                 Post,
                 "/customers/external_customer_id/{external_customer_id}/sync_payment_methods_from_gateway",
                 "customers.sync_payment_methods_from_gateway_by_external_customer_id",
             ),
-            (Post, "/customers/{customer_id}/portal_sessions", "customers.create_portal_session"),
             (
                 Post,
                 "/customers/{customer_id}/sync_payment_methods_from_gateway",

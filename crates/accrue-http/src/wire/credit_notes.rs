@@ -19,7 +19,7 @@ use super::{
     pages::{Limit, Sought},
 };
 use crate::{
-    documents::Links,
+    links::Links,
     problem::{Problem, Violations},
     shape::{Moment, NoRows, Nothing, Sparse, choices, request, response},
 };

@@ -30,7 +30,7 @@ use super::{
     customers::CustomerMinified,
 };
 use crate::{
-    documents::Links,
+    links::Links,
     shape::{Describe, Moment, Nothing, Object, Schema, choices, response},
 };
 

@@ -27,12 +27,7 @@ impl Documents for Addresses {
         Some(format!("{account}/{}", invoice.id))
     }
 
-    fn receipt_pdf(
-        &self,
-        _: &AccountId,
-        _: &Invoice,
-        payment: &PaymentAttempt,
-    ) -> Option<String> {
+    fn receipt_pdf(&self, _: &AccountId, _: &Invoice, payment: &PaymentAttempt) -> Option<String> {
         Some(format!("{}/{}", payment.id, payment.document_at()?))
     }
 
@@ -49,10 +44,9 @@ impl PaymentGateway for Gateway {
     async fn charge(&self, payment: &StartedPayment) -> Option<PaymentOutcome> {
         Some(match payment.instrument.token() {
             Some("declined") => PaymentOutcome::Declined { transaction_id: None },
-            _ => PaymentOutcome::Succeeded {
-                received_at: payment.started_at,
-                transaction_id: None,
-            },
+            _ => {
+                PaymentOutcome::Succeeded { received_at: payment.started_at, transaction_id: None }
+            }
         })
     }
 }
@@ -79,7 +73,10 @@ fn invoicing_4_7_answers_show_where_documents_are() {
     let (shop, invoice) = shop();
     let id = invoice["id"].as_str().unwrap();
     let pdf = format!("acme/{id}/2026-03-10T12:00:00.000000Z");
-    assert_eq!((&invoice["invoice_pdf"], &invoice["hosted_invoice_url"]), (&json!(pdf), &json!(format!("acme/{id}"))));
+    assert_eq!(
+        (&invoice["invoice_pdf"], &invoice["hosted_invoice_url"]),
+        (&json!(pdf), &json!(format!("acme/{id}")))
+    );
     let summary = shop.host.get("/v1/invoices/summary").ok(StatusCode::OK);
     assert_eq!(summary["data"][0]["invoice_pdf"], json!(pdf));
     let draft = listed(&shop.host, "?status[]=draft").remove(0);

@@ -40,6 +40,7 @@ mod pagination;
 mod payloads;
 mod payments;
 mod plans;
+mod portal_sessions;
 mod prices;
 mod rates;
 mod reflection;

@@ -24,6 +24,7 @@ pub(super) mod one_off_invoices;
 pub(super) mod payments;
 pub(super) mod plan_versions;
 pub(super) mod plans;
+pub(super) mod portal_sessions;
 pub(super) mod preview;
 pub(super) mod price_evaluation;
 pub(super) mod prices;

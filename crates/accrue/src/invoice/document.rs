@@ -27,7 +27,8 @@ impl Invoice {
     pub(crate) fn renew_receipt(&mut self, now: Timestamp) -> Result<(), Error> {
         self.check_status(&[InvoiceStatus::Paid])?;
         let payment = self.payment_attempts.iter_mut().rev().find(|of| of.succeeded);
-        let none = || Error::constraint("the invoice has no receipt, as no payment attempt has paid it");
+        let none =
+            || Error::constraint("the invoice has no receipt, as no payment attempt has paid it");
         payment.ok_or_else(none)?.receipt_at = Some(now);
         Ok(())
     }

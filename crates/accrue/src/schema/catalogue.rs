@@ -26,6 +26,7 @@ use crate::{
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
     plan::{Plan, PlanVersion},
+    portal::PortalSessions,
     price::Price,
     store::{Document, Key, Scan, Table},
     subscription::{PeriodKey, Subscription, SubscriptionEntry, SubscriptionStatus},
@@ -52,8 +53,7 @@ tables! {
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
 
     /// An alert of a subscription or on a balance, and the mark that deletes it.
-    alert(account, alert: AlertId)
-        -> AlertEntry [guarded by CustomerHead], read_often, resident;
+    alert(account, alert: AlertId) -> AlertEntry [guarded by CustomerHead], read_often, resident;
 
     /// One change to an alert of a plan version.
     alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
@@ -102,13 +102,11 @@ tables! {
         account, backfill: BackfillId, customer: CustomerId, minute: Minute, number: u64
     ) -> EventBlock<'static> [guarded by CustomerHead] {
         /// The events of a customer in a backfill.
-        range backfill_events(account, backfill: BackfillId, customer: CustomerId)
-            by Minute;
+        range backfill_events(account, backfill: BackfillId, customer: CustomerId) by Minute;
         read read_backfill_event(minute: Minute);
     }
 
-    /// The share of a customer in a backfill. There is one for each customer that the backfill has events
-    /// of, or was reflected for.
+    /// The share of a customer in a backfill that has events of it, or was reflected for it.
     backfill_share(account, backfill: BackfillId, customer: CustomerId)
         -> BackfillShare [guarded by CustomerHead] {
         /// The shares of all customers of a backfill.
@@ -148,8 +146,7 @@ tables! {
         read read_calendar_day(day: Day);
     }
 
-    /// Aggregates of a billing period, or of another stretch of a subscription's life, by cell of its
-    /// matrices.
+    /// Aggregates of a billing period or another stretch of a life, by cell of its matrices.
     cell_total(account, subscription: SubscriptionId, period: PeriodKey)
         = (account, subscription, period.start, period.end)
         -> CellTotalEntry [guarded by CustomerHead], resident;
@@ -427,6 +424,9 @@ tables! {
     price_by_time(account, of: &Price) = (account, of.created_at, of.id) -> Nothing {
         list prices(account);
     }
+
+    /// Sessions of a customer in the portal.
+    portal_sessions(account, customer: CustomerId) -> PortalSessions [guarded by CustomerHead];
 
     /// A price by its alias.
     price_external(account, alias: &ExternalId) -> PriceAlias, read_often;

@@ -61,7 +61,9 @@ impl Paper {
         facts.extend(invoice.due_date.map(|due| Fact::new("Due date", day(due))));
         let due = words::money(&standing.amount_due, currency);
         let (headline, subline) = match (standing.voided_at, standing.paid_at, invoice.due_date) {
-            (Some(voided), ..) => ("Void".to_owned(), format!("Nothing is owed since {}.", day(voided))),
+            (Some(voided), ..) => {
+                ("Void".to_owned(), format!("Nothing is owed since {}.", day(voided)))
+            }
             (None, Some(paid), _) => {
                 (format!("{due} paid"), format!("Thank you. It was paid on {}.", day(paid)))
             }

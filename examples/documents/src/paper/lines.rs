@@ -15,11 +15,8 @@ pub(super) fn of_invoice(invoice: &Invoice, related: &Related, zone: &Zone) -> V
 
 fn of_line(line: &InvoiceLine, currency: Currency, related: &Related, zone: &Zone) -> Entry {
     let own = |amount: &Decimal| words::own(amount, &line.currency, currency);
-    let mut changes: Vec<_> = line
-        .adjustments
-        .iter()
-        .map(|of| Figure::new(adjustment(of), own(&of.amount)))
-        .collect();
+    let mut changes: Vec<_> =
+        line.adjustments.iter().map(|of| Figure::new(adjustment(of), own(&of.amount))).collect();
     if !line.credits_applied.is_zero() {
         changes.push(Figure::new("Prepaid credits", own(&-&line.credits_applied)));
     }

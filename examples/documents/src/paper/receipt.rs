@@ -5,7 +5,11 @@ use accrue::{
     related::Related,
 };
 
-use super::{Fact, Figure, Paper, Seller, customer, invoice::{Standing, figures}, lines};
+use super::{
+    Fact, Figure, Paper, Seller, customer,
+    invoice::{Standing, figures},
+    lines,
+};
 use crate::words;
 
 impl Paper {

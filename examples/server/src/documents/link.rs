@@ -67,8 +67,7 @@ impl Links {
     pub(super) fn read(&self, path: &str) -> Option<Link> {
         let (subject, code) = path.strip_prefix(PATH)?.rsplit_once('/')?;
         self.mac(subject).verify_slice(&bytes(code)?).ok()?;
-        let [account, kind, id, at] =
-            subject.split('/').collect::<Vec<_>>().try_into().ok()?;
+        let [account, kind, id, at] = subject.split('/').collect::<Vec<_>>().try_into().ok()?;
         let account = percent_decode_str(account).decode_utf8().ok()?;
         let subject = match kind {
             "invoice" => Subject::Invoice(id.parse().ok()?),
@@ -81,7 +80,7 @@ impl Links {
             _ => return None,
         };
         let at = Timestamp::from_micros(at.parse().ok()?).ok()?;
-        Some(Link { account: AccountId::parse(&account).ok()?, subject, at })
+        Some(Link { account: AccountId::parse(account.into_owned()).ok()?, subject, at })
     }
 
     fn code(&self, subject: &str) -> [u8; 32] {
@@ -117,9 +116,9 @@ mod tests {
             subject,
             at: Timestamp::parse("2026-03-01T00:00:00.000001Z").unwrap(),
         };
-        let invoice = InvoiceId::parse("07070707-0707-7707-8707-070707070707").unwrap();
-        let payment = PaymentAttemptId::parse("17070707-0707-7707-8707-070707070707").unwrap();
-        let note = CreditNoteId::parse("27070707-0707-7707-8707-070707070707").unwrap();
+        let invoice = "07070707-0707-7707-8707-070707070707".parse().unwrap();
+        let payment = "17070707-0707-7707-8707-070707070707".parse().unwrap();
+        let note = "27070707-0707-7707-8707-070707070707".parse().unwrap();
         let subjects = [
             Subject::Invoice(invoice),
             Subject::Page(invoice),

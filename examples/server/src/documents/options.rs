@@ -123,7 +123,8 @@ mod tests {
         for right in ["http://127.0.0.1:8080", "https://billing.example.com/x/"] {
             assert_eq!(address(right).as_deref(), Ok(right));
         }
-        for wrong in ["", "billing.example.com", "https://", "ftp://x", "https://x?y", "http://x y"] {
+        for wrong in ["", "billing.example.com", "https://", "ftp://x", "https://x?y", "http://x y"]
+        {
             assert!(address(wrong).is_err(), "{wrong}");
         }
     }

@@ -33,9 +33,8 @@ impl Account {
     /// [`ConstraintViolation`](crate::ErrorKind::ConstraintViolation) where it is not paid, or by no payment
     /// attempt.
     pub fn renew_receipt(&self, id: InvoiceId) -> Call<Invoice> {
-        let run = Op::new("renew_receipt", id, |tx, id| {
-            Box::pin(renew(tx, *id, Invoice::renew_receipt))
-        });
+        let run =
+            Op::new("renew_receipt", id, |tx, id| Box::pin(renew(tx, *id, Invoice::renew_receipt)));
         Call::new(self, run)
     }
 }
