@@ -17,8 +17,8 @@ use example_documents::{Paper, PdfError, Seller};
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use tokio::task::spawn_blocking;
 
-use self::link::{Link, Subject};
-pub use self::options::{DocumentOptions, DocumentsError};
+use self::link::{Link, LinkKey, Subject};
+pub use self::options::{LinkOptions, LinksError};
 use crate::Chain;
 
 /// How long the page of an invoice is there at least: from its issue, and from its due date (invoicing 3.1).
@@ -61,14 +61,11 @@ struct Shown {
 }
 
 impl DocumentRoute {
-    pub(crate) fn new(
-        billing: &Billing,
-        options: &DocumentOptions,
-    ) -> Result<Option<Self>, DocumentsError> {
-        let Some(address) = &options.documents else { return Ok(None) };
-        let links = link::Links::new(address, options.key()?);
+    /// Sets up documents as the options say, where they ask for some.
+    pub(crate) fn new(billing: &Billing, options: &LinkOptions, key: &LinkKey) -> Option<Self> {
+        let links = link::Links::new(options.documents.as_deref()?, key.clone());
         let seller = options.seller.as_deref().map(Seller::parse);
-        Ok(Some(Self { billing: billing.clone(), links, seller }))
+        Some(Self { billing: billing.clone(), links, seller })
     }
 
     pub(crate) fn is_asked_for(&self, method: &Method, path: &str) -> bool {

@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{Billing, ManualClock};
-use accrue_http::{Api, Failure, RateLimits};
+use accrue_http::{Api, Failure, Portal, RateLimits};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use tokio::time::timeout;
@@ -12,7 +12,7 @@ use crate::{
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
     collector::Collector,
-    documents::{DocumentRoute, DocumentsError},
+    documents::{DocumentRoute, LinkOptions, LinksError},
     process,
     sandbox::SandboxGateway,
 };
@@ -43,13 +43,29 @@ pub enum OpenError {
     Read(#[from] accrue::Error),
     /// The key of the links to documents is not there.
     #[error(transparent)]
-    Documents(#[from] DocumentsError),
+    Documents(#[from] LinksError),
     /// Nobody could be let in.
     #[error(
         "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
         instead(.0)
     )]
     NoApiKey(StoreAt),
+}
+
+/// What customers reach without an API key, by links.
+#[derive(Default)]
+struct Links {
+    documents: Option<Arc<DocumentRoute>>,
+    portal: Option<Portal>,
+}
+
+impl Links {
+    fn new(billing: &Billing, options: &LinkOptions) -> Result<Self, LinksError> {
+        let key = options.key()?;
+        let documents = DocumentRoute::new(billing, options, &key).map(Arc::new);
+        let portal = options.portal.as_ref().map(|address| Portal::new(address, &key.0));
+        Ok(Self { documents, portal })
+    }
 }
 
 /// Says how a store gets an API key that can keep one.
@@ -83,26 +99,26 @@ impl Host {
         if keys.is_empty() && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        let documents = DocumentRoute::new(&billing, &options.documents)?.map(Arc::new);
-        let host = Self::documented(billing, options, &keys, documents);
+        let links = Links::new(&billing, &options.links)?;
+        let host = Self::linked(billing, options, &keys, links);
         Ok(match clock {
             None => host,
             Some(clock) => host.with_clock(clock, &options.base_path),
         })
     }
 
-    /// Serves an engine as the options say, without documents, to whom one of these keys is shown by, or one that is kept
+    /// Serves an engine as the options say, without links for customers, to whom one of these keys is shown by, or one that is kept
     /// in the store.
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
-        Self::documented(billing, options, keys, None)
+        Self::linked(billing, options, keys, Links::default())
     }
 
-    fn documented(
+    fn linked(
         billing: Billing,
         options: &ServeOptions,
         keys: &FixedKeys,
-        documents: Option<Arc<DocumentRoute>>,
+        Links { documents, portal }: Links,
     ) -> Self {
         let accounts = keys.iter().map(|(account, _)| account);
         let collector = options.sandbox_gateway.then(|| Collector::of(&billing, accounts));
@@ -121,6 +137,9 @@ impl Host {
         }
         if let Some(documents) = &documents {
             builder = builder.documents(Arc::clone(documents));
+        }
+        if let Some(portal) = portal {
+            builder = builder.portal(portal);
         }
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
         let host = match collector {

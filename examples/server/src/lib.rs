@@ -28,7 +28,7 @@ pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use self::{
     connections::{Attended, ConnectionBounds, Connections, Place, Serving},
-    documents::{DocumentOptions, DocumentsError},
+    documents::{LinkOptions, LinksError},
     host::{Host, OpenError},
     keys::{KeysCommand, KeysError, Of},
     listen::listen,

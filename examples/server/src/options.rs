@@ -20,7 +20,7 @@ pub use self::{
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
 };
-use crate::{documents::DocumentOptions, keys::KeysCommand};
+use crate::{documents::LinkOptions, keys::KeysCommand};
 
 /// Serves the billing API.
 ///
@@ -102,9 +102,9 @@ pub struct ServeOptions {
     #[arg(long)]
     pub sandbox_gateway: bool,
 
-    /// Documents of invoices.
+    /// Links for customers.
     #[command(flatten)]
-    pub documents: DocumentOptions,
+    pub links: LinkOptions,
 
     /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
     ///

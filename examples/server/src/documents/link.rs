@@ -12,11 +12,11 @@ pub(super) const PATH: &str = "/documents/";
 
 /// What the codes of links are made with.
 #[derive(Clone)]
-pub(crate) struct DocumentKey(pub(super) [u8; 32]);
+pub(crate) struct LinkKey(pub(crate) [u8; 32]);
 
-impl fmt::Debug for DocumentKey {
+impl fmt::Debug for LinkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DocumentKey(..)")
+        f.write_str("LinkKey(..)")
     }
 }
 
@@ -25,7 +25,7 @@ impl fmt::Debug for DocumentKey {
 pub(super) struct Links {
     /// The address of the server, as its customers reach it.
     base: String,
-    key: DocumentKey,
+    key: LinkKey,
 }
 
 /// What a link leads to.
@@ -46,7 +46,7 @@ pub(super) enum Subject {
 }
 
 impl Links {
-    pub(super) fn new(base: &str, key: DocumentKey) -> Self {
+    pub(super) fn new(base: &str, key: LinkKey) -> Self {
         Self { base: base.trim_end_matches('/').to_owned(), key }
     }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn links(key: u8) -> Links {
-        Links::new("https://example.com/", DocumentKey([key; 32]))
+        Links::new("https://example.com/", LinkKey([key; 32]))
     }
 
     fn all() -> Vec<Link> {

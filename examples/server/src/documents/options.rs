@@ -7,11 +7,11 @@ use std::{
 use accrue::{Entropy as _, SystemEntropy};
 use clap::Args;
 
-use super::link::{self, DocumentKey};
+use super::link::{self, LinkKey};
 
-/// Documents of invoices.
+/// Links for customers, who need no API key: documents of invoices, and a portal.
 #[derive(Args, Clone, Debug, Default)]
-pub struct DocumentOptions {
+pub struct LinkOptions {
     /// Makes documents of invoices, at addresses that begin with this one: the server's, as customers reach it
     ///
     /// `invoice_pdf` and the like are links then that nobody can guess, below `/documents`. Whoever has one
@@ -19,22 +19,28 @@ pub struct DocumentOptions {
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub documents: Option<String>,
 
-    /// A file with the key that these links are made with
+    /// Makes sessions of customers in a portal: its address, which tokens are appended to
+    ///
+    /// What is found there is not part of this server. Without the option there are no sessions.
+    #[arg(long, value_name = "ADDRESS", value_parser = beginning)]
+    pub portal: Option<String>,
+
+    /// A file with the key that links are made with
     ///
     /// It is made where it is missing. Links are good for as long as the key is the same; without a file
     /// until the server ends.
-    #[arg(long, value_name = "FILE", requires = "documents")]
-    pub document_key_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub link_key_file: Option<PathBuf>,
 
     /// Who bills: name and address, in lines that a semicolon ends
     #[arg(long, value_name = "LINES", requires = "documents")]
     pub seller: Option<String>,
 }
 
-/// Why there are no documents.
+/// Why there are no links.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DocumentsError {
+pub enum LinksError {
     /// The file cannot be read or made.
     #[error("cannot use {}", file.display())]
     Unusable {
@@ -51,20 +57,22 @@ pub enum DocumentsError {
     },
 }
 
+const EXPECTED: &str = "expected an address, as in https://billing.example.com";
+
 /// So much of a file tells whether there is a key in it: one with an end of line, and one byte more.
 const FILE_BYTES: u64 = 67;
 
-impl DocumentOptions {
+impl LinkOptions {
     /// Returns the key: that of the file, or a new one.
-    pub(super) fn key(&self) -> Result<DocumentKey, DocumentsError> {
-        let Some(file) = &self.document_key_file else { return Ok(new_key()) };
-        let unusable = |source| DocumentsError::Unusable { file: file.clone(), source };
+    pub(crate) fn key(&self) -> Result<LinkKey, LinksError> {
+        let Some(file) = &self.link_key_file else { return Ok(new_key()) };
+        let unusable = |source| LinksError::Unusable { file: file.clone(), source };
         match File::open(file) {
             Ok(found) => {
                 let mut text = String::new();
                 found.take(FILE_BYTES).read_to_string(&mut text).map_err(unusable)?;
                 let key = link::bytes(text.trim_end()).and_then(|key| key.try_into().ok());
-                key.map(DocumentKey).ok_or_else(|| DocumentsError::NoKey { file: file.clone() })
+                key.map(LinkKey).ok_or_else(|| LinksError::NoKey { file: file.clone() })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let key = new_key();
@@ -76,27 +84,36 @@ impl DocumentOptions {
     }
 }
 
-fn new_key() -> DocumentKey {
+fn new_key() -> LinkKey {
     let mut key = [0; 32];
     SystemEntropy.fill(&mut key);
-    DocumentKey(key)
+    LinkKey(key)
 }
 
-fn write(path: &Path, DocumentKey(key): &DocumentKey) -> io::Result<()> {
+fn write(path: &Path, LinkKey(key): &LinkKey) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     writeln!(file, "{text}")?;
     file.sync_all()
 }
 
+/// Reads an address that links begin with.
 fn address(text: &str) -> Result<String, String> {
+    match text.contains(['?', '#']) {
+        true => Err(EXPECTED.to_owned()),
+        false => beginning(text),
+    }
+}
+
+/// Reads an address, or the beginning of one.
+fn beginning(text: &str) -> Result<String, String> {
     let is_one = ["http://", "https://"].iter().any(|scheme| {
         text.strip_prefix(scheme).is_some_and(|rest| !rest.trim_end_matches('/').is_empty())
     });
-    let is_plain = text.bytes().all(|of| of.is_ascii_graphic() && !b"?#\"<>".contains(&of));
+    let is_plain = text.bytes().all(|of| of.is_ascii_graphic() && !b"\"<>".contains(&of));
     match is_one && is_plain {
         true => Ok(text.to_owned()),
-        false => Err("expected an address, as in https://billing.example.com".to_owned()),
+        false => Err(EXPECTED.to_owned()),
     }
 }
 
@@ -109,13 +126,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("key");
         let options =
-            DocumentOptions { document_key_file: Some(file.clone()), ..Default::default() };
+            LinkOptions { link_key_file: Some(file.clone()), ..Default::default() };
         let first = options.key().unwrap().0;
         assert_eq!(options.key().unwrap().0, first);
         std::fs::write(&file, "short").unwrap();
         let error = options.key().unwrap_err().to_string();
         assert!(error.contains("expected 64 hexadecimal digits"), "{error}");
-        assert_ne!(DocumentOptions::default().key().unwrap().0, first);
+        assert_ne!(LinkOptions::default().key().unwrap().0, first);
     }
 
     #[test]
