@@ -1,10 +1,10 @@
 //! Configuration of an account (tenant), and the features that it may use.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Timestamp, Zone, limits};
+use crate::{Currency, Decimal, Error, Timestamp, Zone, limits};
 
 /// Configuration of an account.
 ///
@@ -27,6 +27,10 @@ pub struct Configuration {
     /// Day that the days of an invoice's net terms are counted from: its date unless chosen (invoicing 5.1).
     #[serde(default)]
     pub due_date_basis: DueDateBasis,
+    /// Least amounts that the payment gateway charges, by currency: none unless chosen. What is less is carried
+    /// over to the customer's next invoice (invoicing 7.7).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub least_charges: BTreeMap<Currency, Decimal>,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
@@ -83,6 +87,7 @@ impl Default for Configuration {
             grace_period: Duration::from_secs(limits::GRACE_HOURS.saturating_mul(60 * 60)),
             backfill_days: limits::BACKFILL_DAYS,
             due_date_basis: DueDateBasis::default(),
+            least_charges: BTreeMap::new(),
             features: Features::default(),
         }
     }
@@ -150,6 +155,12 @@ impl Configuration {
         if !(1..=most).contains(&days) {
             let message = format!("found {days} days, expected 1 to {most}");
             return Err(Error::invalid("backfill_days", message));
+        }
+        let wrong = self.least_charges.iter().find(|(_, least)| **least <= Decimal::zero());
+        if let Some((currency, least)) = wrong {
+            let message =
+                format!("found {least} {}, expected an amount above zero", currency.code());
+            return Err(Error::invalid("least_charges", message));
         }
         Ok(())
     }

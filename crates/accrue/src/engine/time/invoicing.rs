@@ -232,23 +232,24 @@ pub(super) async fn issue_shown(
     at: Timestamp,
 ) -> Result<(), Error> {
     let mut books = invoices::books(tx, invoice.customer_id).await?;
-    let basis = rows::account::account_entry(tx).await?.configuration.due_date_basis;
+    let configuration = rows::account::account_entry(tx).await?.configuration;
     let before = invoice.status;
     let addressed = books.entry.customer.clone();
-    let transaction = invoice.issue(Issue {
+    let transactions = invoice.issue(Issue {
         terms: Terms::new(subscription, plan, &addressed),
-        basis,
+        basis: configuration.due_date_basis,
         customer: &mut books.entry.customer,
         receivables: &mut books.receivables,
-        transaction_id: invoices::transaction_id(tx),
+        transaction_ids: &|| invoices::transaction_id(tx),
+        least_charge: configuration.least_charges.get(&invoice.currency),
         at,
     });
     invoices::save(tx, before, invoice).await?;
-    invoices::save_books(tx, &books, transaction.as_ref()).await?;
+    invoices::save_books(tx, &books, &transactions).await?;
     let automatically_marked_as_paid = invoice.paid_at.is_some();
     let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
     outbox::tell(tx, invoice.customer_id, at, body).await?;
-    if let Some(transaction) = transaction {
+    for transaction in transactions {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, invoice.customer_id, at, body).await?;
     }
