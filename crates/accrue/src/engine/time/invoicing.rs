@@ -232,7 +232,8 @@ pub(super) async fn issue_shown(
     at: Timestamp,
 ) -> Result<(), Error> {
     let mut books = invoices::books(tx, invoice.customer_id).await?;
-    let configuration = rows::account::account_entry(tx).await?.configuration;
+    let account = rows::account::account_entry(tx).await?;
+    let configuration = &account.configuration;
     let before = invoice.status;
     let addressed = books.entry.customer.clone();
     let transactions = invoice.issue(Issue {
