@@ -41,9 +41,9 @@ pub enum OpenError {
     /// The store cannot be read.
     #[error("the store cannot be read")]
     Read(#[from] accrue::Error),
-    /// The key of the links to documents is not there.
+    /// The key of links for customers cannot be had.
     #[error(transparent)]
-    Documents(#[from] LinksError),
+    Links(#[from] LinksError),
     /// Nobody could be let in.
     #[error(
         "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
@@ -107,8 +107,8 @@ impl Host {
         })
     }
 
-    /// Serves an engine as the options say, without links for customers, to whom one of these keys is shown by, or one that is kept
-    /// in the store.
+    /// Serves an engine as the options say, but for links for customers, to whom one of these keys is
+    /// shown by, or one that is kept in the store.
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
         Self::linked(billing, options, keys, Links::default())

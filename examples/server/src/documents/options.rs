@@ -125,8 +125,7 @@ mod tests {
     fn a_key_is_made_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("key");
-        let options =
-            LinkOptions { link_key_file: Some(file.clone()), ..Default::default() };
+        let options = LinkOptions { link_key_file: Some(file.clone()), ..Default::default() };
         let first = options.key().unwrap().0;
         assert_eq!(options.key().unwrap().0, first);
         std::fs::write(&file, "short").unwrap();
