@@ -36,7 +36,8 @@ start() {
 
 # Starts one with a clock that the client moves, and cards of which no money comes.
 start_still() {
-  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway
+  start "$1" --manual-clock "$(date -u +%FT%TZ)" --sandbox-gateway \
+    --documents https://billing.example.com --portal https://portal.example.com/?token=
 }
 
 # Asks it to stop, and expects that it ends well.

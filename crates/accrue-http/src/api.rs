@@ -8,12 +8,12 @@ use http::{
 };
 
 use crate::{
-    Authenticate, Bounds, Category, RateLimit, auth,
+    Authenticate, Bounds, Category, Documents, Portal, RateLimit, auth,
     batch::Batch,
     door::{Bodies, Body, KeyHeader, Progress, catch_panics, fingerprint, until},
     failure::{Failure, OnError, Panicked},
     json::Json,
-    openapi::Documents,
+    openapi,
     operation::Effect,
     operations,
     own::OwnError,
@@ -37,7 +37,7 @@ struct Inner {
     billing: Billing,
     authenticate: Box<dyn Authenticate>,
     router: Router,
-    documents: Documents,
+    documents: openapi::Documents,
     settings: Arc<Settings>,
     bodies: Bodies,
     on_error: Option<OnError>,
@@ -394,6 +394,20 @@ impl ApiBuilder {
         self
     }
 
+    /// Shows where the documents of invoices and credit notes are (invoicing 4.7). Without any, their addresses
+    /// are null, and those that renew them answer that the feature is not available.
+    pub fn documents(mut self, documents: impl Documents + 'static) -> Self {
+        self.settings.documents = Some(Box::new(documents));
+        self
+    }
+
+    /// Makes sessions of customers in a portal of the host (invoicing 16.3). Without one, those who ask for a
+    /// session are answered that the feature is not available.
+    pub fn portal(mut self, portal: Portal) -> Self {
+        self.settings.portal = Some(portal);
+        self
+    }
+
     /// Calls a function for every request that is answered 500, with the cause: for the host's log, since
     /// the client is not told. It is called before the answer is given, and must not block.
     ///
@@ -434,7 +448,7 @@ impl ApiBuilder {
         let bodies = Bodies::new(settings.bounds.bodies_bytes);
         let router = Router::new(&base_path, operations::all());
         let settings = Arc::new(settings);
-        let documents = Documents::new(base_path, Arc::clone(&settings));
+        let documents = openapi::Documents::new(base_path, Arc::clone(&settings));
         Api(Arc::new(Inner {
             billing,
             authenticate,

@@ -41,7 +41,8 @@
 //! The direction of dependence is the direction of reading: each of these uses those above it.
 //!
 //! - `failure`, `reply`, `problem`: why a request fails, answers, and errors as specification §7 has them.
-//! - `auth`, `rate`, `bounds`, `settings`: who may ask, how much, and what the host sets up.
+//! - `auth`, `rate`, `bounds`: who may ask, and how much.
+//! - `documents`, `portal`, `settings`, `links`: what the host sets up for its customers, and for all.
 //! - `json`, `query`: what comes in, with numbers as they are spelled.
 //! - `canonical`, `batch`: what a payload is recognized by, and events that are read without a tree of JSON.
 //! - `shape`: one declaration of a type of the wire is its reader and its schema.
@@ -65,13 +66,16 @@ mod auth;
 mod batch;
 mod bounds;
 mod canonical;
+mod documents;
 mod door;
 mod failure;
 mod json;
+mod links;
 mod openapi;
 mod operation;
 mod operations;
 mod own;
+mod portal;
 mod problem;
 mod query;
 mod rate;
@@ -87,8 +91,10 @@ pub use self::{
     api::{Api, ApiBuilder},
     auth::{ApiKeys, Authenticate, FixedKey},
     bounds::Bounds,
+    documents::Documents,
     failure::Failure,
     own::OwnError,
+    portal::Portal,
     rate::{Category, Exceeded, Quota, Quotas, RateLimit, RateLimits},
 };
 

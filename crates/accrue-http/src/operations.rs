@@ -18,6 +18,7 @@ mod metrics;
 mod payments;
 mod ping;
 mod plans;
+mod portal_sessions;
 mod prices;
 mod subscriptions;
 mod top_ups;
@@ -36,6 +37,7 @@ const SERVED: &[&[Operation]] = &[
     alerts::OPERATIONS,
     items::OPERATIONS,
     customers::OPERATIONS,
+    portal_sessions::OPERATIONS,
     credits::OPERATIONS,
     top_ups::OPERATIONS,
     metrics::OPERATIONS,

@@ -6,7 +6,7 @@ use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS},
 };
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::failure::Unexpected;
 
@@ -115,6 +115,20 @@ impl Reply {
     pub(crate) fn from_kept(kept: &Answer<String>) -> Result<Self, Unexpected> {
         let reply = Self::from_stored(&kept.outcome)?;
         Ok(if kept.is_replayed() { reply.replayed() } else { reply })
+    }
+
+    /// Shows what was kept as a client sees it; an error as it is.
+    pub(crate) fn showing<T: DeserializeOwned, A: Serialize>(
+        self,
+        show: impl FnOnce(T) -> A,
+    ) -> Result<Self, Unexpected> {
+        if !self.is_success() {
+            return Ok(self);
+        }
+        let kept = serde_json::from_str(&self.body);
+        let kept = kept.map_err(|_| Unexpected("what was kept is of another operation"))?;
+        let Self { body, .. } = Self::json(self.status, &show(kept));
+        Ok(Self { body, ..self })
     }
 
     pub(crate) fn is_success(&self) -> bool {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::{
     batch::Batch,
     json::Json,
+    links::Links,
     problem::{Problem, Violations},
     reply::Reply,
     settings::Settings,
@@ -103,6 +104,11 @@ impl Request {
         };
         let read = path.zip(query).zip(body).map(|((path, query), body)| (path, query, body));
         reader.finish(read)
+    }
+
+    /// Returns the addresses of documents, for an answer to show.
+    pub(crate) fn links(&self) -> Links {
+        Links::of(self.account.id(), &self.settings)
     }
 
     fn read_path<P: Read>(&self, reader: &mut Reader) -> Option<P> {

@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use accrue::{AccountId, PaymentGateway};
 
-use crate::{Bounds, Category, Exceeded, RateLimit, problem::Problem};
+use crate::{Bounds, Category, Documents, Exceeded, Portal, RateLimit, problem::Problem};
 
 /// The settings of the API that operations use.
 pub(crate) struct Settings {
@@ -10,6 +10,8 @@ pub(crate) struct Settings {
     pub(crate) error_docs: String,
     pub(crate) rate_limit: Option<Box<dyn RateLimit>>,
     pub(crate) gateway: Option<Box<dyn PaymentGateway>>,
+    pub(crate) documents: Option<Box<dyn Documents>>,
+    pub(crate) portal: Option<Portal>,
 }
 
 /// The beginning of the types of errors: the published clients tell errors by it (wire 6.6).
@@ -18,7 +20,7 @@ const ERROR_DOCS: &str = "https://docs.withorb.com/reference/error-responses";
 impl Default for Settings {
     fn default() -> Self {
         let (bounds, error_docs) = (Bounds::default(), ERROR_DOCS.to_owned());
-        Self { bounds, error_docs, rate_limit: None, gateway: None }
+        Self { bounds, error_docs, rate_limit: None, gateway: None, documents: None, portal: None }
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) mod new_entries;
 pub(crate) mod not_built;
 pub(crate) mod pages;
 pub(crate) mod plans;
+pub(crate) mod portal_sessions;
 mod price_filters;
 pub(crate) mod prices;
 pub(crate) mod subscriptions;

@@ -1,10 +1,10 @@
 //! Configuration of an account (tenant), and the features that it may use.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Description, Error, Timestamp, Zone, limits};
+use crate::{Currency, Decimal, Description, Error, Timestamp, Zone, limits};
 
 /// Configuration of an account.
 ///
@@ -31,6 +31,10 @@ pub struct Configuration {
     /// (invoicing 4.7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_invoice_memo: Option<Description>,
+    /// Least amounts that the payment gateway charges, by currency: none unless chosen. What is less is carried
+    /// over to the customer's next invoice (invoicing 7.7).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub least_charges: BTreeMap<Currency, Decimal>,
     /// Features that the account may use: all unless chosen.
     pub features: Features,
 }
@@ -88,6 +92,7 @@ impl Default for Configuration {
             backfill_days: limits::BACKFILL_DAYS,
             due_date_basis: DueDateBasis::default(),
             default_invoice_memo: None,
+            least_charges: BTreeMap::new(),
             features: Features::default(),
         }
     }
@@ -155,6 +160,12 @@ impl Configuration {
         if !(1..=most).contains(&days) {
             let message = format!("found {days} days, expected 1 to {most}");
             return Err(Error::invalid("backfill_days", message));
+        }
+        let wrong = self.least_charges.iter().find(|(_, least)| **least <= Decimal::zero());
+        if let Some((currency, least)) = wrong {
+            let message =
+                format!("found {least} {}, expected an amount above zero", currency.code());
+            return Err(Error::invalid("least_charges", message));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Currencies by their ISO 4217 code.
 
-use std::{fmt, str::FromStr};
+use std::{cmp::Ordering, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,19 @@ impl Currency {
     #[must_use]
     pub fn code(self) -> &'static str {
         self.0.code()
+    }
+}
+
+/// By their codes.
+impl Ord for Currency {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.code().cmp(other.code())
+    }
+}
+
+impl PartialOrd for Currency {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

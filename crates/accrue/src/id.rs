@@ -105,6 +105,8 @@ ids! {
     PaymentAttemptId,
     /// Id of a plan.
     PlanId,
+    /// Id of a session in the portal.
+    PortalSessionId,
     /// Id of a price.
     PriceId,
     /// Id of an adjustment of a plan or a subscription.

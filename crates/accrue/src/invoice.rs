@@ -5,6 +5,7 @@ mod by_hand;
 mod collection;
 mod credit_note;
 mod credited;
+mod document;
 mod dunning;
 mod figures;
 mod life;
@@ -152,6 +153,9 @@ pub struct Invoice {
     /// The caller's own strings.
     #[serde(default, skip_serializing)]
     pub metadata: Metadata,
+    /// Instant at which its document was last renewed, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) document_renewed_at: Option<Timestamp>,
     /// Addresses and the tax id of the customer, as they were when it was issued.
     #[serde(default, skip_serializing_if = "Carried::is_empty")]
     pub addressee: Carried,

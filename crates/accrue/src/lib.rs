@@ -109,7 +109,7 @@
 //! - The domain, one module per idea, synchronous and without a store: [`account`], [`customer`],
 //!   [`item`], [`metric`], [`price`], [`plan`], [`subscription`], [`coupon`], [`usage`], [`backfill`],
 //!   [`cost`], [`credit`], [`alert`], [`webhook`]; [`related`], the references between resources;
-//!   [`api_key`], the credentials of callers; and [`idempotency`], the answers that are kept by key.
+//!   [`api_key`] and [`portal`], the credentials of callers and of customers; and [`idempotency`], the answers that are kept by key.
 //! - [`store`]: the trait that a backend implements, and [`MemoryStore`](store::MemoryStore). It
 //!   knows nothing of the domain.
 //! - [`schema`]: every table, its key and its document, declared on one page.
@@ -157,6 +157,7 @@ pub mod item;
 pub mod limits;
 pub mod metric;
 pub mod plan;
+pub mod portal;
 pub mod price;
 pub mod related;
 pub mod schema;
@@ -204,7 +205,7 @@ pub use self::{
         AdjustmentId, AdjustmentIntervalId, AlertId, ApiKeyId, BackfillId, BalanceTransactionId,
         CouponId, CreditBlockId, CreditNoteId, CreditNoteLineId, CustomerId, IdError, IdOr,
         InvoiceId, InvoiceLineId, ItemId, LedgerEntryId, MessageId, MetricId, PaymentAttemptId,
-        PlanId, PriceId, PriceIntervalId, SubscriptionId, TopUpId,
+        PlanId, PortalSessionId, PriceId, PriceIntervalId, SubscriptionId, TopUpId,
     },
     metadata::{Metadata, MetadataUpdate, Patch},
     pace::Pace,

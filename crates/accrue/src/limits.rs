@@ -194,6 +194,10 @@ pub const TERMS_BYTES: usize = 48 * 1024;
 pub const SUBSCRIPTION_BYTES: usize = 50 * 1024;
 /// The most changes of the quantities of fixed fees that a subscription is given over its life.
 pub const FEE_CHANGES: usize = 500;
+/// The longest session in the portal, in minutes (invoicing 16.3).
+pub const PORTAL_MINUTES: u16 = 180;
+/// The most sessions in the portal that a customer has at a time.
+pub const PORTAL_SESSIONS: usize = 100;
 /// The longest token of a payment, or id that a payment provider gives one, in characters.
 pub const PROVIDER_CHARACTERS: usize = 500;
 /// The most attempts to pay an invoice, to which one is added by hand.

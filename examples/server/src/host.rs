@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use accrue::{Billing, ManualClock};
-use accrue_http::{Api, Failure, RateLimits};
+use accrue_http::{Api, Failure, Portal, RateLimits};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use tokio::time::timeout;
@@ -12,6 +12,7 @@ use crate::{
     auth::{Configured, FixedOrKept},
     clock_route::ClockRoute,
     collector::Collector,
+    documents::{DocumentRoute, LinkOptions, LinksError},
     process,
     sandbox::SandboxGateway,
 };
@@ -24,6 +25,7 @@ pub struct Host {
     connections: Connections,
     request_time: Duration,
     clock: Option<Arc<ClockRoute>>,
+    documents: Option<Arc<DocumentRoute>>,
 }
 
 /// Why a host cannot be set up.
@@ -39,12 +41,31 @@ pub enum OpenError {
     /// The store cannot be read.
     #[error("the store cannot be read")]
     Read(#[from] accrue::Error),
+    /// The key of links for customers cannot be had.
+    #[error(transparent)]
+    Links(#[from] LinksError),
     /// Nobody could be let in.
     #[error(
         "nobody could be let in: give an API key with --api-key-file or in ACCRUE_API_KEY{}",
         instead(.0)
     )]
     NoApiKey(StoreAt),
+}
+
+/// What customers reach without an API key, by links.
+#[derive(Default)]
+struct Links {
+    documents: Option<Arc<DocumentRoute>>,
+    portal: Option<Portal>,
+}
+
+impl Links {
+    fn new(billing: &Billing, options: &LinkOptions) -> Result<Self, LinksError> {
+        let key = options.key()?;
+        let documents = DocumentRoute::new(billing, options, &key).map(Arc::new);
+        let portal = options.portal.as_ref().map(|address| Portal::new(address, &key.0));
+        Ok(Self { documents, portal })
+    }
 }
 
 /// Says how a store gets an API key that can keep one.
@@ -78,17 +99,27 @@ impl Host {
         if keys.is_empty() && !billing.has_api_keys().await? {
             return Err(OpenError::NoApiKey(options.store.clone()));
         }
-        let host = Self::over(billing, options, &keys);
+        let links = Links::new(&billing, &options.links)?;
+        let host = Self::linked(billing, options, &keys, links);
         Ok(match clock {
             None => host,
             Some(clock) => host.with_clock(clock, &options.base_path),
         })
     }
 
-    /// Serves an engine as the options say, to whom one of these keys is shown by, or one that is kept
-    /// in the store.
+    /// Serves an engine as the options say, but for links for customers, to whom one of these keys is
+    /// shown by, or one that is kept in the store.
     #[must_use]
     pub fn over(billing: Billing, options: &ServeOptions, keys: &FixedKeys) -> Self {
+        Self::linked(billing, options, keys, Links::default())
+    }
+
+    fn linked(
+        billing: Billing,
+        options: &ServeOptions,
+        keys: &FixedKeys,
+        Links { documents, portal }: Links,
+    ) -> Self {
         let accounts = keys.iter().map(|(account, _)| account);
         let collector = options.sandbox_gateway.then(|| Collector::of(&billing, accounts));
         let keys = FixedOrKept::new(keys, &billing);
@@ -104,11 +135,18 @@ impl Host {
         if options.sandbox_gateway {
             builder = builder.payment_gateway(SandboxGateway::new(&billing));
         }
+        if let Some(documents) = &documents {
+            builder = builder.documents(Arc::clone(documents));
+        }
+        if let Some(portal) = portal {
+            builder = builder.portal(portal);
+        }
         let api = builder.base_path(options.base_path.as_str()).on_error(log_failure).build();
-        match collector {
+        let host = match collector {
             None => Self::new(billing, api),
             Some(collector) => Self::kept_up_by(Upkeep::collecting(billing, collector), api),
-        }
+        };
+        Self { documents, ..host }
     }
 
     /// Makes a host of an engine and its API.
@@ -120,7 +158,7 @@ impl Host {
     fn kept_up_by(upkeep: Upkeep, api: Api) -> Self {
         let bounds = ConnectionBounds::default().within(process::open_files());
         let connections = Connections::new(bounds);
-        Self { upkeep, api, connections, request_time: REQUEST_TIME, clock: None }
+        Self { upkeep, api, connections, request_time: REQUEST_TIME, clock: None, documents: None }
     }
 
     /// Serves the clock of the engine at `/clock` below the base path, for clients to move.
@@ -168,7 +206,11 @@ impl Host {
         let end = async {
             let _ = timeout(self.request_time, std::future::pending::<()>()).await;
         };
-        let Some(clock) = self.clock_asked_for(request.method(), request.uri().path()) else {
+        let (method, path) = (request.method(), request.uri().path());
+        if let Some(documents) = self.documents_asked_for(method, path) {
+            return documents.answer(path).await;
+        }
+        let Some(clock) = self.clock_asked_for(method, path) else {
             return self.api.handle_until(request, end).await;
         };
         let method = request.method().clone();
@@ -185,12 +227,17 @@ impl Host {
             Some(route) => route,
             None if path == "/healthz" => "/healthz",
             None if self.clock_asked_for(&method, path).is_some() => "/clock",
+            None if self.documents_asked_for(&method, path).is_some() => "/documents",
             None => "none",
         }
     }
 
     fn clock_asked_for(&self, method: &Method, path: &str) -> Option<Arc<ClockRoute>> {
         self.clock.clone().filter(|clock| clock.is_asked_for(method, path))
+    }
+
+    fn documents_asked_for(&self, method: &Method, path: &str) -> Option<&DocumentRoute> {
+        self.documents.as_deref().filter(|documents| documents.is_asked_for(method, path))
     }
 
     /// Tells whether the store answers.

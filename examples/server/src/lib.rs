@@ -7,6 +7,7 @@ mod clock;
 mod clock_route;
 mod collector;
 mod connections;
+mod documents;
 mod host;
 mod keys;
 mod listen;
@@ -27,6 +28,7 @@ pub const STOP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 pub use self::{
     connections::{Attended, ConnectionBounds, Connections, Place, Serving},
+    documents::{LinkOptions, LinksError},
     host::{Host, OpenError},
     keys::{KeysCommand, KeysError, Of},
     listen::listen,

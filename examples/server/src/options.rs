@@ -20,7 +20,7 @@ pub use self::{
     rate_limit::RateLimitPlan,
     store_at::{StoreAt, StoreOpenError},
 };
-use crate::keys::KeysCommand;
+use crate::{documents::LinkOptions, keys::KeysCommand};
 
 /// Serves the billing API.
 ///
@@ -101,6 +101,10 @@ pub struct ServeOptions {
     /// declines, as any other does. Without the option `pay` is not available.
     #[arg(long)]
     pub sandbox_gateway: bool,
+
+    /// Links for customers.
+    #[command(flatten)]
+    pub links: LinkOptions,
 
     /// The instant (RFC 3339) at which the clock stands, until it is moved: for tests
     ///

@@ -59,3 +59,14 @@ test('what a customer costs, by both ids', async () => {
   const same = await client.customers.costs.listByExternalID(external, daily);
   assert.ok(same.data.length > 0);
 });
+
+test('a customer is given sessions in the portal, by both ids', async () => {
+  const customer = await newCustomer();
+  const { customers } = client;
+  const session = await customers.createPortalSession(customer.id, { expires_in_minutes: 90 });
+  assert.equal(session.customer_id, customer.id);
+  assert.equal(Date.parse(session.expires_at) - Date.parse(session.created_at), 90 * 60 * 1000);
+  assert.ok(session.url.startsWith('https://portal.example.com/?token='), session.url);
+  const other = await customers.createPortalSessionByExternalID(customer.external_customer_id, {});
+  assert.notEqual(other.url, session.url);
+});

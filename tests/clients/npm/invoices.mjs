@@ -95,6 +95,16 @@ test('an invoice is paid by the gateway', async () => {
   const started = Date.parse(begun.payment_started_at);
   assert.equal(Date.parse(paid.payment_received_at), started + 3600 * 1000);
   await assert.rejects(pay(PAYS), Orb.ConstraintViolation);
+
+  const receipt = paid.payment_attempts[1].receipt_pdf;
+  for (const link of [paid.invoice_pdf, paid.hosted_invoice_url, receipt]) {
+    assert.ok(link.startsWith('https://billing.example.com/documents/'), link);
+  }
+  const renewed = await invoices.regenerateInvoicePdf(invoice.id);
+  assert.notEqual(renewed.invoice_pdf, paid.invoice_pdf);
+  await wait(3600);
+  const again = await invoices.regenerateReceiptPdf(invoice.id);
+  assert.notEqual(again.payment_attempts[1].receipt_pdf, receipt);
 });
 
 test('a customer of a payment provider is collected from when an invoice is due', async () => {

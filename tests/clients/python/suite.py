@@ -540,6 +540,27 @@ class Suite(unittest.TestCase):
         self.assertEqual((paid.status, len(paid.payment_attempts)), ("paid", 2))
         self.assertEqual(paid.payment_received_at, paid.payment_started_at)
 
+        begins = "https://billing.example.com/documents/"
+        receipt = paid.payment_attempts[1].receipt_pdf
+        for link in [paid.invoice_pdf, paid.hosted_invoice_url, receipt]:
+            self.assertTrue(link.startswith(begins), link)
+        wait(days=1)
+        renewed = invoices.regenerate_invoice_pdf(invoice.id)
+        self.assertNotEqual(renewed.invoice_pdf, paid.invoice_pdf)
+        renewed = invoices.regenerate_receipt_pdf(invoice.id)
+        self.assertNotEqual(renewed.payment_attempts[1].receipt_pdf, receipt)
+
+    def test_portal_sessions(self):
+        customer = new_customer(external_customer_id=unique("portal"))
+        session = CLIENT.customers.create_portal_session(customer.id, expires_in_minutes=90)
+        self.assertEqual(session.customer_id, customer.id)
+        self.assertEqual(session.expires_at - session.created_at, timedelta(minutes=90))
+        self.assertTrue(session.url.startswith("https://portal.example.com/?token="))
+        other = CLIENT.customers.create_portal_session_by_external_id(
+            customer.external_customer_id, invalidate_existing=False
+        )
+        self.assertNotEqual(other.url, session.url)
+
     def test_invoices_by_hand(self):
         customer, item, invoices = new_customer(), new_item(), CLIENT.invoices
         today = now().date()

@@ -10,10 +10,10 @@ use std::{
 use accrue::{
     AccountId, Billing, ManualClock, PaymentGateway, SeededEntropy,
     account::Configuration,
-    invoice::{PaymentOutcome, StartedPayment},
+    invoice::{CreditNote, Invoice, PaymentAttempt, PaymentOutcome, StartedPayment},
     store::Store,
 };
-use accrue_http::{Api, FixedKey};
+use accrue_http::{Api, Documents, FixedKey, Portal};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -46,6 +46,27 @@ impl PaymentGateway for Approves {
     }
 }
 
+/// Addresses of documents, which show what these depend on.
+struct Addresses;
+
+impl Documents for Addresses {
+    fn invoice_pdf(&self, _: &AccountId, invoice: &Invoice) -> Option<String> {
+        Some(format!("https://example.com/{}/{}", invoice.id, invoice.document_at()?))
+    }
+
+    fn hosted_invoice(&self, _: &AccountId, invoice: &Invoice) -> Option<String> {
+        Some(format!("https://example.com/{}", invoice.id))
+    }
+
+    fn receipt_pdf(&self, _: &AccountId, _: &Invoice, payment: &PaymentAttempt) -> Option<String> {
+        Some(format!("https://example.com/{}/{}", payment.id, payment.document_at()?))
+    }
+
+    fn credit_note_pdf(&self, _: &AccountId, note: &CreditNote) -> Option<String> {
+        Some(format!("https://example.com/{}", note.id))
+    }
+}
+
 /// Whether a request that is not answered yet has offered others their turn: it goes on then.
 #[derive(Default)]
 struct Turn {
@@ -63,7 +84,10 @@ impl Door {
         let clock = ManualClock::at(instant(now));
         let billing = Billing::new(store, clock, SeededEntropy::new(seed));
         let key = FixedKey::new(TOKEN, account());
-        let api = Api::builder(billing.clone(), key).payment_gateway(Approves).build();
+        let builder = Api::builder(billing.clone(), key);
+        let portal = Portal::new("https://example.com/", &[7; 32]);
+        let builder = builder.payment_gateway(Approves).documents(Addresses);
+        let api = builder.portal(portal).build();
         Self { billing, api }
     }
 

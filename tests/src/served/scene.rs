@@ -33,6 +33,7 @@ pub struct Scene {
     pub payer: String,
     pub invoiced: String,
     pub invoice: String,
+    pub paid: String,
     pub draft: String,
     pub one_off: String,
     pub line: String,
@@ -158,7 +159,7 @@ impl Scene {
         door.create(&format!("/events/backfills/{reflected_backfill}/close"), &json!({}));
         door.tick();
         let pending_backfill = backfill("2026-03-08T00:00:00Z", "2026-03-08T01:00:00Z");
-        let Invoiced { payer, invoiced, invoice, draft, one_off, line, line_by_hand, note } =
+        let Invoiced { payer, invoiced, invoice, paid, draft, one_off, line, line_by_hand, note } =
             Invoiced::set(&door, &item, &customer);
         let Bought { buyer, bought, top_up } = Bought::set(&door);
         let store = copied(&*store);
@@ -182,6 +183,7 @@ impl Scene {
             payer,
             invoiced,
             invoice,
+            paid,
             draft,
             one_off,
             line,
@@ -218,6 +220,7 @@ struct Invoiced {
     payer: String,
     invoiced: String,
     invoice: String,
+    paid: String,
     draft: String,
     one_off: String,
     line: String,
@@ -309,6 +312,10 @@ impl Invoiced {
         let one_off = door.create("/invoices", &one_off(&payer, item, "2026-05-01"));
         let line_by_hand = one_off["line_items"][0]["id"].as_str().unwrap().to_owned();
         let one_off = one_off["id"].as_str().unwrap().to_owned();
-        Self { payer, invoiced, invoice, draft, one_off, line, line_by_hand, note }
+        let paid = door.create("/invoices", &self::one_off(&payer, item, "2026-03-01"));
+        let paid = paid["id"].as_str().unwrap().to_owned();
+        let token = json!({"shared_payment_token_id": "token"});
+        door.create(&format!("/invoices/{paid}/pay"), &token);
+        Self { payer, invoiced, invoice, paid, draft, one_off, line, line_by_hand, note }
     }
 }

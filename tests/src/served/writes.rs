@@ -337,7 +337,7 @@ fn of_bought_credits(scene: &Scene) -> Vec<Case> {
 }
 
 fn of_invoices(scene: &Scene) -> Vec<Case> {
-    let Scene { item, payer, invoice, draft, one_off, line, line_by_hand, .. } = scene;
+    let Scene { item, payer, invoice, paid, draft, one_off, line, line_by_hand, .. } = scene;
     let path = |of: &str, rest: &str| format!("/invoices/{of}{rest}");
     let update = json!({"metadata": {"a": "1"}, "net_terms": 3});
     let payment = json!({"payment_received_date": "2026-03-10", "external_id": "a"});
@@ -380,6 +380,30 @@ fn of_invoices(scene: &Scene) -> Vec<Case> {
         case("POST /invoices/{invoice_id}/mark_paid", path(invoice, "/mark_paid"), &payment, 200),
         case("POST /invoices/{invoice_id}/pay", path(invoice, "/pay"), &token, 200),
         case("POST /invoices/{invoice_id}/void", path(invoice, "/void"), &null, 200),
+        case(
+            "POST /invoices/{invoice_id}/regenerate_invoice_pdf",
+            path(invoice, "/regenerate_invoice_pdf"),
+            &null,
+            200,
+        ),
+        case(
+            "POST /invoices/{invoice_id}/regenerate_receipt_pdf",
+            path(paid, "/regenerate_receipt_pdf"),
+            &null,
+            200,
+        ),
+        case(
+            "POST /customers/{customer_id}/portal_sessions",
+            format!("/customers/{payer}/portal_sessions"),
+            &json!({"expires_in_minutes": 5}),
+            201,
+        ),
+        case(
+            "POST /customers/external_customer_id/{external_customer_id}/portal_sessions",
+            "/customers/external_customer_id/ada/portal_sessions".to_owned(),
+            &json!({"invalidate_existing": false}),
+            201,
+        ),
         case(
             "POST /customers/{customer_id}/balance_transactions",
             format!("/customers/{payer}/balance_transactions"),

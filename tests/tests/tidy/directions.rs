@@ -38,6 +38,7 @@ const DOMAIN: &[&str] = &[
     "page",
     "period",
     "plan",
+    "portal",
     "price",
     "rating",
     "subscription",

@@ -1,4 +1,4 @@
-use accrue::{CreditNoteId, Page};
+use accrue::{CreditNoteId, Page, invoice, related::Related};
 
 use crate::{
     operation::Operation,
@@ -38,18 +38,24 @@ async fn list(request: Request) -> Result<Reply, Problem> {
         None => Page::default(),
     };
     let related = request.account.related(&found).await?;
-    request.answer_page(found, |note| CreditNote::of(&note, &related)).await
+    let links = request.links();
+    request.answer_page(found, |note| CreditNote::of(&note, &related, &links)).await
 }
 
 async fn create(request: Request) -> Result<Reply, Problem> {
     let new: CreateCreditNote = request.body()?;
     let call = request.account.create_credit_note(new.into_note()?);
-    request.write(call.with_related(), |(note, related)| CreditNote::of(note, related)).await
+    let links = request.links();
+    let show = move |(note, related): &(invoice::CreditNote, Related)| {
+        CreditNote::of(note, related, &links)
+    };
+    request.write(call.with_related(), show).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {
     let id: CreditNoteId = request.path()?;
     let note = request.account.fetch_credit_note(id).await?;
     let related = request.account.related(&note).await?;
-    request.answer(&CreditNote::of(&note, &related)).await
+    let answer = CreditNote::of(&note, &related, &request.links());
+    request.answer(&answer).await
 }

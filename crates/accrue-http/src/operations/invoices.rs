@@ -96,6 +96,22 @@ pub(super) const OPERATIONS: &[Operation] = &[
         .summary("Makes an invoice void: what it took of the customer's balance comes back.")
         .answers::<Invoice>()
         .run(|request| Box::pin(void(request))),
+    Operation::post(
+        "/invoices/{invoice_id}/regenerate_invoice_pdf",
+        "invoices.regenerate_invoice_pdf",
+        "regenerate-invoice-pdf",
+    )
+    .summary("Renews the document of an invoice: it shows what has become of the invoice by now.")
+    .answers::<Invoice>()
+    .run(|request| Box::pin(regenerate_invoice_pdf(request))),
+    Operation::post(
+        "/invoices/{invoice_id}/regenerate_receipt_pdf",
+        "invoices.regenerate_receipt_pdf",
+        "regenerate-receipt-pdf",
+    )
+    .summary("Renews the receipt of the latest payment of an invoice.")
+    .answers::<Invoice>()
+    .run(|request| Box::pin(regenerate_receipt_pdf(request))),
 ];
 
 async fn list(request: Request) -> Result<Reply, Problem> {
@@ -104,7 +120,9 @@ async fn list(request: Request) -> Result<Reply, Problem> {
     let (filter, shown) = (query.filter(&zone)?, query.shown());
     let found = found(&request, filter, query.limit, query.cursor).await?;
     let related = request.account.related(&found).await?;
-    request.answer_page(found, |invoice| Invoice::showing(&invoice, &related, shown)).await
+    let links = request.links();
+    let row = |invoice| Invoice::showing(&invoice, &related, &links, shown);
+    request.answer_page(found, row).await
 }
 
 async fn create(request: Request) -> Result<Reply, Problem> {
@@ -138,7 +156,8 @@ async fn list_summary(request: Request) -> Result<Reply, Problem> {
     let filter = query.filter(&zone)?;
     let found = found(&request, filter, query.limit, query.cursor).await?;
     let related = request.account.related(&found).await?;
-    request.answer_page(found, |invoice| InvoiceSummary::of(&invoice, &related)).await
+    let links = request.links();
+    request.answer_page(found, |invoice| InvoiceSummary::of(&invoice, &related, &links)).await
 }
 
 /// Returns the zone of the customer whose invoices are listed; UTC where there is none.
@@ -176,14 +195,16 @@ async fn fetch_upcoming(request: Request) -> Result<Reply, Problem> {
     let query: UpcomingQuery = request.query()?;
     let invoice = request.account.upcoming_invoice(query.subscription_id).await?;
     let related = request.account.related(&invoice).await?;
-    request.answer(&UpcomingInvoice::of(&invoice, &related)).await
+    let answer = UpcomingInvoice::of(&invoice, &related, &request.links());
+    request.answer(&answer).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {
     let (id, query, _) = request.read::<InvoiceId, FetchInvoice, NoBody>()?;
     let invoice = request.account.fetch_invoice(id).await?;
     let related = request.account.related(&invoice).await?;
-    request.answer(&Invoice::showing(&invoice, &related, query.shown())).await
+    let answer = Invoice::showing(&invoice, &related, &request.links(), query.shown());
+    request.answer(&answer).await
 }
 
 async fn update(request: Request) -> Result<Reply, Problem> {
@@ -209,8 +230,10 @@ async fn issue(request: Request) -> Result<Reply, Problem> {
 async fn issue_summary(request: Request) -> Result<Reply, Problem> {
     let (id, ..) = request.read::<InvoiceId, NoQuery, Maybe<IssueInvoice>>()?;
     let call = request.account.issue_invoice(id).with_related();
-    let show =
-        |(invoice, related): &(invoice::Invoice, Related)| InvoiceSummary::of(invoice, related);
+    let links = request.links();
+    let show = move |(invoice, related): &(invoice::Invoice, Related)| {
+        InvoiceSummary::of(invoice, related, &links)
+    };
     request.write(call, show).await
 }
 
@@ -230,8 +253,32 @@ async fn void(request: Request) -> Result<Reply, Problem> {
     write(request, call).await
 }
 
+async fn regenerate_invoice_pdf(request: Request) -> Result<Reply, Problem> {
+    let id: InvoiceId = request.path()?;
+    check_documents(&request)?;
+    let call = request.account.renew_invoice_document(id);
+    write(request, call).await
+}
+
+async fn regenerate_receipt_pdf(request: Request) -> Result<Reply, Problem> {
+    let id: InvoiceId = request.path()?;
+    check_documents(&request)?;
+    let call = request.account.renew_receipt(id);
+    write(request, call).await
+}
+
+fn check_documents(request: &Request) -> Result<(), Problem> {
+    match request.settings.documents {
+        Some(_) => Ok(()),
+        None => Err(Problem::feature_not_available("no documents are made of invoices")),
+    }
+}
+
 /// Writes a change of an invoice, and answers with the invoice as it stands then.
 async fn write(request: Request, call: Call<invoice::Invoice>) -> Result<Reply, Problem> {
-    let show = |(invoice, related): &(invoice::Invoice, Related)| Invoice::of(invoice, related);
+    let links = request.links();
+    let show = move |(invoice, related): &(invoice::Invoice, Related)| {
+        Invoice::of(invoice, related, &links)
+    };
     request.write(call.with_related(), show).await
 }

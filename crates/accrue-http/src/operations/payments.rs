@@ -16,6 +16,9 @@ pub(super) async fn pay(request: Request) -> Result<Reply, Problem> {
     let Some(gateway) = &request.settings.gateway else {
         return Err(Problem::feature_not_available("there is no payment gateway"));
     };
+    let links = request.links();
+    let show =
+        |(invoice, related): &(invoice::Invoice, Related)| Invoice::of(invoice, related, &links);
     let begin = request.account.pay_invoice(id, PayInvoice::token(body)).with_related();
     let open = match request.begin(begin, show).await? {
         Step::Done(reply) => return Ok(reply),
@@ -35,12 +38,8 @@ pub(super) async fn pay(request: Request) -> Result<Reply, Problem> {
         }
         None => {
             let related = request.account.related(&invoice).await?;
-            let reply = Reply::json(request.status, &Invoice::of(&invoice, &related));
+            let reply = Reply::json(request.status, &Invoice::of(&invoice, &related, &links));
             request.conclude(&open, reply).await
         }
     }
-}
-
-fn show((invoice, related): &(invoice::Invoice, Related)) -> Invoice {
-    Invoice::of(invoice, related)
 }

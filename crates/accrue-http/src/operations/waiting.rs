@@ -12,21 +12,6 @@ pub(crate) type Unserved = (Method, &'static str, &'static str);
 /// Every operation that is not served.
 pub(crate) const WAITING: &[Waiting] = &[
     Waiting {
-        what: "invoices, and the balances that pay them",
-        operations: &[
-            (
-                Post,
-                "/invoices/{invoice_id}/regenerate_invoice_pdf",
-                "invoices.regenerate_invoice_pdf",
-            ),
-            (
-                Post,
-                "/invoices/{invoice_id}/regenerate_receipt_pdf",
-                "invoices.regenerate_receipt_pdf",
-            ),
-        ],
-    },
-    Waiting {
         what: "licenses",
         operations: &[
             (Get, "/license_types", "license_types.list"),
@@ -51,19 +36,13 @@ pub(crate) const WAITING: &[Waiting] = &[
         ],
     },
     Waiting {
-        what: "a portal for customers, and payment gateways",
+        what: "payment methods of customers",
         operations: &[
-            (
-                Post,
-                "/customers/external_customer_id/{external_customer_id}/portal_sessions",
-                "customers.create_portal_session_by_external_id",
-            ),
             (
                 Post,
                 "/customers/external_customer_id/{external_customer_id}/sync_payment_methods_from_gateway",
                 "customers.sync_payment_methods_from_gateway_by_external_customer_id",
             ),
-            (Post, "/customers/{customer_id}/portal_sessions", "customers.create_portal_session"),
             (
                 Post,
                 "/customers/{customer_id}/sync_payment_methods_from_gateway",

@@ -90,6 +90,7 @@ choices! {
         "credit_note_voided" => BalanceAction::CreditNoteVoided,
         "overpayment_refund" => BalanceAction::OverpaymentRefund,
         "return_from_voiding" => BalanceAction::ReturnFromVoiding,
+        "small_invoice_carryover" => BalanceAction::SmallInvoiceCarryover,
     }
 }
 

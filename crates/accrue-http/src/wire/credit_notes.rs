@@ -19,6 +19,7 @@ use super::{
     pages::{Limit, Sought},
 };
 use crate::{
+    links::Links,
     problem::{Problem, Violations},
     shape::{Moment, NoRows, Nothing, Sparse, choices, request, response},
 };
@@ -108,8 +109,8 @@ response! {
         discounts: Vec<CreditNoteDiscount>,
         /// Lines.
         line_items: Vec<CreditNoteLineItem>,
-        /// Always null: there is no renderer of documents.
-        credit_note_pdf: Nothing,
+        /// Address of it as a file; null where the host makes none.
+        credit_note_pdf: Option<String>,
     }
 
     /// A share of an adjustment over an invoice.
@@ -302,7 +303,7 @@ impl CreditNoteListQuery {
 }
 
 impl CreditNote {
-    pub(crate) fn of(note: &invoice::CreditNote, related: &Related) -> Self {
+    pub(crate) fn of(note: &invoice::CreditNote, related: &Related, links: &Links) -> Self {
         let unit = PricingUnit::from(note.currency);
         let over_invoice = note.adjustments_over_invoice();
         let shares = |is_kind: fn(&Adjustment) -> bool| {
@@ -334,7 +335,7 @@ impl CreditNote {
                 .iter()
                 .map(|line| CreditNoteLineItem::of(line, &unit, related))
                 .collect(),
-            credit_note_pdf: Nothing,
+            credit_note_pdf: links.credit_note_pdf(note),
         }
     }
 }

@@ -29,7 +29,10 @@ use super::{
     customer_fields::{Address, Answered, TaxId},
     customers::CustomerMinified,
 };
-use crate::shape::{Describe, Moment, Nothing, Object, Schema, choices, response};
+use crate::{
+    links::Links,
+    shape::{Describe, Moment, Nothing, Object, Schema, choices, response},
+};
 
 /// An invoice: a draft with the figures of now.
 #[derive(Clone, Debug, Serialize)]
@@ -140,10 +143,10 @@ response! {
         billing_address: Answered<Option<Address>>,
         /// Identifier of the customer at the tax authority: of a draft that of its customer.
         customer_tax_id: Answered<Option<TaxId>>,
-        /// Always null: there is no renderer of documents.
-        invoice_pdf: Nothing,
-        /// Always null: there is no page on which a customer sees its invoices.
-        hosted_invoice_url: Nothing,
+        /// Address of it as a file; null for a draft, and where the host makes none.
+        invoice_pdf: Option<String>,
+        /// Address of the page on which its customer sees how it stands; null where the host has none.
+        hosted_invoice_url: Option<String>,
         /// Metadata: the caller's own key-value pairs.
         metadata: Metadata,
     }
@@ -222,8 +225,8 @@ response! {
         payment_provider: Option<Gateway>,
         /// The provider's id for it.
         payment_provider_id: Option<String>,
-        /// Always null: there is no renderer of documents.
-        receipt_pdf: Nothing,
+        /// Address of its receipt, where the money came; null where the host makes none.
+        receipt_pdf: Option<String>,
     }
 }
 
@@ -310,13 +313,18 @@ pub(crate) enum Shown {
 
 impl Invoice {
     /// Writes an invoice with every line, and the resources that it names.
-    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
-        Self::showing(invoice, related, Shown::EveryLine)
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related, links: &Links) -> Self {
+        Self::showing(invoice, related, links, Shown::EveryLine)
     }
 
-    pub(crate) fn showing(invoice: &invoice::Invoice, related: &Related, shown: Shown) -> Self {
+    pub(crate) fn showing(
+        invoice: &invoice::Invoice,
+        related: &Related,
+        links: &Links,
+        shown: Shown,
+    ) -> Self {
         Self {
-            common: CommonInvoice::of(invoice, related),
+            common: CommonInvoice::of(invoice, related, links),
             date: Dated { invoice_date: invoice.invoice_date.into() },
             figures: Figures::of(invoice, related, shown),
         }
@@ -324,18 +332,18 @@ impl Invoice {
 }
 
 impl InvoiceSummary {
-    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related, links: &Links) -> Self {
         Self {
-            common: CommonInvoice::of(invoice, related),
+            common: CommonInvoice::of(invoice, related, links),
             date: Dated { invoice_date: invoice.invoice_date.into() },
         }
     }
 }
 
 impl UpcomingInvoice {
-    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+    pub(crate) fn of(invoice: &invoice::Invoice, related: &Related, links: &Links) -> Self {
         Self {
-            common: CommonInvoice::of(invoice, related),
+            common: CommonInvoice::of(invoice, related, links),
             date: Targeted { target_date: invoice.invoice_date.into() },
             figures: Figures::of(invoice, related, Shown::EveryLine),
         }
@@ -356,7 +364,7 @@ impl InvoiceMinified {
 }
 
 impl CommonInvoice {
-    fn of(invoice: &invoice::Invoice, related: &Related) -> Self {
+    fn of(invoice: &invoice::Invoice, related: &Related, links: &Links) -> Self {
         let unit = PricingUnit::from(invoice.currency);
         let customer = related.customer(invoice.customer_id);
         // What is issued bears what it was addressed to then.
@@ -396,14 +404,14 @@ impl CommonInvoice {
             subscription: invoice.subscription_id.map(SubscriptionMinified::from),
             customer_balance_transactions: transactions.map(BalanceTransaction::from).collect(),
             credit_notes: invoice.credit_notes.iter().map(CreditNoteSummary::from).collect(),
-            payment_attempts: attempts.map(|of| PaymentAttempt::of(of, &unit)).collect(),
+            payment_attempts: attempts.map(|of| PaymentAttempt::of(of, invoice, links)).collect(),
             auto_collection: AutoCollection::from(&invoice.auto_collection),
             memo: invoice.memo.clone(),
             shipping_address: Answered::of(addressee, "shipping_address"),
             billing_address: Answered::of(addressee, "billing_address"),
             customer_tax_id: Answered::of(addressee, "tax_id"),
-            invoice_pdf: Nothing,
-            hosted_invoice_url: Nothing,
+            invoice_pdf: links.invoice_pdf(invoice),
+            hosted_invoice_url: links.hosted_invoice(invoice),
             metadata: invoice.metadata.clone(),
         }
     }
@@ -421,7 +429,8 @@ impl From<&invoice::AutoCollection> for AutoCollection {
 }
 
 impl PaymentAttempt {
-    fn of(of: &invoice::PaymentAttempt, unit: &PricingUnit) -> Self {
+    fn of(of: &invoice::PaymentAttempt, invoice: &invoice::Invoice, links: &Links) -> Self {
+        let unit = &invoice.currency.into();
         let gateway = match of.payment_provider {
             Some(PaymentProvider::StripeCharge) => Some(Gateway::Stripe),
             Some(PaymentProvider::Adyen) => Some(Gateway::Adyen),
@@ -434,7 +443,7 @@ impl PaymentAttempt {
             succeeded: of.succeeded,
             payment_provider: gateway,
             payment_provider_id: of.payment_provider_id.clone(),
-            receipt_pdf: Nothing,
+            receipt_pdf: links.receipt_pdf(invoice, of),
         }
     }
 }

@@ -68,6 +68,8 @@ pub enum BalanceAction {
     OverpaymentRefund,
     /// An invoice was made void.
     ReturnFromVoiding,
+    /// An invoice came to less than can be charged.
+    SmallInvoiceCarryover,
 }
 
 /// Transaction to make by hand (invoicing 12.2).
@@ -128,6 +130,7 @@ impl BalanceAction {
             Self::CreditNoteVoided => "credit_note_voided",
             Self::OverpaymentRefund => "overpayment_refund",
             Self::ReturnFromVoiding => "return_from_voiding",
+            Self::SmallInvoiceCarryover => "small_invoice_carryover",
         }
     }
 }

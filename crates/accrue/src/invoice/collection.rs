@@ -41,6 +41,9 @@ pub struct PaymentAttempt {
     /// Why it failed, where it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<PaymentFailure>,
+    /// Instant at which its receipt was made, where the money came: the last one where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt_at: Option<Timestamp>,
 }
 
 /// Why an attempt failed.
@@ -243,6 +246,7 @@ impl Invoice {
                 payment_provider: None,
                 payment_provider_id: None,
                 failure,
+                receipt_at: None,
             });
             return Attempted::Failed;
         };
@@ -263,7 +267,7 @@ impl Invoice {
         if let Some(next) = &mut self.auto_collection.next_attempt_at {
             *next = at.max(*next);
         }
-        self.end_attempt(attempt, false, Some(failure), provider);
+        self.end_attempt(attempt, Err(failure), provider);
     }
 
     /// Ends an attempt that has succeeded, and returns what was paid beyond what is due (invoicing 8.2): below
@@ -277,7 +281,7 @@ impl Invoice {
     ) -> Decimal {
         self.paying = None;
         let amount = attempt.amount.clone();
-        self.end_attempt(attempt, true, None, provider);
+        self.end_attempt(attempt, Ok(at), provider);
         if self.status != InvoiceStatus::Issued {
             return amount;
         }
@@ -291,8 +295,7 @@ impl Invoice {
     fn end_attempt(
         &mut self,
         attempt: Attempt,
-        succeeded: bool,
-        failure: Option<PaymentFailure>,
+        ended: Result<Timestamp, PaymentFailure>,
         (payment_provider, payment_provider_id): (Option<PaymentProvider>, Option<String>),
     ) {
         let Attempt { id, amount, started_at: created_at, .. } = attempt;
@@ -300,10 +303,11 @@ impl Invoice {
             id,
             amount,
             created_at,
-            succeeded,
+            succeeded: ended.is_ok(),
             payment_provider,
             payment_provider_id,
-            failure,
+            failure: ended.err(),
+            receipt_at: ended.ok(),
         });
     }
 

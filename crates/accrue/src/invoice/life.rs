@@ -8,7 +8,7 @@ use crate::{
     BalanceTransactionId, Carried, Currency, CustomerId, Decimal, Error, InvoiceId, Metadata,
     Timestamp,
     account::{Configuration, DueDateBasis},
-    customer::Customer,
+    customer::{Customer, PaymentProvider},
     subscription::Subscription,
 };
 
@@ -18,8 +18,10 @@ pub(crate) struct Issue<'a> {
     pub(crate) basis: DueDateBasis,
     pub(crate) customer: &'a mut Customer,
     pub(crate) receivables: &'a mut Receivables,
-    /// Id of the transaction that applies the balance.
-    pub(crate) transaction_id: BalanceTransactionId,
+    /// Ids of the transactions that it makes.
+    pub(crate) transaction_ids: &'a dyn Fn() -> BalanceTransactionId,
+    /// Least amount that a gateway charges in its currency.
+    pub(crate) least_charge: Option<&'a Decimal>,
     pub(crate) at: Timestamp,
 }
 
@@ -90,6 +92,7 @@ impl Invoice {
             bought: None,
             memo: None,
             metadata: Metadata::new(),
+            document_renewed_at: None,
             addressee: Carried::NONE,
         }
     }
@@ -116,30 +119,40 @@ impl Invoice {
     }
 
     /// Issues a draft with the lines that it shows (invoicing 4.3): it takes a number, and the balance of
-    /// the customer is applied. Where nothing is left to pay it is paid.
-    pub(crate) fn issue(&mut self, mut issue: Issue<'_>) -> Option<BalanceTransaction> {
+    /// the customer is applied. Where nothing is left to pay it is paid. Returns the transactions of the
+    /// balance that it makes.
+    pub(crate) fn issue(&mut self, mut issue: Issue<'_>) -> Vec<BalanceTransaction> {
         self.become_issued(&mut issue);
-        let Issue { customer, receivables, transaction_id, at, .. } = issue;
+        let Issue { customer, receivables, transaction_ids, least_charge, at, .. } = issue;
         let by = applied(&self.total, &customer.balance);
         self.amount_due = &self.total + &by;
-        let transaction = (!by.is_zero()).then(|| {
-            let movement = self.movement(by, BalanceAction::AppliedToInvoice);
-            receivables.book(customer, transaction_id, movement, at)
-        });
-        self.balance_transactions.extend(transaction.clone());
+        let mut movements = Vec::new();
+        if !by.is_zero() {
+            movements.push(self.movement(by, BalanceAction::AppliedToInvoice));
+        }
+        let pays_by_gateway = customer.payment_provider.is_some_and(PaymentProvider::is_gateway);
+        let is_small = least_charge.is_some_and(|least| self.amount_due < *least);
+        if pays_by_gateway && is_small && !self.amount_due.is_zero() {
+            let by = -&self.amount_due;
+            movements.push(self.movement(by, BalanceAction::SmallInvoiceCarryover));
+            self.amount_due = Decimal::zero();
+        }
+        let mut book = |movement| receivables.book(customer, transaction_ids(), movement, at);
+        let transactions: Vec<_> = movements.into_iter().map(&mut book).collect();
+        self.balance_transactions.extend(transactions.iter().cloned());
         if self.amount_due.is_zero() {
             (self.status, self.paid_at) = (InvoiceStatus::Paid, Some(at));
         }
         self.schedule_collection(at);
-        transaction
+        transactions
     }
 
     /// Issues it as paid, because it was paid elsewhere: the balance of the customer stays (invoicing 13.1).
-    pub(crate) fn issue_as_paid(&mut self, mut issue: Issue<'_>) -> Option<BalanceTransaction> {
+    pub(crate) fn issue_as_paid(&mut self, mut issue: Issue<'_>) -> Vec<BalanceTransaction> {
         self.become_issued(&mut issue);
         (self.status, self.is_marked_as_paid) = (InvoiceStatus::Paid, true);
         self.paid_at = Some(issue.at);
-        None
+        Vec::new()
     }
 
     fn become_issued(&mut self, issue: &mut Issue<'_>) {

@@ -28,6 +28,7 @@ use crate::{
     meter::{CellHash, CellId, Meter, MeterId},
     metric::Metric,
     plan::{Plan, PlanVersion},
+    portal::PortalSessions,
     price::Price,
     store::{Document, Key, Scan, Table},
     subscription::{PeriodKey, Subscription, SubscriptionEntry, SubscriptionStatus},
@@ -54,8 +55,7 @@ tables! {
         -> ActiveIds [guarded by CustomerHead], read_often, resident;
 
     /// An alert of a subscription or on a balance, and the mark that deletes it.
-    alert(account, alert: AlertId)
-        -> AlertEntry [guarded by CustomerHead], read_often, resident;
+    alert(account, alert: AlertId) -> AlertEntry [guarded by CustomerHead], read_often, resident;
 
     /// One change to an alert of a plan version.
     alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
@@ -104,8 +104,7 @@ tables! {
         account, backfill: BackfillId, customer: CustomerId, minute: Minute, number: u64
     ) -> EventBlock<'static> [guarded by CustomerHead] {
         /// The events of a customer in a backfill.
-        range backfill_events(account, backfill: BackfillId, customer: CustomerId)
-            by Minute;
+        range backfill_events(account, backfill: BackfillId, customer: CustomerId) by Minute;
         read read_backfill_event(minute: Minute);
     }
 
@@ -433,6 +432,9 @@ tables! {
     price_by_time(account, of: &Price) = (account, of.created_at, of.id) -> Nothing {
         list prices(account);
     }
+
+    /// Sessions of a customer in the portal.
+    portal_sessions(account, customer: CustomerId) -> PortalSessions [guarded by CustomerHead];
 
     /// A price by its alias.
     price_external(account, alias: &ExternalId) -> PriceAlias, read_often;

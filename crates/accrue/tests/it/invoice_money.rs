@@ -1,14 +1,15 @@
 //! Money of invoices: credits and balances that pay for them, payment by hand and void (invoicing 7, 8).
 
 use accrue::{
-    Decimal, ErrorKind, ListFilter, PageRequest,
-    invoice::{BalanceDirection, InvoiceStatus, Payment},
+    CivilDate, Decimal, ErrorKind, ListFilter, PageRequest, Patch,
+    customer::{CustomerUpdate, PaymentProvider},
+    invoice::{BalanceDirection, InvoiceStatus, NewInvoice, NewOneOffLine, Payment},
     price::Cadence,
 };
 
 use crate::{
     invoices::{Invoiced, SETTLED, all, invoiced, invoiced_with},
-    support::fixture::{at, block_on, external, number, refused, run, usd},
+    support::fixture::{at, block_on, external, name, number, refused, run, usd},
 };
 
 #[test]
@@ -31,6 +32,77 @@ fn invoicing_7_6_the_balance_is_applied_once() {
     check(Some(("55.00", Increment)), ("0", "paid", "15"));
     check(Some(("12.50", Decrement)), ("52.5", "issued", "0"));
     check(None, ("40", "issued", "0"));
+}
+
+/// Invoices a fee of each of these, one after the other, to a customer with a payment provider, where a gateway
+/// charges half a dollar at least; returns what each has due, and how it stands.
+fn with_least_charge(
+    provider: Option<PaymentProvider>,
+    fees: [&str; 2],
+) -> (Invoiced, [(String, &'static str); 2]) {
+    let invoiced = invoiced_with(|fixture, _| vec![fixture.advance_fee(fees[0])]);
+    let Invoiced { fixture, .. } = &invoiced;
+    let mut configuration = block_on(fixture.account.configuration()).unwrap();
+    configuration.least_charges.insert(usd(), number("0.5"));
+    run(fixture.account.configure(configuration)).unwrap();
+    let update = CustomerUpdate {
+        payment_provider: provider.map_or(Patch::Keep, Patch::Set),
+        ..Default::default()
+    };
+    run(fixture.account.update_customer(external("ada"), update)).unwrap();
+    fixture.set("2026-06-01T00:00:00Z");
+    fixture.messages();
+    invoiced.subscribe("2026-06-01T00:00:00Z");
+    let first = fixture.invoices(SETTLED).remove(0);
+    let mut new = NewInvoice::new(external("ada"), usd(), at("2026-06-01T00:00:00Z"));
+    new.will_auto_issue = true;
+    new.lines.push(NewOneOffLine {
+        name: name("work"),
+        item_id: fixture.item().id,
+        start_date: CivilDate::parse("2026-06-01").unwrap(),
+        end_date: CivilDate::parse("2026-06-01").unwrap(),
+        quantity: number("1"),
+        unit_amount: number(fees[1]),
+    });
+    let second = run(fixture.account.create_invoice(new)).unwrap();
+    let due = [first, second].map(|of| (of.amount_due.to_string(), of.status.name()));
+    (invoiced, due)
+}
+
+#[test]
+fn invoicing_7_7_what_a_gateway_cannot_charge_is_carried_over() {
+    let check = |provider, fees, expect: [(&str, &str); 2]| {
+        let (_, due) = with_least_charge(provider, fees);
+        let due: Vec<_> = due.iter().map(|(due, status)| (due.as_str(), *status)).collect();
+        assert_eq!(due, expect, "{provider:?} {fees:?}");
+    };
+    let stripe = Some(PaymentProvider::StripeCharge);
+    check(stripe, ["0.30", "20"], [("0", "paid"), ("20.3", "issued")]);
+    check(stripe, ["0.50", "20"], [("0.5", "issued"), ("20", "issued")]);
+    check(stripe, ["0.30", "0.15"], [("0", "paid"), ("0", "paid")]);
+    check(None, ["0.30", "20"], [("0.3", "issued"), ("20", "issued")]);
+}
+
+#[test]
+fn invoicing_7_7_the_balance_shows_what_was_carried_over() {
+    let (invoiced, _) = with_least_charge(Some(PaymentProvider::StripeCharge), ["0.30", "0.15"]);
+    let Invoiced { fixture, .. } = &invoiced;
+    assert_eq!(invoiced.balance(), "-0.45");
+    let (filter, page) = (ListFilter::default(), PageRequest::default());
+    let listed = fixture.account.list_balance_transactions(external("ada"), &filter, &page);
+    let listed = block_on(listed).unwrap().data;
+    let moves: Vec<_> =
+        listed.iter().map(|of| (of.action.name(), of.direction, of.amount.to_string())).collect();
+    let moves: Vec<_> = moves.iter().map(|(name, way, by)| (*name, *way, by.as_str())).collect();
+    let expect = [
+        ("small_invoice_carryover", BalanceDirection::Decrement, "0.45"),
+        ("applied_to_invoice", BalanceDirection::Increment, "0.3"),
+        ("small_invoice_carryover", BalanceDirection::Decrement, "0.3"),
+    ];
+    assert_eq!(moves, expect);
+    let created = "customer.balance_transaction_created";
+    let of_balance = fixture.message_types().into_iter().filter(|of| of == created);
+    assert_eq!(of_balance.count(), 3);
 }
 
 #[test]

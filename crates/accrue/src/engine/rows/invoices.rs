@@ -344,17 +344,17 @@ pub(in crate::engine) async fn books(
     Ok(Books { entry, receivables })
 }
 
-/// Writes the numbers of a customer's invoices, and its balance with the transaction that has moved it.
+/// Writes the numbers of a customer's invoices, and its balance with the transactions that have moved it.
 pub(in crate::engine) async fn save_books(
     tx: &mut Transaction<'_>,
     books: &Books,
-    transaction: Option<&BalanceTransaction>,
+    transactions: impl IntoIterator<Item = &BalanceTransaction>,
 ) -> Result<(), Error> {
     let Books { entry, receivables } = books;
     let id = entry.customer.id;
     let guard = tx.guard::<CustomerHead>(id).await?;
     guard.put(tx, &schema::receivables(tx.account, id), receivables)?;
-    if let Some(of) = transaction {
+    for of in transactions {
         customers::put(tx, entry).await?;
         guard.put(tx, &schema::balance_transaction(tx.account, id, of.number), of)?;
         tx.put(&schema::balance_transaction_by_time(tx.account, of), &Nothing {})?;

@@ -256,27 +256,29 @@ async fn issue_by(
     invoice: &mut Invoice,
     [subscription, plan]: [&Carried; 2],
     at: Timestamp,
-    issue: fn(&mut Invoice, Issue<'_>) -> Option<BalanceTransaction>,
+    issue: fn(&mut Invoice, Issue<'_>) -> Vec<BalanceTransaction>,
 ) -> Result<(), Error> {
     let mut books = invoices::books(tx, invoice.customer_id).await?;
-    let basis = rows::account::account_entry(tx).await?.configuration.due_date_basis;
+    let account = rows::account::account_entry(tx).await?;
+    let configuration = &account.configuration;
     let before = invoice.status;
     let addressed = books.entry.customer.clone();
     let issued = Issue {
         terms: Terms::new(subscription, plan, &addressed),
-        basis,
+        basis: configuration.due_date_basis,
         customer: &mut books.entry.customer,
         receivables: &mut books.receivables,
-        transaction_id: invoices::transaction_id(tx),
+        transaction_ids: &|| invoices::transaction_id(tx),
+        least_charge: configuration.least_charges.get(&invoice.currency),
         at,
     };
-    let transaction = issue(invoice, issued);
+    let transactions = issue(invoice, issued);
     invoices::save(tx, before, invoice).await?;
-    invoices::save_books(tx, &books, transaction.as_ref()).await?;
+    invoices::save_books(tx, &books, &transactions).await?;
     let automatically_marked_as_paid = invoice.paid_at.is_some();
     let body = Body::InvoiceIssued { invoice_id: invoice.id, automatically_marked_as_paid };
     outbox::tell(tx, invoice.customer_id, at, body).await?;
-    if let Some(transaction) = transaction {
+    for transaction in transactions {
         let body = Body::BalanceTransactionCreated { transaction: Box::new(transaction) };
         outbox::tell(tx, invoice.customer_id, at, body).await?;
     }

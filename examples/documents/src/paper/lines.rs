@@ -1,0 +1,96 @@
+use accrue::{
+    Currency, Decimal, Timeframe, Zone,
+    invoice::{Invoice, InvoiceLine, LineAdjustment},
+    price::{Adjustment, Discount, Model, Part, PartOf, round_lines},
+    related::Related,
+};
+
+use super::{Entry, Figure};
+use crate::words;
+
+/// Returns the rows of an invoice.
+pub(super) fn of_invoice(invoice: &Invoice, related: &Related, zone: &Zone) -> Vec<Entry> {
+    invoice.lines.iter().map(|line| of_line(line, invoice.currency, related, zone)).collect()
+}
+
+fn of_line(line: &InvoiceLine, currency: Currency, related: &Related, zone: &Zone) -> Entry {
+    let own = |amount: &Decimal| words::own(amount, &line.currency, currency);
+    let mut changes: Vec<_> =
+        line.adjustments.iter().map(|of| Figure::new(adjustment(of), own(&of.amount))).collect();
+    if !line.credits_applied.is_zero() {
+        changes.push(Figure::new("Prepaid credits", own(&-&line.credits_applied)));
+    }
+    let amount = own(&line.subtotal);
+    let total = words::amount(&line.amount, currency);
+    let is_changed = !changes.is_empty() || total != amount;
+    Entry {
+        name: line.name.to_string(),
+        period: period(line.period, zone),
+        quantity: words::number(&line.quantity),
+        amount,
+        parts: parts(line, currency, related),
+        changes,
+        total: is_changed.then_some(total),
+    }
+}
+
+/// Writes a service period by its first day and its last.
+pub(super) fn period(period: Timeframe, zone: &Zone) -> String {
+    let last = period.end().saturating_sub(std::time::Duration::from_micros(1));
+    let [first, last] = [period.start(), last].map(|at| words::day(at, zone));
+    if first == last || period.start() == period.end() {
+        return first;
+    }
+    format!("{first} \u{2013} {last}")
+}
+
+/// Names an adjustment.
+pub(super) fn adjustment(of: &LineAdjustment) -> String {
+    let percent = |fraction: &Decimal| words::number(&(fraction * &Decimal::from(100)));
+    match &of.adjustment {
+        Adjustment::Discount(Discount::Usage(units)) => {
+            format!("Discount of {} units", words::number(units))
+        }
+        Adjustment::Discount(Discount::Percentage(off)) => {
+            format!("Discount of {} %", percent(off.as_decimal()))
+        }
+        Adjustment::Discount(_) => "Discount".to_owned(),
+        Adjustment::Minimum(_) => "Minimum charge".to_owned(),
+        Adjustment::Maximum(_) => "Maximum charge".to_owned(),
+        _ => "Adjustment".to_owned(),
+    }
+}
+
+/// Returns the tiers or cells that a line is made of.
+fn parts(line: &InvoiceLine, currency: Currency, related: &Related) -> Vec<[String; 3]> {
+    let price = related.price(line.price_id);
+    let has_parts =
+        price.is_some_and(|of| matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_)));
+    let parts: Vec<_> =
+        line.parts.iter().filter(|part| has_parts && !part.quantity.is_zero()).collect();
+    let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
+    let rounded = round_lines(&exact, line.currency.places());
+    let row = |(part, amount): (&Part, Decimal)| {
+        let each = words::number(&part.unit_amount);
+        let quantity = words::number(&part.quantity);
+        let amount = words::own(&amount, &line.currency, currency);
+        [format!("{} at {each}", name(part)), quantity, amount]
+    };
+    parts.into_iter().zip(rounded).map(row).collect()
+}
+
+fn name(part: &Part) -> String {
+    match &part.of {
+        PartOf::Tier { first_unit, last_unit: Some(last) } => {
+            format!("{} to {}", words::number(first_unit), words::number(last))
+        }
+        PartOf::Tier { first_unit, last_unit: None } => {
+            format!("Above {}", words::number(first_unit))
+        }
+        PartOf::Cell { dimension_values } => {
+            let words = dimension_values.iter().map(|of| of.as_deref().unwrap_or("none"));
+            words.collect::<Vec<_>>().join(", ")
+        }
+        _ => "Other".to_owned(),
+    }
+}
