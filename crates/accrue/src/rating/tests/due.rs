@@ -104,7 +104,7 @@ fn what_never_ends_falls_due_never() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Every charge of a life falls due once: the lines of all instants come to what the life costs.
     #[test]

@@ -435,7 +435,7 @@ pub(super) fn case() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     /// Whatever the terms and wherever the cuts are, lines are as by the rules, and what follows usage event
     /// by event comes to the same.
