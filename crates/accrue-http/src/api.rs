@@ -20,9 +20,10 @@ use crate::{
     problem::Problem,
     query,
     reply::{Hint, Reply},
-    request::{ChangedWanted, Input, Request},
+    request::{Input, Request},
     router::{Route, Router},
     settings::Settings,
+    wire::subscriptions::ChangedWanted,
 };
 
 /// The API over HTTP, for a host to serve from the framework of its choice. Cheap to clone.

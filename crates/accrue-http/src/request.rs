@@ -14,7 +14,10 @@ use crate::{
     reply::Reply,
     settings::Settings,
     shape::{Maybe, Read, Reader, Source},
-    wire::pages::{Limit, Listed, Rows},
+    wire::{
+        pages::{Limit, Listed, Rows},
+        subscriptions::ChangedWanted,
+    },
 };
 
 /// A request that has passed the door, as an operation sees it.
@@ -27,16 +30,6 @@ pub(crate) struct Request {
     pub(crate) pace: Pace,
     /// The idempotency key that it runs under.
     pub(crate) attempt: Option<Arc<Attempt>>,
-}
-
-/// Which of the resources are answered that a change of a subscription makes, or makes void.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ChangedWanted {
-    #[default]
-    None,
-    /// All but the invoices that are not payable at once.
-    PayableInvoices,
-    All,
 }
 
 /// What a request brings.

@@ -11,15 +11,15 @@ use crate::{
     operation::Operation,
     problem::Problem,
     reply::Reply,
-    request::{ChangedWanted, NoBody, NoQuery, Request},
+    request::{NoBody, NoQuery, Request},
     wire::{
         costs::{AggregatedCost, CostsQuery},
         coupons::RedeemCoupon,
         pages::{Listed, Rows},
         subscriptions::{
-            Cancel, MutatedSubscription, NewSubscription, Subscription, SubscriptionListQuery,
-            SubscriptionSummary, SubscriptionUsage, UpdateFixedFeeQuantity, UpdateSubscription,
-            UsageQueryIn,
+            Cancel, ChangedWanted, MutatedSubscription, NewSubscription, Subscription,
+            SubscriptionListQuery, SubscriptionSummary, SubscriptionUsage, UpdateFixedFeeQuantity,
+            UpdateSubscription, UsageQueryIn,
         },
     },
 };

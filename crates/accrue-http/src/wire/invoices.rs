@@ -7,7 +7,7 @@ mod over;
 mod requests;
 
 use accrue::{
-    Currency, Decimal, Metadata, PricingUnit,
+    Currency, Metadata, PricingUnit,
     customer::PaymentProvider,
     invoice::{self, InvoiceSource, InvoiceStatus},
     related::Related,

@@ -15,15 +15,16 @@ use accrue::{
 };
 use serde::Serialize;
 
-use self::changed::ChangedResources;
 use self::{
     adjustments::{
         Adjusted, AdjustmentInterval, DiscountInterval, MaximumInterval, MinimumInterval,
         RedeemedCoupon,
     },
+    changed::ChangedResources,
     intervals::{PriceInterval, QuantityEntry, intervals, schedule},
 };
 pub(crate) use self::{
+    changed::ChangedWanted,
     changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
     lists::{SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
@@ -34,10 +35,7 @@ use super::{
     customers::{Customer, auto_collection},
     plans::Plan,
 };
-use crate::{
-    request::ChangedWanted,
-    shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response},
-};
+use crate::shape::{Describe, Moment, Nothing, Object, Property, Schema, choices, response};
 
 response! {
     /// A subscription, with its customer, its plan and the prices that it has.

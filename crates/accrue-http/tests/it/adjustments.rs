@@ -188,6 +188,12 @@ fn invoicing_14_1_what_is_wrong_is_refused() {
     check(with("applies_to_all", Value::Null), "");
     check(with("applies_to_price_ids", json!([price])), "");
     check(with("price_type", json!("cheap")), "/price_type");
+    let least =
+        json!({"adjustment_type": "minimum", "minimum_amount": "1", "applies_to_all": true});
+    check(least, "/item_id");
+    let much =
+        json!({"adjustment_type": "maximum", "maximum_amount": "-1", "applies_to_all": true});
+    check(much, "/maximum_amount");
     let mut twice = with("applies_to_all", Value::Null);
     twice["applies_to_price_ids"] = json!([price, price]);
     check(twice, "/applies_to_price_ids");
@@ -308,7 +314,8 @@ fn invoicing_14_5_a_change_shows_the_invoices_and_notes_that_it_makes() {
         assert_eq!(changed[empty], json!([]), "{empty}");
     }
     let taken_back = seats(13, 1, "True");
-    assert_eq!(taken_back["created_credit_notes"].as_array().unwrap().len(), 1);
+    let notes = taken_back["created_credit_notes"].as_array().unwrap().len();
+    assert_eq!(notes, 3, "four seats, of as many invoices as billed them");
 
     let new = json!({"external_customer_id": "ada", "external_plan_id": "pro"});
     let created = |header: &str| {

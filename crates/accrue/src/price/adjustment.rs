@@ -127,8 +127,21 @@ impl Adjustment {
         }
     }
 
+    /// Names the field that says how much it is.
+    pub(super) const fn field(&self) -> &'static str {
+        match self {
+            Self::Discount(Discount::Usage(_)) => "usage_discount",
+            Self::Discount(Discount::Amount(_)) => "amount_discount",
+            Self::Discount(Discount::Percentage(_)) => "percentage_discount",
+            Self::Discount(Discount::TieredPercentage(_)) => "tiers",
+            Self::Minimum(_) => "minimum_amount",
+            Self::Maximum(_) => "maximum_amount",
+        }
+    }
+
     /// Checks what it takes off or bounds, whatever prices it is over.
-    pub(crate) fn check_value(&self, at: &str) -> Result<(), Error> {
+    pub(super) fn check_value(&self) -> Result<(), Error> {
+        let at = self.field();
         match self {
             Self::Discount(Discount::Percentage(_)) => Ok(()),
             Self::Discount(Discount::TieredPercentage(tiers)) => check_tiers(at, tiers),
@@ -172,14 +185,14 @@ impl Discount {
             }
             Self::Percentage(_) => Ok(()),
             Self::Amount(off) => check_not_negative(at, off),
-            Self::TieredPercentage(tiers) => check_tiers(at, tiers),
+            Self::TieredPercentage(tiers) => check_tiers(&format!("{at}.tiers"), tiers),
         }
     }
 
     fn check(&self, at: &str, charge: &Charge) -> Result<(), Error> {
         match (self, charge) {
             (Self::Percentage(_), _) => Ok(()),
-            (Self::TieredPercentage(tiers), _) => check_tiers(at, tiers),
+            (Self::TieredPercentage(tiers), _) => check_tiers(&format!("{at}.tiers"), tiers),
             (Self::Usage(_), Charge::Fixed { .. }) => {
                 let message = "found a discount of units on a fixed price, expected a usage price";
                 Err(Error::invalid(at, message))
@@ -203,17 +216,16 @@ impl DiscountTier {
 
 /// Refuses bands that do not adjoin from zero on.
 fn check_tiers(at: &str, tiers: &[DiscountTier]) -> Result<(), Error> {
-    let refuse = |index: usize, message: String| {
-        Err(Error::invalid(format!("{at}.tiers[{index}]"), message))
-    };
+    let refuse =
+        |index: usize, message: String| Err(Error::invalid(format!("{at}[{index}]"), message));
     let found = tiers.len();
     if !(2..=limits::TIERS).contains(&found) {
         let message = format!("found {found} tiers, expected 2 to {}", limits::TIERS);
-        return Err(Error::invalid(format!("{at}.tiers"), message));
+        return Err(Error::invalid(at, message));
     }
     let mut next = Some(Decimal::zero());
     for (index, tier) in tiers.iter().enumerate() {
-        check_bounds(format!("{at}.tiers[{index}].lower_bound"), &tier.lower_bound)?;
+        check_bounds(format!("{at}[{index}].lower_bound"), &tier.lower_bound)?;
         match &next {
             None => return refuse(index, "found a tier after the last one".to_owned()),
             Some(next) if tier.lower_bound != *next => {
@@ -223,7 +235,7 @@ fn check_tiers(at: &str, tiers: &[DiscountTier]) -> Result<(), Error> {
             Some(_) => next.clone_from(&tier.upper_bound),
         }
         if let Some(upper) = &tier.upper_bound {
-            check_bounds(format!("{at}.tiers[{index}].upper_bound"), upper)?;
+            check_bounds(format!("{at}[{index}].upper_bound"), upper)?;
             if *upper <= tier.lower_bound {
                 let message = format!("ends at {upper}, expected more than {}", tier.lower_bound);
                 return refuse(index, message);

@@ -65,7 +65,7 @@ impl NewAdjustment {
 
     /// Says everything that is wrong with it, whatever prices there are.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.adjustment.check_value("adjustment")?;
+        self.adjustment.check_value()?;
         check_filters("filters", &self.filters)?;
         match (&self.adjustment, self.item_id) {
             (Adjustment::Minimum(_), None) => {
@@ -144,7 +144,7 @@ impl ScopedAdjustment {
                 "found {amount}, with {found} digits behind the point, expected at most {most} of \
                  {currency}"
             );
-            return Err(Error::invalid("adjustment", message));
+            return Err(Error::invalid(self.adjustment.field(), message));
         }
         match (&self.adjustment, &price.charge) {
             (Adjustment::Discount(Discount::Usage(_)), Charge::Fixed { .. }) => {

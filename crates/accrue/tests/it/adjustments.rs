@@ -458,5 +458,5 @@ fn invoicing_14_1_errors_name_the_field() {
     };
     let call = invoiced.fixture.account.change_plan_version(invoiced.plan_id(), change);
     let error: Error = run(call).unwrap_err();
-    assert_eq!(error.violations()[0].field, "add_adjustments[1].adjustment.adjustment");
+    assert_eq!(error.violations()[0].field, "add_adjustments[1].adjustment.amount_discount");
 }

@@ -416,7 +416,16 @@ fn invoicing_4_7_the_memo_is_the_subscriptions_its_plans_or_the_accounts() {
     assert_eq!(memo(&plain).as_deref(), Some("Thank you"));
     assert_eq!(memo(&own).as_deref(), Some("Hello"));
     let ada: IdOr<_> = external("ada").into();
-    let new = accrue::invoice::NewInvoice::new(ada, usd(), at("2026-06-01T00:00:00Z"));
+    let mut new = accrue::invoice::NewInvoice::new(ada, usd(), at("2026-06-01T00:00:00Z"));
+    let day = accrue::CivilDate::parse("2026-06-01").unwrap();
+    new.lines.push(accrue::invoice::NewOneOffLine {
+        name: name("work"),
+        item_id: fixture.item().id,
+        start_date: day,
+        end_date: day,
+        quantity: number("1"),
+        unit_amount: number("10"),
+    });
     let one_off = run(fixture.account.create_invoice(new)).unwrap();
     assert_eq!(one_off.memo.as_deref(), Some("Thank you"));
 }

@@ -265,7 +265,7 @@ impl Adjustment {
             item_id: Sparse(item.filter(|_| is_minimum)),
             maximum_amount: Sparse(values.maximum),
             is_invoice_level: scope.is_some_and(|of| of.is_invoice_level),
-            filters: scope.map(|of| filters(of)).unwrap_or_default(),
+            filters: scope.map(filters).unwrap_or_default(),
             applies_to_price_ids,
             reason: Nothing,
             replaces_adjustment_id: replaces.map(|id| id.to_string()),

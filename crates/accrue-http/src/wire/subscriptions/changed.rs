@@ -1,7 +1,6 @@
 use accrue::{invoice, price::BillingMode, price::Charge, related::Related};
 
 use crate::{
-    request::ChangedWanted,
     shape::{NoRows, response},
     wire::{credit_notes::CreditNote, invoices::CreatedInvoice},
 };
@@ -18,6 +17,16 @@ response! {
         /// Credit notes that it made void.
         voided_credit_notes: Vec<CreditNote>,
     }
+}
+
+/// Which of the resources are answered that a change of a subscription makes, or makes void.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ChangedWanted {
+    #[default]
+    None,
+    /// All but the invoices that are not payable at once.
+    PayableInvoices,
+    All,
 }
 
 impl ChangedResources {

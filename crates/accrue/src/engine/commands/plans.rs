@@ -22,7 +22,7 @@ impl Account {
     /// # Errors
     ///
     /// [`DuplicateResource`](crate::ErrorKind::DuplicateResource) where the external id is used, and
-    /// those of [`create_plan_version`](Self::create_plan_version) for its prices.
+    /// those of [`create_plan_version`](Self::create_plan_version) for its prices and adjustments.
     ///
     /// ```
     /// # use accrue::{AccountId, Billing, Currency, Name, plan::NewPlan, store::MemoryStore};
