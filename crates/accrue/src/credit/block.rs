@@ -86,13 +86,13 @@ impl CreditBlock {
         self.maximum_initial_balance.is_none()
     }
 
-    /// Tells whether what is left of it is lost at an instant.
     /// Tells whether it waits for a payment.
     #[must_use]
     pub const fn is_pending(&self) -> bool {
         matches!(self.status, BlockStatus::PendingPayment)
     }
 
+    /// Tells whether what is left of it is lost at an instant.
     pub(crate) fn has_expired(&self, at: Timestamp) -> bool {
         self.expiry_date.is_some_and(|expiry| expiry <= at)
     }

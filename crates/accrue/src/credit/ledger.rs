@@ -70,12 +70,12 @@ impl Ledger {
         }
     }
 
-    /// Records that a block has paid an overdraft off.
     /// Tells whether anything was ever booked: what only waits for a payment is not drawn on.
     pub(crate) const fn has_begun(&self) -> bool {
         self.entries > self.apart
     }
 
+    /// Records that a block has paid an overdraft off.
     pub(super) fn add_payer(&mut self, id: CreditBlockId, paid: Decimal) {
         self.payers.push((id, paid));
         shares::fold_oldest(&mut self.payers, limits::PAYERS);
