@@ -1,9 +1,10 @@
 use accrue::{
     JsonNumber, Metadata, MetadataUpdate, PricingUnit, WrittenDecimal, Zone,
-    credit::{self, BlockSource, BlockStatus, CreditBlockFilter},
+    credit::{self, BlockStatus, CreditBlockFilter},
     invoice,
     related::Related,
 };
+use serde::Serialize;
 
 use super::{
     dates::{Bounds, Date},
@@ -78,6 +79,16 @@ response! {
     }
 }
 
+/// The source of the credits of a block. Nothing comes from allocations and commitments so far.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BlockSource {
+    Allocation,
+    TopUp,
+    Commitment,
+    Manual,
+}
+
 choices! {
     "CreditBlockStatus" BlockStatus {
         "active" => BlockStatus::Active,
@@ -85,7 +96,9 @@ choices! {
     }
 
     "CreditBlockSource" BlockSource {
+        "allocation" => BlockSource::Allocation,
         "top_up" => BlockSource::TopUp,
+        "commitment" => BlockSource::Commitment,
         "manual" => BlockSource::Manual,
     }
 }
@@ -136,7 +149,10 @@ impl From<&credit::CreditBlock> for CreditBlock {
             status: block.status,
             maximum_initial_balance: block.maximum_initial_balance.clone().map(JsonNumber),
             filters: block.filters.iter().map(PriceFilter::from).collect(),
-            credit_block_source: block.source,
+            credit_block_source: match block.source {
+                credit::BlockSource::TopUp => BlockSource::TopUp,
+                _ => BlockSource::Manual,
+            },
             metadata: block.metadata.clone(),
         }
     }
