@@ -110,7 +110,9 @@ fn invoicing_16_3_nothing_of_a_secret_is_stored() {
     let session = host.keyed("POST", &path, "k", json!({})).ok(StatusCode::CREATED);
     let secret = session["url"].as_str().unwrap().rsplit('.').next().unwrap().to_owned();
     assert_eq!(secret.len(), 48, "192 bits");
-    assert!(!format!("{store:?}").contains(&secret));
+    let stored = format!("{store:?}");
+    assert!(stored.contains(session["id"].as_str().unwrap()), "the session is");
+    assert!(!stored.contains(&secret));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn invoicing_7_7_the_balance_shows_what_was_carried_over() {
     ];
     assert_eq!(moves, expect);
     let created = "customer.balance_transaction_created";
-    let of_balance = fixture.message_types().into_iter().filter(|of| of == created);
+    let of_balance = fixture.message_types().into_iter().filter(|of| *of == created);
     assert_eq!(of_balance.count(), 3);
 }
 
