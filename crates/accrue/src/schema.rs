@@ -1,4 +1,4 @@
-//! The catalogue: every table, its key layout and its document, on one page.
+//! The catalogue: every table, its key layout and its document, on two pages: what is metered, and its bills.
 //!
 //! A row of `tables!` declares a table: the parts of its keys, the type of its documents, and what is
 //! scanned and read of it. The functions come from the row (`schema/tables.rs` says how), and

@@ -45,11 +45,12 @@ macro_rules! tables {
             $(pub(super) const $table: Table = Table::new(stringify!($table));)*
         }
 
-        /// Every table that the engine writes.
-        pub const TABLES: &[Table] = &[$(table::$table,)*];
+        /// Every table of this part of the catalogue.
+        pub(super) const TABLES: &[Table] = &[$(table::$table,)*];
 
         /// Tells whether the copy of a guard keeps the rows of a table.
-        pub(crate) fn is_resident(table: Table) -> bool {
+        #[allow(unused_variables, reason = "a part may have no such table")]
+        pub(super) fn is_resident(table: Table) -> bool {
             $($(if is_resident!($kept) && table == table::$table {
                 return true;
             })*)*

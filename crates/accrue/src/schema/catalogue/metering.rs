@@ -1,0 +1,406 @@
+//! The rows of what is metered, priced and credited, and of whoever uses it.
+
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    AccountId, AlertId, ApiKeyId, BackfillId, CreditBlockId, CustomerId, Error, EventKey,
+    ExternalId, IdempotencyKey, ItemId, MetricId, PlanId, PriceId, PricingUnit, SubscriptionId,
+    Timeframe, Timestamp, TopUpId,
+    account::AccountEntry,
+    api_key::{ApiKey, ApiKeyEntry},
+    backfill::{Backfill, BackfillStatus},
+    credit::{Block, Booked, Drawn, EntryKind, Ledger, LedgerEntry, TopUpState},
+    customer::Customer,
+    idempotency::{Epoch, Record},
+    item::Item,
+    meter::{CellHash, CellId, Meter, MeterId},
+    metric::Metric,
+    plan::{Plan, PlanVersion},
+    price::Price,
+    schema::{
+        documents::*,
+        index::Index,
+        key::{KeyBytes, Part as _, ReadPart, read_key},
+        slot::Slot,
+    },
+    store::{Document, Key, Scan, Table},
+    subscription::{PeriodKey, SubscriptionEntry, SubscriptionStatus},
+    usage::{
+        BucketSlot, Day, Digest, DistinctIndex, EventBlock, EventKeyEntry, FourWeeks, Hour, Minute,
+        Window,
+    },
+    webhook::Place,
+};
+
+tables! {
+    /// The configuration of an account.
+    account(account) -> AccountEntry [guarded by AccountHead], read_often, resident;
+
+    /// Corrections of the figures of all customers.
+    account_corrections(account)
+        -> AccountCorrections [guarded by AccountHead], read_often, resident;
+
+    /// Guard of what an account configures: every commit that changes any of it writes it.
+    account_head(account) -> AccountHead;
+
+    /// Subscriptions that a customer's events may still count for.
+    active_subscriptions(account, customer: CustomerId)
+        -> ActiveIds [guarded by CustomerHead], read_often, resident;
+
+    /// An alert of a subscription or on a balance, and the mark that deletes it.
+    alert(account, alert: AlertId) -> AlertEntry [guarded by CustomerHead], read_often, resident;
+
+    /// One change to an alert of a plan version.
+    alert_revision(account, plan: PlanId, version: PlanVersion, number: u64)
+        -> AlertRevision, read_often;
+
+    /// Thresholds of an alert that have fired in a billing period.
+    alert_state(account, subscription: SubscriptionId, period_start: Timestamp, alert: AlertId)
+        -> AlertState [guarded by CustomerHead], resident;
+
+    /// Instants at which events of a customer were amended and deprecated.
+    amendments(account, customer: CustomerId) -> Amendments;
+
+    /// An API key, with its account: nobody knows whose it is before it was read.
+    api_key(key: ApiKeyId) -> ApiKeyEntry {
+        /// API keys of any account.
+        scan api_keys();
+    }
+
+    /// API keys, by when they were made.
+    api_key_by_time(account, key: &ApiKey) = (account, key.created_at, key.id) -> Nothing {
+        list api_keys(account);
+    }
+
+    /// A backfill.
+    backfill(account, backfill: BackfillId) -> Backfill;
+
+    /// Backfills for one customer, by when they were made.
+    backfill_by_customer(account, customer: CustomerId, of: &Backfill)
+        = (account, customer, of.created_at, of.id) -> Nothing {
+        list backfills_of_customer(account, customer: CustomerId);
+    }
+
+    /// Backfills by where they stand, and by when they were made.
+    backfill_by_status(account, of: &Backfill)
+        = (account, of.status, of.created_at, of.id) -> Nothing {
+        list backfills_of_status(account, status: BackfillStatus);
+    }
+
+    /// Backfills, by when they were made.
+    backfill_by_time(account, of: &Backfill) = (account, of.created_at, of.id) -> Nothing {
+        list backfills(account);
+    }
+
+    /// Events of a minute that a backfill has brought.
+    backfill_event(
+        account, backfill: BackfillId, customer: CustomerId, minute: Minute, number: u64
+    ) -> EventBlock<'static> [guarded by CustomerHead] {
+        /// The events of a customer in a backfill.
+        range backfill_events(account, backfill: BackfillId, customer: CustomerId) by Minute;
+        read read_backfill_event(minute: Minute);
+    }
+
+    /// The share of each customer in a backfill that it has events of, or was reflected for.
+    backfill_share(account, backfill: BackfillId, customer: CustomerId)
+        -> BackfillShare [guarded by CustomerHead] {
+        /// The shares of all customers of a backfill.
+        scan backfill_shares(account, backfill: BackfillId);
+        key share_customer(customer: CustomerId);
+        read read_share();
+    }
+
+    /// Thresholds of an alert on a balance that are in alert.
+    balance_alert_state(account, alert: AlertId)
+        -> BalanceAlertState [guarded by CustomerHead], resident;
+
+    /// The aggregate of the events of 15 minutes.
+    bucket(
+        account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot
+    ) -> Bucket [guarded by CustomerHead], resident {
+        /// The buckets of a customer's cell, of both slots.
+        range buckets(account, customer: CustomerId, cell: CellId) by Window;
+        key bucket_place(window: Window, bucket_slot: BucketSlot);
+        read read_bucket();
+    }
+
+    /// Slot of the figures of a day that count. Without a row it is slot A, and no other is built.
+    calendar(account, customer: CustomerId, day: Day) -> CalendarDay [guarded by CustomerHead] {
+        /// The calendar of a customer.
+        range calendar_days(account, customer: CustomerId) by Day;
+        read read_calendar_day(day: Day);
+    }
+
+    /// Aggregates of a stretch of a subscription's life, by cell of its matrices.
+    cell_total(account, subscription: SubscriptionId, period: PeriodKey)
+        = (account, subscription, period.start, period.end)
+        -> CellTotalEntry [guarded by CustomerHead], resident;
+
+    /// Corrections of the figures of a customer.
+    corrections(account, customer: CustomerId)
+        -> Corrections [guarded by CustomerHead], read_often, resident;
+
+    /// A block of credits.
+    credit_block(account, block: CreditBlockId) -> Block [guarded by CustomerHead], resident;
+
+    /// The blocks of a ledger, by when they were made.
+    credit_block_by_time(account, of: &Block)
+        = (account, of.customer_id, of.block.currency, of.block.created_at, of.block.id) -> Nothing {
+        list credit_blocks(account, customer: CustomerId, unit: &PricingUnit);
+    }
+
+    /// The metadata of a block, where it has any. It is apart, so that usage moves a small row.
+    credit_block_metadata(account, block: CreditBlockId) -> BlockMetadata [guarded by CustomerHead];
+
+    /// Currencies and pricing units in which a customer has a ledger, or alerts on one.
+    credits(account, customer: CustomerId)
+        -> Credits [guarded by CustomerHead], read_often, resident;
+
+    /// A customer, and the mark that deletes it.
+    customer(account, customer: CustomerId)
+        -> CustomerEntry [guarded by CustomerHead], read_often, resident;
+
+    /// Customers, by when they were created.
+    customer_by_time(account, of: &Customer) = (account, of.created_at, of.id) -> Nothing {
+        list customers(account);
+    }
+
+    /// A customer by its alias.
+    customer_external(account, alias: &ExternalId)
+        -> CustomerAlias [guarded by CustomerHead], read_often, resident;
+
+    /// Guard and counters of a customer: each commit for its events, figures, credits or terms writes it.
+    customer_head(account, customer: CustomerId) -> CustomerHead, read_often {
+        /// The heads of all customers, those of customers that are yet to be created included.
+        scan customer_heads(account);
+        read read_customer_head(customer: CustomerId);
+    }
+
+    /// The next thing that time brings for an owner.
+    deadline(at: Timestamp, account, owner: Owner) -> Deadline {
+        /// The deadlines within a timeframe, of all accounts.
+        range deadlines();
+        read read_deadline();
+    }
+
+    /// An index of when a distinct value was seen.
+    distinct_index(account, customer: CustomerId, cell: CellId, digest: &Digest) -> DistinctIndex [guarded by CustomerHead];
+
+    /// A distinct value of a bucket.
+    distinct_value(
+        account, customer: CustomerId, cell: CellId, window: Window, bucket_slot: BucketSlot,
+        digest: &Digest
+    ) -> Nothing [guarded by CustomerHead] {
+        /// The distinct values of a customer's cell, of both slots.
+        range distinct_values(account, customer: CustomerId, cell: CellId) by Window;
+        /// The bucket of a distinct value, and the value.
+        key distinct_place(window: Window, bucket_slot: BucketSlot, digest: Digest);
+    }
+
+    /// Credits that the usage of a billing period has drawn from a ledger.
+    drawn(
+        account, subscription: SubscriptionId, period_start: Timestamp, unit: &PricingUnit
+    ) = (account, subscription, period_start, unit.as_str()) -> Drawn [guarded by CustomerHead], resident;
+
+    /// Events of a minute.
+    event(account, customer: CustomerId, minute: Minute, number: u64) -> EventBlock<'static> [guarded by CustomerHead] {
+        /// The events of a customer.
+        range events(account, customer: CustomerId) by Minute;
+        key event_minute(minute: Minute);
+        read read_event(minute: Minute);
+    }
+
+    /// The slot of an event, and the hash of its content.
+    event_key(account, key: &EventKey) -> EventKeyEntry;
+
+    /// The number of events of an hour that count for a customer.
+    event_volume(account, hour: Hour, customer: CustomerId)
+        -> EventCount [guarded by CustomerHead], resident {
+        /// The numbers of events of all customers.
+        range event_volumes(account) by Hour;
+        key volume_customer(customer: CustomerId);
+        read read_event_volume(hour: Hour);
+    }
+
+    /// A group of a meter that a customer has events of in four weeks.
+    group(
+        account, customer: CustomerId, meter: MeterId, weeks: FourWeeks, group: CellHash
+    ) -> GroupEntry [guarded by CustomerHead] {
+        /// The groups of a meter that a customer has.
+        range groups(account, customer: CustomerId, meter: MeterId) by FourWeeks;
+        read read_group();
+    }
+
+    /// How many groups of a meter a customer has in four weeks.
+    group_count(
+        account, customer: CustomerId, meter: MeterId, weeks: FourWeeks
+    ) -> GroupCount [guarded by CustomerHead];
+
+    /// An item.
+    item(account, item: ItemId) -> Item, read_often;
+
+    /// Items that are not archived, by what their names come to.
+    item_by_name(account, of: &Item) = (account, of.name_digest(), of.created_at, of.id) -> Nothing {
+        list items_of_name(account, name: &Digest);
+    }
+
+    /// Items, by when they were created.
+    item_by_time(account, of: &Item) = (account, of.created_at, of.id) -> Nothing {
+        list items(account);
+    }
+
+    /// A ledger of credits, without its blocks and entries.
+    ledger(account, customer: CustomerId, unit: &PricingUnit)
+        = (account, customer, unit.as_str()) -> Ledger [guarded by CustomerHead], resident {
+        pick written_ledger();
+    }
+
+    /// An entry of a ledger.
+    ledger_entry(account, customer: CustomerId, unit: &PricingUnit, number: u64) -> Booked [guarded by CustomerHead], resident;
+
+    /// The entries of a ledger, by kind, and by when they were made.
+    ledger_entry_by_kind(account, of: &LedgerEntry)
+        = (
+            account, of.customer_id, of.currency, of.entry_type.kind(), of.created_at,
+            u128::from(of.ledger_sequence_number)
+        ) -> Nothing {
+        list ledger_entries_of_kind(
+            account, customer: CustomerId, unit: &PricingUnit, kind: EntryKind
+        );
+    }
+
+    /// The entries of a ledger, by when they were made.
+    ledger_entry_by_time(account, of: &LedgerEntry)
+        = (
+            account, of.customer_id, of.currency, of.created_at,
+            u128::from(of.ledger_sequence_number)
+        ) -> Nothing {
+        list ledger_entries(account, customer: CustomerId, unit: &PricingUnit);
+    }
+
+    /// A meter that divides a metric.
+    meter(account, meter: MeterId) -> Meter [guarded by AccountHead], read_often, resident;
+
+    /// A metric.
+    metric(account, metric: MetricId) -> Metric [guarded by AccountHead], read_often, resident;
+
+    /// Metrics, by when they were created.
+    metric_by_time(account, of: &Metric) = (account, of.created_at, of.id) -> Nothing {
+        list metrics(account);
+    }
+
+    /// Metrics, and the meters that divide them, that every event is held against.
+    metric_catalogue(account) -> Catalogue [guarded by AccountHead], read_often, resident;
+
+    /// Backfills that are pending, or about to be reverted, which none may overlap.
+    open_backfills(account) -> OpenBackfills;
+
+    /// A message that waits.
+    outbox(account, place: Place) = (account, place.queue, place.number) -> OutboxEntry {
+        /// The messages of an account, by queue and number.
+        scan waiting_messages(account);
+        read read_outbox();
+        pick written_message();
+    }
+
+    /// A backfill that is reflected for a customer, on each day that it touches.
+    overlay(account, customer: CustomerId, day: Day, backfill: BackfillId) -> OverlayEntry [guarded by CustomerHead] {
+        /// The overlays of a customer.
+        range overlays(account, customer: CustomerId) by Day;
+        key overlay_day(day: Day);
+        read read_overlay(backfill: BackfillId);
+    }
+
+    /// A plan.
+    plan(account, plan: PlanId) -> Plan, read_often;
+
+    /// An alert of a version of a plan.
+    plan_alert(account, alert: AlertId)
+        -> AlertEntry [guarded by AccountHead], read_often, resident;
+
+    /// Plans, by when they were created.
+    plan_by_time(account, of: &Plan) = (account, of.created_at, of.id) -> Nothing {
+        list plans(account);
+    }
+
+    /// A plan by its alias.
+    plan_external(account, alias: &ExternalId) -> PlanAlias, read_often;
+
+    /// The prices and the alerts of a version of a plan.
+    plan_version(account, plan: PlanId, version: PlanVersion)
+        -> PlanVersionEntry [guarded by AccountHead], read_often, resident;
+
+    /// A price.
+    price(account, price: PriceId) -> Price [guarded by AccountHead], read_often, resident;
+
+    /// Prices, by when they were created.
+    price_by_time(account, of: &Price) = (account, of.created_at, of.id) -> Nothing {
+        list prices(account);
+    }
+
+    /// A price by its alias.
+    price_external(account, alias: &ExternalId) -> PriceAlias, read_often;
+
+    /// The record of a keyed operation (§4.5), by the epoch in which it completed.
+    record(epoch: Epoch, account, key: &IdempotencyKey) -> Record {
+        /// The records of epochs, of all accounts.
+        range records() by Epoch;
+    }
+
+    /// A piece of an answer that does not fit its record.
+    record_part(epoch: Epoch, account, number: u32, key: &IdempotencyKey) -> RecordPart {
+        /// The pieces of the answers of epochs, of all accounts.
+        range record_parts() by Epoch;
+    }
+
+    /// A subscription, without its terms.
+    subscription(account, subscription: SubscriptionId)
+        -> SubscriptionEntry [guarded by CustomerHead], read_often, resident;
+
+    /// Subscriptions, by when time brings them another status.
+    subscription_by_change(account, at: Timestamp, of: &SubscriptionEntry)
+        = (account, at, of.subscription.created_at, of.subscription.id) -> Nothing {
+        /// The subscriptions whose status has changed within a timeframe, and was not written since.
+        range changed_subscriptions(account);
+    }
+
+    /// The subscriptions of a customer, by when they were created.
+    subscription_by_customer(account, of: &SubscriptionEntry)
+        = (account, of.subscription.customer_id, of.subscription.created_at, of.subscription.id)
+        -> SubscriptionOf {
+        list subscriptions_of_customer(account, customer: CustomerId);
+    }
+
+    /// The subscriptions to a plan, by when they were created.
+    subscription_by_plan(account, of: &SubscriptionEntry)
+        = (account, of.subscription.plan_id, of.subscription.created_at, of.subscription.id)
+        -> SubscriptionOf {
+        list subscriptions_of_plan(account, plan: PlanId);
+    }
+
+    /// Subscriptions by where they stood when they were written last, and by when they were created.
+    subscription_by_status(account, of: &SubscriptionEntry)
+        = (account, of.status_notified(), of.subscription.created_at, of.subscription.id)
+        -> Nothing {
+        list subscriptions_of_status(account, status: SubscriptionStatus);
+    }
+
+    /// Subscriptions, by when they were created.
+    subscription_by_time(account, of: &SubscriptionEntry)
+        = (account, of.subscription.created_at, of.subscription.id) -> SubscriptionOf {
+        list subscriptions(account);
+    }
+
+    /// Price intervals and adjustment intervals of a subscription, as many as fit a row.
+    terms(account, subscription: SubscriptionId, part: u16)
+        -> Terms [guarded by CustomerHead], read_often, resident;
+
+    /// A top-up, and where it stands.
+    top_up(account, top_up: TopUpId) -> TopUpState [guarded by CustomerHead], resident;
+
+    /// Aggregates of a billing period, or of another stretch of a subscription's life, by metric.
+    total(account, subscription: SubscriptionId, period: PeriodKey)
+        = (account, subscription, period.start, period.end)
+        -> TotalEntry [guarded by CustomerHead], resident;
+}
