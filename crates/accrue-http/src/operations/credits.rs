@@ -122,7 +122,8 @@ async fn list_ledger<Id: Read + Into<IdOr<CustomerId>>>(
     let currency = currency_or_credits(query.currency)?;
     let found = request.account.list_ledger_entries(id, &currency, &filter, &page).await?;
     let related = request.account.related(&found).await?;
-    request.answer_page(found, |entry| LedgerEntry::of(&entry, &related)).await
+    let links = request.links();
+    request.answer_page(found, |entry| LedgerEntry::of(&entry, &related, &links)).await
 }
 
 async fn create_entry<Id: Read + Into<IdOr<CustomerId>>>(
@@ -136,7 +137,9 @@ async fn create_entry<Id: Read + Into<IdOr<CustomerId>>>(
         Err(error) => return request.refuse(&error).await,
     };
     let call = request.account.create_ledger_entry(id, new.into_entry(&zone)?);
-    request.write(call.with_related(), |(entry, related)| LedgerEntry::of(entry, related)).await
+    let links = request.links();
+    let show = move |(entry, related): &(_, _)| LedgerEntry::of(entry, related, &links);
+    request.write(call.with_related(), show).await
 }
 
 async fn fetch(request: Request) -> Result<Reply, Problem> {

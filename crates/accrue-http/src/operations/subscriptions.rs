@@ -1,5 +1,5 @@
 use accrue::{
-    Call, ChangedResources, Page, SubscriptionId, Zone,
+    Call, Page, SubscriptionId, Zone,
     cost::CostQuery,
     related::Related,
     subscription::{self, SubscriptionUpdate},
@@ -17,9 +17,9 @@ use crate::{
         coupons::RedeemCoupon,
         pages::{Listed, Rows},
         subscriptions::{
-            Cancel, ChangedWanted, MutatedSubscription, NewSubscription, Subscription,
-            SubscriptionListQuery, SubscriptionSummary, SubscriptionUsage, UpdateFixedFeeQuantity,
-            UpdateSubscription, UsageQueryIn,
+            Cancel, ChangedResources, ChangedWanted, MutatedSubscription, NewSubscription,
+            Subscription, SubscriptionListQuery, SubscriptionSummary, SubscriptionUsage,
+            UpdateFixedFeeQuantity, UpdateSubscription, UsageQueryIn,
         },
     },
 };
@@ -236,9 +236,12 @@ async fn write(request: Request, call: Call<subscription::Subscription>) -> Resu
         return request.write(call.with_related(), show).await;
     }
     let call = call.with_changed_resources().with_related();
-    let show = move |((subscription, changed), related): &((_, ChangedResources), Related)| {
-        MutatedSubscription::with_changed(subscription, changed, wanted, related, billing.now())
-    };
+    let links = request.links();
+    let show =
+        move |((subscription, changed), related): &((_, accrue::ChangedResources), Related)| {
+            let changed = ChangedResources::of(changed, wanted, related, &links);
+            MutatedSubscription::with_changed(subscription, changed, related, billing.now())
+        };
     request.write(call, show).await
 }
 

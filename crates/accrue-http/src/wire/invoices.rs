@@ -283,8 +283,13 @@ impl Describe for CreatedInvoice {
 }
 
 impl CreatedInvoice {
-    pub(crate) fn of(invoice: &invoice::Invoice, is_payable_now: bool, related: &Related) -> Self {
-        Self { invoice: Invoice::of(invoice, related), payable: Payable { is_payable_now } }
+    pub(crate) fn of(
+        invoice: &invoice::Invoice,
+        is_payable_now: bool,
+        related: &Related,
+        links: &Links,
+    ) -> Self {
+        Self { invoice: Invoice::of(invoice, related, links), payable: Payable { is_payable_now } }
     }
 }
 

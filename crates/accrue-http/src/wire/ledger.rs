@@ -13,6 +13,7 @@ use super::{
     price_filters::PriceFilter,
 };
 use crate::{
+    links::Links,
     problem::Problem,
     shape::{Describe, Moment, Nothing, Object, Schema, choices, request, response},
 };
@@ -225,12 +226,12 @@ impl LedgerListQuery {
 
 impl LedgerEntry {
     /// Writes an entry, with its customer.
-    pub(crate) fn of(entry: &credit::LedgerEntry, related: &Related) -> Self {
+    pub(crate) fn of(entry: &credit::LedgerEntry, related: &Related, links: &Links) -> Self {
         let block = &entry.credit_block;
         let of_type = match &entry.entry_type {
             EntryType::Increment => {
                 let invoices = entry.created_invoices.iter().filter_map(|id| related.invoice(*id));
-                let invoices: Vec<_> = invoices.map(|of| Invoice::of(of, related)).collect();
+                let invoices: Vec<_> = invoices.map(|of| Invoice::of(of, related, links)).collect();
                 let created_invoices = Some(invoices).filter(|of| !of.is_empty());
                 OfType::Increment(OfIncrement { created_invoices })
             }

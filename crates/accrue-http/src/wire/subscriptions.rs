@@ -20,11 +20,10 @@ use self::{
         Adjusted, AdjustmentInterval, DiscountInterval, MaximumInterval, MinimumInterval,
         RedeemedCoupon,
     },
-    changed::ChangedResources,
     intervals::{PriceInterval, QuantityEntry, intervals, schedule},
 };
 pub(crate) use self::{
-    changed::ChangedWanted,
+    changed::{ChangedResources, ChangedWanted},
     changes::{Cancel, UpdateFixedFeeQuantity, UpdateSubscription},
     lists::{SubscriptionListQuery, SubscriptionSummary},
     new::{NewSubscription, one_of},
@@ -163,14 +162,12 @@ impl MutatedSubscription {
     /// Writes it with the invoices and credit notes that the change made, or made void.
     pub(crate) fn with_changed(
         subscription: &subscription::Subscription,
-        changed: &accrue::ChangedResources,
-        wanted: ChangedWanted,
+        changed: ChangedResources,
         related: &Related,
         now: Timestamp,
     ) -> Self {
         let subscription = Subscription::of(subscription, related, now);
-        let changed_resources = Some(ChangedResources::of(changed, wanted, related));
-        Self { subscription, changed_resources }
+        Self { subscription, changed_resources: Some(changed) }
     }
 }
 

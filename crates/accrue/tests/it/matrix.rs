@@ -297,7 +297,7 @@ fn a_kind_of_matrix_is_its_properties_and_its_cells_whatever_they_cost() {
     run(create(7, "2")).unwrap();
     let (kind, detail) = crate::support::fixture::refused(&fixture, create(20, "1"));
     assert_eq!(kind, accrue::ErrorKind::ConstraintViolation);
-    assert_eq!(detail, "the account has matrices of 20 different kinds already");
+    assert_eq!(detail, "prices divide the usage of the account in 20 ways already");
     let mut new = accrue::plan::NewPlan::new(name("plan"), usd());
     let value = [Some("20")];
     new.prices = vec![matrix(&metric, &["region"], &[(&value, "1")]).into()];

@@ -1,6 +1,7 @@
 use accrue::{invoice, price::BillingMode, price::Charge, related::Related};
 
 use crate::{
+    links::Links,
     shape::{NoRows, response},
     wire::{credit_notes::CreditNote, invoices::CreatedInvoice},
 };
@@ -30,13 +31,14 @@ pub(crate) enum ChangedWanted {
 }
 
 impl ChangedResources {
-    pub(super) fn of(
+    pub(crate) fn of(
         changed: &accrue::ChangedResources,
         wanted: ChangedWanted,
         related: &Related,
+        links: &Links,
     ) -> Self {
         let notes = |of: &[invoice::CreditNote]| -> Vec<_> {
-            of.iter().map(|note| CreditNote::of(note, related)).collect()
+            of.iter().map(|note| CreditNote::of(note, related, links)).collect()
         };
         let is_wanted = |is_payable: bool| is_payable || wanted != ChangedWanted::PayableInvoices;
         let invoices = changed.created_invoices.iter();
@@ -44,7 +46,7 @@ impl ChangedResources {
         let invoices = invoices.filter(|(_, is_payable)| is_wanted(*is_payable));
         Self {
             created_invoices: invoices
-                .map(|(of, is_payable)| CreatedInvoice::of(of, is_payable, related))
+                .map(|(of, is_payable)| CreatedInvoice::of(of, is_payable, related, links))
                 .collect(),
             voided_invoices: NoRows,
             created_credit_notes: notes(&changed.created_credit_notes),
