@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{
     Case, Scene,
-    scene::{bought, top_up},
+    scene::{bought, one_off as one_off_invoice, top_up},
 };
 
 pub(super) fn case(operation: &'static str, path: String, body: &Value, status: u16) -> Case {
@@ -355,7 +355,7 @@ fn of_invoices(scene: &Scene) -> Vec<Case> {
         case("POST /invoice_line_items", "/invoice_line_items".to_owned(), &by_hand(of), 201)
     };
     let dated = json!({"invoice_date": "2026-04-10", "due_date": "2026-04-20"});
-    let now = super::one_off(payer, item, "2026-03-10");
+    let now = one_off_invoice(payer, item, "2026-03-10");
     let null = Value::Null;
     vec![
         case("POST /credit_notes", "/credit_notes".to_owned(), &note, 201),
