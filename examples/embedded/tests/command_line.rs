@@ -93,7 +93,7 @@ fn the_year_is_shown_and_makes_no_file() {
         "open at its end",
     ];
     shows(&stdout, &header);
-    let year = ["2026", "58", "3,302.31", "2", "10.00", "54", "3,137.85", "159.46"];
+    let year = ["2026", "58", "3,302.31", "2", "10", "54", "3,137.85", "159.46"];
     shows(&stdout, &year);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }

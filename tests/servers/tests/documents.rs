@@ -96,7 +96,7 @@ impl Shop {
             "name": "Ελένη Παπαδοπούλου", "email": "eleni@example.com", "timezone": "Europe/Athens",
             "external_customer_id": "eleni",
             "payment_provider": "stripe_charge", "payment_provider_id": "cus_4242424242424242",
-            "auto_collection": false, "net_terms": 14,
+            "auto_collection": false,
             "billing_address": {
                 "line1": "Οδός Ερμού 5", "line2": null, "city": "Αθήνα", "state": null,
                 "postal_code": "105 63", "country": "GR",

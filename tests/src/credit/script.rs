@@ -111,6 +111,7 @@ pub fn opening() -> impl Strategy<Value = Opening> {
             let usage = plan.iter_mut().filter(|of| matches!(of.charge, Charge::Usage { .. }));
             for (index, price) in usage.enumerate() {
                 price.currency = if index % 2 == 0 { "credits" } else { "USD" };
+                price.adjustments.are_of_plan &= price.currency == "USD";
             }
         }
         opening

@@ -140,6 +140,18 @@ fn unlined(answer: &str, quote: &str) -> String {
     })
 }
 
+/// An answer without the code that the address of a portal session ends with: it is made of the session's id.
+fn unsigned(answer: &str) -> String {
+    const CODE: usize = 48;
+    let mut pieces = answer.split("\"url\":\"");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |written, piece| {
+        let (address, rest) = piece.split_once('"').unwrap_or((piece, ""));
+        let known = &address[..address.len() - CODE];
+        [&written, "\"url\":\"", known, "\"", rest].concat()
+    })
+}
+
 /// A text without so many bytes after each place where it says something.
 fn blanked(text: &str, after: &str, bytes: usize) -> String {
     let mut pieces = text.split(after);
@@ -186,7 +198,7 @@ impl State {
 
     /// An answer, where ids have the names that they have in the rows.
     pub(super) fn renamed(&self, drawn: &Drawn, answer: &str) -> String {
-        drawn.replaced(&unlined(answer, "\""), |id| match self.names.0.get(id) {
+        drawn.replaced(&unsigned(&unlined(answer, "\"")), |id| match self.names.0.get(id) {
             Some(number) => format!("#{number}"),
             None => format!("# of nothing, {id}"),
         })

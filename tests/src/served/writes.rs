@@ -105,6 +105,7 @@ fn of_plans(Scene { item, metric, plan, .. }: &Scene) -> Vec<Case> {
     });
     let adjustment = json!({
         "adjustment_type": "percentage_discount", "percentage_discount": 0.5, "applies_to_all": true,
+        "currency": "USD",
     });
     let adjustments = json!([{"adjustment": adjustment}]);
     let new = json!({

@@ -2,7 +2,7 @@
 
 use crate::{
     check,
-    sources::{core, others_than_this, sources, word},
+    sources::{Source, core, others_than_this, sources, word},
 };
 
 /// The most lines of a file.
@@ -86,10 +86,28 @@ fn every_bound_says_what_it_is() {
 
 #[test]
 fn tables_are_unique_and_in_order() {
-    let file =
-        core().find(|file| file.path.ends_with("src/schema/catalogue.rs")).expect("the catalogue");
-    let tables: Vec<(usize, &str)> = file
-        .lines()
+    let pages = core().filter(|file| file.is_in("schema/catalogue") && !file.is_all_tests());
+    let found: Vec<_> = pages.collect();
+    let names = found.iter().flat_map(|page| tables_of(page).into_iter().map(|(_, name)| name));
+    let mut names: Vec<_> = names.collect();
+    let count = names.len();
+    assert!(count > 90, "the catalogue has only {count} tables");
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "a table of two pages");
+    check(found.iter().flat_map(|page| {
+        let tables = tables_of(page);
+        let pairs = tables.windows(2).filter_map(|pair| {
+            let [(_, before), (number, name)] = pair else { return None };
+            (before >= name).then(|| page.at(*number, &format!("{name:?} comes before {before:?}")))
+        });
+        pairs.collect::<Vec<_>>()
+    }));
+}
+
+/// The tables of a page of the catalogue, by line.
+fn tables_of(page: &Source) -> Vec<(usize, &str)> {
+    page.lines()
         .skip_while(|(_, line)| *line != "tables! {")
         .take_while(|(_, line)| *line != "}")
         .filter_map(|(number, line)| {
@@ -98,10 +116,5 @@ fn tables_are_unique_and_in_order() {
             let begins = !name.is_empty() && row.starts_with(&format!("{name}("));
             begins.then_some((number, name))
         })
-        .collect();
-    assert!(tables.len() > 20, "the catalogue has only {} tables", tables.len());
-    check(tables.windows(2).filter_map(|pair| {
-        let [(_, before), (number, name)] = pair else { return None };
-        (before >= name).then(|| file.at(*number, &format!("{name:?} comes before {before:?}")))
-    }));
+        .collect()
 }

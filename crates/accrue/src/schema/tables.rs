@@ -45,11 +45,11 @@ macro_rules! tables {
             $(pub(super) const $table: Table = Table::new(stringify!($table));)*
         }
 
-        /// Every table of this part of the catalogue.
+        /// Every table of this page of the catalogue.
         pub(super) const TABLES: &[Table] = &[$(table::$table,)*];
 
         /// Tells whether the copy of a guard keeps the rows of a table.
-        #[allow(unused_variables, reason = "a part may have no such table")]
+        #[allow(unused_variables, reason = "a page may have no such table")]
         pub(super) fn is_resident(table: Table) -> bool {
             $($(if is_resident!($kept) && table == table::$table {
                 return true;
@@ -67,6 +67,29 @@ macro_rules! tables {
                 ($(#[$about])*) $table $parts -> $document: $name $of $(by $stretch)?
             })*)?
         )*
+    };
+}
+
+/// Joins the pages of the catalogue.
+macro_rules! pages {
+    ($first:ident, $second:ident) => {
+        /// Every table that the engine writes.
+        pub const TABLES: &[Table] = &ALL;
+
+        const COUNT: usize = $first::TABLES.len() + $second::TABLES.len();
+
+        const ALL: [Table; COUNT] = {
+            let mut all = [Table::new("none"); COUNT];
+            let (first, second) = all.split_at_mut($first::TABLES.len());
+            first.copy_from_slice($first::TABLES);
+            second.copy_from_slice($second::TABLES);
+            all
+        };
+
+        /// Tells whether the copy of a guard keeps the rows of a table.
+        pub(crate) fn is_resident(table: Table) -> bool {
+            $first::is_resident(table) || $second::is_resident(table)
+        }
     };
 }
 

@@ -21,22 +21,27 @@ impl Account {
     /// or below its threshold. It takes the place of an active one of the same customer and currency.
     ///
     /// ```
-    /// use accrue::{Billing, Currency, ManualClock, MemoryStore, NewCustomer, SeededEntropy, Timestamp};
-    /// use accrue::{PricingUnit, credit::{NewTopUp, TopUpInvoice}};
+    /// # use accrue::{
+    /// #     AccountId, Billing, Currency, Email, Name, customer::NewCustomer, store::MemoryStore,
+    /// # };
+    /// use accrue::{
+    ///     Decimal, PricingUnit,
+    ///     credit::{NewTopUp, TopUpInvoice},
+    /// };
     ///
     /// # pollster::block_on(async {
-    /// # let clock = ManualClock::new(Timestamp::parse("2026-03-01T00:00:00Z")?);
-    /// # let billing = Billing::new(MemoryStore::new(), clock, SeededEntropy::new(1));
-    /// # let account = billing.account("acme".parse()?);
-    /// let currency = Some("USD".parse::<Currency>()?);
-    /// let ada = NewCustomer { currency, ..NewCustomer::new("Ada".parse()?, "ada@example.com".parse()?) };
-    /// let ada = account.create_customer(ada).await?;
+    /// # let account = Billing::with_system(MemoryStore::new()).account(AccountId::parse("acme")?);
+    /// # let mut ada = NewCustomer::new(Name::parse("Ada")?, Email::parse("ada@example.com")?);
+    /// # ada.currency = Some(Currency::parse("USD")?);
+    /// # let ada = account.create_customer(ada).await?;
     /// let credits = PricingUnit::parse("credits")?;
-    /// let new = NewTopUp::new(credits.clone(), 5, 50, "1.00".parse()?, TopUpInvoice::default());
+    /// let (threshold, amount) = (Decimal::from(5), Decimal::from(50));
+    /// let each = Decimal::parse("1.00")?.into();
+    /// let new = NewTopUp::new(credits.clone(), threshold, amount, each, TopUpInvoice::default());
     /// account.create_top_up(ada.id, new).await?;
     ///
-    /// let balance = account.credit_balance(ada.id, &credits).await?;
-    /// assert_eq!(balance.available, 50.into());
+    /// let balance = account.credit_balance(ada.id, &credits).await?.balance;
+    /// assert_eq!(balance, Some(Decimal::from(50)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # }).unwrap();
     /// ```
