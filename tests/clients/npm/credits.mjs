@@ -98,8 +98,8 @@ test('credits are bought, and topped up by both ids', async () => {
   await ledger.createEntry(customer.id, { entry_type: 'decrement', amount: 15 });
   const blocks = await all(client.customers.credits.list(customer.id));
   assert.equal(blocks.find(({ credit_block_source }) => credit_block_source === 'top_up').balance, 50);
-  await topUps.delete(customer.id, second.id);
+  await topUps.delete(second.id, { customer_id: customer.id });
   const third = await topUps.create(customer.id, terms);
-  await topUps.deleteByExternalID(external, third.id);
+  await topUps.deleteByExternalID(third.id, { external_customer_id: external });
   assert.deepEqual(await all(topUps.list(customer.id)), []);
 });

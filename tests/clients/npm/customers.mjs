@@ -61,7 +61,7 @@ test('what a customer costs, by both ids', async () => {
 });
 
 test('a customer is given sessions in the portal, by both ids', async () => {
-  const customer = await newCustomer();
+  const customer = await newCustomer({ external_customer_id: unique('external') });
   const { customers } = client;
   const session = await customers.createPortalSession(customer.id, { expires_in_minutes: 90 });
   assert.equal(session.customer_id, customer.id);

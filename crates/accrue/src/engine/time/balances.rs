@@ -35,7 +35,9 @@ pub(in crate::engine) async fn judge_at(
     let has_more = ledger.top_up.as_ref().is_some_and(|of| of.has_more);
     let has_fallen = balance(ledger) < before.clone().unwrap_or_default();
     judge_alerts(tx, ledger, before, cause, at).await?;
-    if has_fallen || has_more { top_up(tx, ledger, at).await } else { Ok(()) }
+    let is_watched = ledger.top_up.is_some() && (has_fallen || has_more);
+    // It is rare: whoever has no top-up carries none of its state.
+    if is_watched { Box::pin(top_up(tx, ledger, at)).await } else { Ok(()) }
 }
 
 /// Buys credits for as long as the balance is at or below the threshold of the ledger's top-up, so often

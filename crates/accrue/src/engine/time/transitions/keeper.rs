@@ -126,7 +126,8 @@ pub(in crate::engine) async fn apply_to_ledger(
     let mut keeper = Keeper::of_ledger(tx, customer, unit).await?;
     let now = tx.now;
     while keeper.next(now, now).is_some() {
-        keeper.apply_transition(tx).await?;
+        // It is rare: whoever only reads carries none of its state.
+        Box::pin(keeper.apply_transition(tx)).await?;
         keeper.look(tx).await?;
     }
     Ok(())
