@@ -115,6 +115,8 @@ fn what_was_paid_is_credited_with_the_next_invoice_and_what_was_not_is_less_to_p
     let (spree, moana) = (&months("spree")[4..6], &months("moana")[6]);
     let five = Decimal::from(5);
     assert_eq!((&spree[0].books.credited, &spree[0].books.taken_off), (&five, &Decimal::zero()));
+    // The invoice of June has the usage of May and a fee, which come to what May has cost.
+    assert_eq!(spree[1].books.invoiced, spree[0].cost.round(2) - five.clone());
     assert_eq!(spree[1].books.paid, spree[1].books.invoiced);
     assert_eq!((&moana.books.credited, &moana.books.taken_off), (&five, &five));
     assert_eq!(moana.books.paid, &moana.books.invoiced - &five);

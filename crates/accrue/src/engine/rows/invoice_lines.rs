@@ -36,7 +36,9 @@ pub(super) async fn peek(
 fn place(invoice: &mut Invoice, found: Vec<Option<InvoiceLines>>) -> Result<(), Error> {
     let mut lines: Vec<InvoiceLine> = Vec::new();
     for InvoiceLines { more, lines: of } in all_of(found)? {
-        lines.iter_mut().next_back().into_iter().for_each(|last| last.parts.extend(more.clone()));
+        if let Some(last) = lines.last_mut() {
+            last.parts.extend(more);
+        }
         lines.extend(of);
     }
     match invoice.status {

@@ -1,7 +1,7 @@
 //! Top-ups of customers.
 
 use crate::{
-    CustomerId, Error, PricingUnit, Timestamp, TopUpId,
+    CustomerId, Error, PricingUnit, TopUpId,
     credit::{TopUp, TopUpState},
     engine::{
         kernel::{Guard, Transaction},
@@ -114,14 +114,15 @@ pub(in crate::engine) async fn begin(
     tx: &mut Transaction<'_>,
     customer_id: CustomerId,
     unit: &PricingUnit,
-) -> Result<Option<Timestamp>, Error> {
+) -> Result<(), Error> {
     let guard = tx.guard::<CustomerHead>(customer_id).await?;
     let slot = schema::credits(tx.account, customer_id);
     let Credits { mut units } = guard.get(tx, &slot).await?.unwrap_or_default();
-    let from = units.get_mut(unit).and_then(|credits| credits.top_up_from.take());
+    if let Some(credits) = units.get_mut(unit) {
+        credits.top_up_from = None;
+    }
     guard.put(tx, &slot, &Credits { units })?;
-    active::reschedule(tx, customer_id).await?;
-    Ok(from)
+    active::reschedule(tx, customer_id).await
 }
 
 /// Writes a top-up.
