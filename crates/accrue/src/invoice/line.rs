@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AdjustmentIntervalId, CouponId, Decimal, InvoiceLineId, Name, PriceId, PricingUnit,
     PropertyName, Timeframe,
-    price::{Adjustment, AdjustmentScope, Part, PartOf},
+    price::{Adjustment, AdjustmentScope, Model, Part, PartOf, Price, round_lines},
 };
 
 /// Line of an invoice (invoicing 3.4): a price in a service period.
@@ -78,6 +78,20 @@ fn share(amount: &Decimal, part: &Decimal, whole: &Decimal) -> Decimal {
 }
 
 impl InvoiceLine {
+    /// Returns the parts that it shows, with their amounts, rounded together: values of the property that its
+    /// price is broken down by, tiers, or cells of a matrix. Those without quantity are left out (invoicing
+    /// 3.4).
+    #[must_use]
+    pub fn sub_lines(&self, price: Option<&Price>) -> Vec<(&Part, Decimal)> {
+        let has_parts = price
+            .is_some_and(|of| matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_)));
+        let is_shown = |part: &&Part| has_parts || matches!(part.of, PartOf::Group { .. });
+        let parts = self.parts.iter().filter(|part| !part.quantity.is_zero()).filter(is_shown);
+        let parts: Vec<_> = parts.collect();
+        let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
+        parts.into_iter().zip(round_lines(&exact, self.currency.places())).collect()
+    }
+
     /// Breaks its subtotal down by the values of a property, each with its quantity and what that would cost by
     /// itself. Where these do not add up, since tiers or packages begin anew in each, quantities share the
     /// subtotal in proportion.

@@ -1,7 +1,7 @@
 use accrue::{
     Currency, Decimal, Timeframe, Zone,
     invoice::{Invoice, InvoiceLine, LineAdjustment},
-    price::{Adjustment, Discount, Model, Part, PartOf, round_lines},
+    price::{Adjustment, Discount, Part, PartOf},
     related::Related,
 };
 
@@ -19,6 +19,10 @@ fn of_line(line: &InvoiceLine, currency: Currency, related: &Related, zone: &Zon
         line.adjustments.iter().map(|of| Figure::new(adjustment(of), own(&of.amount))).collect();
     if !line.credits_applied.is_zero() {
         changes.push(Figure::new("Prepaid credits", own(&-&line.credits_applied)));
+    }
+    if !line.partially_invoiced.is_zero() {
+        let before = words::amount(&-&line.partially_invoiced, currency);
+        changes.push(Figure::new("Invoiced before", before));
     }
     let amount = own(&line.subtotal);
     let total = words::amount(&line.amount, currency);
@@ -61,22 +65,18 @@ pub(super) fn adjustment(of: &LineAdjustment) -> String {
     }
 }
 
-/// Returns the tiers or cells that a line is made of.
+/// Returns the parts that a line is made of, each with what a unit costs; values of a property may cost
+/// different amounts.
 fn parts(line: &InvoiceLine, currency: Currency, related: &Related) -> Vec<[String; 3]> {
-    let price = related.price(line.price_id);
-    let has_parts =
-        price.is_some_and(|of| matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_)));
-    let parts: Vec<_> =
-        line.parts.iter().filter(|part| has_parts && !part.quantity.is_zero()).collect();
-    let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
-    let rounded = round_lines(&exact, line.currency.places());
     let row = |(part, amount): (&Part, Decimal)| {
-        let each = words::number(&part.unit_amount);
-        let quantity = words::number(&part.quantity);
+        let name = match &part.of {
+            PartOf::Group { .. } => name(part),
+            _ => format!("{} at {}", name(part), words::number(&part.unit_amount)),
+        };
         let amount = words::own(&amount, &line.currency, currency);
-        [format!("{} at {each}", name(part)), quantity, amount]
+        [name, words::number(&part.quantity), amount]
     };
-    parts.into_iter().zip(rounded).map(row).collect()
+    line.sub_lines(related.price(line.price_id)).into_iter().map(row).collect()
 }
 
 fn name(part: &Part) -> String {
@@ -90,6 +90,9 @@ fn name(part: &Part) -> String {
         PartOf::Cell { dimension_values } => {
             let words = dimension_values.iter().map(|of| of.as_deref().unwrap_or("none"));
             words.collect::<Vec<_>>().join(", ")
+        }
+        PartOf::Group { key, value } => {
+            format!("{key}: {}", value.as_deref().unwrap_or("none"))
         }
         _ => "Other".to_owned(),
     }

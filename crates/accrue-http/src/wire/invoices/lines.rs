@@ -3,7 +3,7 @@
 use accrue::{
     Decimal, JsonNumber, PricingUnit,
     invoice::{Invoice, InvoiceLine, LineAdjustment},
-    price::{self, Adjustment, Discount, Model, Part, PartOf, round_lines},
+    price::{self, Adjustment, Discount, Part, PartOf},
     related::Related,
 };
 use serde::Serialize;
@@ -204,19 +204,9 @@ impl InvoiceLineItem {
     }
 }
 
-/// Returns the parts of a line that have units: values that its price is broken down by, tiers of a tiered
-/// price, and cells of a matrix.
 fn sub_lines(line: &InvoiceLine, price: Option<&price::Price>) -> Vec<SubLineItem> {
-    let has_parts = price.is_some_and(|of| {
-        let has_parts = matches!(of.charge.model(), Model::Tiered(_) | Model::Matrix(_));
-        has_parts || of.invoice_grouping_key.is_some()
-    });
-    let parts: Vec<_> =
-        line.parts.iter().filter(|part| has_parts && !part.quantity.is_zero()).collect();
-    let exact: Vec<_> = parts.iter().map(|part| part.amount.clone()).collect();
-    let rounded = round_lines(&exact, line.currency.places());
-    let items = parts.into_iter().zip(rounded);
-    items.filter_map(|(part, amount)| SubLineItem::of(part, &amount, &line.currency)).collect()
+    let parts = line.sub_lines(price).into_iter();
+    parts.filter_map(|(part, amount)| SubLineItem::of(part, &amount, &line.currency)).collect()
 }
 
 impl SubLineItem {
